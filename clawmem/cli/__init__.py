@@ -1,0 +1,1 @@
+"""The face: parse, call one act, render."""

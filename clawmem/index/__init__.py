@@ -1,0 +1,1 @@
+"""The derived index: delete it and nothing is lost."""

@@ -1,0 +1,1 @@
+"""Acts that turn events into facts."""

@@ -1,0 +1,1 @@
+"""Acts on facts, entities, notes and history."""

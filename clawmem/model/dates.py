@@ -1,0 +1,80 @@
+"""Times as the vault writes them: ISO 8601, UTC, to the second."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+
+from clawmem.errors import InvalidInput
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_AGO = re.compile(r"(\d{1,4})\s*([dwmy])")
+_UNIT_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+def stamp(moment: datetime) -> str:
+    """A moment as `YYYY-MM-DDTHH:MM:SSZ`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def day_of(moment: str) -> str:
+    """The `YYYY-MM-DD` of a written time."""
+    return moment[:10]
+
+
+def moment_of(text: str) -> datetime:
+    """A written time or bare day (its first instant) as an aware datetime; ValueError where it is neither."""
+    moment = datetime.fromisoformat(text)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def days_between(earlier: str, later: datetime) -> float:
+    """Days from a written time to `later`; negative where it lies in the future, 0 where it is unreadable."""
+    try:
+        return (later - moment_of(earlier)).total_seconds() / 86400
+    except ValueError:
+        return 0.0
+
+
+def parse_moment(text: str, now: datetime, what: str = "date") -> str:
+    """A date or time that a person typed, normalised: a bare day stays a day, a time becomes UTC.
+
+    Accepts ISO dates and times, `today`, `yesterday`, `tomorrow` and `3d`, `2w`, `6m`, `1y` (ago).
+    Raises InvalidInput otherwise.
+    """
+    given = text.strip()
+    named = {"today": 0, "yesterday": -1, "tomorrow": 1}
+    if given.lower() in named:
+        return (now.date() + timedelta(days=named[given.lower()])).isoformat()
+    ago = _AGO.fullmatch(given.lower())
+    try:
+        if ago:
+            return (now.date() - timedelta(days=int(ago[1]) * _UNIT_DAYS[ago[2]])).isoformat()
+        if _DAY.fullmatch(given):
+            return date.fromisoformat(given).isoformat()
+        if "-" in given and len(given) > 10:
+            return stamp(moment_of(given))
+    except (ValueError, OverflowError):
+        pass
+    raise InvalidInput(
+        f"'{text}' is not a {what}.",
+        "Write 2026-11-21, 2026-11-21T09:30:00Z, today, yesterday, or 3d, 2w, 6m, 1y for that long ago.",
+    )
+
+
+def end_of(moment: str) -> str:
+    """The last instant a written time covers: a bare day lasts until its final second."""
+    return f"{moment}T23:59:59Z" if len(moment) == 10 else moment
+
+
+def covers(valid_from: str | None, valid_to: str | None, moment: str) -> bool:
+    """Whether the half-open interval [valid_from, valid_to) holds at `moment`; a missing end is open.
+
+    A bare day asks about its last instant, so what began on that day is true and what ended on it is not.
+    """
+    instant = end_of(moment)
+    return (valid_from is None or _start(valid_from) <= instant) and (valid_to is None or instant < _start(valid_to))
+
+
+def _start(moment: str) -> str:
+    return f"{moment}T00:00:00Z" if len(moment) == 10 else moment

@@ -1,0 +1,113 @@
+"""Entities: named by their path below a PARA root, an agent's own by `@agent/` before it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput
+
+ROOTS = ("projects", "areas", "resources", "archives")
+AREA_KINDS = ("people", "companies")
+SUMMARY = "summary.md"
+ITEMS = "items.json"
+_LONGEST_NAME = 80
+_NAME = re.compile(r"[^\W_](?:[\w.-]*\w)?")
+_AGENT = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
+
+
+class Entity(NamedTuple):
+    """A project, area, resource or archive that facts are about, as its `summary.md` describes it."""
+
+    name: str
+    title: str
+    aliases: tuple[str, ...] = ()
+    kind: str | None = None
+
+
+def slug(text: str) -> str:
+    """Any title as one lower-case path segment; empty where nothing usable is in it."""
+    folded = unicodedata.normalize("NFC", text).lower()
+    return re.sub(r"[^\w]+|_", "-", folded).strip("-")[:_LONGEST_NAME].strip("-")
+
+
+def check_agent(text: str) -> str:
+    """An agent id: lower-case letters, digits, `-` and `_`; raises InvalidInput otherwise."""
+    if not _AGENT.fullmatch(text):
+        raise InvalidInput(f"'{text}' is not an agent id.", "Use lower-case letters, digits, - and _, such as finance.")
+    return text
+
+
+def check_name(text: str) -> str:
+    """An entity name, normalised; raises InvalidInput where it is none or would leave the vault."""
+    given = unicodedata.normalize("NFC", text.strip()).lower().strip("/")
+    parts = given.split("/")
+    if parts[0].startswith("@"):
+        check_agent(parts[0][1:])
+        parts = parts[1:]
+    if not parts or parts[0] not in ROOTS or not 2 <= len(parts) <= 3:
+        raise InvalidInput(
+            f"'{text}' is not an entity name.",
+            "Write projects/NAME, areas/NAME, areas/people/NAME, areas/companies/NAME, resources/NAME or "
+            "archives/NAME, with @AGENT/ before it for an agent's own.",
+        )
+    for part in parts[1:]:
+        if not _NAME.fullmatch(part) or ".." in part or len(part.encode()) > 200:
+            raise InvalidInput(
+                f"'{text}' is not an entity name: '{part[:40]}' cannot be part of it.",
+                "Each part is letters and digits, with - _ . inside, at most 80 of them.",
+            )
+    return given
+
+
+def owner_of(name: str) -> str | None:
+    """The agent whose workspace holds the entity, or None for the global one."""
+    return name[1:].split("/", 1)[0] if name.startswith("@") else None
+
+
+def folder_of(name: str) -> str:
+    """The vault path of the entity's folder."""
+    if name.startswith("@"):
+        agent, rest = name[1:].split("/", 1)
+        return f"agents/{agent}/workspace/{rest}"
+    return f"life/{name}"
+
+
+def items_path(name: str) -> str:
+    """The vault path of the entity's facts."""
+    return f"{folder_of(name)}/{ITEMS}"
+
+
+def summary_path(name: str) -> str:
+    """The vault path of the entity's summary."""
+    return f"{folder_of(name)}/{SUMMARY}"
+
+
+def name_of_path(path: str) -> str | None:
+    """The entity a vault file belongs to, or None where it belongs to none."""
+    parts = path.split("/")
+    if parts[0] == "life":
+        prefix, rest = "", parts[1:-1]
+    elif parts[0] == "agents" and len(parts) > 4 and parts[2] == "workspace":
+        prefix, rest = f"@{parts[1]}/", parts[3:-1]
+    else:
+        return None
+    if parts[-1] not in (SUMMARY, ITEMS) or not 2 <= len(rest) <= 3 or rest[0] not in ROOTS:
+        return None
+    return prefix + "/".join(rest)
+
+
+def kind_of(name: str) -> str:
+    """What sort of thing an entity is, read off its path: project, person, company, area, resource, archive."""
+    parts = name.split("/")
+    if parts[0].startswith("@"):
+        parts = parts[1:]
+    if parts[0] == "areas" and len(parts) == 3:
+        return {"people": "person", "companies": "company"}.get(parts[1], "area")
+    return parts[0][:-1]
+
+
+def title_of(name: str) -> str:
+    """A readable title made from the last part of the name."""
+    return " ".join(word.capitalize() for word in re.split(r"[-_]+", name.rsplit("/", 1)[-1]) if word)

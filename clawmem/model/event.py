@@ -1,0 +1,79 @@
+"""The event: something that happened, kept verbatim in a day's ledger, one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput, Unreadable
+
+ROLES = ("user", "assistant", "system", "tool", "note")
+
+
+class Event(NamedTuple):
+    """One event. `text` is verbatim; `timestamp` is ISO 8601 UTC; `external_id` is the id its source gave it.
+
+    `kind` is `message` for dialogue and says otherwise (tool_call, tool_result, note, app) where it is not;
+    `recalled` marks text that came out of this memory and must never be learned from again.
+    """
+
+    id: str
+    timestamp: str
+    role: str
+    text: str
+    speaker: str | None = None
+    session: str | None = None
+    agent: str | None = None
+    source: str | None = None
+    external_id: str | None = None
+    kind: str = "message"
+    recalled: bool = False
+    metadata: Mapping[str, Any] | None = None
+
+
+def ledger_path(day: str) -> str:
+    """The vault path of one day's ledger."""
+    return f"ledger/{day}.jsonl"
+
+
+def event_to_line(event: Event) -> str:
+    """The event as its one line of JSON; keys that say nothing are left out."""
+    record = {
+        key: value
+        for key, value in event._asdict().items()
+        if value is not None and not (key == "kind" and value == "message") and not (key == "recalled" and not value)
+    }
+    return json.dumps(record, ensure_ascii=False)
+
+
+def event_from_record(record: Mapping[str, Any]) -> Event:
+    """Read one ledger record; raises InvalidInput where a key is missing or has the wrong type."""
+    for key in ("id", "timestamp", "role", "text"):
+        if not isinstance(record.get(key), str):
+            raise InvalidInput(f"the key '{key}' is missing or not text")
+    known = {key: record[key] for key in Event._fields if key in record}
+    unknown = {key: value for key, value in record.items() if key not in Event._fields}
+    if unknown:
+        known["metadata"] = {**(known.get("metadata") or {}), **unknown}
+    return Event(**known)
+
+
+def render_events(events: Iterable[Event]) -> bytes:
+    """Ledger lines for the events, each ended by a newline."""
+    return "".join(event_to_line(event) + "\n" for event in events).encode()
+
+
+def parse_events(data: bytes, path: str) -> tuple[Event, ...]:
+    """Read a ledger file; raises Unreadable naming the line that is wrong."""
+    events = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            events.append(event_from_record(json.loads(line)))
+        except InvalidInput as problem:
+            raise Unreadable(path, number, problem.message) from None
+        except (ValueError, AttributeError, TypeError) as problem:
+            raise Unreadable(path, number, f"it is not a JSON object ({problem})") from None
+    return tuple(events)

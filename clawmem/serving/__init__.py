@@ -1,0 +1,1 @@
+"""Acts that turn facts into context."""

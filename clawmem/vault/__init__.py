@@ -1,0 +1,1 @@
+"""Storage: the only code that touches vault files or runs git."""
