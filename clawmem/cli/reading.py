@@ -1,0 +1,56 @@
+"""Arguments that may come from stdin, and JSON Lines with the number of each line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from clawmem.errors import InvalidInput, NotFound
+
+
+def text_or_stdin(argument: str) -> str:
+    """The argument itself, or all of stdin where it is `-`."""
+    return stdin_text() if argument == "-" else argument
+
+
+def stdin_text() -> str:
+    """All of stdin as text; InvalidInput where it is not UTF-8 or a terminal."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InvalidInput("Nothing comes in on stdin.", "Pipe the text in: `echo 'a fact' | clawmem remember -`.")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise InvalidInput(f"stdin is not UTF-8 text (byte {problem.start}).", "Convert it to UTF-8 first.") from None
+
+
+def file_or_stdin(argument: str) -> str:
+    """A file's text, or all of stdin where the argument is `-`."""
+    if argument == "-":
+        return stdin_text()
+    try:
+        return Path(argument).read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {argument}.", "Name a file, or - for stdin.") from None
+    except IsADirectoryError:
+        raise InvalidInput(f"{argument} is a folder.", "Name a file, or - for stdin.") from None
+    except UnicodeDecodeError as problem:
+        raise InvalidInput(f"{argument} is not UTF-8 text (byte {problem.start}).", "Convert it first.") from None
+
+
+def json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each JSON object with its 1-based line number; InvalidInput naming the line that is none."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as problem:
+            raise InvalidInput(
+                f"Line {number} is not JSON: {problem}.", "Nothing was kept; mend it and try again."
+            ) from None
+        if not isinstance(record, dict):
+            raise InvalidInput(f"Line {number} is not a JSON object.", "Nothing was kept; mend it and try again.")
+        yield number, record

@@ -1,0 +1,43 @@
+"""The table of verbs: what each is called, where it lives, and its line of help."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Verb(NamedTuple):
+    """A verb's module below `clawmem.cli` and its one line of help."""
+
+    module: str
+    help: str
+
+
+VERBS: dict[str, Verb] = {
+    "init": Verb("init", "Make a new vault."),
+    "status": Verb("status", "Say which vault this is and what is in it."),
+    "remember": Verb("remember", "Keep a fact (also: add)."),
+    "recall": Verb("recall", "Find facts for a question (also: search)."),
+    "context": Verb("context", "Write what an agent should know, within a budget of tokens."),
+    "show": Verb("show", "Show one fact whole."),
+    "list": Verb("list", "List facts."),
+    "supersede": Verb("supersede", "Replace a fact by a newer one."),
+    "retract": Verb("retract", "Withdraw a fact that was never true."),
+    "merge": Verb("merge", "Join two or more facts into one richer fact."),
+    "link": Verb("link", "Connect two facts."),
+    "note": Verb("note", "Write a line in the daily note."),
+    "ingest": Verb("ingest", "Take events into the ledger, verbatim."),
+    "heartbeat": Verb("heartbeat", "Learn from new events and keep the vault in order."),
+    "tier": Verb("tier", "Say how hot a fact is, and why."),
+    "log": Verb("log", "Show the history of the vault, an entity or a fact."),
+    "why": Verb("why", "Show where a fact comes from and what became of it."),
+    "diff": Verb("diff", "Show which facts changed between two points in time."),
+    "undo": Verb("undo", "Take one change back, with a new commit."),
+    "entity": Verb("entity", "Make, list, show, move, archive and rename entities."),
+    "agent": Verb("agent", "Make, list and show agents and their workspaces."),
+    "config": Verb("config", "Read and change settings."),
+    "doctor": Verb("doctor", "Check every file and every rule of the vault."),
+    "reindex": Verb("reindex", "Build the search index anew."),
+    "completions": Verb("completions", "Print the completion script of a shell."),
+}
+
+ALIASES = {"search": "recall", "add": "remember"}

@@ -1,0 +1,151 @@
+"""Questions the index answers by exact value: facts by id, entity, subject or event; entities by name or alias."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from clawmem.errors import AmbiguousId, NotFound
+from clawmem.index.store import Index
+from clawmem.model.codec import fact_from_record
+from clawmem.model.entity import Entity
+from clawmem.model.fact import Fact
+from clawmem.model.ids import FACT_PREFIX, check_reference
+from clawmem.model.text import normal
+
+
+class Placed(NamedTuple):
+    """A fact and the entity it stands in."""
+
+    fact: Fact
+    entity: str
+
+
+class TakenIds:
+    """The ids already in the vault, as something `in` can be asked of."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._fresh: set[str] = set()
+
+    def __contains__(self, fact_id: object) -> bool:
+        if fact_id in self._fresh:
+            return True
+        row = self._index.database.execute("SELECT 1 FROM fact WHERE id = ?", (fact_id,)).fetchone()
+        return row is not None
+
+    def add(self, fact_id: str) -> None:
+        """Count an id as taken that is not written yet."""
+        self._fresh.add(fact_id)
+
+
+def resolve(index: Index, reference: str) -> str:
+    """The full id a unique prefix stands for; raises NotFound or AmbiguousId."""
+    given = check_reference(reference)
+    for prefix in (given, FACT_PREFIX + given):
+        rows = index.database.execute(
+            "SELECT DISTINCT id FROM fact WHERE id >= ? AND id < ? ORDER BY id LIMIT 50",
+            (prefix, prefix + "\U0010ffff"),
+        ).fetchall()
+        matches = [row[0] for row in rows]
+        if prefix in matches or len(matches) == 1:
+            return prefix if prefix in matches else matches[0]
+        if matches:
+            raise AmbiguousId(given, matches)
+    raise NotFound(f"No fact has the id '{given}'.", "`clawmem list` and `clawmem recall` show ids.")
+
+
+def find(index: Index, reference: str) -> Placed:
+    """The fact with this id or unique prefix."""
+    fact_id = resolve(index, reference)
+    row = index.database.execute("SELECT line, entity FROM fact WHERE id = ?", (fact_id,)).fetchone()
+    return placed(row)
+
+
+def by_ids(index: Index, fact_ids: Iterable[str]) -> dict[str, Placed]:
+    """The facts of these full ids; ids that no fact has are left out."""
+    found = {}
+    for fact_id in fact_ids:
+        row = index.database.execute("SELECT line, entity FROM fact WHERE id = ?", (fact_id,)).fetchone()
+        if row:
+            found[fact_id] = placed(row)
+    return found
+
+
+def all_facts(index: Index) -> Iterator[Placed]:
+    """Every fact of the vault."""
+    return map(placed, index.database.execute("SELECT line, entity FROM fact ORDER BY n"))
+
+
+def facts_of(index: Index, entity: str) -> list[Placed]:
+    """The facts of one entity in the order they stand."""
+    rows = index.database.execute("SELECT line, entity FROM fact WHERE entity = ? ORDER BY n", (entity,))
+    return [placed(row) for row in rows]
+
+
+def about(index: Index, subject: str) -> list[Placed]:
+    """The facts whose subject is this one, however it is written."""
+    rows = index.database.execute("SELECT line, entity FROM fact WHERE subject = ? ORDER BY n", (normal(subject),))
+    return [placed(row) for row in rows]
+
+
+def learned_from(index: Index, event_id: str) -> list[Placed]:
+    """The facts that cite an event."""
+    rows = index.database.execute("SELECT line, entity FROM fact WHERE event = ? ORDER BY n", (event_id,))
+    return [placed(row) for row in rows]
+
+
+def event_day(index: Index, event_id: str) -> str | None:
+    """The day whose ledger holds the event, or None."""
+    row = index.database.execute("SELECT day FROM event WHERE id = ?", (event_id,)).fetchone()
+    return row[0] if row else None
+
+
+def known_events(index: Index, event_ids: Iterable[str]) -> set[str]:
+    """Those of the ids that the ledger already holds."""
+    execute = index.database.execute
+    return {one for one in event_ids if execute("SELECT 1 FROM event WHERE id = ?", (one,)).fetchone()}
+
+
+def entity_names(index: Index) -> list[str]:
+    """Every entity that has a summary or a fact, by name."""
+    rows = index.database.execute("SELECT name FROM entity UNION SELECT entity FROM fact ORDER BY 1")
+    return [row[0] for row in rows]
+
+
+def entities(index: Index) -> list[Entity]:
+    """Every entity that has a summary, by name."""
+    rows = index.database.execute("SELECT name, title, aliases, kind FROM entity ORDER BY name")
+    return [Entity(name, title, tuple(json.loads(aliases)), kind) for name, title, aliases, kind in rows]
+
+
+def entity_exists(index: Index, name: str) -> bool:
+    """Whether an entity of exactly this name has a summary or a fact."""
+    question = "SELECT 1 FROM entity WHERE name = ?1 UNION ALL SELECT 1 FROM fact WHERE entity = ?1 LIMIT 1"
+    return index.database.execute(question, (name,)).fetchone() is not None
+
+
+def known_as(index: Index, words: str) -> list[str]:
+    """The entities whose title or alias is exactly these words, however written."""
+    rows = index.database.execute("SELECT name FROM alias WHERE alias = ? ORDER BY name", (normal(words),))
+    return [row[0] for row in rows]
+
+
+def counts(index: Index) -> dict[str, dict[str, int]]:
+    """How many facts each entity has, by status."""
+    table: dict[str, dict[str, int]] = {}
+    rows = index.database.execute("SELECT entity, status, COUNT(*) FROM fact GROUP BY entity, status")
+    for entity, status, number in rows:
+        table.setdefault(entity, {})[status] = number
+    return table
+
+
+def broken_files(index: Index) -> list[tuple[str, str]]:
+    """The committed files that could not be read, and why."""
+    return index.database.execute("SELECT path, problem FROM broken ORDER BY path").fetchall()
+
+
+def placed(row: tuple[str, str]) -> Placed:
+    """A fact from its line of JSON and its entity."""
+    return Placed(fact_from_record(json.loads(row[0])), row[1])

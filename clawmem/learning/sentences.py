@@ -1,0 +1,88 @@
+"""Text cut into sentences and clauses, each with its exact place; code, quotes and headings are left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+LONGEST_SENTENCE = 600
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
+_LINE = re.compile(r"[^\r\n]+")
+_BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+")
+_END = re.compile(r"(?:[.!?…]+[\"'”’)\]*]*|[\U0001F000-\U0001FAFF☀-➿️]+)(?=\s|$)|(?<=[a-z])[!?](?=[A-Z])")
+_ABBREVIATION = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof|vs|etc|e\.g|i\.e|approx|No|Inc|Jr|Sr|a\.m|p\.m|[A-Z]))\.$")
+_CODE_LINE = re.compile(
+    r"^(?:[#>|<@$%{}/]|import |from \w+ import|def |class |const |let |var |function|\w+\(.*\)|SELECT )"
+)
+_CODE_SIGN = re.compile(r"[{};]\s*$|=>|==|</|\(\)|\s=\s|::|\w\[\w+\]|->")
+
+_CLAUSE = re.compile(
+    r"\s+[-–—]{1,3}\s+|—|;\s+|\s*\.{3,}\s*|…\s*|:\s+(?=I\b|[Ww]e\b)"
+    r"|,?\s+(?:and|but|so|though|although|cause|cuz|plus|yet|then|while|whereas|and then|and so|so now|but now)\s+"
+    r"(?=(?:I|I'[a-z]+|I’[a-z]+|[Ww]e|[Ww]e['’][a-z]+|it|it['’]s|that['’]s|this|there|there['’]s|he|she|he['’]s|she['’]s"
+    r"|they|they['’]re|you|you['’]re|my|our|can|could|do|is|what|how|now I|now we|hopefully|maybe)\s)"
+    r"|,\s+(?=(?:I|I['’][a-z]+|[Ww]e|[Ww]e['’][a-z]+|it|it['’]s|that['’]s|this|there|he|she|he['’]s|she['’]s|they|they['’]re"
+    r"|you|you['’]re|can|could|would|which|what|how|so|but|especially|right|thanks|maybe|hopefully|is|are|do|does|any)\s)"
+    r"|,\s+(?=(?:making|giving|helping|showing|reminding|feeling|letting|bringing|leaving)\s)"
+    r"|,?\s+(?:and|but|so)\s+(?=(?:loved|hated|feel|felt|feeling|am|was so|can't wait|cannot wait|hope|think|thought|thank)\b)"
+)
+
+
+class Piece(NamedTuple):
+    """A part of a text: `text` is exactly the whole text from `start` to `end`."""
+
+    text: str
+    start: int
+    end: int
+
+
+def sentences(text: str) -> Iterator[Piece]:
+    """The prose sentences of a text, in order, trimmed of white space and list marks."""
+    fenced = False
+    for line in _LINE.finditer(text):
+        if _FENCE.match(line[0]):
+            # A fence that opens and closes on one line hides only itself.
+            fenced ^= line[0].count("```") + line[0].count("~~~") == 1
+            continue
+        if not fenced and not _is_code(line[0]):
+            bullet = _BULLET.match(line[0])
+            yield from _in_line(text, line.start() + (bullet.end() if bullet else 0), line.end())
+
+
+def clauses(sentence: Piece) -> Iterator[Piece]:
+    """The parts of a sentence that could each stand alone."""
+    start = 0
+    for cut in _CLAUSE.finditer(sentence.text):
+        yield from _trimmed(sentence.text, start, cut.start(), sentence.start)
+        start = cut.end()
+    yield from _trimmed(sentence.text, start, len(sentence.text), sentence.start)
+
+
+def sub_piece(piece: Piece, start: int, end: int) -> Piece:
+    """The part of a piece between two of its own offsets, trimmed of white space."""
+    return next(_trimmed(piece.text, start, end, piece.start), Piece("", piece.start + start, piece.start + start))
+
+
+def _in_line(text: str, start: int, end: int) -> Iterator[Piece]:
+    at = start
+    for stop in _END.finditer(text, start, end):
+        if stop[0] == "." and _ABBREVIATION.search(text, max(at, stop.end() - 8), stop.end()):
+            continue
+        yield from _trimmed(text, at, stop.end(), 0)
+        at = stop.end()
+    yield from _trimmed(text, at, end, 0)
+
+
+def _trimmed(text: str, start: int, end: int, offset: int) -> Iterator[Piece]:
+    part = text[start:end]
+    left = len(part) - len(part.lstrip())
+    kept = part.strip()
+    if kept:
+        first = offset + start + left
+        yield Piece(kept, first, first + len(kept))
+
+
+def _is_code(line: str) -> bool:
+    stripped = line.strip()
+    return bool(_CODE_LINE.match(stripped)) or bool(_CODE_SIGN.search(stripped[:LONGEST_SENTENCE]))

@@ -1,0 +1,91 @@
+"""First person into third: whoever says "I" is named once and is "they" after that."""
+
+from __future__ import annotations
+
+import re
+
+from clawmem.learning.grammar import MINE, WE, Reading
+
+_TOKEN = re.compile(
+    r"\b(?:I'm|I am|I've|I have|I'll|I was|I|we're|we've|we'll|we|me|my|mine|myself|us|our|ours|ourselves)\b",
+    re.IGNORECASE,
+)
+_FORMS = {
+    "i'm": "they are", "i am": "they are", "i've": "they have", "i have": "they have", "i'll": "they will",
+    "i was": "they were", "i": "they", "we're": "they are", "we've": "they have", "we'll": "they will", "we": "they",
+    "me": "them", "my": "their", "mine": "theirs", "myself": "themself", "us": "them", "our": "their",
+    "ours": "theirs", "ourselves": "themselves",
+}  # fmt: skip
+_FAMILY = re.compile(
+    r"\b(?:kids?|children|son|daughter|baby|married|wedding|honeymoon|anniversary|family|house|home|puppy|dog|cat|pet|"
+    r"husband|wife|nursery|parents)\b",
+    re.IGNORECASE,
+)
+_TEAM = re.compile(
+    r"\b(?:deploy\w*|ship\w*|migrat\w*|databases?|server|api|app|release\w*|sprint|customers?|clients?|postgres\w*|sql\w*|"
+    r"python|react|code\w*|tests?|framework|library|staging|production|budget|launch\w*|product|stack|backend|frontend|"
+    r"hosting|docker|kubernetes|aws|vendor|pricing|standup|roadmap|repo\w*|branch\w*|users)\b",
+    re.IGNORECASE,
+)
+
+
+def possessive(name: str) -> str:
+    """`Ana` -> `Ana's`."""
+    return name + "'s"
+
+
+def others(text: str, name: str) -> str:
+    """Who "we" are when `name` says it, as far as the text tells."""
+    if _TEAM.search(text):
+        return possessive(name) + " team"
+    if _FAMILY.search(text):
+        return possessive(name) + " family"
+    return f"{name} and others"
+
+
+def about(text: str, name: str | None = None) -> str:
+    """The text with its first-person words replaced; with `name`, the first of them becomes that name."""
+    given = [name] if name else []
+
+    def change(match: re.Match[str]) -> str:
+        word = match[0].lower()
+        if word == "us" and match[0] != "us":
+            return match[0]
+        if word not in _FORMS:
+            return match[0]
+        if given and word in ("my", "mine", "our", "ours"):
+            return possessive(given.pop())
+        if given and word in ("me", "us"):
+            return given.pop()
+        return _FORMS[word]
+
+    return _TOKEN.sub(change, text)
+
+
+def subject_of(reading: Reading, name: str, context: str) -> str:
+    """The clause's subject in the third person."""
+    if reading.person == WE:
+        return others(context, name)
+    if reading.person == MINE:
+        return possessive(name) + reading.subject[reading.subject.index(" ") :]
+    return name if reading.person == "i" else reading.subject
+
+
+def is_plural(reading: Reading) -> bool:
+    """Whether the subject takes the plural verb."""
+    return reading.person == WE
+
+
+def statement(reading: Reading, name: str, rest: str, context: str, label: str = "", lead: str = "") -> str:
+    """The clause as one self-contained sentence."""
+    subject = subject_of(reading, name, context)
+    team = is_plural(reading) and subject.endswith((" team", " family"))
+    verb = reading.plural if is_plural(reading) and not team else reading.verb
+    speaks_of_self = reading.person in ("i", WE)
+    tail = about(rest, None if speaks_of_self else name if reading.person != MINE else None)
+    words = f"{subject} {verb} {tail}".strip().rstrip(" .,;:!-")
+    if lead:
+        words = f"{lead[0].upper()}{about(lead[1:])}, {words}"
+    words = re.sub(r"\s+", " ", words)
+    words = words[0].upper() + words[1:]
+    return f"{words} ({label})." if label else f"{words}."

@@ -1,0 +1,168 @@
+"""Remember: drafts become facts, one commit each; what is known already is reinforced and not repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from clawmem.errors import SecretFound
+from clawmem.index.lookup import TakenIds, entity_exists
+from clawmem.memory.places import new_entity_files, place_of
+from clawmem.memory.writing import Writing, writing
+from clawmem.model.caller import Caller
+from clawmem.model.change import Change, agent_author, subject_line, trailers
+from clawmem.model.codec import fact_to_line
+from clawmem.model.dates import stamp
+from clawmem.model.draft import Draft
+from clawmem.model.entity import items_path
+from clawmem.model.fact import Fact
+from clawmem.model.ids import new_fact_id
+from clawmem.model.reinforce import reinforced
+from clawmem.model.secrets import find_secret, redact
+from clawmem.model.text import normal
+from clawmem.vault.vault import Vault
+
+CHUNK = 250
+
+
+class Kept(NamedTuple):
+    """One draft's fate: the fact that now holds it, its entity, and `added` or `noop`."""
+
+    fact: Fact
+    entity: str
+    outcome: str
+
+
+class Remembered(NamedTuple):
+    """What became of each draft, in order; the last commit (None where nothing changed); asides."""
+
+    kept: tuple[Kept, ...]
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> Remembered:
+    """Keep the drafts, one commit each. Raises SecretFound before anything is written."""
+    safe = [without_secrets(vault, draft) for draft in drafts]
+    with writing(vault, caller, "remember") as work:
+        desk = _Desk(work)
+        kept: list[Kept] = []
+        commits: tuple[str, ...] = ()
+        for start in range(0, len(safe), CHUNK):
+            planned = [desk.take(draft) for draft in safe[start : start + CHUNK]]
+            commits = work.commit([change for _, change in planned if change is not None]) or commits
+            kept += [one for one, _ in planned]
+        return Remembered(tuple(kept), commits[-1] if commits else None, work.notices)
+
+
+def without_secrets(vault: Vault, draft: Draft) -> Draft:
+    """The draft itself, or a redacted one where the settings say so; SecretFound where they refuse."""
+    match = find_secret(fact_to_line(draft.fact))
+    if match is None:
+        return draft
+    if vault.settings.words("secrets.action") != "redact":
+        raise SecretFound(match.rule, "The fact")
+    fact = draft.fact
+    return draft._replace(
+        fact=fact._replace(
+            fact=redact(fact.fact),
+            object=redact(fact.object) if fact.object else fact.object,
+            source_text=None,
+            source_span=None,
+            details=None if fact.details and find_secret(str(fact.details)) else fact.details,
+            metadata=None if fact.metadata and find_secret(str(fact.metadata)) else fact.metadata,
+        )
+    )
+
+
+class _Shelf:
+    """One entity while drafts are put on it: rendered lines beside the facts, so that a batch stays linear."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self.facts = list(facts)
+        self.lines = [fact_to_line(fact) for fact in self.facts]
+        self.places = {normal(fact.fact): place for place, fact in enumerate(self.facts) if fact.stands}
+
+    def put(self, fact: Fact, place: int | None = None) -> None:
+        """Add a fact, or replace the one at a place."""
+        if place is None:
+            self.places[normal(fact.fact)] = len(self.facts)
+            self.facts.append(fact)
+            self.lines.append(fact_to_line(fact))
+        else:
+            self.facts[place] = fact
+            self.lines[place] = fact_to_line(fact)
+
+    def render(self) -> bytes:
+        """The shelf as `items.json`."""
+        return ("[\n" + ",\n".join(self.lines) + "\n]\n").encode()
+
+
+class _Desk:
+    """Plans drafts one after the other, each on top of what the earlier ones will have changed."""
+
+    def __init__(self, work: Writing) -> None:
+        self._work = work
+        self._taken = TakenIds(work.index)
+        self._shelves: dict[str, _Shelf] = {}
+        self._default = work.vault.settings.words("defaults.entity")
+
+    def take(self, draft: Draft) -> tuple[Kept, Change | None]:
+        """The draft's fate and the change that brings it about, None where nothing changes."""
+        work = self._work
+        entity = place_of(work.index, draft, work.caller, self._default)
+        writes: dict[str, bytes | None] = {}
+        if entity not in self._shelves:
+            if not entity_exists(work.index, entity):
+                writes.update(new_entity_files(entity, work.caller))
+            self._shelves[entity] = _Shelf(work.facts(entity))
+        shelf = self._shelves[entity]
+        place = shelf.places.get(normal(draft.fact.fact))
+        if place is not None:
+            return self._again(shelf, place, draft, entity)
+        fact = completed(draft.fact, work.caller, self._new_id())
+        shelf.put(fact)
+        writes[items_path(entity)] = shelf.render()
+        return Kept(fact, entity, "added"), _change("remember", entity, fact, writes, work.caller)
+
+    def _again(self, shelf: _Shelf, place: int, draft: Draft, entity: str) -> tuple[Kept, Change | None]:
+        known = shelf.facts[place]
+        richer = reinforced(known, draft.fact)
+        if richer == known:
+            return Kept(known, entity, "noop"), None
+        shelf.put(richer, place)
+        writes: dict[str, bytes | None] = {items_path(entity): shelf.render()}
+        return Kept(richer, entity, "noop"), _change("reinforce", entity, richer, writes, self._work.caller)
+
+    def _new_id(self) -> str:
+        fact_id = new_fact_id(self._work.caller.entropy, self._taken)
+        self._taken.add(fact_id)
+        return fact_id
+
+
+def completed(fact: Fact, caller: Caller, fact_id: str) -> Fact:
+    """A draft's fact with its identity: id, time, author, trust and source where none was given."""
+    return fact._replace(
+        id=fact_id,
+        timestamp=stamp(caller.now),
+        source=fact.source if fact.source != "unknown" else ("agent" if caller.agent else "user"),
+        agent=fact.agent or caller.agent,
+        trust=fact.trust or ("agent" if caller.agent else "user"),
+    )
+
+
+def _change(verb: str, entity: str, fact: Fact, writes: dict[str, bytes | None], caller: Caller) -> Change:
+    return Change(
+        subject=subject_line(verb, entity, fact.fact),
+        writes=writes,
+        trailers=trailers(
+            verb,
+            facts=[fact.id],
+            entities=[entity],
+            agent=caller.agent,
+            session=caller.session,
+            sources=[fact.source],
+            events=[fact.source_event] if fact.source_event else [],
+        ),
+        author=agent_author(caller.agent),
+    )

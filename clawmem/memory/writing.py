@@ -1,0 +1,88 @@
+"""What every changing act stands on: a transaction, the index at its HEAD, and the entities as they are."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from clawmem.errors import Locked
+from clawmem.index.refresh import apply_commit, open_index
+from clawmem.index.store import Index, discard
+from clawmem.model.caller import Caller
+from clawmem.model.change import Change
+from clawmem.model.codec import parse_items, render_items
+from clawmem.model.entity import items_path
+from clawmem.model.fact import Fact
+from clawmem.vault.transaction import Transaction, transaction
+from clawmem.vault.vault import Vault
+
+
+class Writing:
+    """An act at work: reads go through the transaction, commits bring the index along."""
+
+    def __init__(self, vault: Vault, caller: Caller, started: Transaction, index: Index) -> None:
+        self.vault = vault
+        self.caller = caller
+        self.started = started
+        self.index = index
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the person should hear besides the result."""
+        return (*self.started.notices, *self.index.notices)
+
+    def read(self, path: str) -> bytes | None:
+        """A file of the vault, through the transaction."""
+        return self.started.read(path)
+
+    def text(self, path: str) -> str:
+        """A text file of the vault, empty where there is none."""
+        return (self.started.read(path) or b"").decode("utf-8-sig", errors="replace")
+
+    def facts(self, entity: str) -> list[Fact]:
+        """The facts of an entity, in the order they stand; raises where its file does not parse."""
+        path = items_path(entity)
+        data = self.started.read(path)
+        return [] if data is None else list(parse_items(data, path))
+
+    def commit(self, changes: Sequence[Change]) -> tuple[str, ...]:
+        """Commit the changes and bring the index along; returns the commits' names, oldest first."""
+        names = self.started.commit(changes)
+        if names:
+            final: dict[str, bytes | None] = {}
+            for change in changes:
+                final.update(change.writes)
+            self._bring_index(final)
+        return names
+
+    def _bring_index(self, final: Mapping[str, bytes | None]) -> None:
+        try:
+            apply_commit(self.vault, self.index, final)
+        except (sqlite3.Error, OSError) as problem:
+            self.started.notices.append(f"the index will be built anew: {problem}")
+            discard(self.vault)
+
+
+@contextmanager
+def writing(vault: Vault, caller: Caller, purpose: str) -> Iterator[Writing]:
+    """Take the right to write; edits made by hand are committed first."""
+    with transaction(vault, caller.now, purpose) as started:
+        started.adopt()
+        if vault.head().commit is None:
+            raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
+        index = open_index(vault)
+        try:
+            yield Writing(vault, caller, started, index)
+        finally:
+            index.close()
+
+
+def with_fact(facts: Sequence[Fact], changed: Fact) -> list[Fact]:
+    """The facts with one of them replaced by its new state."""
+    return [changed if fact.id == changed.id else fact for fact in facts]
+
+
+def items_write(entity: str, facts: Sequence[Fact]) -> dict[str, bytes | None]:
+    """The write that makes an entity's `items.json` hold these facts."""
+    return {items_path(entity): render_items(facts)}

@@ -1,0 +1,28 @@
+"""Which paths of a vault clawmem owns, and how a path is known to stay inside it."""
+
+from __future__ import annotations
+
+from clawmem.errors import InvalidInput
+
+SETTINGS = "clawmem.yaml"
+CATALOG = "predicates.yaml"
+OWNED_FILES = frozenset((SETTINGS, CATALOG, "README.md", "AGENTS.md", "MEMORY.md", ".gitattributes", ".gitignore"))
+OWNED_FOLDERS = ("life/", "daily/", "ledger/", "agents/", "review/", "wiki/")
+OWNED_ENDINGS = (".md", ".json", ".jsonl", ".yaml", "/.gitkeep")
+
+
+def is_owned(path: str) -> bool:
+    """Whether a vault path is clawmem's to stage and commit."""
+    if path in OWNED_FILES:
+        return True
+    return path.startswith(OWNED_FOLDERS) and path.endswith(OWNED_ENDINGS) and path.isprintable()
+
+
+def check_inside(path: str) -> str:
+    """The path itself, or InvalidInput where it is absolute, climbs out or enters `.git`."""
+    parts = path.split("/")
+    if not path or path.startswith("/") or "\\" in path or "\0" in path or {"..", ".", ""} & set(parts):
+        raise InvalidInput(f"'{path}' leaves the vault.", "Name a file by its path inside the vault.")
+    if parts[0].casefold() == ".git":
+        raise InvalidInput(f"'{path}' is inside git's own folder.", "Name a file of the vault itself.")
+    return path

@@ -1,0 +1,101 @@
+"""The order of facts: by standing where nothing was asked, by fused channel scores where something was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+# How much a channel's best hit is worth. An exact triple outweighs shared words, which outweigh a date alone.
+WEIGHTS: Mapping[str, float] = {"predicate": 1.0, "keyword": 0.8, "time": 0.4}
+# What a channel's weakest hit keeps: being found at all says more than not being found.
+FLOOR = 0.1
+
+# Priors are small on purpose: they settle near-ties and never lift a fact over a clearly better match.
+TIER_PRIOR: Mapping[str, float] = {"hot": 0.03, "warm": 0.015, "cold": 0.0}
+IMPORTANCE_PRIOR = 0.04
+TRUST_PRIOR: Mapping[str, float] = {"user": 0.02, "agent": 0.01, "tool": 0.0, "external": -0.02}
+OWN_PRIOR = 0.05
+
+_TIER_RANK = {"hot": 0, "warm": 1, "cold": 2}
+
+
+class Standing(NamedTuple):
+    """What ordering needs to know of a fact; `own` says it is of the asking agent's own workspace."""
+
+    id: str
+    tier: str
+    access_count: int = 0
+    importance: float = 0.5
+    timestamp: str = ""
+    trust: str | None = None
+    own: bool = False
+
+
+class Ranked(NamedTuple):
+    """A fact's place in an answer: its final score, and the normalised 0..1 score of each channel that found it."""
+
+    id: str
+    score: float
+    channels: Mapping[str, float]
+
+
+def ordered(standings: Iterable[Standing]) -> list[Standing]:
+    """Hot, warm, cold; in a tier the agent's own first, then most accessed, most important, newest, by id."""
+    by_id = sorted(standings, key=lambda each: each.id)
+    newest = sorted(by_id, key=lambda each: each.timestamp, reverse=True)
+    return sorted(newest, key=_rank)
+
+
+def _rank(standing: Standing) -> tuple[int, bool, int, float]:
+    return (
+        _TIER_RANK.get(standing.tier, len(_TIER_RANK)),
+        not standing.own,
+        -standing.access_count,
+        -standing.importance,
+    )
+
+
+def normalised(scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores of one channel spread over 0.1..1, the best at 1; all at 1 where they are equal."""
+    if not scores:
+        return {}
+    low, high = min(scores.values()), max(scores.values())
+    if high <= low:
+        return dict.fromkeys(scores, 1.0)
+    return {name: FLOOR + (1 - FLOOR) * (value - low) / (high - low) for name, value in scores.items()}
+
+
+def prior(standing: Standing) -> float:
+    """What a fact's tier, importance, trust and owner add to any match, within -0.04..0.12."""
+    return (
+        TIER_PRIOR.get(standing.tier, 0.0)
+        + IMPORTANCE_PRIOR * (standing.importance - 0.5)
+        + TRUST_PRIOR.get(standing.trust or "", 0.0)
+        + (OWN_PRIOR if standing.own else 0.0)
+    )
+
+
+def rank(
+    channels: Mapping[str, Mapping[str, float]],
+    standings: Mapping[str, Standing],
+    weights: Mapping[str, float] = WEIGHTS,
+) -> list[Ranked]:
+    """Facts found by any channel, best first: the weighted sum of min-max normalised scores plus the prior.
+
+    The sum is divided by the weights of the channels that found something, so a score of 1 means the best
+    hit of them all. Higher raw scores are better; a fact without a standing is left out.
+    """
+    spread = {name: normalised(scores) for name, scores in channels.items() if scores}
+    total = sum(weights[name] for name in spread) or 1.0
+    parts: dict[str, dict[str, float]] = {}
+    for name, scores in spread.items():
+        for fact_id, value in scores.items():
+            parts.setdefault(fact_id, {})[name] = value
+    found = ordered(standings[fact_id] for fact_id in parts if fact_id in standings)
+    fused = [Ranked(one.id, _fused(parts[one.id], weights, total) + prior(one), parts[one.id]) for one in found]
+    # A stable sort: equal scores keep the order of standing.
+    return sorted(fused, key=lambda each: -each.score)
+
+
+def _fused(parts: Mapping[str, float], weights: Mapping[str, float], total: float) -> float:
+    return sum(weights[name] * value for name, value in parts.items()) / total

@@ -1,0 +1,119 @@
+"""What a value looks like: a placeholder, a piece of code, a password, or random enough to be a key."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+PLACEHOLDER_PARTS = (
+    "example sample dummy placeholder changeme change_me change-me your redacted insert replace fake xxxx .... **** "
+    "____ ---- 1234567890 0123456789 abcdefgh ${ {{ <"
+).split()
+PLACEHOLDERS = frozenset(
+    "password passwd passphrase passcode secret secrets token tokens pass pwd apikey api_key none null nil true false "
+    "undefined required optional missing hidden masked unset empty unknown default string prompt postgres "
+    "guest hunter hashed encrypted plaintext plain-text rotated expired revoked invalid correct incorrect".split()
+)
+_NAMED_AFTER = ("pass", "pwd", "secret", "token", "key", "cred", "auth")
+_CODE_STARTS = tuple(
+    "$ < { [ * ( % & @ / ~ ./ ../ \\ os. env. process. self. this. settings. config. var. local. data. vault: op:// "
+    "getenv ENC[ !".split()
+)
+_TECHNICAL = tuple(
+    "base64 base32 sha1 sha256 sha512 md5 utf8 utf-8 oauth2 argon2 pbkdf2 http2 web3 mp3 mp4 k8s 1password 2fa rs256 "
+    "hs256 es256".split()
+)
+_IDS = ("fact_", "event_", "evt_", "ev_", "session_", "commit_")
+_HARMLESS_STARTS = (
+    "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNr", "AAAAInNr",  # public SSH keys
+    "iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "PHN2Zy", "JVBERi",  # images and documents
+    "sha1-", "sha256-", "sha384-", "sha512-",  # integrity hashes
+)  # fmt: skip
+_HARMLESS_BEFORE = (
+    "sha1", "sha256", "sha384", "sha512", "md5", "digest", "checksum", "fingerprint", "integrity", "etag", "hash",
+    "commit", "h1:", "base64,", "public key",
+)  # fmt: skip
+_HEX = frozenset("0123456789abcdefABCDEF-")
+_SYMBOLS = frozenset("!@#$%^&*?+=~")
+LONGEST_KEY = 200
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a credential-shaped value is a stand-in: an example, a blank to fill, a run of few letters."""
+    lower = value.lower()
+    return len(set(lower[-16:])) <= 4 or any(part in lower for part in PLACEHOLDER_PARTS)
+
+
+def is_stand_in(value: str) -> bool:
+    """Whether what is assigned to a password or key is no value at all: a placeholder, a variable, an id, a path."""
+    lower = value.lower().strip("\"'`.,;:!?)")
+    if lower in PLACEHOLDERS or value.startswith(_CODE_STARTS) or lower.startswith(_IDS):
+        return True
+    if any(part in lower for part in PLACEHOLDER_PARTS) or len(set(lower)) <= 2 or "://" in lower:
+        return True
+    return _is_code(value) or _is_uuid(lower)
+
+
+def _is_code(value: str) -> bool:
+    """A call, a dotted name, or a name without digits that is called after what it holds (`new_password`)."""
+    head = value.split("(", 1)[0]
+    names = head.split(".")
+    if not all(name.isidentifier() for name in names):
+        return False
+    lower = value.lower()
+    plain = not any(letter.isdigit() for letter in value)
+    return "(" in value or (plain and (len(names) > 1 or any(name in lower for name in _NAMED_AFTER)))
+
+
+def _is_uuid(lower: str) -> bool:
+    return len(lower) == 36 and lower.count("-") == 4 and _HEX.issuperset(lower)
+
+
+def could_be_password(value: str) -> bool:
+    """Whether a word said to be a password reads like one: letters together with digits or symbols, not a term."""
+    lower = value.lower()
+    letters = any(letter.isalpha() for letter in value)
+    digits = any(letter.isdigit() for letter in value)
+    if not letters or not (digits or _SYMBOLS.intersection(value)):
+        return False
+    counted = lower.lstrip("0123456789").lstrip("-+")
+    return not lower.startswith(_TECHNICAL) and not (lower[0].isdigit() and counted.isalpha())
+
+
+def could_be_key(value: str, shortest: int) -> bool:
+    """Whether a word said to be a key or token reads like one: long enough, letters and digits, varied."""
+    if len(value) < shortest or not any(letter.isdigit() for letter in value):
+        return False
+    return any(letter.isalpha() for letter in value) and entropy(value) >= 3.0
+
+
+def looks_random(run: str, before: str) -> bool:
+    """Whether a bare run of 32 to 200 characters, with `before` it, looks like a key: three kinds of letters, mixed.
+
+    Hashes, UUIDs, file data, public keys, addresses, paths and long names do not.
+    """
+    core = run.rstrip("=").strip("-_/")
+    if not 32 <= len(core) <= LONGEST_KEY or run.startswith(_HARMLESS_STARTS) or is_placeholder(core):
+        return False
+    if any(name in before.lower() for name in _HARMLESS_BEFORE) or _is_address(core):
+        return False
+    kinds = [_kind(letter) for letter in core if letter.isalnum()]
+    if len(set(kinds)) < 3 or not kinds:
+        return False
+    switches = sum(one != other for one, other in pairwise(kinds))
+    return switches >= 0.42 * (len(kinds) - 1) and entropy(core) >= 4.0
+
+
+def _is_address(core: str) -> bool:
+    """A Bitcoin or IPFS address: public by nature."""
+    return core.isalnum() and ((core[0] in "13" and len(core) <= 35) or (core.startswith("Qm") and len(core) == 46))
+
+
+def _kind(letter: str) -> int:
+    return 0 if letter.isdigit() else 1 if letter.isupper() else 2
+
+
+def entropy(text: str) -> float:
+    """Shannon entropy of the text's characters, in bits for each."""
+    total = len(text)
+    return -sum(n / total * math.log2(n / total) for n in (text.count(letter) for letter in set(text)))

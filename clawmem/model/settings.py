@@ -1,0 +1,219 @@
+"""The settings of a vault: what `clawmem.yaml` may hold, what each key means, and what it is by default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.model.entity import check_name
+
+FILE = "clawmem.yaml"
+FORMAT = 1
+
+Value = int | float | bool | str
+
+
+class Setting(NamedTuple):
+    """One key: its kind (int, float, bool, text, entity or choice), default, bounds or choices, and meaning."""
+
+    key: str
+    kind: str
+    default: Value
+    about: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+
+SETTINGS = (
+    Setting("format", "int", FORMAT, "the layout of this vault; clawmem raises it, people leave it alone", 1, FORMAT),
+    Setting("vault.name", "text", "memory", "what this memory is called"),
+    Setting("defaults.entity", "entity", "areas/general", "where a fact goes when no entity is named"),
+    Setting("defaults.limit", "int", 10, "how many facts recall gives", 1, 1000),
+    Setting("context.budget", "int", 4000, "how many tokens context may fill", 100, 1_000_000),
+    Setting("lock.wait_seconds", "float", 10.0, "how long to wait for another writer, in seconds", 0, 3600),
+    Setting(
+        "secrets.action",
+        "choice",
+        "refuse",
+        "what to do with a text that holds a credential",
+        choices=("refuse", "redact"),
+    ),
+    Setting("index.keyword", "choice", "fts5", "the engine behind keyword search", choices=("fts5", "whoosh")),
+    Setting("decay.archive_days", "int", 90, "days without access before a fact may be archived", 1, 36_500),
+    Setting("decay.archive_score", "float", 0.2, "the score under which such a fact is archived", 0, 1),
+    Setting("heartbeat.mentions_for_entity", "int", 3, "mentions that make a name an entity of its own", 1, 1000),
+    Setting("heartbeat.max_facts_per_event", "int", 8, "the most facts learned from one event", 1, 100),
+    Setting("summary.max_facts", "int", 40, "the most facts shown in a summary", 1, 1000),
+    Setting("history.limit", "int", 20, "how many entries log shows", 1, 100_000),
+    Setting("git.sign", "bool", False, "whether commits are signed with the vault's key"),
+    Setting("upkeep.loose_objects", "int", 2000, "loose git objects after which the vault is repacked", 100, 1_000_000),
+)
+BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}
+_GROUPS = frozenset(setting.key.split(".")[0] for setting in SETTINGS if "." in setting.key)
+_DEFAULTS: Mapping[str, Value] = {setting.key: setting.default for setting in SETTINGS}
+
+_TRUE = ("true", "yes", "on", "1")
+_FALSE = ("false", "no", "off", "0")
+
+
+class Settings(NamedTuple):
+    """The value of every known key, by dotted key, and the keys this version does not know, as they were found."""
+
+    values: Mapping[str, Value] = _DEFAULTS
+    unknown: Mapping[str, Any] = {}
+
+    def get(self, key: str) -> Value:
+        """The value of a key; NotFound where there is no such setting."""
+        return self.values[setting_named(key).key]
+
+    def whole(self, key: str) -> int:
+        """The value of an int key."""
+        value = self.get(key)
+        if not isinstance(value, int):
+            raise TypeError(f"{key} is not a whole number")
+        return value
+
+    def number(self, key: str) -> float:
+        """The value of an int or float key."""
+        return float(self.get(key))
+
+    def words(self, key: str) -> str:
+        """The value of a text, entity or choice key."""
+        return str(self.get(key))
+
+    def flag(self, key: str) -> bool:
+        """The value of a bool key."""
+        return self.get(key) is True
+
+
+DEFAULTS = Settings()
+
+
+def setting_named(key: str) -> Setting:
+    """The setting of a dotted key; NotFound, with the keys that come near, where there is none."""
+    if key in BY_KEY:
+        return BY_KEY[key]
+    near = [each for each in BY_KEY if key and (key in each or each.rsplit(".", 1)[-1] in key)]
+    hint = f"Did you mean {' or '.join(near[:3])}? " if near else ""
+    raise NotFound(f"There is no setting '{key}'.", f"{hint}`clawmem config list` shows them all.")
+
+
+def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
+    """Settings out of a parsed `clawmem.yaml`; what it leaves out keeps its default.
+
+    Raises InvalidInput naming the key and the reason, Refused where the vault is newer than this clawmem.
+    Unknown keys are kept in `unknown`.
+    """
+    if mapping is not None and not isinstance(mapping, Mapping):
+        raise InvalidInput(f"{FILE} must hold keys and values.", _HINT)
+    given = dict(_flat(mapping or {}))
+    check_format(given.get("format", FORMAT))
+    values = dict(_DEFAULTS)
+    unknown = {}
+    for key, value in given.items():
+        if key in _GROUPS:
+            raise InvalidInput(f"{FILE}: '{key}' holds several settings, not one value.", _HINT)
+        if key not in BY_KEY:
+            unknown[key] = value
+        elif value is not None:
+            values[key] = checked(BY_KEY[key], value)
+    return Settings(values, unknown)
+
+
+_HINT = "`clawmem config list` shows every key, its value and what it means."
+
+
+def _flat(mapping: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted keys and their values; a mapping that is itself a setting's value, or empty, is not opened."""
+    for name, value in mapping.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, Mapping) and key not in BY_KEY and (value or key in _GROUPS):
+            yield from _flat(value, f"{key}.")
+        elif value is not None or key not in _GROUPS:
+            yield key, value
+
+
+def settings_to_mapping(settings: Settings) -> dict[str, Any]:
+    """Every value, known or not, as the nested mapping `settings_from_mapping` reads."""
+    nested: dict[str, Any] = {}
+    for key, value in {**settings.values, **settings.unknown}.items():
+        *path, last = key.split(".")
+        place = nested
+        for name in path:
+            place = place.setdefault(name, {})
+        place[last] = value
+    return nested
+
+
+def check_format(value: object) -> None:
+    """Raise Refused where a vault's format is newer than this clawmem reads."""
+    if isinstance(value, int) and not isinstance(value, bool) and value > FORMAT:
+        raise Refused(
+            f"This vault has format {value}; this clawmem reads formats up to {FORMAT}.",
+            "Install a newer one: pip install --upgrade clawmem-vault",
+        )
+
+
+def parse_value(key: str, text: str) -> Value:
+    """The value of a setting as typed on the command line; InvalidInput where it does not fit the key."""
+    setting = setting_named(key)
+    given = text.strip()
+    value: Value = given
+    if setting.kind == "bool":
+        value = given.lower() in _TRUE if given.lower() in (*_TRUE, *_FALSE) else given
+    elif setting.kind in ("int", "float"):
+        try:
+            value = int(given) if setting.kind == "int" else float(given)
+        except ValueError:
+            raise _wrong(setting, given) from None
+    return checked(setting, value)
+
+
+def checked(setting: Setting, value: object) -> Value:
+    """The value where it has the setting's kind and lies within its bounds; InvalidInput otherwise."""
+    if setting.kind == "bool" and isinstance(value, bool):
+        return value
+    if setting.kind in ("int", "float") and isinstance(value, int | float) and not isinstance(value, bool):
+        return _bounded(setting, value)
+    if setting.kind == "choice" and value in setting.choices:
+        return str(value)
+    if setting.kind in ("text", "entity") and isinstance(value, str) and value.strip() and "\n" not in value:
+        return check_name(value) if setting.kind == "entity" else value.strip()
+    raise _wrong(setting, value)
+
+
+def _bounded(setting: Setting, value: int | float) -> int | float:
+    whole = isinstance(value, int) or value.is_integer()
+    if setting.kind == "int" and not whole:
+        raise _wrong(setting, value)
+    if not (setting.low is None or value >= setting.low) or not (setting.high is None or value <= setting.high):
+        raise _wrong(setting, value)
+    return int(value) if setting.kind == "int" else float(value)
+
+
+def _wrong(setting: Setting, value: object) -> InvalidInput:
+    shown = "true" if value is True else "false" if value is False else str(value)
+    return InvalidInput(
+        f"The setting {setting.key} is '{shown[:60]}', but must be {wanted(setting)}.",
+        f"It says {setting.about}; the default is {_shown(setting.default)}.",
+    )
+
+
+def wanted(setting: Setting) -> str:
+    """What values a setting takes, in words."""
+    if setting.kind == "choice":
+        return " or ".join(setting.choices)
+    if setting.kind == "bool":
+        return "true or false"
+    if setting.kind == "entity":
+        return "the name of an entity"
+    if setting.kind == "text":
+        return "text on one line, in quotes where it could be read as a number or a date"
+    noun = "a whole number" if setting.kind == "int" else "a number"
+    return f"{noun} from {setting.low:,g} to {setting.high:,g}" if setting.high is not None else noun
+
+
+def _shown(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,118 @@
+"""The runtime: finds the vault, and is the only reader of environment, home, clock and randomness."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput, NoVault
+from clawmem.model.caller import Caller
+from clawmem.model.dates import moment_of
+from clawmem.model.entity import check_agent
+from clawmem.model.ids import Entropy
+from clawmem.model.layout import SETTINGS
+from clawmem.vault.refs import git_dir_of
+from clawmem.vault.vault import Vault
+
+DEFAULT_FOLDER = ".clawmem"
+
+
+class Found(NamedTuple):
+    """A vault's place and the rule that chose it."""
+
+    root: Path
+    rule: str
+
+
+class Runtime:
+    """What one run of clawmem takes from the machine around it."""
+
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        working_folder: Path,
+        vault: str | None = None,
+        agent: str | None = None,
+    ) -> None:
+        self.environment = environment
+        self.working_folder = working_folder
+        self._vault = vault
+        self._agent = agent
+        self._opened: Vault | None = None
+
+    def found(self) -> Found:
+        """The vault by option, environment, nearest `clawmem.yaml` upwards, or the user's default; NoVault otherwise."""
+        named = self.environment.get("CLAWMEM_VAULT")
+        if self._vault:
+            return self._named(self._vault, "--vault")
+        if named:
+            return self._named(named, "CLAWMEM_VAULT")
+        for folder in (self.working_folder, *self.working_folder.parents):
+            if (folder / SETTINGS).is_file():
+                return Found(folder, f"the nearest {SETTINGS} upwards")
+        default = self.home() / DEFAULT_FOLDER
+        if (default / SETTINGS).is_file():
+            return Found(default, "the user's default")
+        raise NoVault(
+            f"There is no vault here: no {SETTINGS} in {self.working_folder} or above it, and none in {default}.",
+            "Make one with `clawmem init PATH`, or name one with --vault or CLAWMEM_VAULT.",
+        )
+
+    def vault(self) -> Vault:
+        """The open vault; NoVault where the folder found is not one."""
+        if self._opened is None:
+            self._opened = Vault(self.found().root, self.environment)
+        return self._opened
+
+    def caller(self) -> Caller:
+        """Who asks, and when."""
+        agent = self._agent or self.environment.get("CLAWMEM_AGENT") or None
+        return Caller(
+            now=self.now(),
+            entropy=self.entropy(),
+            agent=check_agent(agent) if agent else None,
+            session=self.environment.get("CLAWMEM_SESSION") or None,
+        )
+
+    def now(self) -> datetime:
+        """The time, or what CLAWMEM_NOW pins it to."""
+        pinned = self.environment.get("CLAWMEM_NOW")
+        if not pinned:
+            return datetime.now(UTC)
+        try:
+            return moment_of(pinned)
+        except ValueError:
+            raise InvalidInput(
+                f"CLAWMEM_NOW is '{pinned}', which is not a time.", "Write it like 2026-11-21T09:30:00Z."
+            ) from None
+
+    def entropy(self) -> Entropy:
+        """Random bytes from the system, or a fixed sequence where CLAWMEM_SEED pins it."""
+        seed = self.environment.get("CLAWMEM_SEED")
+        if not seed:
+            return os.urandom
+        import random  # only tests pin ids
+
+        return random.Random(seed).randbytes
+
+    def home(self) -> Path:
+        """The user's home folder."""
+        named = self.environment.get("HOME")
+        return Path(named) if named else Path.home()
+
+    def _named(self, text: str, rule: str) -> Found:
+        root = (self.working_folder / Path(text).expanduser()).resolve()
+        if not root.is_dir():
+            raise NoVault(f"There is no folder {root} ({rule}).", f"Make a vault there with `clawmem init {text}`.")
+        if not (root / SETTINGS).is_file():
+            what = "has no clawmem.yaml" if git_dir_of(root) else "is neither a vault nor a git repository"
+            raise NoVault(f"{root} {what} ({rule}).", f"Make a vault there with `clawmem init {text}`.")
+        return Found(root, rule)
+
+
+def from_process(vault: str | None = None, agent: str | None = None) -> Runtime:
+    """The runtime of this process."""
+    return Runtime(os.environ, Path(os.getcwd()), vault, agent)  # noqa: PTH109 - Path.cwd costs more

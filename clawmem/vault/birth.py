@@ -1,0 +1,94 @@
+"""Making a vault: the template's tree, a repository of its own, a first commit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from clawmem.errors import InvalidInput, Refused
+from clawmem.model.change import Change, trailers
+from clawmem.model.layout import SETTINGS
+from clawmem.vault.refs import git_dir_of
+from clawmem.vault.transaction import transaction
+from clawmem.vault.vault import Vault
+
+BRANCH = "main"
+_CONFIG = {
+    "core.autocrlf": "false",
+    "core.untrackedCache": "true",
+    "core.preloadIndex": "true",
+}
+
+
+def template_folder() -> Path:
+    """The template that ships with clawmem: inside the installed package, or beside it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    for candidate in (package / "vault-template", package.parent / "vault-template"):
+        if (candidate / SETTINGS).is_file():
+            return candidate
+    raise Refused("The vault template is missing from this installation.", "Install clawmem-vault again.")
+
+
+def create_vault(
+    root: Path, environment: Mapping[str, str], now: datetime, *, inside_repository: bool = False
+) -> Vault:
+    """Make a vault at `root`, which must be empty or not exist yet; everything in one first commit.
+
+    Refused where `root` lies inside another repository, unless `inside_repository` allows it. A vault whose
+    making was interrupted is completed.
+    """
+    _check_place(root, inside_repository)
+    root.mkdir(parents=True, exist_ok=True)
+    born = git_dir_of(root) is not None
+    if not born:
+        _initialise(root, environment)
+    vault = Vault(root, environment)
+    writes: dict[str, bytes | None] = dict(template_files())
+    with transaction(vault, now, "init", wait=10.0) as started:
+        if vault.head().commit is None:
+            started.commit([Change("init(vault): a new memory", writes, trailers("init"))])
+    return vault
+
+
+def template_files() -> Iterator[tuple[str, bytes]]:
+    """The template's files by vault path."""
+    folder = template_folder()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield path.relative_to(folder).as_posix(), path.read_bytes()
+
+
+def _initialise(root: Path, environment: Mapping[str, str]) -> None:
+    from clawmem.vault.git import Git
+
+    git = Git(root, environment)
+    git.run("init", "--quiet", "--template=", f"--initial-branch={BRANCH}", ".")
+    for key, value in _CONFIG.items():
+        git.run("config", "--local", key, value)
+
+
+def _check_place(root: Path, inside_repository: bool) -> None:
+    if root.exists() and not root.is_dir():
+        raise InvalidInput(f"{root} is a file.", "Name a folder for the vault.")
+    unfinished = git_dir_of(root) if root.is_dir() else None
+    if (root / SETTINGS).exists():
+        raise Refused(f"{root} is a vault already.", "`clawmem status` tells about it.")
+    if unfinished is not None and not _is_ours(unfinished):
+        raise Refused(
+            f"{root} is a git repository already.", "A vault needs a repository of its own: name another folder."
+        )
+    if root.is_dir() and any(name != ".git" for name in os.listdir(root)):
+        raise Refused(f"{root} is not empty.", "Name an empty or a new folder.")
+    outer = next((folder for folder in root.resolve().parents if git_dir_of(folder)), None)
+    if outer is not None and not inside_repository:
+        raise Refused(
+            f"{root} lies inside the git repository {outer}.",
+            "Choose a place outside it, or say --inside-repository to nest the vault there.",
+        )
+
+
+def _is_ours(git_dir: Path) -> bool:
+    """Whether a repository without commits was begun by clawmem and not finished."""
+    return (git_dir / "clawmem").is_dir() and not any((git_dir / "refs" / "heads").rglob("*"))

@@ -1,0 +1,112 @@
+"""The one place that runs git: no prompts, no hooks, no pagers, none of the caller's GIT_ variables."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from clawmem.errors import GitFailed
+
+# Settings of the person's own git that would change what clawmem stores or run something of theirs.
+_OVERRIDES = (
+    "core.hooksPath=/dev/null",
+    "core.autocrlf=false",
+    "core.safecrlf=false",
+    "core.quotePath=false",
+    "core.fsmonitor=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "advice.detachedHead=false",
+)
+_KEPT = frozenset(("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_EXEC_PATH"))
+
+
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment git runs in: the caller's, without GIT_ variables that could redirect or prompt."""
+    clean = {key: value for key, value in environment.items() if not key.startswith("GIT_") or key in _KEPT}
+    clean.update(GIT_TERMINAL_PROMPT="0", GIT_OPTIONAL_LOCKS="0", GIT_EDITOR="true", LC_ALL="C")
+    return clean
+
+
+class Git:
+    """git in one repository. `keep_open` are descriptors its processes inherit, so that the writer lock
+    lasts until the last of them has ended even when clawmem itself was killed."""
+
+    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
+        self.root = root
+        self.environment = scrubbed(environment)
+        self.keep_open: tuple[int, ...] = ()
+
+    def command(self, arguments: Sequence[str]) -> list[str]:
+        """The whole command line for some git arguments."""
+        settings = [part for override in _OVERRIDES for part in ("-c", override)]
+        return ["git", *settings, *arguments]
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start git with all three streams piped; the caller waits for it."""
+        try:
+            return subprocess.Popen(
+                self.command(arguments),
+                cwd=self.root,
+                env=self.environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=self.keep_open,
+            )
+        except FileNotFoundError:
+            raise GitFailed("git was not found on this machine.", "Install git 2.30 or newer.") from None
+
+    def run(self, *arguments: str, given: bytes = b"") -> bytes:
+        """Run git to its end and return what it printed; raises GitFailed with git's own words."""
+        return self.finish(self.start(*arguments), arguments[0], given)
+
+    def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+        """Feed a started git, wait for it, and return what it printed."""
+        printed, complaint = process.communicate(given)
+        if process.returncode != 0:
+            raise failure(name, process.returncode, complaint)
+        return printed
+
+    def try_run(self, *arguments: str) -> bytes | None:
+        """Like run, with None where git exits with an error: for questions whose answer may be no."""
+        process = self.start(*arguments)
+        printed, _ = process.communicate(b"")
+        return printed if process.returncode == 0 else None
+
+    def blobs(self, names: Iterable[str]) -> dict[str, bytes | None]:
+        """The contents of `commit:path` names in one git process; None for each that does not exist."""
+        wanted = list(names)
+        if not wanted:
+            return {}
+        given = "".join(f"{name}\n" for name in wanted).encode()
+        stream = self.run("cat-file", "--batch", given=given)
+        found: dict[str, bytes | None] = {}
+        position = 0
+        for name in wanted:
+            end = stream.index(b"\n", position)
+            header = stream[position:end].split(b" ")
+            if header[-1] in (b"missing", b"ambiguous"):
+                found[name] = None
+                position = end + 1
+                continue
+            size = int(header[-1])
+            found[name] = stream[end + 1 : end + 1 + size]
+            position = end + 1 + size + 1
+        return found
+
+
+def failure(name: str, code: int, complaint: bytes) -> GitFailed:
+    """The error for a git command that failed, with the sentence git itself gave."""
+    lines = [line for line in complaint.decode(errors="replace").splitlines() if line.strip()]
+    telling = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines or [f"exit code {code}"]
+    words = telling[0].removeprefix("fatal:").removeprefix("error:").strip().rstrip(".")
+    hint = "Run `clawmem doctor`."
+    if "dubious ownership" in words:
+        hint = "Allow it once: `git config --global --add safe.directory PATH`."
+    elif "No space left" in complaint.decode(errors="replace"):
+        hint = "The disk is full: free some space and run the command again."
+    elif "Read-only file system" in words:
+        hint = "The disk is read-only: reads still work."
+    return GitFailed(f"git {name} failed: {words}.", hint)

@@ -1,0 +1,90 @@
+"""The access journal: each retrieval appends a line below `.git/clawmem/`; the heartbeat folds it into the facts.
+
+A line is the time and the ids that were shown. Reads therefore never commit, and counts survive until folded.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from clawmem.vault.vault import Vault
+
+JOURNAL = "access.log"
+FOLDING = "access.folding"
+
+
+class Access(NamedTuple):
+    """How often a fact was shown since the last fold, and when last (ISO 8601 UTC)."""
+
+    count: int
+    last: str
+
+
+def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | None:
+    """Note that facts were shown; returns a sentence where the vault cannot be written, else None."""
+    line = (" ".join((moment, *fact_ids)) + "\n").encode()
+    path = vault.state / JOURNAL
+    try:
+        vault.prepare_state()
+        while True:
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                # The fold renames the file under the same lock: a writer that waited looks again.
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if _same_file(descriptor, path):
+                    os.write(descriptor, line)
+                    return None
+            finally:
+                os.close(descriptor)
+    except OSError as problem:
+        return f"the access was not recorded: {problem.strerror}"
+
+
+def set_aside(vault: Vault) -> bytes:
+    """Move the journal aside for folding and return it.
+
+    What an earlier run set aside and never folded comes alone, so that nothing can be counted twice. The
+    caller holds the writer lock and removes FOLDING once its commit is reachable.
+    """
+    path, folding = vault.state / JOURNAL, vault.state / FOLDING
+    earlier = vault.disk.read(folding)
+    if earlier is not None:
+        return earlier
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return b""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        path.rename(folding)
+    finally:
+        os.close(descriptor)
+    return vault.disk.read(folding) or b""
+
+
+def unfolded(vault: Vault) -> bytes:
+    """All accesses that no commit holds yet."""
+    return (vault.disk.read(vault.state / FOLDING) or b"") + (vault.disk.read(vault.state / JOURNAL) or b"")
+
+
+def accesses(journal: bytes) -> dict[str, Access]:
+    """The journal as counts per fact id."""
+    counts: dict[str, Access] = {}
+    for line in journal.decode(errors="replace").splitlines():
+        moment, *fact_ids = line.split(" ")
+        for fact_id in fact_ids:
+            earlier = counts.get(fact_id)
+            counts[fact_id] = (
+                Access(1, moment) if earlier is None else Access(earlier.count + 1, max(earlier.last, moment))
+            )
+    return counts
+
+
+def _same_file(descriptor: int, path: os.PathLike[str]) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))  # noqa: PTH116 - compares descriptors
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,55 @@
+"""The writer lock: one writer at a time, a bounded wait, released by the kernel when its process ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from clawmem.errors import Locked
+
+_SHORTEST_NAP = 0.002
+_LONGEST_NAP = 0.02
+
+
+@contextmanager
+def writer_lock(path: Path, wait: float, purpose: str) -> Iterator[int]:
+    """Hold the lock file exclusively for at most `wait` seconds of waiting; yields its descriptor.
+
+    Raises Locked, naming the holder, when the time is over.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        _acquire(descriptor, wait)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()} {purpose}\n".encode(), 0)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _acquire(descriptor: int, wait: float) -> None:
+    deadline = time.monotonic() + wait
+    nap = _SHORTEST_NAP
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise _held(descriptor, wait) from None
+            time.sleep(min(nap, left))
+            nap = min(nap * 1.5, _LONGEST_NAP)
+
+
+def _held(descriptor: int, wait: float) -> Locked:
+    holder = os.pread(descriptor, 200, 0).decode(errors="replace").strip().partition(" ")
+    who = f"process {holder[0]} ({holder[2]})" if holder[2] else "another process"
+    return Locked(
+        f"The vault is locked by {who}; gave up after {wait:g} seconds.",
+        "Try again, or allow a longer wait with `clawmem config set lock.wait_seconds 60`.",
+    )

@@ -1,0 +1,139 @@
+"""The vault as storage: where it is, what its files say, what its history holds. It reads and never decides."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from clawmem.errors import NoVault, Unreadable
+from clawmem.model.catalog import Catalog, catalog_from_mapping
+from clawmem.model.layout import CATALOG, SETTINGS, check_inside
+from clawmem.model.settings import Settings, settings_from_mapping
+from clawmem.vault.disk import Disk
+from clawmem.vault.git import Git
+from clawmem.vault.refs import Head, git_dir_of, read_head
+
+
+class Vault:
+    """One memory on disk. Reads need nothing but the files; git runs only where a method says so."""
+
+    def __init__(self, root: Path, environment: Mapping[str, str], disk: Disk | None = None) -> None:
+        git_dir = git_dir_of(root)
+        if git_dir is None:
+            raise NoVault(
+                f"{root} is not a git repository of its own, so it is no vault.",
+                "Make one with `clawmem init PATH`; a copied vault needs its .git folder too.",
+            )
+        self.root = root
+        self.git_dir = git_dir
+        self.state = git_dir / "clawmem"
+        self.disk = disk or Disk()
+        self.git = Git(root, environment)
+
+    def head(self) -> Head:
+        """The branch and commit that HEAD names."""
+        try:
+            return read_head(self.git_dir)
+        except (FileNotFoundError, NotADirectoryError):
+            raise NoVault(
+                f"{self.git_dir} is not a git folder.", "Restore it from a clone, or make a vault with `clawmem init`."
+            ) from None
+
+    def path(self, name: str) -> Path:
+        """The absolute path of a vault file; InvalidInput where the name leaves the vault."""
+        return self.root / check_inside(name)
+
+    def read(self, name: str) -> bytes | None:
+        """A file of the work tree, or None where there is none."""
+        return self.disk.read(self.path(name))
+
+    def read_text(self, name: str) -> str | None:
+        """A UTF-8 file of the work tree, or None where there is none."""
+        data = self.read(name)
+        if data is None:
+            return None
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as problem:
+            line = data[: problem.start].count(b"\n") + 1
+            raise Unreadable(name, line, "it is not UTF-8 text") from None
+
+    def prepare_state(self) -> None:
+        """Make the folder for derived and passing files inside the git folder."""
+        self.state.mkdir(exist_ok=True)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The vault's settings, defaults filled in; raises where `clawmem.yaml` is wrong."""
+        return settings_from_mapping(self.load_yaml(SETTINGS) or {})
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """The vault's predicate catalog; empty where the file is missing."""
+        return catalog_from_mapping(self.load_yaml(CATALOG) or {})
+
+    def load_yaml(self, name: str) -> Any:
+        """A YAML file of the work tree as plain values, None where it is missing.
+
+        The parsed form is kept as JSON beside the index, keyed by the file's size and times, because
+        importing a YAML parser costs a tenth of a whole command.
+        """
+        try:
+            facts = os.stat(self.path(name))  # noqa: PTH116 - on every command's path
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        key = [facts.st_size, facts.st_mtime_ns, facts.st_ino]
+        kept = self.state / f"{name}.json"
+        known = self.disk.read(kept)
+        if known is not None:
+            try:
+                entry = json.loads(known)
+            except ValueError:
+                entry = {}
+            if isinstance(entry, dict) and entry.get("key") == key:
+                return entry["value"]
+        value = json.loads(json.dumps(parse_yaml(self.read_text(name) or "", name), default=str))
+        self._keep(kept, {"key": key, "value": value})
+        return value
+
+    def _keep(self, path: Path, entry: Mapping[str, Any]) -> None:
+        try:
+            self.prepare_state()
+            self.disk.replace(path, json.dumps(entry).encode(), self.state)
+        except OSError:
+            # A read-only or full disk: the file is parsed again next time, nothing is lost.
+            return
+
+    def files_at(self, commit: str, *folders: str) -> list[str]:
+        """The paths in a commit below some folders (all of them where none is named). Runs git."""
+        printed = self.git.run("ls-tree", "-r", "-z", "--name-only", commit, "--", *folders)
+        return [name for name in printed.decode(errors="surrogateescape").split("\0") if name]
+
+    def changed_between(self, old: str, new: str) -> list[str] | None:
+        """The paths that differ between two commits, or None where one of them is unknown. Runs git."""
+        printed = self.git.try_run("diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new)
+        if printed is None:
+            return None
+        return [name for name in printed.decode(errors="surrogateescape").split("\0") if name]
+
+    def contents_at(self, commit: str, names: Iterable[str]) -> dict[str, bytes | None]:
+        """The contents of many files in one commit. Runs git once."""
+        found = self.git.blobs(f"{commit}:{name}" for name in names)
+        return {name.split(":", 1)[1]: data for name, data in found.items()}
+
+
+def parse_yaml(text: str, name: str) -> Any:
+    """YAML text as plain values; raises Unreadable naming the line that is wrong."""
+    import yaml  # 11 ms to import: only where a YAML file really has to be parsed
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader, the C one where there is one
+    except yaml.YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        what = getattr(problem, "problem", None) or "it is not YAML"
+        raise Unreadable(name, mark.line + 1 if mark else None, f"it is not valid YAML ({what})") from None
