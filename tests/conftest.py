@@ -1,0 +1,129 @@
+"""What every test stands on: a pinned clock, pinned ids, a home and a git identity of its own, a real vault."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import pytest
+
+from clawmem.model.caller import Caller
+from clawmem.vault.birth import create_vault
+from clawmem.vault.vault import Vault
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+PINNED_NOW = "2026-11-21T09:30:00Z"
+
+
+class Result(NamedTuple):
+    """What one run of a real command gave."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """stdout as the one JSON document it must be."""
+        return json.loads(self.out)
+
+    @property
+    def data(self) -> Any:
+        """The payload of a --json document that says ok."""
+        document = self.json
+        assert document["ok"], document
+        return document["data"]
+
+
+class Command(Protocol):
+    """Runs `clawmem` as a process of its own, in a fresh vault."""
+
+    def __call__(
+        self,
+        *arguments: str,
+        given: str | bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> Result: ...
+
+
+@pytest.fixture(autouse=True)
+def _no_real_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path_factory.getbasetemp() / "home"
+    home.mkdir(exist_ok=True)
+    real = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111
+    for name in [name for name in os.environ if name.startswith(("GIT_", "CLAWMEM_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+
+    def refuse() -> Path:
+        raise AssertionError(f"a test reached for the real home {real}")
+
+    monkeypatch.setattr(Path, "home", staticmethod(refuse))
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """The environment of a command under test: nothing of the developer's own but the path."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text("[user]\n\tname = Ada Person\n\temail = ada@example.org\n")
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "CLAWMEM_NOW": PINNED_NOW,
+        "CLAWMEM_SEED": "1",
+        "CLAWMEM_TRACEBACK": "1",
+    }
+
+
+@pytest.fixture
+def vault_root(tmp_path: Path, environment: dict[str, str]) -> Path:
+    """The folder of a fresh vault."""
+    root = tmp_path / "vault"
+    create_vault(root, environment, NOW)
+    return root
+
+
+@pytest.fixture
+def vault(vault_root: Path, environment: dict[str, str]) -> Vault:
+    """A fresh vault."""
+    return Vault(vault_root, environment)
+
+
+@pytest.fixture
+def caller() -> Caller:
+    """A person who asks at a pinned time, with pinned ids."""
+    return Caller(NOW, random.Random(1).randbytes)
+
+
+@pytest.fixture
+def clawmem(vault_root: Path, environment: dict[str, str]) -> Command:
+    """The real command, run in the fresh vault."""
+
+    def run(
+        *arguments: str,
+        given: str | bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> Result:
+        data = given.encode() if isinstance(given, str) else given
+        done = subprocess.run(
+            [sys.executable, "-m", "clawmem", *arguments],
+            input=b"" if data is None else data,
+            capture_output=True,
+            cwd=cwd or vault_root,
+            env={**environment, **(env or {})},
+            timeout=120,
+        )
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
