@@ -7,11 +7,10 @@ from typing import Annotated
 import typer
 
 from clawmem.cli.face import Face
+from clawmem.cli.filters import filter_of
 from clawmem.cli.reading import text_or_stdin
 from clawmem.cli.words import fact_data, fact_line
 from clawmem.errors import InvalidInput
-from clawmem.index.channels import Filter
-from clawmem.model.dates import parse_moment
 from clawmem.serving.recall import Recalled
 from clawmem.serving.recall import recall as act
 
@@ -33,22 +32,9 @@ def recall(
     if not asked:
         raise InvalidInput("The question is empty.", "Ask it in words: clawmem recall 'where does Jane live?'")
     caller, vault = face.runtime.caller(), face.runtime.vault()
-    wanted = Filter(
-        owners=("", caller.agent) if caller.agent else ("",),
-        entity=_entity(entity, caller.agent),
-        category=category,
-        tag=tag,
-        as_of=parse_moment(as_of, caller.now) if as_of else None,
-        superseded=include_superseded,
-    )
+    wanted = filter_of(caller, entity, category, tag, as_of, include_superseded)
     result = act(vault, asked, caller, wanted, limit or vault.settings.whole("defaults.limit"))
     return face.done(_data(result), _lines(result, explain), result.notices)
-
-
-def _entity(text: str | None, agent: str | None) -> str | None:
-    if text is not None and text.startswith("@/") and agent:
-        return f"@{agent}{text[1:]}"
-    return text
 
 
 def _data(result: Recalled) -> dict[str, object]:

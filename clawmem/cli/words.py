@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clawmem.model.codec import fact_to_record
-from clawmem.model.fact import Fact
+from clawmem.model.fact import SUPERSEDED, Fact
+
+if TYPE_CHECKING:
+    from clawmem.cli.face import Face
+    from clawmem.memory.revise import Revised
 
 _DID = {
     "added": "remembered",
     "noop": "known already",
-    "updated": "superseded",
+    "updated": "updated",
     "merged": "merged",
     "retracted": "retracted",
     "proposed": "waits for review",
@@ -37,6 +41,23 @@ def fact_line(fact: Fact, entity: str) -> str:
 
 def outcome_lines(rows: Iterable[tuple[str, Fact, str]], commit: str | None) -> Sequence[str]:
     """What happened to each fact, then the commit that holds it."""
-    lines = [f"{_DID[outcome]}: {fact_line(fact, entity)}" for outcome, fact, entity in rows]
+    lines = [f"{_did(outcome, fact)}: {fact_line(fact, entity)}" for outcome, fact, entity in rows]
     lines.append(f"commit {commit[:12]}" if commit else "nothing changed, so there is no commit")
     return lines
+
+
+def _did(outcome: str, fact: Fact) -> str:
+    if outcome in ("updated", "merged") and fact.status == SUPERSEDED:
+        return "superseded"
+    return _DID[outcome]
+
+
+def done_revising(face: Face, done: Revised) -> int:
+    """Give the result of a revision."""
+    data = {
+        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
+        "outcome": list(done.outcome),
+        "commit": done.commit,
+    }
+    rows = [(outcome, one.fact, one.entity) for outcome, one in zip(done.outcome, done.facts, strict=True)]
+    return face.done(data, outcome_lines(rows, done.commit), done.notices)

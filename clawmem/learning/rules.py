@@ -2,13 +2,199 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterator
+from datetime import date
+from typing import NamedTuple
 
-from clawmem.model.catalog import Catalog
+from clawmem.learning import grammar, noise
+from clawmem.learning.hints import hints_of, relation_of
+from clawmem.learning.relative_dates import Found, find_dates
+from clawmem.learning.requests import asked_to_keep, assistant_says, tool_reports
+from clawmem.learning.sentences import LONGEST_SENTENCE, Piece, clauses, sentences, sub_piece
+from clawmem.learning.shapes import Setting, Shape, classify
+from clawmem.learning.third_person import about, statement, subject_of
+from clawmem.learning.verbs import PAST
+from clawmem.learning.words import RECENT
+from clawmem.model.catalog import Catalog, canonical
 from clawmem.model.event import Event
 from clawmem.model.proposition import Proposition
+
+THE_USER = "The user"
+_LONGEST_STATEMENT = 45
+_ASSISTANTS = frozenset("assistant ai bot claude chatgpt gpt gemini copilot agent system model".split())
+_LEAD = re.compile(r"(?P<lead>(?:When|After|Before|During|As|While|Since|Growing up|For|Over|At) [^,.;]{3,60}), (?=(?:I|we|my)\b)", re.I)
+_PROPER = re.compile(r"(?<=\s)(?!I\b|I')(?:[A-Z][\w&'-]+|\d[\w.,:%-]*)|[\"“][^\"”]{2,60}[\"”]")
+_AHEAD = (grammar.FUTURE,)
+
+
+class Voice(NamedTuple):
+    """Who speaks in an event: the name in statements, whether to an assistant, and how far it is to be trusted."""
+
+    name: str
+    chat: bool
+    trust: str = "user"
 
 
 def extract(event: Event, catalog: Catalog, speakers: Collection[str] = ()) -> tuple[Proposition, ...]:
     """The propositions in one event; `speakers` names the people whose every turn is read in full."""
-    return ()
+    if event.recalled or event.role == "system" or not event.text.strip():
+        return ()
+    if event.role == "tool" or event.kind in ("tool_call", "tool_result"):
+        return tuple(tool_reports(event)) if event.kind != "tool_call" else ()
+    voice = _voice(event, speakers)
+    if voice is None:
+        return tuple(assistant_says(event))
+    found = (proposition for sentence in sentences(event.text) for proposition in _in_sentence(sentence, event, voice))
+    return tuple(_mapped(proposition, catalog) for proposition in _distinct(found))
+
+
+def _voice(event: Event, speakers: Collection[str]) -> Voice | None:
+    """Who speaks; None for an assistant."""
+    speaker = (event.speaker or "").strip()
+    person = speaker and speaker.lower() not in _ASSISTANTS | {"user", "human", "me"}
+    if event.role == "assistant" and not (person and speaker in speakers):
+        return None
+    among_people = len([name for name in speakers if name.lower() not in _ASSISTANTS]) > 1
+    return Voice(speaker if person else THE_USER, chat=not (person and among_people))
+
+
+def _distinct(found: Iterator[Proposition]) -> Iterator[Proposition]:
+    seen = set()
+    for proposition in found:
+        if proposition.statement not in seen:
+            seen.add(proposition.statement)
+            yield proposition
+
+
+def _mapped(proposition: Proposition, catalog: Catalog) -> Proposition:
+    """The proposition with its predicate as the catalog calls it, or none where the catalog does not know it."""
+    name = canonical(catalog, proposition.predicate) if proposition.predicate else None
+    return proposition._replace(predicate=name)
+
+
+def _in_sentence(sentence: Piece, event: Event, voice: Voice) -> Iterator[Proposition]:
+    kept = asked_to_keep(sentence, event, voice.name, voice.chat)
+    if kept:
+        rest, proposition = kept
+        inner = list(_in_clauses(rest, event, voice)) if rest else []
+        yield from (told._replace(confidence=0.95, importance=max(told.importance, 0.8)) for told in inner)
+        if not inner and proposition:
+            yield proposition
+    elif not noise.is_question(sentence.text) or voice.chat:
+        yield from _in_clauses(sentence, event, voice)
+
+
+def _in_clauses(sentence: Piece, event: Event, voice: Voice) -> Iterator[Proposition]:
+    parts = list(clauses(sentence)) if len(sentence.text) <= 20 * LONGEST_SENTENCE else []
+    asks = noise.is_question(sentence.text)
+    for number, part in enumerate(parts):
+        if asks and number == len(parts) - 1:
+            continue
+        piece = noise.bare(Piece(part.text.replace("’", "'"), part.start, part.end))
+        if 8 <= len(piece.text) <= LONGEST_SENTENCE and not noise.is_noise(piece.text):
+            yield from _in_clause(piece, event, voice)
+
+
+def _in_clause(piece: Piece, event: Event, voice: Voice) -> Iterator[Proposition]:
+    said = _said(event)
+    lead = _LEAD.match(piece.text)
+    main = sub_piece(piece, lead.end(), len(piece.text)) if lead else piece
+    first = find_dates(main.text, said)
+    reading = grammar.read(_without(main.text, first), past_hint=any(found.relative for found in first))
+    if reading is None:
+        return
+    dates = find_dates(main.text, said, ahead=_looks_ahead(reading))
+    text = _without(main.text, dates)
+    reading = grammar.read(text, past_hint=any(found.relative for found in dates)) or reading
+    setting = Setting(bool(dates or RECENT.search(text) or _PROPER.search(_said_of(reading))), bool(dates), voice.chat)
+    shape = classify(reading, setting)
+    if shape:
+        yield from _propose(piece, reading, shape, dates, lead["lead"] if lead else "", event, voice)
+
+
+def _propose(
+    piece: Piece, reading: grammar.Reading, shape: Shape, dates: tuple[Found, ...], lead: str, event: Event, voice: Voice
+) -> Iterator[Proposition]:
+    label = ", ".join(dict.fromkeys(found.label for found in dates if found.label))
+    context = piece.text + " " + event.text[:400]
+    words = statement(reading, voice.name, _settled(reading.rest), piece.text, label, lead)
+    if not 3 <= len(words.split()) <= _LONGEST_STATEMENT:
+        return
+    subject = subject_of(reading, voice.name, piece.text)
+    relation = relation_of(reading, voice.name)
+    day = next((found.day for found in dates if found.day), None)
+    main = Proposition(
+        statement=words,
+        event_id=event.id,
+        span=(piece.start, piece.end),
+        source_text=event.text[piece.start : piece.end],
+        subject=relation.name if relation and relation.name else _subject_name(subject),
+        predicate=shape.predicate,
+        object=_settled(about(shape.object or "")) or None,
+        relation_phrase=reading.verb or None,
+        category=shape.category,
+        confidence=shape.confidence,
+        importance=shape.importance,
+        valid_from=day or (event.timestamp[:10] if shape.ended or shape.former else None),
+        entity_hints=hints_of(reading, shape, voice.name, relation, context),
+        trust=voice.trust,
+        ended=shape.ended,
+        former=shape.former,
+        said_at=event.timestamp,
+    )
+    if relation and relation.name:
+        yield main._replace(
+            statement=f"{relation.name} is {voice.name}'s {relation.noun}.".replace("The user's", "the user's"),
+            subject=_subject_name(voice.name),
+            predicate=relation.predicate,
+            object=relation.name,
+            relation_phrase=f"has a {relation.noun}",
+            category="relationship",
+            importance=0.75,
+            confidence=0.85,
+            valid_from=None,
+            ended=False,
+            former=None,
+            entity_hints=main.entity_hints[::-1],
+        )
+    yield main
+
+
+def _subject_name(subject: str) -> str:
+    """A subject as the triple holds it: the way a name is written, `the user` in the middle of a sentence."""
+    return subject.replace(THE_USER, "the user").replace("The ", "the ", 1) if subject.startswith("The ") else subject
+
+
+def _looks_ahead(reading: grammar.Reading) -> bool:
+    return (
+        reading.aspect in _AHEAD
+        or reading.lemma in ("plan", "intend", "want", "hope")
+        or (reading.aspect in (grammar.DOING, grammar.BE) and not reading.past)
+        or (reading.aspect not in (PAST, grammar.HAVE_DONE) and reading.lemma == "have" and not reading.past)
+    )
+
+
+def _said(event: Event) -> date:
+    try:
+        return date.fromisoformat(event.timestamp[:10])
+    except ValueError:
+        return date(1970, 1, 1)
+
+
+def _without(text: str, dates: tuple[Found, ...]) -> str:
+    """The clause without dates that only mean something on the day they were said."""
+    for found in reversed(dates):
+        if found.relative:
+            before, after = text[: found.start].rstrip(), text[found.end :]
+            text = f"{before} {after.lstrip(' ,') if not before else after.lstrip()}"
+    return re.sub(r"\s+([,.])", r"\1", " ".join(text.split())).strip(" ,")
+
+
+def _said_of(reading: grammar.Reading) -> str:
+    return " " + reading.rest
+
+
+def _settled(text: str) -> str:
+    """Words that point at the project the speaker works on, made to name it."""
+    return re.sub(r"\b[Tt]h(?:is|ese|ose) (?=app|project|site|website|application|api|codebase|portfolio|dashboard|repo|program)", "the ", text).strip(" ,.!;:")

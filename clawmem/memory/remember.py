@@ -8,9 +8,9 @@ from typing import NamedTuple
 from clawmem.errors import SecretFound
 from clawmem.index.lookup import TakenIds, entity_exists
 from clawmem.memory.places import new_entity_files, place_of
-from clawmem.memory.writing import Writing, writing
+from clawmem.memory.writing import Writing, fact_change, writing
 from clawmem.model.caller import Caller
-from clawmem.model.change import Change, agent_author, subject_line, trailers
+from clawmem.model.change import Change
 from clawmem.model.codec import fact_to_line
 from clawmem.model.dates import stamp
 from clawmem.model.draft import Draft
@@ -123,7 +123,9 @@ class _Desk:
         fact = completed(draft.fact, work.caller, self._new_id())
         shelf.put(fact)
         writes[items_path(entity)] = shelf.render()
-        return Kept(fact, entity, "added"), _change("remember", entity, fact, writes, work.caller)
+        return Kept(fact, entity, "added"), fact_change(
+            work.caller, "remember", entity, fact.fact, writes, [fact]
+        )
 
     def _again(self, shelf: _Shelf, place: int, draft: Draft, entity: str) -> tuple[Kept, Change | None]:
         known = shelf.facts[place]
@@ -132,7 +134,9 @@ class _Desk:
             return Kept(known, entity, "noop"), None
         shelf.put(richer, place)
         writes: dict[str, bytes | None] = {items_path(entity): shelf.render()}
-        return Kept(richer, entity, "noop"), _change("reinforce", entity, richer, writes, self._work.caller)
+        return Kept(richer, entity, "noop"), fact_change(
+            self._work.caller, "reinforce", entity, richer.fact, writes, [richer]
+        )
 
     def _new_id(self) -> str:
         fact_id = new_fact_id(self._work.caller.entropy, self._taken)
@@ -148,21 +152,4 @@ def completed(fact: Fact, caller: Caller, fact_id: str) -> Fact:
         source=fact.source if fact.source != "unknown" else ("agent" if caller.agent else "user"),
         agent=fact.agent or caller.agent,
         trust=fact.trust or ("agent" if caller.agent else "user"),
-    )
-
-
-def _change(verb: str, entity: str, fact: Fact, writes: dict[str, bytes | None], caller: Caller) -> Change:
-    return Change(
-        subject=subject_line(verb, entity, fact.fact),
-        writes=writes,
-        trailers=trailers(
-            verb,
-            facts=[fact.id],
-            entities=[entity],
-            agent=caller.agent,
-            session=caller.session,
-            sources=[fact.source],
-            events=[fact.source_event] if fact.source_event else [],
-        ),
-        author=agent_author(caller.agent),
     )

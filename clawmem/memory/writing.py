@@ -10,7 +10,7 @@ from clawmem.errors import Locked
 from clawmem.index.refresh import apply_commit, open_index
 from clawmem.index.store import Index, discard
 from clawmem.model.caller import Caller
-from clawmem.model.change import Change
+from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.codec import parse_items, render_items
 from clawmem.model.entity import items_path
 from clawmem.model.fact import Fact
@@ -86,3 +86,32 @@ def with_fact(facts: Sequence[Fact], changed: Fact) -> list[Fact]:
 def items_write(entity: str, facts: Sequence[Fact]) -> dict[str, bytes | None]:
     """The write that makes an entity's `items.json` hold these facts."""
     return {items_path(entity): render_items(facts)}
+
+
+def fact_change(
+    caller: Caller,
+    verb: str,
+    entity: str,
+    words: str,
+    writes: Mapping[str, bytes | None],
+    facts: Sequence[Fact],
+    *,
+    entities: Sequence[str] = (),
+    supersedes: Sequence[str] = (),
+) -> Change:
+    """The change that a verb makes to some facts, with the trailers that let plain git find them."""
+    return Change(
+        subject=subject_line(verb, entity, words),
+        writes=writes,
+        trailers=trailers(
+            verb,
+            facts=[fact.id for fact in facts],
+            entities=[entity, *entities],
+            agent=caller.agent,
+            session=caller.session,
+            sources=[fact.source for fact in facts],
+            supersedes=supersedes,
+            events=[fact.source_event for fact in facts if fact.source_event],
+        ),
+        author=agent_author(caller.agent),
+    )

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 PLACEHOLDER_PARTS = (
     "example sample dummy placeholder changeme change_me change-me your redacted insert replace fake xxxx .... **** "
-    "____ ---- 1234567890 0123456789 abcdefgh ${ {{ <"
+    "____ 1234567890 0123456789 abcdefgh ${ {{ <"
 ).split()
 PLACEHOLDERS = frozenset(
     "password passwd passphrase passcode secret secrets token tokens pass pwd apikey api_key none null nil true false "
@@ -40,6 +40,8 @@ LONGEST_KEY = 200
 
 def is_placeholder(value: str) -> bool:
     """Whether a credential-shaped value is a stand-in: an example, a blank to fill, a run of few letters."""
+    if len(value) > LONGEST_KEY:
+        return False  # a key file or a long token holds any four letters by chance
     lower = value.lower()
     return len(set(lower[-16:])) <= 4 or any(part in lower for part in PLACEHOLDER_PARTS)
 
@@ -55,14 +57,15 @@ def is_stand_in(value: str) -> bool:
 
 
 def _is_code(value: str) -> bool:
-    """A call, a dotted name, or a name without digits that is called after what it holds (`new_password`)."""
-    head = value.split("(", 1)[0]
+    """A call, an element, a dotted name, or a name without digits called after what it holds (`new_password`)."""
+    value = value.rstrip(")]}:")
+    head = value.replace("[", "(").split("(", 1)[0]
     names = head.split(".")
     if not all(name.isidentifier() for name in names):
         return False
     lower = value.lower()
     plain = not any(letter.isdigit() for letter in value)
-    return "(" in value or (plain and (len(names) > 1 or any(name in lower for name in _NAMED_AFTER)))
+    return head != value or (plain and (len(names) > 1 or any(name in lower for name in _NAMED_AFTER)))
 
 
 def _is_uuid(lower: str) -> bool:
@@ -97,11 +100,13 @@ def looks_random(run: str, before: str) -> bool:
         return False
     if any(name in before.lower() for name in _HARMLESS_BEFORE) or _is_address(core):
         return False
-    kinds = [_kind(letter) for letter in core if letter.isalnum()]
-    if len(set(kinds)) < 3 or not kinds:
+    pieces = core.replace("_", "-").replace("/", "-").split("-")
+    kinds = [[_kind(letter) for letter in piece if letter.isalnum()] for piece in pieces]
+    if len({kind for piece in kinds for kind in piece}) < 3:
         return False
-    switches = sum(one != other for one, other in pairwise(kinds))
-    return switches >= 0.42 * (len(kinds) - 1) and entropy(core) >= 4.0
+    # Words that begin with a capital, joined by dashes, must not count as mixed.
+    switches = sum(one != other for piece in kinds for one, other in pairwise(piece[1:]))
+    return switches >= 0.42 * (len(core) - 2 * len(pieces)) and entropy(core) >= 4.0
 
 
 def _is_address(core: str) -> bool:

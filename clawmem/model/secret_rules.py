@@ -1,4 +1,4 @@
-"""The table of credential shapes: which words give a rule away, and the pattern that decides."""
+"""The table of credential shapes: the pattern that decides, by the name of the rule."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ _END = r"(?![A-Za-z0-9])"
 
 
 class Rule(NamedTuple):
-    """A credential shape. `triggers` are looked for first, as plain text, case included.
+    """A credential shape: `head`, of a fixed width, followed by `body`; no letter or digit before it where `whole`.
 
-    The pattern is `head` followed by `body`; `head` has a fixed width and, where `whole`, no letter or digit
-    before it. Where the pattern has a group, only that is the secret. Every repetition is bounded or greedy
-    to its end, so that a search takes time linear in the text.
+    Where the pattern has a group, only that is the secret. Every repetition is bounded or runs to the end of
+    what it matches, so that a search takes time linear in the text.
     """
 
-    name: str
-    triggers: tuple[str, ...]
     head: str
     body: str
     whole: bool = True
@@ -27,91 +24,71 @@ class Rule(NamedTuple):
         return f"{self.head}(?<![A-Za-z0-9]{self.head}){self.body}" if self.whole else self.head + self.body
 
 
-_KEY_BODY = r"[A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _PEM = (
-    _KEY_BODY
-    + r"(?=[^-]{0,400}?[A-Za-z0-9+/]{24})(?:(?!-----)[A-Za-z0-9+/=\s\\,:.()-])*(?:-----END [A-Z ]{0,60}-----)?"
+    r"[A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?=[^-]{0,400}?[A-Za-z0-9+/]{24})"
+    r"(?:(?!-----)[A-Za-z0-9+/=\s\\,:.()-])*(?:-----END [A-Z ]{0,60}-----)?"
 )
 _LOGIN = r"""[^\s/:@"'<>]{0,100}:([^\s/@"'<>]{1,200})@(?=[\w\[.-])"""
+_GITLAB = r"(?:pat|oas|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct)-[A-Za-z0-9_.-]{20,}"
+_PROJECT = r"(?:proj|svcacct|admin|service)-(?=[A-Za-z_-]{0,80}\d)[A-Za-z0-9_-]{24,}"
 
-RULES = (
-    Rule("private-key", ("PRIVATE KEY",), "-----BEGIN ", _PEM, whole=False),
-    Rule("putty-key", ("PuTTY-User-Key-File",), "PuTTY-User-Key-File", r"-\d:[\s\S]*", whole=False),
-    Rule("age-key", ("AGE-SECRET-KEY-1",), "AGE-SECRET-KEY-1", r"[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
-    Rule("aws-access-key", ("AKIA", "ASIA", "ABIA", "ACCA"), "A(?:KI|SI|BI|CC)A", r"[A-Z2-7]{16}" + _END),
-    Rule("google-api-key", ("AIza",), "AIza", r"[A-Za-z0-9_-]{35}"),
-    Rule("gcp-oauth", ("GOCSPX-", "ya29."), r"(?:GOCSPX-|ya29\.A)", r"[A-Za-z0-9_.-]{20,}", whole=False),
-    Rule("gcp-refresh-token", ("1//0",), "1//0", r"[A-Za-z0-9_-]{35,}"),
-    Rule("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), "gh[pousr]_", r"[A-Za-z0-9]{36,}"),
-    Rule("github-token", ("github_pat_",), "github_pat_", r"[A-Za-z0-9_]{40,}"),
-    Rule(
-        "gitlab-token",
-        ("glpat-", "gloas-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "glsoat-", "glffct-"),
-        "gl",
-        r"(?:pat|oas|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct)-"
-        r"[A-Za-z0-9_.-]{20,}",
+RULES = {
+    "private-key": Rule("-----BEGIN ", _PEM, whole=False),
+    "putty-key": Rule("PuTTY-User-Key-File", r"-\d:[\s\S]*", whole=False),
+    "age-key": Rule("AGE-SECRET-KEY-1", r"[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
+    "aws-access-key": Rule("A(?:KI|SI|BI|CC)A", r"[A-Z2-7]{16}" + _END),
+    "google-api-key": Rule("AIza", r"[A-Za-z0-9_-]{35}"),
+    "gcp-oauth": Rule(r"(?:GOCSPX-|ya29\.)", r"[A-Za-z0-9_.-]{20,}", whole=False),
+    "gcp-refresh-token": Rule("1//0", r"[A-Za-z0-9_-]{35,}"),
+    "github-token": Rule("gh[pousr]_", r"[A-Za-z0-9]{36,}"),
+    "github-pat": Rule("github_pat_", r"[A-Za-z0-9_]{40,}"),
+    "gitlab-token": Rule("gl", _GITLAB),
+    "gitlab-runner-token": Rule("GR1348941", r"[A-Za-z0-9_-]{20,}"),
+    "slack-token": Rule("xox", r"[abeoprs](?:\.xox[bp])?-(?=[A-Za-z-]{0,8}\d)[A-Za-z0-9-]{20,}"),
+    "slack-app-token": Rule("xapp-", r"\d-[A-Za-z0-9-]{20,}"),
+    "slack-webhook": Rule(r"hooks\.slack\.com", r"/(?:services|workflows|triggers)/[\w/+-]{30,}"),
+    "stripe-key": Rule("[sr]k_(?:live|test)_", r"[A-Za-z0-9]{16,}"),
+    "stripe-webhook-secret": Rule("whsec_", r"[A-Za-z0-9+/]{24,}=*"),
+    "anthropic-key": Rule("sk-ant-", r"[a-z]{2,8}\d{2}-[A-Za-z0-9_-]{24,}"),
+    "openrouter-key": Rule("sk-or-v1-", r"[0-9a-f]{32,}"),
+    "openai-project-key": Rule("sk-", _PROJECT),
+    "openai-key": Rule("sk-", r"(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{32,}" + _END),
+    "azure-storage-key": Rule("(?:AccountKey|SharedAccessKey)=", r"([A-Za-z0-9+/]{40,}={0,2})", whole=False),
+    "azure-sas": Rule("sig=", r"([A-Za-z0-9%+/]{40,}(?:%3D|=)?)"),
+    "azure-client-secret": Rule(
+        "", r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}", whole=False
     ),
-    Rule("gitlab-token", ("GR1348941",), "GR1348941", r"[A-Za-z0-9_-]{20,}"),
-    Rule("slack-token", ("xox",), "xox", r"[abeoprs](?:\.xox[bp])?-(?=[A-Za-z-]{0,8}\d)[A-Za-z0-9-]{20,}"),
-    Rule("slack-token", ("xapp-",), "xapp-", r"\d-[A-Za-z0-9-]{20,}"),
-    Rule("slack-webhook", ("hooks.slack.com",), r"hooks\.slack\.com", r"/(?:services|workflows|triggers)/[\w/+-]{30,}"),
-    Rule("stripe-key", ("k_live_", "k_test_"), "[sr]k_(?:live|test)_", r"[A-Za-z0-9]{16,}"),
-    Rule("stripe-webhook-secret", ("whsec_",), "whsec_", r"[A-Za-z0-9+/]{24,}=*"),
-    Rule("anthropic-key", ("sk-ant-",), "sk-ant-", r"[a-z]{2,8}\d{2}-[A-Za-z0-9_-]{24,}"),
-    Rule(
-        "openai-key",
-        ("sk-proj-", "sk-svcacct-", "sk-admin-", "sk-service-"),
-        "sk-",
-        r"(?:proj|svcacct|admin|service)-(?=[A-Za-z_-]{0,80}\d)[A-Za-z0-9_-]{24,}",
-    ),
-    Rule("openai-key", ("sk-",), "sk-", r"(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{32,}" + _END),
-    Rule("openrouter-key", ("sk-or-v1-",), "sk-or-v1-", r"[0-9a-f]{32,}"),
-    Rule(
-        "azure-storage-key",
-        ("AccountKey=", "SharedAccessKey="),
-        "A(?:ccount|ccess)Key=",
-        r"([A-Za-z0-9+/]{40,}={0,2})",
-        whole=False,
-    ),
-    Rule("azure-sas", ("sig=",), "sig=", r"([A-Za-z0-9%+/]{40,}(?:%3D|=))"),
-    Rule(
-        "azure-client-secret",
-        ("Q~",),
-        "",
-        r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}",
-        whole=False,
-    ),
-    Rule("twilio-key", ("SK",), "SK", r"[0-9a-f]{32}" + _END),
-    Rule("sendgrid-key", ("SG.",), r"SG\.", r"[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}"),
-    Rule("mailgun-key", ("key-",), "key-", r"[0-9a-f]{32}" + _END),
-    Rule("mailchimp-key", ("-us",), "", r"(?<![A-Za-z0-9])[0-9a-f]{32}-us\d{1,2}" + _END, whole=False),
-    Rule("npm-token", ("npm_",), "npm_", r"[A-Za-z0-9]{36}" + _END),
-    Rule("pypi-token", ("pypi-Ag",), "pypi-Ag", r"[A-Za-z0-9_-]{50,}"),
-    Rule("rubygems-key", ("rubygems_",), "rubygems_", r"[0-9a-f]{40,}"),
-    Rule("docker-token", ("dckr_pat_", "dckr_oat_"), "dckr_[po]at_", r"[A-Za-z0-9_-]{20,}"),
-    Rule("huggingface-token", ("hf_",), "hf_", r"(?=[A-Za-z]{0,33}\d)[A-Za-z0-9]{30,}"),
-    Rule("groq-key", ("gsk_",), "gsk_", r"[A-Za-z0-9]{40,}"),
-    Rule("xai-key", ("xai-",), "xai-", r"[A-Za-z0-9]{60,}"),
-    Rule("perplexity-key", ("pplx-",), "pplx-", r"[A-Za-z0-9]{40,}"),
-    Rule("replicate-token", ("r8_",), "r8_", r"[A-Za-z0-9]{36,}"),
-    Rule("telegram-bot-token", (":AA",), ":AA", r"[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9_-])(?<=\d:AA.{32})", whole=False),
-    Rule("discord-webhook", ("/api/webhooks/",), "/api/webhooks/", r"\d{16,20}/[A-Za-z0-9_-]{60,}", whole=False),
-    Rule("discord-token", ("mfa.",), r"mfa\.", r"[A-Za-z0-9_-]{80,}"),
-    Rule("digitalocean-token", ("_v1_",), "do[opr]_v1_", r"[0-9a-f]{64}"),
-    Rule("shopify-token", ("shpat_", "shpca_", "shppa_", "shpss_"), "shp(?:at|ca|pa|ss)_", r"[0-9a-fA-F]{32}"),
-    Rule("square-token", ("sq0",), "sq0", r"[a-z]{3}-[A-Za-z0-9_-]{22,}"),
-    Rule("databricks-token", ("dapi",), "dapi", r"[0-9a-f]{32}"),
-    Rule("vault-token", ("hvs.", "hvb.", "hvr."), r"hv[sbr]\.", r"[A-Za-z0-9_-]{24,}"),
-    Rule("linear-key", ("lin_api_",), "lin_api_", r"[A-Za-z0-9]{32,}"),
-    Rule("notion-token", ("ntn_",), "ntn_", r"[A-Za-z0-9]{40,}"),
-    Rule("grafana-token", ("glsa_", "glc_"), "gl(?:sa|c_)_?", r"[A-Za-z0-9_+/=]{32,}", whole=False),
-    Rule("new-relic-key", ("NRAK-",), "NRAK-", r"[A-Z0-9]{27}"),
-    Rule("doppler-token", ("dp.",), r"dp\.", r"(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{1,40}\.)?[A-Za-z0-9]{40,}"),
-    Rule("planetscale-token", ("pscale_",), "pscale_", r"(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{30,}"),
-    Rule("postman-key", ("PMAK-",), "PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}"),
-    Rule("atlassian-token", ("ATATT3", "ATBB"), "AT(?:ATT3|BB)", r"[A-Za-z0-9_=-]{28,}", whole=False),
-    Rule("terraform-token", (".atlasv1.",), r"\.atlasv1\.", r"[A-Za-z0-9_=-]{50,}", whole=False),
-    Rule("1password-token", ("ops_eyJ",), "ops_eyJ", r"[A-Za-z0-9_-]{100,}=*"),
-    Rule("jwt", ("eyJ",), "eyJ", r"(?<![A-Za-z0-9_-]eyJ)[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*"),
-    Rule("url-password", ("://",), "://", _LOGIN, whole=False),
-)
+    "twilio-key": Rule("SK", r"[0-9a-f]{32}" + _END),
+    "sendgrid-key": Rule(r"SG\.", r"[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}"),
+    "mailgun-key": Rule("key-", r"[0-9a-f]{32}" + _END),
+    "mailchimp-key": Rule("", r"(?<![A-Za-z0-9])[0-9a-f]{32}-us\d{1,2}" + _END, whole=False),
+    "npm-token": Rule("npm_", r"[A-Za-z0-9]{36}" + _END),
+    "pypi-token": Rule("pypi-Ag", r"[A-Za-z0-9_-]{50,}"),
+    "rubygems-key": Rule("rubygems_", r"[0-9a-f]{40,}"),
+    "docker-token": Rule("dckr_[po]at_", r"[A-Za-z0-9_-]{20,}"),
+    "huggingface-token": Rule("hf_", r"(?=[A-Za-z]{0,33}\d)[A-Za-z0-9]{30,}"),
+    "groq-key": Rule("gsk_", r"[A-Za-z0-9]{40,}"),
+    "xai-key": Rule("xai-", r"[A-Za-z0-9]{60,}"),
+    "perplexity-key": Rule("pplx-", r"[A-Za-z0-9]{40,}"),
+    "replicate-token": Rule("r8_", r"[A-Za-z0-9]{36,}"),
+    "telegram-bot-token": Rule("", r"(?<![A-Za-z0-9])\d{8,10}:AA[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9_-])", whole=False),
+    "discord-webhook": Rule("/api/webhooks/", r"\d{16,20}/[A-Za-z0-9_-]{60,}", whole=False),
+    "discord-mfa-token": Rule(r"mfa\.", r"[A-Za-z0-9_-]{80,}"),
+    "digitalocean-token": Rule("do[opr]_v1_", r"[0-9a-f]{64}"),
+    "shopify-token": Rule("shp(?:at|ca|pa|ss)_", r"[0-9a-fA-F]{32}"),
+    "square-token": Rule("sq0", r"[a-z]{3}-[A-Za-z0-9_-]{22,}"),
+    "databricks-token": Rule("dapi", r"[0-9a-f]{32}"),
+    "vault-token": Rule(r"hv[sbr]\.", r"[A-Za-z0-9_-]{24,}"),
+    "linear-key": Rule("lin_api_", r"[A-Za-z0-9]{32,}"),
+    "notion-token": Rule("ntn_", r"[A-Za-z0-9]{40,}"),
+    "grafana-token": Rule("(?:glsa|glc)_", r"[A-Za-z0-9_+/=]{32,}", whole=False),
+    "new-relic-key": Rule("NRAK-", r"[A-Z0-9]{27}"),
+    "doppler-token": Rule(r"dp\.", r"(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{1,40}\.)?[A-Za-z0-9]{40,}"),
+    "planetscale-token": Rule("pscale_", r"(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{30,}"),
+    "postman-key": Rule("PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}"),
+    "atlassian-token": Rule("AT(?:ATT3|BB)", r"[A-Za-z0-9_=-]{28,}", whole=False),
+    "terraform-token": Rule("", r"(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,}", whole=False),
+    "1password-token": Rule("ops_eyJ", r"[A-Za-z0-9_-]{100,}=*"),
+    "jwt": Rule("eyJ", r"(?<![A-Za-z0-9_-]eyJ)[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*"),
+    "url-password": Rule("://", _LOGIN, whole=False),
+}

@@ -1,28 +1,140 @@
-"""Credentials in text: found by rule or by looking random, so that they never enter the history."""
+"""Credentials in text: found by rule or by looking random, so that they never enter the history.
+
+Every write asks, so this module holds only the cheap question whether anything could be there; the rules and
+their patterns are loaded where something could.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
-from clawmem.model.secret_looks import could_be_key, could_be_password, is_placeholder, is_stand_in, looks_random
-from clawmem.model.secret_rules import RULES, Rule
-
-PASSWORD_WORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "contraseña")
-KEY_WORDS = ("secret", "token", "key")
-_KEY_STEMS = tuple("api access secret private account signing encryption auth master shared service license".split())
-_TRIGGERS = tuple((trigger, rule) for rule in RULES for trigger in rule.triggers)
-_LONGEST_PLAIN_WORD = 31
-_SHORTEST_ASSIGNED_KEY = 12
-_SHORTEST_SPOKEN_KEY = 16
-
-_RUN = r"[A-Za-z0-9+/=_-]{32,}"
-_ASSIGNED = r"""(["'`]?\s{0,3}(?::=|=>|==?|:)\s{0,3}|\s{1,3}(?:is|was)[:]?\s{1,3})(["'`]?)([^\s"'`,;]{6,200})"""
-_FLAGGED = r"""([ =]{1,3})(["'`]?)([^\s"'`,;]{6,200})"""
-_BEARER = r"\s{1,3}([A-Za-z0-9._~+/-]{16,}=*)"
-_DISCORD = r"(?<![\w.-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![\w-])"
+# Words a credential of the rule begins with: no letter or digit before them, 16 unbroken characters after.
+STARTS = (
+    ("AGE-SECRET-KEY-1", "age-key"),
+    ("AKIA", "aws-access-key"),
+    ("ASIA", "aws-access-key"),
+    ("ABIA", "aws-access-key"),
+    ("ACCA", "aws-access-key"),
+    ("AIza", "google-api-key"),
+    ("GOCSPX-", "gcp-oauth"),
+    ("ya29.", "gcp-oauth"),
+    ("1//0", "gcp-refresh-token"),
+    ("ghp_", "github-token"),
+    ("gho_", "github-token"),
+    ("ghu_", "github-token"),
+    ("ghs_", "github-token"),
+    ("ghr_", "github-token"),
+    ("github_pat_", "github-pat"),
+    ("glpat-", "gitlab-token"),
+    ("gloas-", "gitlab-token"),
+    ("gldt-", "gitlab-token"),
+    ("glrt-", "gitlab-token"),
+    ("glcbt-", "gitlab-token"),
+    ("glptt-", "gitlab-token"),
+    ("glft-", "gitlab-token"),
+    ("glimt-", "gitlab-token"),
+    ("glagent-", "gitlab-token"),
+    ("glsoat-", "gitlab-token"),
+    ("glffct-", "gitlab-token"),
+    ("GR1348941", "gitlab-runner-token"),
+    ("xox", "slack-token"),
+    ("xapp-", "slack-app-token"),
+    ("hooks.slack.com", "slack-webhook"),
+    ("sk_live_", "stripe-key"),
+    ("sk_test_", "stripe-key"),
+    ("rk_live_", "stripe-key"),
+    ("rk_test_", "stripe-key"),
+    ("whsec_", "stripe-webhook-secret"),
+    ("sk-ant-", "anthropic-key"),
+    ("sk-or-v1-", "openrouter-key"),
+    ("sk-proj-", "openai-project-key"),
+    ("sk-svcacct-", "openai-project-key"),
+    ("sk-admin-", "openai-project-key"),
+    ("sk-service-", "openai-project-key"),
+    ("sk-", "openai-key"),
+    ("AccountKey=", "azure-storage-key"),
+    ("SharedAccessKey=", "azure-storage-key"),
+    ("sig=", "azure-sas"),
+    ("SK", "twilio-key"),
+    ("SG.", "sendgrid-key"),
+    ("key-", "mailgun-key"),
+    ("npm_", "npm-token"),
+    ("pypi-Ag", "pypi-token"),
+    ("rubygems_", "rubygems-key"),
+    ("dckr_pat_", "docker-token"),
+    ("dckr_oat_", "docker-token"),
+    ("hf_", "huggingface-token"),
+    ("gsk_", "groq-key"),
+    ("xai-", "xai-key"),
+    ("pplx-", "perplexity-key"),
+    ("r8_", "replicate-token"),
+    ("mfa.", "discord-mfa-token"),
+    ("dop_v1_", "digitalocean-token"),
+    ("doo_v1_", "digitalocean-token"),
+    ("dor_v1_", "digitalocean-token"),
+    ("shpat_", "shopify-token"),
+    ("shpca_", "shopify-token"),
+    ("shppa_", "shopify-token"),
+    ("shpss_", "shopify-token"),
+    ("sq0", "square-token"),
+    ("dapi", "databricks-token"),
+    ("hvs.", "vault-token"),
+    ("hvb.", "vault-token"),
+    ("hvr.", "vault-token"),
+    ("lin_api_", "linear-key"),
+    ("ntn_", "notion-token"),
+    ("glsa_", "grafana-token"),
+    ("glc_", "grafana-token"),
+    ("NRAK-", "new-relic-key"),
+    ("dp.", "doppler-token"),
+    ("pscale_", "planetscale-token"),
+    ("PMAK-", "postman-key"),
+    ("ATATT3", "atlassian-token"),
+    ("ATBB", "atlassian-token"),
+    ("ops_eyJ", "1password-token"),
+    ("eyJ", "jwt"),
+)
+# Words that stand inside a credential of the rule.
+INSIDE = (
+    ("PRIVATE KEY", "private-key"),
+    ("PuTTY-User-Key-File", "putty-key"),
+    ("Q~", "azure-client-secret"),
+    (":AA", "telegram-bot-token"),
+    ("/api/webhooks/", "discord-webhook"),
+    (".atlasv1.", "terraform-token"),
+    ("-us1", "mailchimp-key"),
+    ("-us2", "mailchimp-key"),
+    ("-us3", "mailchimp-key"),
+    ("-us4", "mailchimp-key"),
+    ("-us5", "mailchimp-key"),
+    ("-us6", "mailchimp-key"),
+    ("-us7", "mailchimp-key"),
+    ("-us8", "mailchimp-key"),
+    ("-us9", "mailchimp-key"),
+)
+# Words that a credential follows, and the rule it then falls under.
+NAMES = (
+    ("password", "password"),
+    ("passwd", "password"),
+    ("passphrase", "password"),
+    ("passcode", "password"),
+    ("pwd", "password"),
+    ("passwort", "password"),
+    ("kennwort", "password"),
+    ("contraseña", "password"),
+    ("secret", "assigned-secret"),
+    ("token", "assigned-token"),
+    ("key", "assigned-key"),
+    ("bearer", "bearer-token"),
+    ("basic", "basic-authorization"),
+)
+# A bare "key" says little; after one of these words it names a credential.
+KEY_STEMS = (
+    "api", "access", "secret", "private", "account", "signing", "encryption", "auth", "master", "service", "license",
+)  # fmt: skip
+_LONG_WORD = 32
+_SHORTEST_TAIL = 16
 
 
 class SecretMatch(NamedTuple):
@@ -41,12 +153,15 @@ def find_secret(text: str) -> SecretMatch | None:
 
 def find_secrets(text: str) -> tuple[SecretMatch, ...]:
     """Every credential in the text, in order, without overlaps; takes time linear in the text."""
-    lower = _lowered(text)
-    found = [match for rule in _triggered(text) for match in _by_rule(rule, text)]
-    found += _assigned(text, lower)
-    found += _bearers(text, lower)
-    found += _bare(text)
-    return tuple(_merged(found)) if found else ()
+    rules = _rules_in_question(text)
+    named = list(_named_places(text))
+    bare = _has_long_word(text)
+    if not (rules or named or bare):
+        return ()
+    # The patterns take a millisecond to load, and hardly any text gets here.
+    from clawmem.model.secret_search import search
+
+    return tuple(SecretMatch(*hit) for hit in search(text, rules, named, bare))
 
 
 def redact(text: str) -> str:
@@ -59,10 +174,51 @@ def redact(text: str) -> str:
     return "".join([*parts, text[done:]])
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Patterns are compiled when a trigger asks for them: all of them would cost every command milliseconds."""
-    return re.compile(pattern)
+def _rules_in_question(text: str) -> list[str]:
+    """The rules whose words stand in the text, each once."""
+    rules = [rule for start, rule in STARTS if start in text and _begins(text, start)]
+    rules += [rule for word, rule in INSIDE if word in text]
+    if "://" in text and "@" in text:
+        rules.append("url-password")
+    return list(dict.fromkeys(rules))
+
+
+def _begins(text: str, start: str) -> bool:
+    """Whether the word stands at a beginning somewhere, with enough after it to be a credential."""
+    for place in _places(text, start):
+        tail = text[place + len(start) : place + len(start) + _SHORTEST_TAIL]
+        if len(tail) == _SHORTEST_TAIL and tail.split() == [tail] and not text[place - 1 : place].isalnum():
+            return True
+    return False
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + len(word))
+
+
+def _named_places(text: str) -> Iterator[tuple[str, int, bool]]:
+    """Where a value may follow a credential's name: the rule, the end of the name, whether it is a `--name` option."""
+    lower = _lowered(text)
+    for word, rule in NAMES:
+        if word in lower:
+            for place in _places(lower, word):
+                end = place + len(word)
+                if word != "key" or lower[max(0, place - 12) : place].rstrip("_- ").endswith(KEY_STEMS):
+                    yield from _named_place(lower, rule, place, end)
+
+
+def _named_place(lower: str, rule: str, place: int, end: int) -> Iterator[tuple[str, int, bool]]:
+    near = lower[end : end + 6]
+    if rule in ("bearer-token", "basic-authorization"):
+        if near[:1] == " " and (rule == "bearer-token" or "authorization" in lower[max(0, place - 24) : place]):
+            yield rule, end, False
+    elif near[:1] == " " and "--" in lower[max(0, place - 16) : place].rsplit(" ", 1)[-1]:
+        yield rule, end, True
+    elif any(sign in near for sign in ("=", ":", " is", " was")):
+        yield rule, end, False
 
 
 def _lowered(text: str) -> str:
@@ -73,95 +229,6 @@ def _lowered(text: str) -> str:
     return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
 
 
-def _triggered(text: str) -> dict[Rule, None]:
-    """The rules whose trigger stands in the text, each once: the one cheap step that most texts end with."""
-    return dict.fromkeys([rule for trigger, rule in _TRIGGERS if trigger in text])
-
-
-def _by_rule(rule: Rule, text: str) -> Iterator[SecretMatch]:
-    for match in _compiled(rule.pattern).finditer(text):
-        start, end = match.span(match.lastindex or 0)
-        check = is_stand_in if rule.name == "url-password" else is_placeholder
-        if not check(text[start:end]):
-            yield SecretMatch(rule.name, start, end)
-
-
-def _assigned(text: str, lower: str) -> Iterator[SecretMatch]:
-    """Values given to a password, secret, token or key: `password = ...`, `"api_key": "..."`, `password is ...`."""
-    for word in PASSWORD_WORDS:
-        for start in _places(lower, word):
-            yield from _value_after(text, lower, start, start + len(word), "password")
-    for word in KEY_WORDS:
-        for start in _places(lower, word):
-            if word != "key" or lower[max(0, start - 12) : start].rstrip("_- ").endswith(_KEY_STEMS):
-                yield from _value_after(text, lower, start, start + len(word), f"assigned-{word}")
-
-
-def _places(lower: str, word: str) -> Iterator[int]:
-    place = lower.find(word)
-    while place >= 0:
-        yield place
-        place = lower.find(word, place + len(word))
-
-
-def _value_after(text: str, lower: str, start: int, end: int, rule: str) -> Iterator[SecretMatch]:
-    near = lower[end : end + 6]
-    flag = near[:1] == " " and "--" in lower[max(0, start - 16) : start].rsplit(" ", 1)[-1]
-    if not flag and not any(sign in near for sign in ("=", ":", " is", " was")):
-        return
-    match = _compiled(_FLAGGED if flag else _ASSIGNED).match(text, end)
-    if match is None:
-        return
-    spoken = not flag and not match[2] and "=" not in match[1]
-    value = match[3].rstrip(".!?)") if spoken else match[3]
-    if len(value) >= 6 and not is_stand_in(value) and _fits(value, rule, spoken):
-        yield SecretMatch(rule, match.start(3), match.end(3))
-
-
-def _fits(value: str, rule: str, spoken: bool) -> bool:
-    if rule == "password":
-        return could_be_password(value) if spoken else True
-    return could_be_key(value, _SHORTEST_SPOKEN_KEY if spoken else _SHORTEST_ASSIGNED_KEY)
-
-
-def _bearers(text: str, lower: str) -> Iterator[SecretMatch]:
-    """Values of an authorization header: after `Bearer`, and after `Basic` where the header is named."""
-    words = ["bearer"] if "bearer" in lower else []
-    words += ["basic"] if "authorization" in lower and "basic" in lower else []
-    for word in words:
-        for start in _places(lower, word):
-            match = _compiled(_BEARER).match(text, start + len(word))
-            if match and not is_stand_in(match[1]) and could_be_key(match[1], _SHORTEST_SPOKEN_KEY):
-                yield SecretMatch(f"{word}-token", *match.span(1))
-
-
-def _bare(text: str) -> Iterator[SecretMatch]:
-    """Long runs that look random with nothing said about them."""
-    if all(len(word) <= _LONGEST_PLAIN_WORD for word in text.split()):
-        return
-    if text.count(".") >= 2:
-        for match in _compiled(_DISCORD).finditer(text):
-            if looks_random(match[0].replace(".", ""), ""):
-                yield SecretMatch("discord-token", *match.span())
-    for match in _compiled(_RUN).finditer(text):
-        before = text[max(0, match.start() - 200) : match.start()]
-        word = before.rsplit(None, 1)[-1] if before and not before[-1].isspace() else ""
-        follows = text[match.end() : match.end() + 1]
-        if "://" not in word and follows != "@" and looks_random(match[0], before[-24:]):
-            yield SecretMatch("random-token", *match.span())
-
-
-def _merged(found: list[SecretMatch]) -> Iterator[SecretMatch]:
-    """Overlapping matches as one, which carries the name of the rule that was asked first."""
-    rank = {match.rule: -place for place, match in reversed(list(enumerate(found)))}
-    current: SecretMatch | None = None
-    for match in sorted(found, key=lambda each: (each.start, each.end)):
-        if current is None or match.start >= current.end:
-            if current:
-                yield current
-            current = match
-        else:
-            rule = max(current.rule, match.rule, key=lambda name: rank[name])
-            current = SecretMatch(rule, current.start, max(current.end, match.end))
-    if current:
-        yield current
+def _has_long_word(text: str) -> bool:
+    """Whether a word is long enough to be a key that nothing announces; what an address holds is not looked at."""
+    return any(len(word) >= _LONG_WORD and not 0 <= word.find("://") < _LONG_WORD for word in text.split())

@@ -73,7 +73,7 @@ def _recall(vault: Vault, index: Index, question: str, caller: Caller, wanted: F
     placed = rows(index, sorted({n for one in hits.values() for n in one.scores}))
     shown = {n: Placed(with_access(one.fact, counted), one.entity) for n, one in placed.items()}
     found = _ranked(hits, shown, caller)[:limit]
-    notices = [*index.notices, *_unreadable(index)]
+    notices = [*index.notices, *unreadable(index)]
     if found:
         problem = record_access(vault, stamp(caller.now), (one.fact.id for one in found))
         notices += [problem] if problem else []
@@ -115,5 +115,6 @@ def _ranked(hits: Mapping[str, Hits], shown: Mapping[int, Placed], caller: Calle
     ]
 
 
-def _unreadable(index: Index) -> list[str]:
+def unreadable(index: Index) -> list[str]:
+    """A sentence for each committed file that could not be searched."""
     return [f"not searched: {problem}" for _, problem in broken_files(index)]

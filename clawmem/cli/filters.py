@@ -1,0 +1,31 @@
+"""The options that choose facts, made into one filter."""
+
+from __future__ import annotations
+
+from clawmem.errors import InvalidInput
+from clawmem.index.channels import Filter
+from clawmem.model.caller import Caller
+from clawmem.model.dates import parse_moment
+
+
+def filter_of(
+    caller: Caller,
+    entity: str | None = None,
+    category: str | None = None,
+    tag: str | None = None,
+    as_of: str | None = None,
+    superseded: bool = False,
+) -> Filter:
+    """The filter for some options; an agent sees the global facts and its own."""
+    if entity is not None and entity.startswith("@/"):
+        if caller.agent is None:
+            raise InvalidInput(f"'{entity}' needs an agent.", "Say which with --agent, or write @AGENT/...")
+        entity = f"@{caller.agent}{entity[1:]}"
+    return Filter(
+        owners=("", caller.agent) if caller.agent else ("",),
+        entity=entity,
+        category=category.lower() if category else None,
+        tag=tag,
+        as_of=parse_moment(as_of, caller.now) if as_of else None,
+        superseded=superseded,
+    )

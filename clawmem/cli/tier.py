@@ -1,0 +1,38 @@
+"""`clawmem tier`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from clawmem.cli.face import Face
+from clawmem.cli.words import fact_line
+from clawmem.model.tiers import explain
+from clawmem.serving.browse import peek
+
+
+def tier(
+    ctx: typer.Context,
+    fact: Annotated[str, typer.Argument(help="The id of the fact, or a unique prefix.")],
+) -> int:
+    """Each policy's answer, and the one that decides."""
+    face = Face.of(ctx)
+    vault = face.runtime.vault()
+    placed = peek(vault, fact)
+    settings = vault.settings
+    data = explain(
+        placed.fact,
+        face.runtime.now(),
+        settings.number("decay.archive_score"),
+        settings.whole("decay.archive_days"),
+    )
+    lines = [fact_line(placed.fact, placed.entity), f"{data['tier']}: {data['reason']}"]
+    lines += [f"  {key}: {_plain(value)}" for key, value in data.items() if key not in ("tier", "reason")]
+    return face.done({"id": placed.fact.id, **data}, lines)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {part}" for key, part in value.items())
+    return str(value)

@@ -1,0 +1,81 @@
+"""Acts on agents: each has pages of its own and a workspace laid out like the vault."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.errors import NotFound, Refused
+from clawmem.index.lookup import entity_names
+from clawmem.index.refresh import open_index
+from clawmem.memory.writing import writing
+from clawmem.model.caller import Caller
+from clawmem.model.change import Change, subject_line, trailers
+from clawmem.model.entity import ROOTS, check_agent, owner_of
+from clawmem.vault.vault import Vault
+
+PAGES = {
+    "TACIT.md": "How {agent} works: habits and preferences that were learned and accepted.",
+    "CONTEXT.md": "What {agent} is working on now.",
+    "SOUL.md": "Who {agent} is: its task, its manner, its limits.",
+}
+
+
+class Agent(NamedTuple):
+    """An agent: its id, its own entities, its pages by name."""
+
+    id: str
+    entities: tuple[str, ...]
+    pages: tuple[tuple[str, str], ...] = ()
+
+
+class Created(NamedTuple):
+    """The agent that was made, its commit, asides."""
+
+    id: str
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+def create_agent(vault: Vault, agent: str, caller: Caller) -> Created:
+    """Make an agent's pages and workspace; Refused where it exists."""
+    name = check_agent(agent)
+    with writing(vault, caller, "agent create") as work:
+        if work.read(f"agents/{name}/SOUL.md") is not None:
+            raise Refused(f"The agent {name} exists already.", f"`clawmem agent show {name}` shows it.")
+        folder = f"agents/{name}"
+        writes: dict[str, bytes | None] = {
+            f"{folder}/{page}": f"# {page.removesuffix('.md').capitalize()}\n\n{words.format(agent=name)}\n".encode()
+            for page, words in PAGES.items()
+        }
+        kept = ["daily", "sessions", *(f"workspace/{root}" for root in ROOTS)]
+        writes.update({f"{folder}/{place}/.gitkeep": b"" for place in kept})
+        subject = subject_line("agent", name, "a workspace of its own")
+        commits = work.commit([Change(subject, writes, trailers("agent-create", agent=name))])
+        return Created(name, commits[-1], work.notices)
+
+
+def list_agents(vault: Vault) -> tuple[Agent, ...]:
+    """Every agent that has pages or facts of its own."""
+    index = open_index(vault)
+    try:
+        names = entity_names(index)
+    finally:
+        index.close()
+    owned: dict[str, list[str]] = {}
+    for name in names:
+        owner = owner_of(name)
+        if owner:
+            owned.setdefault(owner, []).append(name)
+    folder = vault.root / "agents"
+    on_disk = [entry.name for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
+    return tuple(Agent(agent, tuple(owned.get(agent, ()))) for agent in sorted({*owned, *on_disk}))
+
+
+def show_agent(vault: Vault, agent: str) -> Agent:
+    """One agent with its pages; NotFound where there is none of that id."""
+    name = check_agent(agent)
+    known = next((one for one in list_agents(vault) if one.id == name), None)
+    if known is None:
+        raise NotFound(f"There is no agent '{name}'.", f"Make it with `clawmem agent create {name}`.")
+    pages = [(page, vault.read_text(f"agents/{name}/{page}")) for page in PAGES]
+    return known._replace(pages=tuple((page, text) for page, text in pages if text is not None))

@@ -1,0 +1,50 @@
+"""Notes: lines in the daily note, the timeline that people and agents write and the heartbeat reads."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.errors import SecretFound
+from clawmem.memory.writing import writing
+from clawmem.model.caller import Caller
+from clawmem.model.change import Change, agent_author, subject_line, trailers
+from clawmem.model.codec import refuse_conflict_markers
+from clawmem.model.daily import daily_path, with_line
+from clawmem.model.dates import stamp
+from clawmem.model.secrets import find_secret, redact
+from clawmem.model.text import check_statement
+from clawmem.vault.vault import Vault
+
+
+class Noted(NamedTuple):
+    """The line as written, the note it stands in, its commit, asides."""
+
+    line: str
+    path: str
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+def note(vault: Vault, text: str, caller: Caller) -> Noted:
+    """Add a line to today's note: the agent's own where an agent asks, the vault's otherwise."""
+    statement = check_statement(text, "note")
+    match = find_secret(statement)
+    if match is not None:
+        if vault.settings.words("secrets.action") != "redact":
+            raise SecretFound(match.rule, "The note")
+        statement = redact(statement)
+    moment = stamp(caller.now)
+    path = daily_path(moment[:10], caller.agent)
+    line = f"- {moment[11:16]} {statement}"
+    with writing(vault, caller, "note") as work:
+        page = work.text(path)
+        refuse_conflict_markers(page, path)
+        place = path.removesuffix(".md")
+        change = Change(
+            subject_line("note", place, statement),
+            {path: with_line(page, moment[:10], line).encode()},
+            trailers("note", agent=caller.agent, session=caller.session),
+            author=agent_author(caller.agent),
+        )
+        commits = work.commit([change])
+        return Noted(line, path, commits[-1], work.notices)

@@ -1,0 +1,186 @@
+"""Revise: facts are superseded, retracted, merged and linked, and never deleted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
+from clawmem.index.lookup import Placed, TakenIds, resolve
+from clawmem.index.lookup import find as find_fact
+from clawmem.memory.remember import completed, without_secrets
+from clawmem.memory.writing import Writing, fact_change, items_write, with_fact, writing
+from clawmem.model.caller import Caller
+from clawmem.model.dates import stamp
+from clawmem.model.draft import Draft
+from clawmem.model.fact import LINK_TYPES, RETRACTED, SUPERSEDED, Fact, Link
+from clawmem.model.ids import new_fact_id
+from clawmem.model.text import check_statement, normal
+from clawmem.vault.vault import Vault
+
+_BY_VERB = {"supersedes": "supersede", "merges": "merge"}
+
+
+class Revised(NamedTuple):
+    """The facts a revision touched with their entities, what happened to each, its commit, asides."""
+
+    facts: tuple[Placed, ...]
+    outcome: tuple[str, ...]
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason: str | None = None) -> Revised:
+    """Replace a standing fact by a newer one; the old one's validity ends where the new one's begins.
+
+    What the draft leaves open (category, tags, subject, predicate, importance) is taken over from the old fact.
+    Where the new statement stands already, that fact becomes the successor.
+    """
+    safe = without_secrets(vault, draft)
+    with writing(vault, caller, "supersede") as work:
+        old, entity = _standing(work, reference)
+        if normal(old.fact) == normal(safe.fact.fact):
+            raise Refused(f"{old.id} says exactly that already.", "Nothing was changed.")
+        facts = work.facts(entity)
+        since = safe.fact.valid_from or stamp(caller.now)
+        known = next((one for one in facts if one.stands and normal(one.fact) == normal(safe.fact.fact)), None)
+        new = known or _inherited(completed(safe.fact, caller, _new_id(work)), old)._replace(valid_from=since)
+        new = _linked(new, Link("supersedes", old.id, reason, stamp(caller.now)))
+        gone = _closed(old, new.id, since)
+        facts = with_fact(facts, gone)
+        facts = with_fact(facts, new) if known else [*facts, new]
+        words = f"{new.fact} (was: {old.fact})"
+        change = fact_change(
+            caller, "supersede", entity, words, items_write(entity, facts), [new, gone], supersedes=[old.id]
+        )
+        commits = work.commit([change])
+        return Revised((Placed(new, entity), Placed(gone, entity)), ("updated", "updated"), commits[-1], work.notices)
+
+
+def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = None) -> Revised:
+    """Withdraw a fact that was not true; it stays readable, with the reason, and is served no more."""
+    with writing(vault, caller, "retract") as work:
+        placed = find_fact(work.index, reference)
+        if placed.fact.status == RETRACTED:
+            return Revised((placed,), ("noop",), None, (*work.notices, f"{placed.fact.id} was retracted already"))
+        fact, entity = _standing(work, reference)
+        remark: dict[str, Any] = {"at": stamp(caller.now), **({"reason": reason} if reason else {})}
+        gone = fact._replace(status=RETRACTED, metadata={**(fact.metadata or {}), "retracted": remark})
+        words = fact.fact + (f" (because: {reason})" if reason else "")
+        writes = items_write(entity, with_fact(work.facts(entity), gone))
+        commits = work.commit([fact_change(caller, "retract", entity, words, writes, [gone])])
+        return Revised((Placed(gone, entity),), ("retracted",), commits[-1], work.notices)
+
+
+def merge(vault: Vault, references: Sequence[str], draft: Draft, caller: Caller, reason: str | None = None) -> Revised:
+    """Join two or more standing facts into one richer fact in the place of the first."""
+    safe = without_secrets(vault, draft)
+    with writing(vault, caller, "merge") as work:
+        sources = list({one.fact.id: one for one in (_standing(work, each) for each in references)}.values())
+        if len(sources) < 2:
+            raise InvalidInput("A merge needs at least two different facts.", "Name two ids, then the joined statement.")
+        entity = sources[0].entity
+        at = stamp(caller.now)
+        new = completed(safe.fact, caller, _new_id(work))
+        for source in sources:
+            new = _inherited(new, source.fact)
+            new = _linked(new, Link("merges", source.fact.id, reason, at))
+        new = new._replace(valid_from=new.valid_from or _earliest(sources))
+        shelves: dict[str, list[Fact]] = defaultdict(list)
+        shelves[entity] = work.facts(entity)
+        gone = []
+        for source in sources:
+            closed = source.fact._replace(status=SUPERSEDED, superseded_by=new.id)
+            shelves[source.entity] = with_fact(shelves[source.entity] or work.facts(source.entity), closed)
+            gone.append(Placed(closed, source.entity))
+        shelves[entity] = [*shelves[entity], new]
+        writes: dict[str, bytes | None] = {}
+        for name, facts in shelves.items():
+            writes.update(items_write(name, facts))
+        change = fact_change(
+            caller,
+            "merge",
+            entity,
+            new.fact,
+            writes,
+            [new, *(one.fact for one in gone)],
+            entities=[one.entity for one in gone],
+            supersedes=[one.fact.id for one in gone],
+        )
+        commits = work.commit([change])
+        return Revised((Placed(new, entity), *gone), ("merged",) * (1 + len(gone)), commits[-1], work.notices)
+
+
+def link(vault: Vault, reference: str, kind: str, target: str, caller: Caller, reason: str | None = None) -> Revised:
+    """Connect one fact to another; `supersedes` and `merges` have verbs of their own."""
+    _check_kind(kind)
+    with writing(vault, caller, "link") as work:
+        placed = find_fact(work.index, reference)
+        other = resolve(work.index, target)
+        if other == placed.fact.id:
+            raise InvalidInput("A fact cannot be linked to itself.", "Name two different facts.")
+        if any(one.type == kind and one.to == other for one in placed.fact.links):
+            return Revised((placed,), ("noop",), None, (*work.notices, "that link stands already"))
+        facts = work.facts(placed.entity)
+        current = next(one for one in facts if one.id == placed.fact.id)
+        linked = _linked(current, Link(kind, other, reason, stamp(caller.now)))
+        words = f"{linked.id} {kind} {other}" + (f" (because: {reason})" if reason else "")
+        writes = items_write(placed.entity, with_fact(facts, linked))
+        commits = work.commit([fact_change(caller, "link", placed.entity, words, writes, [linked])])
+        return Revised((Placed(linked, placed.entity),), ("updated",), commits[-1], work.notices)
+
+
+def _check_kind(kind: str) -> None:
+    if kind in _BY_VERB:
+        raise InvalidInput(f"'{kind}' is not a link to make by hand.", f"Use `clawmem {_BY_VERB[kind]}`.")
+    if kind not in LINK_TYPES:
+        allowed = [one for one in LINK_TYPES if one not in _BY_VERB]
+        raise InvalidInput(f"'{kind}' is not a kind of link.", f"Choose one of {', '.join(allowed)}.")
+
+
+def _standing(work: Writing, reference: str) -> Placed:
+    placed = find_fact(work.index, reference)
+    fact = next((one for one in work.facts(placed.entity) if one.id == placed.fact.id), placed.fact)
+    if fact.superseded_by:
+        raise AlreadySuperseded(fact.id, fact.superseded_by)
+    if not fact.stands:
+        raise Refused(f"{fact.id} was {fact.status}, so it cannot be changed.", "`clawmem why` tells what became of it.")
+    return Placed(fact, placed.entity)
+
+
+def _new_id(work: Writing) -> str:
+    return new_fact_id(work.caller.entropy, TakenIds(work.index))
+
+
+def _inherited(new: Fact, old: Fact) -> Fact:
+    same_relation = new.predicate in (None, old.predicate) and new.subject in (None, old.subject)
+    return new._replace(
+        category=new.category if new.category != "fact" else old.category,
+        subject=new.subject or old.subject,
+        predicate=new.predicate or (old.predicate if same_relation else None),
+        tags=tuple(dict.fromkeys(old.tags + new.tags)),
+        related_entities=tuple(dict.fromkeys(old.related_entities + new.related_entities)),
+        importance=new.importance if new.importance is not None else old.importance,
+    )
+
+
+def _linked(fact: Fact, added: Link) -> Fact:
+    return fact._replace(links=(*fact.links, added))
+
+
+def _closed(old: Fact, successor: str, since: str) -> Fact:
+    end = since if old.valid_to is None or old.valid_to > since else old.valid_to
+    if old.valid_from is not None and end < old.valid_from:
+        end = old.valid_from
+    return old._replace(status=SUPERSEDED, superseded_by=successor, valid_to=end)
+
+
+def _earliest(sources: Sequence[Placed]) -> str | None:
+    begun = [one.fact.valid_from for one in sources if one.fact.valid_from]
+    return min(begun) if len(begun) == len(sources) else None
+
+
+def check_reason(reason: str | None) -> str | None:
+    """A reason as one printable line; None where none was given."""
+    return check_statement(reason, "reason") if reason is not None else None

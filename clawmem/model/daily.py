@@ -1,0 +1,48 @@
+"""Daily notes: one page a day, a line per note, in the vault's own folder or an agent's."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_LINE = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*(?:\[[ xX]\]\s*)?(?:(\d{1,2}:\d{2})\s+)?(.*?)\s*$")
+_PATH = re.compile(r"(?:agents/([^/]+)/)?daily/(\d{4}-\d{2}-\d{2})\.md")
+_GENERATED = re.compile(r"<!-- clawmem:begin -->.*?(?:<!-- clawmem:end -->|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+class NoteLine(NamedTuple):
+    """One thing noted: the time of day where it was given (`HH:MM`), and the words."""
+
+    time: str | None
+    text: str
+
+
+def daily_path(day: str, agent: str | None = None) -> str:
+    """The vault path of a day's note."""
+    return f"agents/{agent}/daily/{day}.md" if agent else f"daily/{day}.md"
+
+
+def day_and_agent(path: str) -> tuple[str, str | None] | None:
+    """The day and the agent (None: the vault's own) of a note's path; None where it is no note."""
+    found = _PATH.fullmatch(path)
+    return (found[2], found[1]) if found else None
+
+
+def with_line(page: str, day: str, line: str) -> str:
+    """The page with a line at its end, begun with the day as its title where it is new."""
+    start = page if page.strip() else f"# {day}\n\n"
+    return start + ("" if start.endswith("\n") else "\n") + line + "\n"
+
+
+def noted(page: str) -> tuple[NoteLine, ...]:
+    """What a page says, line by line, without headings, comments and what clawmem generated itself."""
+    own = _COMMENT.sub("", _GENERATED.sub("", page))
+    lines = []
+    for line in own.splitlines():
+        if line.lstrip().startswith(("#", "---", ">", "|", "```")):
+            continue
+        found = _LINE.match(line)
+        if found and found[2]:
+            lines.append(NoteLine(found[1], found[2]))
+    return tuple(lines)
