@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from clawmem.learning.verbs import ING, PARTICIPLE, PAST, PRESENT, lemma_as, third_person
+from clawmem.learning.verbs import FORMS, ING, PARTICIPLE, PAST, PRESENT, lemma_as, third_person
 
 I, WE, MINE, NAME, THING = "i", "we", "mine", "name", "thing"
 
@@ -21,6 +21,9 @@ ABLE = "able"
 _SUBJECT = re.compile(r"(?:(?P<i>[Ii])|(?P<we>[Ww]e))(?:'(?P<short>m|ve|ll|d|re))?(?=\s)")
 _OWN = re.compile(r"(?:[Mm]y|[Oo]ur)\s")
 _THE = re.compile(r"The\s")
+_TRYING = re.compile(
+    r"(?:Trying to|Planning (?:to|on|a)|Thinking (?:of|about)|Working on|Looking (?:into|for)) (?!.*\b(?:is|was|are|has|can|will)\b)"
+)
 _WORD = re.compile(r"\S+")
 _SHORT = {"m": "am", "ve": "have", "ll": "will", "d": "would", "re": "are"}
 _NOT_NAMES = frozenset(
@@ -50,7 +53,8 @@ _BASE_ONLY = frozenset("put set hit cut quit let".split())
 _IMPLIED = frozenset(
     "went took got started finished joined bought signed moved adopted graduated attended visited met won lost passed "
     "received booked volunteered ran hiked painted cooked baked became enrolled applied decided spent wrote completed "
-    "watched played created organized hosted donated been gonna launched released switched deployed fixed shipped".split()
+    "watched played created organized hosted donated been gonna launched released switched deployed fixed shipped left quit "
+    "retired applied helped celebrated explored practiced learned tried".split()
 )
 
 
@@ -99,11 +103,16 @@ def read(clause: str, past_hint: bool = False) -> Reading | None:
     first = _WORD.match(clause)
     if first and (first[0].lower() in _IMPLIED or first[0] in ("Just", "Recently", "Finally", "Currently")):
         return _with_group(clause, "", I, 0, None, past_hint)
+    if _TRYING.match(clause):
+        return _with_group(clause, "", I, 0, "am", past_hint)
     return _long_subject(clause, NAME, 4) if first and _is_name(first[0]) else None
 
 
 def _is_name(word: str) -> bool:
-    return word[0].isupper() and word[1:].islower() and word.isalpha() and word.lower() not in _NOT_NAMES
+    """Whether a word that starts a clause can be somebody's name: capitalised, and no word of the language we know."""
+    lowered = word.lower()
+    known = lowered in _NOT_NAMES or lowered in FORMS or lowered.endswith(("ing", "ly"))
+    return word[0].isupper() and word[1:].islower() and word.isalpha() and not known
 
 
 def _long_subject(clause: str, person: str, longest: int) -> Reading | None:
@@ -231,7 +240,7 @@ class _Scan:
         early, self.words = self.words, []
         word = self.take()
         late, self.words = self.words, early
-        single = be if self.third else {"am": "is", "are": "are", "were": "were"}.get(be, be)
+        single = be if self.third else {"am": "is", "are": "is", "were": "was"}.get(be, be)
         self.say(single, {"am": "are", "is": "are", "was": "were"}.get(be, be) if not self.third else be)
         self.negation()
         self.words += late

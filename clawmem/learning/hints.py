@@ -10,9 +10,13 @@ from clawmem.learning.shapes import Shape
 from clawmem.learning.words import CLOSE, RELATION_OF
 from clawmem.model.proposition import Hint
 
-_RELATIVE = re.compile(r"(?:[Mm]y|[Oo]ur) (?P<words>(?:[\w-]+ ){0,3}?)(?P<noun>[a-zé]+),? (?P<name>[A-Z][\w-]+)(?:,| and|$)")
+_RELATIVE = re.compile(
+    r"(?:[Mm]y|[Oo]ur) (?P<words>(?:[\w-]+ ){0,3}?)(?P<noun>[a-zé]+),? (?P<name>[A-Z][\w-]+)(?:,| and|$)"
+)
 _CALLED = re.compile(r"\b(?:called|named) (?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)*)")
-_PROJECT = re.compile(r"\b(?:project|app|product|site|website|startup|game|book|novel|podcast|blog|channel|library|tool)\b")
+_PROJECT = re.compile(
+    r"\b(?:project|app|product|site|website|startup|game|book|novel|podcast|blog|channel|library|tool)\b"
+)
 
 
 class Relation(NamedTuple):

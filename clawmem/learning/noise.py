@@ -22,7 +22,9 @@ _HEAD = re.compile(
     r"(?:[,!.:;~-]+\s*|\s+(?=I\b|I'|[Ww]e\b|[Ww]e'|[Mm]y\b|the\b)))",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r"(?:(?:hey|hi|hello|yeah|yep|yup|yes|no|oh|wow|thanks|well|sure|so|totally|definitely) )?[A-Z][a-z]{1,12}[,!]\s+(?=\S)")
+_NAMED = re.compile(
+    r"(?:(?:hey|hi|hello|yeah|yep|yup|yes|no|oh|wow|thanks|well|sure|so|totally|definitely) )?[A-Z][a-z]{1,12}[,!]\s+(?=\S)"
+)
 _TAIL = re.compile(
     r"(?:,? (?:too|as well|though|lol|haha+|btw|by the way|you know|for sure|in fact|yay|right|now|so far|and stuff|and all|and everything|"
     r"thanks|thank you|i guess|i think|and more|again|already|i must say|to be honest|tbh)|\s*[,.!?~;:)\u2026-]|\s*[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F]+)+$",
@@ -34,6 +36,8 @@ _EVALUATION = re.compile(
     r" helped| helps| reminds| reminded| turned| brings| means| meant| ended| totally| definitely| always| just| seems| looks| came| went| tasted| will| can)\b)"
     r"|,\s+(?:so|really|super|such|very|pretty|quite|what a|absolutely|truly|always|just|especially|hopefully|love|loving|excited|feeling|thanks to)\s"
     r"|\s+(?:and|but|so) (?:loved?|it|am|was|were|can't|cannot|had (?:a|an|so|such|the)|have (?:a|so)|feel|felt|feeling|super|so|really|very)\s"
+    r"|,\s+(?:things|stuff) like (?:that|this)|,\s+like\b|\s+and,? like\b"
+    r"|,?\s+(?:-\s+)?(?:check (?:it|this|them) out|and wow|since (?:we|I|our) last|here's)\b"
     r"|,\s+(?:making|giving|helping|showing|reminding|feeling|letting|bringing|hoping|allowing|which)\s"
     r"|\s+(?:so much fun|so fun|and all that|and stuff like that)\b"
 )

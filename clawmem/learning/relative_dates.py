@@ -21,8 +21,13 @@ _COUNT = r"(?P<{}>a couple of|a couple|couple of|a few|few|several|some|many|an|
 )
 _UNIT = r"(?P<{}>day|week|month|year)s?"
 _MONTH = r"(?P<{}>" + "|".join(_MONTHS) + r"|(?:jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\b\.?)"
+_SHORT_DAYS = "mon tues tue weds wed thurs thur thu fri sat sun".split()
 _DAY = r"(?P<{}>" + "|".join(_DAYS) + ")"
-_SPAN = r"(?P<span>weekend|week|month|year|night|spring|summer|fall|autumn|winter|" + "|".join(_DAYS + _MONTHS) + ")"
+_SPAN = (
+    r"(?P<span>weekend|week|month|year|night|spring|summer|fall|autumn|winter|"
+    + "|".join(_DAYS + _MONTHS + _SHORT_DAYS)
+    + ")"
+)
 _YEAR = r"(?P<{}>(?:19|20)\d\d)"
 
 _PATTERN = re.compile(
@@ -50,7 +55,7 @@ _PATTERN = re.compile(
     + _YEAR.format("m_year")
     + r")?\b"
     r"|(?:back in|in|since|around|by|during|of) (?:early |late |mid-?)?" + _YEAR.format("year") + r"\b"
-    r"|(?P<day_lead>on|by|until|since) " + _DAY.format("day") + r"\b"
+    r"|(?:(?:on|by|until|since) )?" + _DAY.format("day") + r"\b(?!s)"
     r")",
     re.IGNORECASE,
 )
@@ -109,6 +114,10 @@ def _read(match: re.Match[str], said: date, ahead: bool) -> _Reading | None:
     return day.isoformat(), day.isoformat(), True
 
 
+def _day_number(words: str) -> int:
+    return next(number for number, name in enumerate(_DAYS) if name.startswith(words[:2]))
+
+
 def _near(words: str, said: date) -> _Reading:
     offsets = {"the day before yesterday": -2, "the day after tomorrow": 2, "yesterday": -1, "last night": -1}
     offset = 1 if words == "tomorrow" else offsets.get(words, 0)
@@ -136,8 +145,8 @@ def _counted(count: str, unit: str, said: date, sign: int) -> _Reading:
 
 def _span(which: str, span: str, said: date) -> _Reading | None:
     sign = -1 if which in ("last", "past", "this past") else 0 if which == "this" else 1
-    if span in _DAYS:
-        day = _weekday(_DAYS.index(span), said, ahead=sign >= 0)
+    if span in _DAYS or span in _SHORT_DAYS:
+        day = _weekday(_day_number(span), said, ahead=sign >= 0)
         return day.isoformat(), day.isoformat(), True
     if span == "night":
         return _near("last night", said) if sign < 0 else None

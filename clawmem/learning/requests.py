@@ -22,33 +22,51 @@ _STANDING = re.compile(
     r"(?:when(?:ever)? I (?:ask|say|request|mention)\b[^,]+, (?:please |always |never )*(?P<verb2>[a-z]+) .+))",
     re.IGNORECASE,
 )
-_FROM_NOW = re.compile(r"(?:from now on|going forward|in (?:the )?future)[, ]+(?:please )?(?P<rule>(?P<verb>[a-z]+) .+)", re.IGNORECASE)
+_FROM_NOW = re.compile(
+    r"(?:from now on|going forward|in (?:the )?future)[, ]+(?:please )?(?P<rule>(?P<verb>[a-z]+) .+)", re.IGNORECASE
+)
 _DOABLE = frozenset(
     "include format provide use answer reply respond write show cite mention explain give add deploy commit push merge test run "
     "send schedule call book ask store log keep start end avoid check put round translate summarize summarise return list quote "
     "sign address skip print render generate validate verify update review confirm specify highlight describe suggest "
     "recommend prefer limit apply follow document open close delete rotate rebase squash tag release order buy cook".split()
 )
-_LESSON = re.compile(r"(?:lesson learned|lessons learned|key (?:takeaway|lesson|insight)|takeaway|til|moral of the story)(?::|,| -| is that| was that)\s*", re.I)
+_LESSON = re.compile(
+    r"(?:lesson learned|lessons learned|key (?:takeaway|lesson|insight)|takeaway|til|moral of the story)(?::|,| -| is that| was that)\s*",
+    re.I,
+)
 _PROMISE = re.compile(
     r"(?:I'll|I will|I'm going to) (?P<what>(?:remind|send|schedule|update|monitor|check back|follow up|keep track|notify|ping|book|"
     r"prepare|draft|email|track|log|file|open a|create a|set up a|add|rerun|re-run|watch|renew|cancel|order) .+)"
 )
-_ADVICE = re.compile(r"(?:I(?:'d| would)? (?:strongly |highly |also |personally )?(?:recommend|suggest|advise)|my recommendation is(?: to)?) (?P<what>.+)", re.IGNORECASE)
-_ACTION = re.compile(r"\**(?:action items?|next steps?|to-?do|todo|follow-?up)\**\s*:\**\s*(?P<what>\S.+)", re.IGNORECASE)
+_ADVICE = re.compile(
+    r"(?:I(?:'d| would)? (?:strongly |highly |also |personally )?(?:recommend|suggest|advise)|my recommendation is(?: to)?) (?P<what>.+)",
+    re.IGNORECASE,
+)
+_ACTION = re.compile(
+    r"\**(?:action items?|next steps?|to-?do|todo|follow-?up)\**\s*:\**\s*(?P<what>\S.+)", re.IGNORECASE
+)
 _SPECIFIC = re.compile(r"[A-Z][\w+#.-]+|\d")
-_REPORT = re.compile(r"(?:The|Your|This) (?:[\w/-]+ ){1,5}(?:is|are|has|have|was|were|expires|ends|starts|costs|requires|allows|supports) .*(?:\d|[A-Z]).*\.")
+_REPORT = re.compile(
+    r"(?:The|Your|This) (?:[\w/-]+ ){1,5}(?:is|are|has|have|was|were|expires|ends|starts|costs|requires|allows|supports) .*(?:\d|[A-Z]).*\."
+)
 _LONGEST_REPORT = 2000
 _MOST_ADVICE = 2
 
 
-def asked_to_keep(sentence: Piece, event: Event, name: str, chat: bool) -> tuple[Piece | None, Proposition | None] | None:
+def asked_to_keep(
+    sentence: Piece, event: Event, name: str, chat: bool
+) -> tuple[Piece | None, Proposition | None] | None:
     """A request to keep something: the part to read like any other sentence, and what to keep where that fails."""
     text = sentence.text.replace("’", "'")
     remember, lesson = _REMEMBER.match(text), _LESSON.match(text)
     if (remember and (chat or text.lower().startswith(("note to self", "for the record")))) or lesson:
         rest = sub_piece(sentence, (remember or lesson).end(), len(text))  # type: ignore[union-attr]
-        if text.endswith("?") and not text.lower().startswith(("can you", "could you", "please")) or len(rest.text.split()) < 3:
+        if (
+            text.endswith("?")
+            and not text.lower().startswith(("can you", "could you", "please"))
+            or len(rest.text.split()) < 3
+        ):
             return None
         inner = sub_piece(rest, 0, len(rest.text.rstrip("?!. ")))
         return inner, _kept(inner, event, name, "lesson" if lesson or "self" in text[:16].lower() else "fact")
@@ -92,13 +110,19 @@ def _commitment(sentence: Piece, text: str, event: Event) -> Proposition | None:
     name = event.speaker or "The assistant"
     if promise and not re.search(r"\b(?:below|example|assume)\b", text):
         what = _of_user(promise["what"])
-        return _proposition(sentence, event, f"{name} promised to {what}.", name, "plans_to", what, "commitment", 0.75, 0.6, "agent")
+        return _proposition(
+            sentence, event, f"{name} promised to {what}.", name, "plans_to", what, "commitment", 0.75, 0.6, "agent"
+        )
     if action:
         what = _of_user(action["what"])
-        return _proposition(sentence, event, f"{name} noted an action item: {what}.", name, None, what, "action", 0.7, 0.55, "agent")
+        return _proposition(
+            sentence, event, f"{name} noted an action item: {what}.", name, None, what, "action", 0.7, 0.55, "agent"
+        )
     if advice and _SPECIFIC.search(advice["what"]) and not re.search(r"\b(?:this|these|the following|below)\b", text):
         what = _of_user(advice["what"])
-        return _proposition(sentence, event, f"{name} recommended {what}.", name, None, what, "recommendation", 0.65, 0.45, "agent")
+        return _proposition(
+            sentence, event, f"{name} recommended {what}.", name, None, what, "recommendation", 0.65, 0.45, "agent"
+        )
     return None
 
 
@@ -115,7 +139,9 @@ def tool_reports(event: Event) -> Iterator[Proposition]:
     for sentence in sentences(event.text):
         if _REPORT.fullmatch(sentence.text) and len(sentence.text) <= 200:
             words = one_line(sentence.text).rstrip(".")
-            yield _proposition(sentence, event, f"{name} reported: {words}.", name, None, words, "fact", 0.65, 0.45, "tool")
+            yield _proposition(
+                sentence, event, f"{name} reported: {words}.", name, None, words, "fact", 0.65, 0.45, "tool"
+            )
 
 
 def _proposition(
@@ -123,7 +149,11 @@ def _proposition(
     confidence: float, importance: float, trust: str,
 ) -> Proposition:  # fmt: skip
     user = name == "The user"
-    hints = (Hint("person", "User" if user else name, "speaker"),) if trust == "user" else (Hint("person", "User", "speaker"),)
+    hints = (
+        (Hint("person", "User" if user else name, "speaker"),)
+        if trust == "user"
+        else (Hint("person", "User", "speaker"),)
+    )
     return Proposition(
         statement=words,
         event_id=event.id,

@@ -23,7 +23,10 @@ from clawmem.model.proposition import Proposition
 THE_USER = "The user"
 _LONGEST_STATEMENT = 45
 _ASSISTANTS = frozenset("assistant ai bot claude chatgpt gpt gemini copilot agent system model".split())
-_LEAD = re.compile(r"(?P<lead>(?:When|After|Before|During|As|While|Since|Growing up|For|Over|At) [^,.;]{3,60}), (?=(?:I|we|my)\b)", re.I)
+_LEAD = re.compile(
+    r"(?P<lead>(?:When|After|Before|During|As|While|Since|Growing up|For|Over|At) [^,.;]{3,60}), (?=(?:I|we|my)\b)",
+    re.I,
+)
 _PROPER = re.compile(r"(?<=\s)(?!I\b|I')(?:[A-Z][\w&'-]+|\d[\w.,:%-]*)|[\"“][^\"”]{2,60}[\"”]")
 _AHEAD = (grammar.FUTURE,)
 
@@ -114,7 +117,13 @@ def _in_clause(piece: Piece, event: Event, voice: Voice) -> Iterator[Proposition
 
 
 def _propose(
-    piece: Piece, reading: grammar.Reading, shape: Shape, dates: tuple[Found, ...], lead: str, event: Event, voice: Voice
+    piece: Piece,
+    reading: grammar.Reading,
+    shape: Shape,
+    dates: tuple[Found, ...],
+    lead: str,
+    event: Event,
+    voice: Voice,
 ) -> Iterator[Proposition]:
     label = ", ".join(dict.fromkeys(found.label for found in dates if found.label))
     context = piece.text + " " + event.text[:400]
@@ -188,7 +197,12 @@ def _without(text: str, dates: tuple[Found, ...]) -> str:
         if found.relative:
             before, after = text[: found.start].rstrip(), text[found.end :]
             text = f"{before} {after.lstrip(' ,') if not before else after.lstrip()}"
-    return re.sub(r"\s+([,.])", r"\1", " ".join(text.split())).strip(" ,")
+    words = re.sub(r"\s+([,.])", r"\1", " ".join(text.split())).strip(" ,")
+    return re.sub(
+        r"^(?:[Ss]tarting|[Oo]n|[Bb]y|[Ff]rom|[Ss]ince|[Aa]round|[Jj]ust|[Bb]ack|[Ee]arlier|[Ll]ate|[Ee]arly)\b[, ]+(?=(?:I|[Ww]e|[Mm]y)\b)",
+        "",
+        words,
+    )
 
 
 def _said_of(reading: grammar.Reading) -> str:
@@ -197,4 +211,8 @@ def _said_of(reading: grammar.Reading) -> str:
 
 def _settled(text: str) -> str:
     """Words that point at the project the speaker works on, made to name it."""
-    return re.sub(r"\b[Tt]h(?:is|ese|ose) (?=app|project|site|website|application|api|codebase|portfolio|dashboard|repo|program)", "the ", text).strip(" ,.!;:")
+    return re.sub(
+        r"\b[Tt]h(?:is|ese|ose) (?=app|project|site|website|application|api|codebase|portfolio|dashboard|repo|program)",
+        "the ",
+        text,
+    ).strip(" ,.!;:")

@@ -18,12 +18,13 @@ _CODE_LINE = re.compile(
 _CODE_SIGN = re.compile(r"[{};]\s*$|=>|==|</|\(\)|\s=\s|::|\w\[\w+\]|->")
 
 _CLAUSE = re.compile(
-    r"\s+[-–—]{1,3}\s+|—|;\s+|\s*\.{3,}\s*|…\s*|:\s+(?=I\b|[Ww]e\b)"
-    r"|,?\s+(?:and|but|so|though|although|cause|cuz|plus|yet|then|while|whereas|and then|and so|so now|but now)\s+"
+    r"\s+[-–—]{1,3}\s+|—|(?<=[a-z])--?\s+|;\s+|\s*\.{3,}\s*|…\s*|:\s+(?=I\b|[Ww]e\b)"
+    r"|,?\s+(?:and|but|so|though|although|cause|cuz|plus|yet|then|while|whereas|and then|and so|so now|but now|and recently|and just)\s+"
     r"(?=(?:I|I'[a-z]+|I’[a-z]+|[Ww]e|[Ww]e['’][a-z]+|it|it['’]s|that['’]s|this|there|there['’]s|he|she|he['’]s|she['’]s"
     r"|they|they['’]re|you|you['’]re|my|our|can|could|do|is|what|how|now I|now we|hopefully|maybe)\s)"
     r"|,\s+(?=(?:I|I['’][a-z]+|[Ww]e|[Ww]e['’][a-z]+|it|it['’]s|that['’]s|this|there|he|she|he['’]s|she['’]s|they|they['’]re"
     r"|you|you['’]re|can|could|would|which|what|how|so|but|especially|right|thanks|maybe|hopefully|is|are|do|does|any)\s)"
+    r"|,\s+(?=(?:got|went|started|bought|took|finished|recently|just|been)\s)"
     r"|,\s+(?=(?:making|giving|helping|showing|reminding|feeling|letting|bringing|leaving)\s)"
     r"|,?\s+(?:and|but|so)\s+(?=(?:loved|hated|feel|felt|feeling|am|was so|can't wait|cannot wait|hope|think|thought|thank)\b)"
 )

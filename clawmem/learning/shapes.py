@@ -10,6 +10,7 @@ from clawmem.learning import grammar as g
 from clawmem.learning import verbs
 from clawmem.learning.words import (
     APPOINTMENT,
+    BORING,
     FACT_THINGS,
     FREQUENCY,
     HABITUAL,
@@ -17,6 +18,7 @@ from clawmem.learning.words import (
     LASTING,
     OCCUPATION,
     POSSESSION,
+    PRONOUN,
     RELATION_OF,
     VAGUE,
     WORK_THINGS,
@@ -60,10 +62,18 @@ def classify(reading: g.Reading, setting: Setting) -> Shape | None:
         return _ended(reading)
     if rest and VAGUE.match(rest) and not (reading.lemma == "be" and OCCUPATION.search(rest)):
         return None
+    if PRONOUN.match(rest) or BORING.match(FREQUENCY.sub("", rest).rstrip(" .!,")) and reading.lemma not in _COMPLETE:
+        return None
     shape = _RULES[reading.aspect](reading, setting) if reading.aspect in _RULES else None
     if shape and reading.negated and not shape.predicate and not reading.never:
         return None
     return shape
+
+
+_COMPLETE = frozenset(
+    "run swim hike paint meditate exercise jog surf climb knit sew draw sing dance garden write read cook bake retire graduate "
+    "be like love enjoy hate dislike prefer get return move marry".split()
+)
 
 
 # --- states ------------------------------------------------------------------------------------------
@@ -113,7 +123,9 @@ def _turn(turned: re.Match[str]) -> Shape:
 def _born_or_from(rest: str, reading: g.Reading) -> Shape | None:
     born, raised, origin = _BORN.match(rest), _RAISED.match(rest), _FROM.match(rest)
     if born:
-        return Shape("milestone", "born_in" if born[1] == "in" and not born[2][:1].isdigit() else "birthday", born[2], 0.8, 0.9)
+        return Shape(
+            "milestone", "born_in" if born[1] == "in" and not born[2][:1].isdigit() else "birthday", born[2], 0.8, 0.9
+        )
     if raised or origin:
         return Shape("identity", "from", (raised or origin)[1], 0.8, 0.85)  # type: ignore[index]
     age = _AGE.match(rest)
@@ -133,7 +145,9 @@ def _lasting_state(rest: str, reading: g.Reading) -> Shape | None:
     lasting = LASTING.match(rest)
     if not lasting or len(rest) - lasting.end() > 40:
         return None
-    predicate = {"diet": "diet", "marital": "marital_status", "health": "health", "identity": "identity"}[lasting.lastgroup or ""]
+    predicate = {"diet": "diet", "marital": "marital_status", "health": "health", "identity": "identity"}[
+        lasting.lastgroup or ""
+    ]
     if lasting.lastgroup == "health":
         return Shape("health", "health", rest, 0.9, 0.85)
     return Shape("identity" if predicate != "diet" else "preference", predicate, rest, 0.8, 0.85, ended=reading.negated)
@@ -164,7 +178,9 @@ def _is_a(rest: str, reading: g.Reading) -> Shape | None:
     matched = _IS_A.match(rest)
     if not matched or _PASSING_NOUN.match(rest) or len(rest.split()) > 25:
         return None
-    head = " ".join(re.split(r"[,(]| (?:who|which|that|and|but|so|because|when|for|at|in|with|from|on|to) ", rest)[0].split()[:7])
+    head = " ".join(
+        re.split(r"[,(]| (?:who|which|that|and|but|so|because|when|for|at|in|with|from|on|to) ", rest)[0].split()[:7]
+    )
     if OCCUPATION.search(head):
         current = not reading.past and reading.aspect == g.BE
         return Shape("identity", "job" if current else None, rest, 0.75, 0.8)
@@ -193,6 +209,9 @@ def _has(reading: g.Reading, setting: Setting) -> Shape | None:
             return Shape("relationship", predicate, rest, 0.75, 0.85)
     if re.match(r"(?:never had|no) ", rest):
         return None
+    if "deadline" in rest and setting.dated:
+        due = re.search(r"deadline (?:of|on|for|by|set for) (.+)", rest)
+        return Shape("fact", "deadline", due[1] if due else rest, 0.7, 0.8)
     if APPOINTMENT.search(rest) and setting.dated:
         return Shape("event", None, rest, 0.55, 0.75)
     if reading.past and reading.aspect == verbs.PAST:
@@ -205,7 +224,9 @@ def _has(reading: g.Reading, setting: Setting) -> Shape | None:
 def _owns(rest: str) -> Shape:
     if re.search(r"\ballerg", rest):
         return Shape("health", "allergic_to", re.sub(r".*?allerg\w+ (?:to )?", "", rest) or rest, 0.9, 0.85)
-    if re.search(r"\b(?:asthma|diabetes|adhd|anxiety|arthritis|migraines|epilepsy|condition|disorder|disability)\b", rest, re.I):
+    if re.search(
+        r"\b(?:asthma|diabetes|adhd|anxiety|arthritis|migraines|epilepsy|condition|disorder|disability)\b", rest, re.I
+    ):
         return Shape("health", "health", rest, 0.9, 0.85)
     if re.search(r"\b(?:degree|master's|bachelor's|phd|certificate|certification|diploma)\b", rest, re.I):
         return Shape("identity", "degree", rest, 0.7, 0.8)
@@ -213,7 +234,9 @@ def _owns(rest: str) -> Shape:
         return Shape("relationship", "partner", rest, 0.75, 0.8)
     if re.search(r"\b(?:passion for|soft spot for)\b", rest):
         return Shape("preference", "likes", re.sub(r".*?(?:passion|soft spot) for ", "", rest), 0.5, 0.75)
-    owned = re.search(r"\b(?:house|apartment|condo|cabin|car|truck|motorcycle|bike|boat|van|piano|guitar|violin|collection)\b", rest)
+    owned = re.search(
+        r"\b(?:house|apartment|condo|cabin|car|truck|motorcycle|bike|boat|van|piano|guitar|violin|collection)\b", rest
+    )
     return Shape("status", "owns" if owned else None, rest, 0.5, 0.7)
 
 
@@ -234,7 +257,10 @@ _NOT_WANTED = frozenset(
     "stay hang confirm verify review test display return fix prevent feel cover reduce".split()
 )
 _WANT_CHAT = re.compile(r"(?P<what>(?:the|my|our|all|each|every|this) [\w -]{2,40}?) to (?P<do>\w+ .+)")
-_FAVOURED = re.compile(r"(?:would rather|rather)\b")
+_THE_LIKED = re.compile(
+    r"the (?!outdoors|ocean|beach|mountains?|sea|water|rain|snow|sun|summer|winter|piano|guitar|violin|color|colour|smell of|taste of|"
+    r"sound of|challenge of|[A-Z]|\w+ (?:of|in|by|from) [A-Z])"
+)
 
 
 def _does(reading: g.Reading, setting: Setting) -> Shape | None:
@@ -253,7 +279,9 @@ def _does(reading: g.Reading, setting: Setting) -> Shape | None:
 
 
 def _likes(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
-    if not rest or _NOT_LIKED.match(rest) or (reading.past and reading.aspect == verbs.PAST):
+    if len(rest) < 3 or rest == "to":
+        return None
+    if not rest or _NOT_LIKED.match(rest) or _THE_LIKED.match(rest) or (reading.past and reading.aspect == verbs.PAST):
         return None
     if reading.lemma == "like" and re.match(r"to ", rest) and not FREQUENCY.search(rest) and setting.chat:
         return None
@@ -264,11 +292,19 @@ def _likes(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
 
 
 def _aims(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
-    wanted = re.match(r"(?:to (?:(?:also|eventually|one day|someday|just|really) )?(\w+)|on (\w+ing)|of (\w+ing)) (.+)", rest)
+    wanted = re.match(
+        r"(?:to (?:(?:also|eventually|one day|someday|just|really) )?(\w+)|on (\w+ing)|of (\w+ing))(?: (.+))?$", rest
+    )
     if reading.negated or reading.past or not wanted:
         return _requires(rest) if setting.chat and reading.lemma in ("want", "need") else None
     lemma = wanted[1] or verbs.lemma_as(wanted[2] or wanted[3] or "", verbs.ING) or ""
-    if lemma in verbs.IDLE or lemma in _NOT_WANTED or VAGUE.match(wanted[4]) or (reading.lemma in ("want", "hope") and setting.chat):
+    if (
+        lemma in verbs.IDLE
+        or lemma in _NOT_WANTED
+        or BORING.match(wanted[4] or "x")
+        or VAGUE.match(wanted[4] or ("" if setting.dated else "it"))
+        or (reading.lemma in ("want", "hope") and setting.chat)
+    ):
         return _requires(rest) if setting.chat else None
     planned = reading.lemma in ("plan", "intend")
     return Shape("plan" if planned else "goal", "plans_to" if planned else "wants", rest.removeprefix("to "), 0.55, 0.7)
@@ -290,8 +326,16 @@ def _works(rest: str) -> Shape | None:
         return Shape("status", "job", place[2], 0.75, 0.85)
     if kind == "on":
         return Shape("status", "works_on", place[2], 0.55, 0.75)
-    if kind in ("at", "for") and not re.match(r"(?:home|night|the moment|\d|a living|years|me|him|her|them)\b", place[2]):
-        return Shape("status", "works_at", re.split(r"[,.]| (?:as|since|and|but|where|which|in the|for) ", place[2])[0], 0.8, 0.85)
+    if kind in ("at", "for") and not re.match(
+        r"(?:home|night|the moment|\d|a living|years|me|him|her|them)\b", place[2]
+    ):
+        return Shape(
+            "status",
+            "works_at",
+            re.split(r"[,.]| (?:as|since|and|but|where|which|in the|for) ", place[2])[0],
+            0.8,
+            0.85,
+        )
     return Shape("status", None, rest, 0.5, 0.7)
 
 
@@ -302,7 +346,9 @@ def _lives(rest: str) -> Shape | None:
     return Shape("status", "lives_with" if home[1] == "with" else "lives_in", home[2], 0.8, 0.85)
 
 
-def _named(category: str, predicate: str | None, importance: float, accept: str = r".+") -> Callable[[str], Shape | None]:
+def _named(
+    category: str, predicate: str | None, importance: float, accept: str = r".+"
+) -> Callable[[str], Shape | None]:
     pattern = re.compile(accept)
 
     def rule(rest: str) -> Shape | None:
@@ -322,6 +368,7 @@ _WORKING: dict[str, Callable[[str], Shape | None]] = {
     "speak": _named("identity", "speaks", 0.7, r"((?:\w+ ){0,2}[A-Z]\w+.*)"),
     "collect": _named("preference", "hobby", 0.55),
     "coach": _named("status", None, 0.6),
+    "mentor": _named("status", None, 0.6),
     "drive": _named("status", "drives", 0.5, r"((?:an?|my) .+)"),
     "use": _named("status", "uses", 0.55, r"((?:\w+ ){0,3}[A-Z].+|\w+ (?:for|to|as) .+)"),
     "play": _named("preference", "hobby", 0.5, r"(?:the )?((?:piano|guitar|violin|drums?|cello|flute|clarinet|saxophone|bass|ukulele|"
@@ -358,7 +405,11 @@ def _able(reading: g.Reading, setting: Setting) -> Shape | None:
         return _WORKING["play"](rest)
     if reading.lemma == "stand":
         return Shape("preference", "dislikes", rest, 0.55, 0.8) if rest and not VAGUE.match(rest) else None
-    return Shape("health", "allergic_to" if reading.lemma == "tolerate" else "dislikes", rest, 0.85, 0.75) if rest else None
+    return (
+        Shape("health", "allergic_to" if reading.lemma == "tolerate" else "dislikes", rest, 0.85, 0.75)
+        if rest
+        else None
+    )
 
 
 # --- under way ---------------------------------------------------------------------------------------
@@ -370,10 +421,12 @@ _ONLY_WITH = {
     "try": r"to (?:learn|save|quit|lose|get (?:into|pregnant|healthier)|start|build|find an?|become|sell|buy|adopt|publish|improve my)\b",
     "work": r"(?:on (?!it|that|this|me|myself|some(?: \w+)? stuff|things)|at |as |with |for |toward|part|full|remotely)",
     "make": r"(?:an? \w+|my own|our own|music)\b.*",
+    "start": r"(?!from scratch|to (?:feel|get|see|think|realize|notice|understand|lose|have)|getting|thinking|feeling|seeing|having|off|over|out|being)\w+",
+    "put": r"together ", "think": r"(?:about|of) (?!it\b|that\b|this\b|what|how)\w+ing \w+",
     "go": r"to (?:therapy|school|college|counseling|law school|med school|physical)|through (?:a |my )?(?:divorce|separation|chemo)",
     "do": r"(?:an? (?:\w+ ){0,3}(?:course|internship|degree|phd|residency|class)|yoga|kickboxing|karate|crossfit|pilates|ballet|taekwondo|"
     r"(?:\w+ )?(?:yoga|training|therapy|volunteer work|research on))\b",
-    "run": r"(?:for |an? |my )\w+",
+    "run": r"(?:for |an? |my |farther|longer|every)\w*",
     "save": r"(?:up |money )?(?:up )?(?:for|to) ",
     "read": r"(?:\"|'|[A-Z]|(?:an? |the |some )?(?:\w+ ){0,2}(?:book|novel|series|biography) (?:about|on|by|called|named))",
     "expect": r"(?:an? (?:baby|child|boy|girl)|our|my|twins)",
@@ -400,13 +453,15 @@ def _is_doing(reading: g.Reading, setting: Setting) -> Shape | None:
     known = reading.lemma in verbs.UNDERTAKINGS
     if reading.negated or reading.past or not rest or not known or len(rest.split()) > 30:
         return None
+    if reading.lemma == "go" and setting.dated and re.match(r"(?:to|on|for) (?:the |an? |my |[A-Z])", rest):
+        return Shape("plan", "plans_to", f"go {rest}", 0.55, 0.75)
     limit = _ONLY_WITH.get(reading.lemma)
     if limit and not re.match(limit, rest):
         return None
     if reading.lemma == "plan":
         return _plan_of(rest, setting)
     if setting.chat and (reading.lemma in ("try", "look", "consider", "explore", "research", "focus", "prepare", "test", "do", "make",
-                                           "implement", "integrate", "refactor", "create", "plan") and not setting.dated):  # fmt: skip
+                                           "implement", "integrate", "refactor", "think", "start", "get", "put", "create", "plan") and not setting.dated):  # fmt: skip
         return None
     if reading.lemma == "work":
         return _works(rest)
@@ -430,7 +485,18 @@ def _plan_of(rest: str, setting: Setting) -> Shape | None:
 def _has_been_doing(reading: g.Reading, setting: Setting) -> Shape | None:
     if reading.never or reading.negated:
         return None
-    lasting = _LEAST_AGO.search(reading.rest) and reading.lemma in (verbs.UNDERTAKINGS | verbs.HABITS)
+    lasting = _LEAST_AGO.search(reading.rest) and reading.lemma in (verbs.UNDERTAKINGS | verbs.HABITS) - verbs.IDLE
+    what = re.sub(
+        r"\b(?:ever )?since\b.*|\bfor (?:\w+ ){0,3}(?:years?|months?|weeks?|decades).*|\b\w+ years now.*",
+        "",
+        reading.rest,
+    ).strip(" .!,")
+    if (
+        lasting
+        and (BORING.match(what) or re.search(r"since (?:we|I|our) (?:last|started talking)", reading.rest))
+        and reading.lemma not in _COMPLETE
+    ):
+        return None
     if lasting:
         return Shape("status", None, f"{reading.lemma} {reading.rest}".rstrip(" .!,"), 0.6, 0.8)
     shape = _is_doing(reading._replace(past=False), setting)
@@ -440,10 +506,10 @@ def _has_been_doing(reading: g.Reading, setting: Setting) -> Shape | None:
 # --- done --------------------------------------------------------------------------------------------
 
 _STRONG_ONLY_WITH = {
-    "start": r"(?!to (?:feel|get|see|think|realize|notice|understand|lose)|getting|thinking|feeling|seeing|having|off|over|out|being|realizing)(?:\w+)",
+    "start": r"(?!from scratch|to (?:feel|get|see|think|realize|notice|understand|lose)|getting|thinking|feeling|seeing|having|off|over|out|being|realizing)(?:\w+)",
     "begin": r"(?!to (?:feel|get|see|think|realize)|getting|thinking|feeling|seeing)\w+",
     "learn": r"(?:to (?!love|appreciate|accept|cope)|how to|that |the hard way|about [A-Z]|[A-Z]|\w+ing\b)",
-    "lose": r"(?:my|our|the|\d|a) (?!\w*\s*(?:mind|way|temper|track|hope|motivation|focus|cool|balance|marbles))",
+    "lose": r"(?:my|our|the|\d|a) (?!\w*\s*(?:keys|wallet|phone|mind|way|temper|track|hope|motivation|focus|cool|balance|marbles))",
     "break": r"(?:my|our|a|the) (?!\w*\s*(?:heart|mold|record|ice|rules))|up with",
     "pass": r"(?:my|the|an?) ",
     "sign": r"(?:up|with|a|the|for|on|off)",
@@ -475,7 +541,7 @@ _STRONG_ONLY_WITH = {
 }  # fmt: skip
 _GOT = re.compile(
     r"(?:(?:officially |finally )?(?:married|engaged|promoted|hired|fired|divorced|laid off|accepted|certified|diagnosed with|licensed|pregnant|rejected)\b|"
-    r"(?:an?|my|our|some|two|the|another) (?:first |new |own |little |cute |adorable |brand new |used |old |permanent |full-time |part-time |summer |dream )*(?:\w+ )?"
+    r"(?:an?|my|our|some|two|another) (?:first |new |own |little |cute |adorable |brand new |used |old |permanent |full-time |part-time |summer |dream )*(?:\w+ )?"
     r"(?:job|promotion|raise|degree|licen[cs]e|certificat\w+|tattoo|dog|puppy|pup|cat|kitten|pet|car|house|apartment|bike|guitar|piano|"
     r"offer|scholarship|internship|gig|role|grant|award|diagnosis|turtles?|necklace|console|camera|book deal|contract|sponsorship|deal|visa|passport)\b|"
     r"into (?:an?|[A-Z]|\w+ school|college|grad|law|med)|back from [a-zA-Z ]{4,})"
@@ -492,7 +558,11 @@ def _did(reading: g.Reading, setting: Setting) -> Shape | None:
     if reading.negated and not reading.never:
         return None
     if reading.never:
-        return Shape("status", None, f"never {lemma} {rest}", 0.5, 0.75) if setting.chat and len(rest.split()) > 1 else None
+        return (
+            Shape("status", None, f"never {lemma} {rest}", 0.5, 0.75)
+            if setting.chat and len(rest.split()) > 1
+            else None
+        )
     if lemma in verbs.LIKING and reading.aspect == g.HAVE_DONE and "always" in reading.verb:
         return _likes(reading._replace(past=False), rest, setting)
     if lemma == "get":
@@ -506,6 +576,8 @@ def _did(reading: g.Reading, setting: Setting) -> Shape | None:
 
 def _quit(lemma: str, rest: str) -> Shape | None:
     stopped = re.match(r"(\w+ing) (.+)", rest)
+    if lemma in ("leave", "quit") and re.match(r"my (?:[\w-]+ ){0,2}job\b(?! (?:at|with))", rest):
+        return Shape("milestone", None, f"{lemma} {rest}", 0.7, 0.8)
     job = re.match(r"(?:my (?:old |previous )?job (?:at|with) |working (?:at|for) |(?=[A-Z]))(.+)", rest)
     if lemma in ("quit", "leave") and job and not (stopped and stopped[1] != "working"):
         name = re.split(r"[,.]| (?:to|because|and|as|in|for|after|since|with) ", job[1])[0]
@@ -544,9 +616,24 @@ def _milestone(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
         if setting.chat and lemma in _TASKS and not setting.specific:
             return None
         return Shape("milestone", _DONE.get(lemma), rest, 0.55, 0.8)
-    if lemma in verbs.EVENTS and setting.specific and (not limit or re.match(limit, rest)):
+    if setting.chat and lemma in ("try", "see", "find", "get", "manage", "check", "look"):
+        return _managed(reading, rest) if lemma == "manage" else None
+    pinned = setting.specific or (not setting.chat and lemma not in _NEEDS_PIN and _CONCRETE.match(rest))
+    if lemma in verbs.EVENTS and pinned and (not limit or re.match(limit, rest)):
         return Shape("event", None, f"{reading.verb} {rest}", 0.45, 0.7)
     return None
+
+
+_NEEDS_PIN = frozenset("get put set do give find see hold lead manage use hit reach show send bring leave cover increase improve talk speak discuss share "
+                       "meet call text chat check stay arrive catch pick spend handle support".split())  # fmt: skip
+_CONCRETE = re.compile(
+    r"(?:(?:to|on|at|in|for|up|with|around|through|along) )?(?:an?|my|our|some|the|two|three|\d+|[A-Z]\w+)\b(?: \S+){2,}"
+)
+
+
+def _managed(reading: g.Reading, rest: str) -> Shape | None:
+    achieved = re.match(r"to (?:reduce|improve|increase|cut|reach|bring|get|achieve|fix|deploy|migrate) .*\d", rest)
+    return Shape("milestone", None, rest, 0.5, 0.75) if achieved else None
 
 
 _TASKS = frozenset("start begin create build write design implement configure integrate install replace record receive test "
@@ -555,7 +642,9 @@ _DONE = {"buy": "owns", "purchase": "owns"}
 
 
 def _decided(rest: str) -> Shape | None:
-    if re.match(r"(?:to|on|not to|that) (?:it|that|this|go for it|try|the following|take)\b", rest) or not _TOLD.match(rest):
+    if re.match(r"(?:to|on|not to|that) (?:it|that|this|go for it|try|the following|take)\b", rest) or not _TOLD.match(
+        rest
+    ):
         return None
     return Shape("decision", "decided", rest.removeprefix("to "), 0.7, 0.8)
 
@@ -577,7 +666,9 @@ def _will(reading: g.Reading, setting: Setting) -> Shape | None:
         return None
     sure = " going to " in f" {reading.verb} " or reading.verb.startswith("will be ") or setting.dated
     known = reading.lemma in verbs.MILESTONES | verbs.EVENTS | {"have", "be"}
-    if not (sure and known and setting.specific) and not (sure and reading.lemma in ("adopt", "marry", "move", "retire", "become")):
+    if not (sure and known and setting.specific) and not (
+        sure and reading.lemma in ("adopt", "marry", "move", "retire", "become")
+    ):
         return None
     if reading.lemma == "be" and not APPOINTMENT.search(rest):
         return None
@@ -586,7 +677,11 @@ def _will(reading: g.Reading, setting: Setting) -> Shape | None:
 
 def _used_to(reading: g.Reading, setting: Setting) -> Shape | None:
     rest = reading.rest.rstrip(" .!,")
-    if reading.lemma in verbs.IDLE or (reading.lemma not in verbs.HABITS and reading.lemma not in ("be", "love", "like")) or not rest:
+    if (
+        reading.lemma in verbs.IDLE
+        or (reading.lemma not in verbs.HABITS and reading.lemma not in ("be", "love", "like"))
+        or not rest
+    ):
         return None
     return Shape("fact", None, f"used to {reading.lemma} {rest}", 0.5, 0.75)
 
@@ -655,17 +750,32 @@ def _attribute(attribute: re.Match[str], rest: str, setting: Setting) -> Shape |
     kind = attribute.lastgroup or ""
     if kind == "name" and not re.match(r"[A-Z]", rest):
         return None
+    if kind == "favorite" and re.search(r"(?:thing|part|one|memory|moment|way|bit|spots?)\b", attribute["favorite"]):
+        return None
     if kind == "goal" and (setting.chat or not re.match(r"to \w+ \w+", rest)):
         return None
-    if kind in ("job", "employer", "hobby", "diet") and re.match(r"(?:so|really|very|pretty|going|great|good|hard|stressful|tough|keeping|awesome)\b", rest):
+    if kind in ("job", "employer", "hobby", "diet") and re.match(
+        r"(?:so|really|very|pretty|going|great|good|hard|stressful|tough|keeping|awesome)\b", rest
+    ):
         return None
-    category = {"favorite": "preference", "goal": "goal", "hobby": "preference", "diet": "preference"}.get(kind, "identity")
+    category = {"favorite": "preference", "goal": "goal", "hobby": "preference", "diet": "preference"}.get(
+        kind, "identity"
+    )
     return Shape(category, _ATTRIBUTE_PREDICATE.get(kind, kind), rest, 0.7, 0.85)
 
 
 _THING_IS = re.compile(r"(?:\$?[\d#]|[A-Z\"'`]|an? |the |set (?:to|at|for) |due |on |in |at |by |called |named |hosted|deployed|built|written|based|"
                        r"running|scheduled|limited|located|moved|pushed|version|v\d|now |currently |around \d|about \d|under \d|over \d|up to \d)")  # fmt: skip
-_THING_VERBS = {"use": "uses", "run": "uses", "require": "requires", "need": "requires", "support": None, "cost": None, "depend": "uses", "weigh": None}
+_THING_VERBS = {
+    "use": "uses",
+    "run": "uses",
+    "require": "requires",
+    "need": "requires",
+    "support": None,
+    "cost": None,
+    "depend": "uses",
+    "weigh": None,
+}
 
 
 def _thing(reading: g.Reading, setting: Setting) -> Shape | None:
@@ -674,12 +784,21 @@ def _thing(reading: g.Reading, setting: Setting) -> Shape | None:
     rest = reading.rest.rstrip(" .!,")
     if not head or not rest or VAGUE.match(rest) or reading.negated or len(words) > 7:
         return None
-    if reading.aspect == g.BE and not reading.past and _THING_IS.match(rest) and (setting.specific or re.search(r"\d", rest)):
+    if (
+        reading.aspect == g.BE
+        and not reading.past
+        and _THING_IS.match(rest)
+        and (setting.specific or re.search(r"\d", rest))
+    ):
         rest = re.sub(r"^(?:now |currently |set (?:to|at|for) |moved to |pushed to )+", "", rest)
         return Shape("fact", _thing_predicate(words), rest, 0.65, 0.75)
     if reading.aspect == verbs.PRESENT and reading.lemma in _THING_VERBS and setting.specific:
         return Shape("fact", _THING_VERBS[reading.lemma], re.sub(r"^(?:on|to) ", "", rest), 0.6, 0.75)
-    if reading.aspect == g.BE and reading.past and re.match(r"(?:moved|pushed|changed|extended|postponed) (?:back )?(?:from .+ )?to ", rest):
+    if (
+        reading.aspect == g.BE
+        and reading.past
+        and re.match(r"(?:moved|pushed|changed|extended|postponed) (?:back )?(?:from .+ )?to ", rest)
+    ):
         return Shape("fact", _thing_predicate(words), re.sub(r".*? to ", "", rest), 0.65, 0.75)
     return None
 

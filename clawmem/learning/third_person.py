@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from clawmem.learning.grammar import MINE, WE, Reading
+from clawmem.learning.grammar import ABLE, FUTURE, MINE, THING, USED_TO, WE, Reading
+from clawmem.learning.verbs import PRESENT, third_person
+from clawmem.learning.words import PRAISED
 
 _TOKEN = re.compile(
     r"\b(?:I'm|I am|I've|I have|I'll|I was|I|we're|we've|we'll|we|me|my|mine|myself|us|our|ours|ourselves)\b",
@@ -16,6 +18,11 @@ _FORMS = {
     "me": "them", "my": "their", "mine": "theirs", "myself": "themself", "us": "them", "our": "their",
     "ours": "theirs", "ourselves": "themselves",
 }  # fmt: skip
+_SECOND_VERB = re.compile(
+    r",? and (?:then |also |always |often |sometimes )?(practice|train|go|take|make|have|try|want|use|play|do|get|help|keep|watch|read|feel|think|"
+    r"need|spend|love|like|enjoy|live|run|write|cook|know|plan|hope)\b(?! and)"
+)
+_WITH_BARE_VERB = (FUTURE, USED_TO, ABLE)
 _FAMILY = re.compile(
     r"\b(?:kids?|children|son|daughter|baby|married|wedding|honeymoon|anniversary|family|house|home|puppy|dog|cat|pet|"
     r"husband|wife|nursery|parents)\b",
@@ -59,7 +66,12 @@ def about(text: str, name: str | None = None) -> str:
             return given.pop()
         return _FORMS[word]
 
-    return _TOKEN.sub(change, text)
+    return _TOKEN.sub(change, PRAISED.sub(_article, text))
+
+
+def _article(match: re.Match[str]) -> str:
+    following = match.string[match.end() :]
+    return "an " if following[:1] in "aeiou" else "a "
 
 
 def subject_of(reading: Reading, name: str, context: str) -> str:
@@ -68,12 +80,24 @@ def subject_of(reading: Reading, name: str, context: str) -> str:
         return others(context, name)
     if reading.person == MINE:
         return possessive(name) + reading.subject[reading.subject.index(" ") :]
+    if reading.person == THING:
+        return about(reading.subject, name)
     return name if reading.person == "i" else reading.subject
 
 
 def is_plural(reading: Reading) -> bool:
     """Whether the subject takes the plural verb."""
     return reading.person == WE
+
+
+def _one_verb_form(reading: Reading, text: str, single: bool) -> str:
+    """A second verb after "and", made to go with the first; cut off where it is in another tense."""
+    second = _SECOND_VERB.search(text)
+    if not second or re.search(r"\b(?:to|can|will|not)\b", text[: second.start()]) or reading.aspect in _WITH_BARE_VERB:
+        return text
+    if reading.aspect == PRESENT and not reading.negated:
+        return text[: second.start(1)] + (third_person(second[1]) if single else second[1]) + text[second.end(1) :]
+    return text[: second.start()]
 
 
 def statement(reading: Reading, name: str, rest: str, context: str, label: str = "", lead: str = "") -> str:
@@ -83,6 +107,11 @@ def statement(reading: Reading, name: str, rest: str, context: str, label: str =
     verb = reading.plural if is_plural(reading) and not team else reading.verb
     speaks_of_self = reading.person in ("i", WE)
     tail = about(rest, None if speaks_of_self else name if reading.person != MINE else None)
+    tail = re.sub(
+        r"^(?:also|just|actually|really) (?=\w+ )",
+        "",
+        _one_verb_form(reading, tail, single=not is_plural(reading) or team),
+    )
     words = f"{subject} {verb} {tail}".strip().rstrip(" .,;:!-")
     if lead:
         words = f"{lead[0].upper()}{about(lead[1:])}, {words}"

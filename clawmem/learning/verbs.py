@@ -47,7 +47,7 @@ UNDERTAKINGS = frozenset(
     "compose raise coach mentor renovate restore plant grow date adopt foster live rent sell create produce direct film "
     "collaborate pursue explore switch migrate use deploy test refactor implement integrate collect edit publish "
     "compete perform recover rehab relocate make major minor finish complete intern manage lead care babysit homeschool "
-    "pay buy look try aim focus join do go network juggle knit crochet code translate".split()
+    "pay buy look try aim focus join do go network juggle knit crochet code translate put think".split()
 )
 
 LIKING = {

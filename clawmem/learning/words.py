@@ -102,19 +102,26 @@ RECENT = re.compile(r"\b(?:recently|the other day|lately|earlier this \w+)\b", r
 
 VAGUE = re.compile(
     r"(?:it|that|this|them|these|those|him|her|something|anything|everything|nothing|some|things?|stuff|you|your|there|here|"
-    r"so|one|ones|lots?|a lot|tons|a ton|what|how|all|much|more|better|like|about (?:it|that|this|you)|why|where|when|if|"
+    r"so|one(?! of)|ones|(?:lots?|a lot|tons|a ton)(?! of \w{4})|what|how|all|much|more|better|like|about (?:it|that|this|you)|why|where|when|if|"
     r"to (?:it|that|this|them|you|there|here)|with (?:it|that|this|them|you)|on (?:it|that|this)|of (?:it|that|this)|"
     r"for (?:it|that|this|you)|at (?:it|that|this)|from (?:it|that|this)|in (?:it|that|this)|into (?:it|that|this)|"
     r"up (?:with|on|for) (?:it|that|this|you)|such|both|another one|a great|an amazing|a blast|a bit|a little|a couple things|"
-    r"off|away|on|up|out|down|over|again|too|now|then|by|my best|our best|the best|sure|sense|fun|well|good|great|"
+    r"(?:off|away|on|up|out|down|over|again|too|now|then|by|along|around|back|together)(?=\W*$)|my best|our best|the best|sure|sense|fun|well|good|great|"
     r"some (?:things?|stuff|great|awesome|amazing|cool|really|new things|time|thought|of|fun|progress|more|changes|steps))"
     r"(?=[\s.,!?;:]|$)",
     re.IGNORECASE,
 )
+_PRAISE = (
+    "(?:really |super |very )?(?:amazing|awesome|cool|great|intense|inspiring|new|nice|huge|crazy|incredible|beautiful|big|"
+    "funny|interesting|local|little|old|wonderful|fantastic|lovely|gorgeous|delicious|yummy|charity) (?!one\\b)[a-z]+"
+)
+PRAISED = re.compile(r"(?<=\s)this (?=" + _PRAISE + ")")
 POINTING = re.compile(
-    r"\b(?:this|these|those)\b(?!\s+(?:app|project|site|website|application|api|codebase|portfolio|dashboard|repo|program)\b)|"
+    r"\b(?:this|these|those)\b(?!\s+(?:app|project|site|website|application|api|codebase|portfolio|dashboard|repo|program|week|weekend|month|year|"
+    r"morning|afternoon|evening|summer|spring|fall|winter|autumn|past|coming|semester|season|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"january|february|march|april|may|june|july|august|september|october|november|december|" + _PRAISE + r")\b)|"
     r"\bthat (?:one|game|book|day|time|place|way|kind|sort|group|city|song|movie|show|feeling|moment|thing|dream|goal|trip|"
-    r"event|experience|painting|picture|photo|spot|project|stuff)\b|\b(?:the following|as follows|the above|below:?$|"
+    r"event|experience|painting|picture|photo|spot|project|stuff|world)\b|\bthat \w+$|\b(?:the following|as follows|the above|below:?$|"
     r"like so|here's|here is|such a|same|other)\b|:$",
     re.IGNORECASE,
 )
@@ -125,6 +132,19 @@ UNREAL = re.compile(
     r"\b(?:if I|if we|if only|would|wouldn't|could|couldn't|might|maybe|perhaps|probably|wish|as if|imagine|hypothetically|"
     r"supposedly|pretend|kidding|joking|sarcas\w+|yeah right|lol|lmao|haha\w*|can't wait|cannot wait|not sure|I think|i guess|"
     r"I'd|we'd|should(?:n't)?|hopefully)\b",
+    re.IGNORECASE,
+)
+PRONOUN = re.compile(
+    r"(?:\S+\s+){0,5}?(?:it|its|him|her|his|hers|them|they|their|he|she|they're|it's)\b|.*\b(?:it|them|him|her|there|here)$",
+    re.IGNORECASE,
+)
+BORING = re.compile(
+    r"(?:(?:to|on|at|in|for|with|up|back|out|together|around|by) )*(?:(?:an?|the|some|my|our|any|few|new|cool|great|amazing|awesome|nice|more|really|good|fun|"
+    r"interesting|couple|own|little|big|bit|of) )*(?:event|events|thing|things|place|places|party|game|games|trip|show|store|"
+    r"movie|movies|book|books|stuff|pics?|pictures?|photos?|look|people|friends?|guys|folks|time|times|day|days|life|work|home|future|"
+    r"break|chance|way|goals?|progress|changes?|ideas?|plans?|advice|moments?|memories|experiences?|talks?|chats?|conversations?|"
+    r"steps?|effort|difference|amount|distance|bit|lot|parts?|one|phase|ride|something|news|options|opportunities|happy|scratch|team|group|fun)?"
+    r"(?: (?:together|again|recently|lately|now|soon|already|ago|today))*$",
     re.IGNORECASE,
 )
 FEELING = re.compile(

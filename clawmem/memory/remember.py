@@ -123,9 +123,7 @@ class _Desk:
         fact = completed(draft.fact, work.caller, self._new_id())
         shelf.put(fact)
         writes[items_path(entity)] = shelf.render()
-        return Kept(fact, entity, "added"), fact_change(
-            work.caller, "remember", entity, fact.fact, writes, [fact]
-        )
+        return Kept(fact, entity, "added"), fact_change(work.caller, "remember", entity, fact.fact, writes, [fact])
 
     def _again(self, shelf: _Shelf, place: int, draft: Draft, entity: str) -> tuple[Kept, Change | None]:
         known = shelf.facts[place]

@@ -17,6 +17,7 @@ from clawmem.model.draft import Draft
 from clawmem.model.fact import LINK_TYPES, RETRACTED, SUPERSEDED, Fact, Link
 from clawmem.model.ids import new_fact_id
 from clawmem.model.text import check_statement, normal
+from clawmem.model.validity import ended_at
 from clawmem.vault.vault import Vault
 
 _BY_VERB = {"supersedes": "supersede", "merges": "merge"}
@@ -79,7 +80,9 @@ def merge(vault: Vault, references: Sequence[str], draft: Draft, caller: Caller,
     with writing(vault, caller, "merge") as work:
         sources = list({one.fact.id: one for one in (_standing(work, each) for each in references)}.values())
         if len(sources) < 2:
-            raise InvalidInput("A merge needs at least two different facts.", "Name two ids, then the joined statement.")
+            raise InvalidInput(
+                "A merge needs at least two different facts.", "Name two ids, then the joined statement."
+            )
         entity = sources[0].entity
         at = stamp(caller.now)
         new = completed(safe.fact, caller, _new_id(work))
@@ -145,7 +148,9 @@ def _standing(work: Writing, reference: str) -> Placed:
     if fact.superseded_by:
         raise AlreadySuperseded(fact.id, fact.superseded_by)
     if not fact.stands:
-        raise Refused(f"{fact.id} was {fact.status}, so it cannot be changed.", "`clawmem why` tells what became of it.")
+        raise Refused(
+            f"{fact.id} was {fact.status}, so it cannot be changed.", "`clawmem why` tells what became of it."
+        )
     return Placed(fact, placed.entity)
 
 
@@ -170,10 +175,7 @@ def _linked(fact: Fact, added: Link) -> Fact:
 
 
 def _closed(old: Fact, successor: str, since: str) -> Fact:
-    end = since if old.valid_to is None or old.valid_to > since else old.valid_to
-    if old.valid_from is not None and end < old.valid_from:
-        end = old.valid_from
-    return old._replace(status=SUPERSEDED, superseded_by=successor, valid_to=end)
+    return old._replace(status=SUPERSEDED, superseded_by=successor, valid_to=ended_at(old, since))
 
 
 def _earliest(sources: Sequence[Placed]) -> str | None:

@@ -180,8 +180,15 @@ def checked(setting: Setting, value: object) -> Value:
     if setting.kind == "choice" and value in setting.choices:
         return str(value)
     if setting.kind in ("text", "entity") and isinstance(value, str) and value.strip() and "\n" not in value:
-        return check_name(value) if setting.kind == "entity" else value.strip()
+        return _entity(setting, value) if setting.kind == "entity" else value.strip()
     raise _wrong(setting, value)
+
+
+def _entity(setting: Setting, value: str) -> str:
+    try:
+        return check_name(value)
+    except InvalidInput:
+        raise _wrong(setting, value) from None
 
 
 def _bounded(setting: Setting, value: int | float) -> int | float:
@@ -208,7 +215,7 @@ def wanted(setting: Setting) -> str:
     if setting.kind == "bool":
         return "true or false"
     if setting.kind == "entity":
-        return "the name of an entity"
+        return "the name of an entity, such as areas/general"
     if setting.kind == "text":
         return "text on one line, in quotes where it could be read as a number or a date"
     noun = "a whole number" if setting.kind == "int" else "a number"

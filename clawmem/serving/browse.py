@@ -38,7 +38,12 @@ def show(vault: Vault, reference: str, caller: Caller) -> tuple[Placed, tuple[st
 
 
 def list_facts(
-    vault: Vault, caller: Caller, wanted: Filter, limit: int | None = None, tier: str | None = None, status: str | None = None
+    vault: Vault,
+    caller: Caller,
+    wanted: Filter,
+    limit: int | None = None,
+    tier: str | None = None,
+    status: str | None = None,
 ) -> Listed:
     """The facts that pass a filter, hot before warm before cold; listing counts as no access."""
     index = open_index(vault)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
+from contextlib import suppress
 from pathlib import Path
+
+HALF = "half-"
 
 
 class Disk:
@@ -19,28 +23,51 @@ class Disk:
             return None
 
     def replace(self, path: Path, data: bytes, staging: Path) -> None:
-        """Put `data` at `path` in one step; `staging` is a folder for the half-written file."""
-        half = staging / f"half-{os.getpid()}"
-        half.write_bytes(data)
+        """Put `data` at `path` in one step; `staging` is a folder for the half-written file.
+
+        A file that was there keeps its permissions.
+        """
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            os.replace(half, path)  # noqa: PTH105
+            _swap_in(staging / f"{HALF}{os.getpid()}", path, data)
         except OSError as problem:
             if problem.errno != errno.EXDEV:
                 raise
-            beside = path.with_name(f".{path.name}.half")
-            beside.write_bytes(data)
-            os.replace(beside, path)  # noqa: PTH105
-            half.unlink()
+            _swap_in(beside(path), path, data)
 
     def remove(self, path: Path) -> None:
         """Remove a file; a missing one is fine."""
-        path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.unlink()
 
     def append(self, path: Path, data: bytes) -> None:
         """Add bytes to the end of a file in one write, making the file where it is missing."""
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            os.write(descriptor, data)
+            write_whole(descriptor, data)
         finally:
             os.close(descriptor)
+
+
+def beside(path: Path) -> Path:
+    """Where the half-written form of a file lies when git's folder is on another disk."""
+    return path.with_name(f".{path.name}.half")
+
+
+def write_whole(descriptor: int, data: bytes) -> None:
+    """Append to an open file all of `data` or nothing: a disk that fills up half way leaves no torn line."""
+    before = os.fstat(descriptor).st_size
+    if os.write(descriptor, data) != len(data):
+        os.ftruncate(descriptor, before)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _swap_in(half: Path, path: Path, data: bytes) -> None:
+    try:
+        half.write_bytes(data)
+        with suppress(FileNotFoundError):
+            half.chmod(stat.S_IMODE(os.stat(path).st_mode))  # noqa: PTH116
+        os.replace(half, path)  # noqa: PTH105
+    except BaseException:
+        half.unlink(missing_ok=True)
+        raise

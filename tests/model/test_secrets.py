@@ -356,7 +356,8 @@ def test_a_credential_is_found_wherever_it_stands(positive: tuple[str, str], bef
 # Texts that make careless patterns take the square of the time.
 HARD = """
 Jane_works. sk- eyJ- password= password_is_ aB3+xY9z ://a:b@ :// 12345678:AA 0a-us1 aaa8Q~ a MMMMM. api_key:_ xoxb-
------BEGIN_PRIVATE_KEY----- -----BEGIN_ bearer_ gl key_ SG.aaaaaaaaaaaaaaaaaa. -----BEGIN_PRIVATE_KEY-----_aaaaaaaaaaaaaaaaaaaaaaaa
+-----BEGIN_PRIVATE_KEY----- -----BEGIN_ bearer_ gl key_ SG.aaaaaaaaaaaaaaaaaa.
+-----BEGIN_PRIVATE_KEY-----_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 """.split()
 
 

@@ -1,0 +1,1 @@
+"""What doctor checks, one module for each kind of file or state."""

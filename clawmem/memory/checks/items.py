@@ -1,0 +1,129 @@
+"""An `items.json` read for inspection: every line that is wrong, and whatever facts the others hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput, NeedsPerson, Unreadable
+from clawmem.memory.checks.problem import ERROR, WARNING, Problem
+from clawmem.model.codec import OTHER_NAMES, fact_from_record, parse_items_with_lines, render_items
+from clawmem.model.fact import Fact
+
+# What rewriting a record would have to invent.
+_NEVER_INVENTED = ("timestamp", "source")
+_BRACKETS = ("", "[", "]", "[]")
+
+
+class ReadItems(NamedTuple):
+    """The facts with their lines, the problems found, whether the file parses, and the text that no fact came of."""
+
+    facts: tuple[tuple[int, Fact], ...]
+    problems: tuple[Problem, ...] = ()
+    parses: bool = True
+    unread: str = ""
+
+
+def read_items(path: str, data: bytes) -> ReadItems:
+    """Read one `items.json`, however broken."""
+    try:
+        facts = parse_items_with_lines(data, path)
+    except NeedsPerson:
+        return _salvaged(path, data, None)  # the marks are reported for every file alike
+    except Unreadable as problem:
+        return _salvaged(path, data, problem)
+    return ReadItems(facts, tuple(_form_problems(path, data, facts)))
+
+
+def _salvaged(path: str, data: bytes, why: Unreadable | None) -> ReadItems:
+    facts: list[tuple[int, Fact]] = []
+    problems, unread = [], []
+    for number, line in enumerate(data.decode(errors="replace").split("\n"), 1):
+        if line.strip() in _BRACKETS:
+            continue
+        try:
+            facts.append((number, fact_from_record(_record(line))))
+        except ValueError as problem:
+            problems.append(_unreadable(path, number, f"it is not valid JSON ({problem})"))
+            unread.append(line)
+        except InvalidInput as problem:
+            problems.append(_unreadable(path, number, problem.message))
+            unread.append(line)
+    if why is None:
+        problems = []
+    elif not facts or (not problems and not _doubled(facts)):
+        problems = [_unreadable(path, why.line, str(why).partition(" cannot be read: ")[2].rstrip("."))]
+    return ReadItems(tuple(facts), tuple(problems), False, "\n".join(unread))
+
+
+def _record(line: str) -> dict[str, Any]:
+    record = json.loads(line.strip().rstrip(","))
+    if not isinstance(record, dict):
+        raise InvalidInput("a fact must be a JSON object")
+    return record
+
+
+def _unreadable(path: str, line: int | None, why: str) -> Problem:
+    return Problem(ERROR, "items", path, line, f"The fact cannot be read: {why}.")
+
+
+def _doubled(facts: list[tuple[int, Fact]]) -> bool:
+    return len({fact.id for _, fact in facts}) < len(facts)
+
+
+def _form_problems(path: str, data: bytes, facts: tuple[tuple[int, Fact], ...]) -> Iterator[Problem]:
+    """The form that a line-wise diff needs: a valid array, one fact a line, canonical keys in order."""
+    if data == render_items(fact for _, fact in facts):
+        return
+    lost = _lost_by_rewriting(data)
+    if lost:
+        yield Problem(WARNING, "items-form", path, None, f"The file is not in its normal form, and {lost}.")
+        return
+    whole = _valid_array(data)
+    what = "is not in its normal form: one fact a line, canonical keys" if whole else "is not a valid JSON array"
+    yield Problem(WARNING if whole else ERROR, "items-form", path, None, f"The file {what}.", fixable=True)
+
+
+def is_rewritable(data: bytes) -> bool:
+    """Whether writing the file anew in its normal form can lose or invent nothing."""
+    return _lost_by_rewriting(data) is None
+
+
+def _lost_by_rewriting(data: bytes) -> str | None:
+    doubled: list[str] = []
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        doubled.extend(key for key in set(keys) if keys.count(key) > 1)
+        return dict(pairs)
+
+    records = _all_records(data.decode("utf-8-sig"), unique)
+    if doubled:
+        return f"the key '{doubled[0]}' stands twice in one object"
+    if records is None:
+        return "it holds more than an array of facts"
+    for record in records:
+        known = {OTHER_NAMES.get(key, key) for key, value in record.items() if value is not None}
+        missing = [key for key in _NEVER_INVENTED if key not in known]
+        if missing:
+            return f"the key '{missing[0]}' is missing from a fact"
+    return None
+
+
+def _all_records(text: str, hook: Any) -> list[dict[str, Any]] | None:
+    try:
+        whole = json.loads(text, object_pairs_hook=hook)
+    except ValueError:
+        lines = [line.strip().rstrip(",") for line in text.split("\n") if line.strip() not in _BRACKETS]
+        return [json.loads(line, object_pairs_hook=hook) for line in lines]
+    if isinstance(whole, dict) and len(whole) == 1:
+        whole = next(iter(whole.values()))
+    return whole if isinstance(whole, list) else None
+
+
+def _valid_array(data: bytes) -> bool:
+    try:
+        return isinstance(json.loads(data.decode()), list)
+    except ValueError:
+        return False

@@ -1,0 +1,132 @@
+"""Pages people write and settings: front matter, marks, conflict marks, `clawmem.yaml`, `predicates.yaml`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from clawmem.errors import ClawmemError, Unreadable
+from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
+from clawmem.model.catalog import catalog_from_mapping
+from clawmem.model.entity import name_of_path, title_of
+from clawmem.model.layout import CATALOG, SETTINGS
+from clawmem.model.settings import settings_from_mapping
+from clawmem.model.summary import generated_part, marker_problem, split_front_matter
+from clawmem.vault.vault import parse_yaml
+
+_MARKS = ("<<<<<<< ", ">>>>>>> ")
+_QUOTED = re.compile(r"'([^']+)'|setting (\S+)")
+
+
+class ReadSummary(NamedTuple):
+    """What an entity is known as: its title and aliases; and what is wrong with its page."""
+
+    title: str
+    aliases: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+def text_problems(path: str, data: bytes) -> Iterator[Problem]:
+    """What must hold for any text file: UTF-8, and no marks of a merge conflict."""
+    try:
+        data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = data[: problem.start].count(b"\n") + 1
+        yield Problem(ERROR, "encoding", path, line, "The file is not UTF-8 text.")
+    if b"<<<<<<< " not in data and b">>>>>>> " not in data:
+        return
+    for number, line_text in enumerate(data.decode(errors="replace").split("\n"), 1):
+        if line_text.startswith(_MARKS):
+            yield Problem(ERROR, "conflict", path, number, "The marks of a merge conflict are still here.")
+            return
+
+
+def read_summary(path: str, data: bytes) -> ReadSummary:
+    """An entity's page: its front matter and its marks."""
+    name = name_of_path(path) or path
+    text = data.decode("utf-8-sig", errors="replace")
+    problems: list[Problem] = []
+    described = _front_matter(path, text, problems)
+    title, aliases = described.get("title"), described.get("aliases")
+    if title is not None and not isinstance(title, str):
+        problems.append(Problem(WARNING, "front-matter", path, None, "The title is not text: put it in quotes."))
+    if aliases is not None and not (isinstance(aliases, list) and all(isinstance(one, str) for one in aliases)):
+        problems.append(Problem(ERROR, "front-matter", path, None, "The aliases must be a list of texts."))
+        aliases = None
+    problems += _mark_problems(path, text)
+    return ReadSummary(str(title or title_of(name)), tuple(aliases or ()), tuple(problems))
+
+
+def _front_matter(path: str, text: str, problems: list[Problem]) -> dict[str, Any]:
+    front, _ = split_front_matter(text)
+    if front is None:
+        problems.append(Problem(INFO, "front-matter", path, None, "The page has no front matter."))
+        return {}
+    try:
+        described = parse_yaml(front, path)
+    except Unreadable as problem:
+        line = (problem.line or 0) + 1  # the fence before it is a line, too
+        problems.append(Problem(ERROR, "front-matter", path, line, f"The front matter {_why(problem)}."))
+        return {}
+    if described is None or isinstance(described, dict):
+        return described or {}
+    problems.append(Problem(ERROR, "front-matter", path, 2, "The front matter must be keys and values."))
+    return {}
+
+
+def _mark_problems(path: str, text: str) -> Iterator[Problem]:
+    wrong = marker_problem(text)
+    if wrong:
+        yield Problem(WARNING, "marks", path, None, f"The page is odd: {wrong}.")
+    elif generated_part(text) is None:
+        message = "The page has no marks, so there is no place for its generated part."
+        yield Problem(WARNING, "marks", path, None, message, fixable=True)
+
+
+def settings_problems(text: str) -> Iterator[Problem]:
+    """What is wrong with `clawmem.yaml`."""
+    try:
+        mapping = parse_yaml(text, SETTINGS)
+        settings = settings_from_mapping(mapping or {})
+    except ClawmemError as problem:
+        yield _yaml_problem("settings", SETTINGS, text, problem)
+        return
+    if not isinstance(mapping, dict) or "format" not in mapping:
+        yield Problem(WARNING, "format", SETTINGS, None, "The file does not say the vault's format; 1 is taken.")
+    for key in settings.unknown:
+        line = _line_of(text, str(key))
+        yield Problem(WARNING, "settings", SETTINGS, line, f"There is no setting '{key}'; it has no effect.")
+
+
+def catalog_problems(text: str) -> Iterator[Problem]:
+    """What is wrong with `predicates.yaml`."""
+    try:
+        catalog_from_mapping(parse_yaml(text, CATALOG) or {})
+    except ClawmemError as problem:
+        yield _yaml_problem("catalog", CATALOG, text, problem)
+
+
+def _yaml_problem(check: str, path: str, text: str, problem: ClawmemError) -> Problem:
+    if isinstance(problem, Unreadable):
+        return Problem(ERROR, check, path, problem.line, f"The file {_why(problem)}.")
+    named = _QUOTED.search(problem.message)
+    line = _line_of(text, named[1] or named[2]) if named else None
+    return Problem(ERROR, check, path, line, problem.message)
+
+
+def _why(problem: Unreadable) -> str:
+    return str(problem).partition(" cannot be read: ")[2].removeprefix("it ").rstrip(".")
+
+
+def _line_of(text: str, key: str) -> int | None:
+    """The line on which the last part of a dotted key stands below the parts before it."""
+    line: int | None = None
+    lines = text.split("\n")
+    for part in key.split("."):
+        start = line or 0
+        wanted = re.compile(rf"""\s*['"]?{re.escape(part)}['"]?\s*:""")
+        line = next((number for number in range(start + 1, len(lines) + 1) if wanted.match(lines[number - 1])), None)
+        if line is None:
+            return None
+    return line

@@ -1,0 +1,219 @@
+"""The history of the vault, of an entity under all the paths it had, and of a single fact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, NotFound
+from clawmem.index.lookup import by_ids, entities, resolve
+from clawmem.index.refresh import open_index
+from clawmem.index.store import Index
+from clawmem.memory.places import existing_entity, expanded
+from clawmem.model.caller import Caller
+from clawmem.model.codec import parse_items
+from clawmem.model.comparison import bare, record_in
+from clawmem.model.entity import ITEMS, check_name, items_path, summary_path
+from clawmem.model.entry import ACCESS, Entry, trailer_pattern
+from clawmem.model.fact import Fact
+from clawmem.model.ids import FACT_PREFIX, check_reference
+from clawmem.vault.history import History, Wanted, open_history
+from clawmem.vault.vault import Vault
+
+_FOLDS = f"^Clawmem-Op: {ACCESS}$"
+
+
+class Bounds(NamedTuple):
+    """Which part of a history to show: the newest `limit` entries in a span of time, of one author, folds or not."""
+
+    limit: int
+    since: str | None = None
+    until: str | None = None
+    author: str | None = None
+    folds: bool = False
+
+
+class Logged(NamedTuple):
+    """Entries, oldest first; what they are about (`vault`, `entity` or `fact`, and its name); whether older were cut."""
+
+    entries: tuple[Entry, ...]
+    kind: str
+    name: str | None
+    cut: bool
+    notices: tuple[str, ...] = ()
+
+
+def log(vault: Vault, about: str | None, caller: Caller, bounds: Bounds) -> Logged:
+    """The history of the vault, or of the entity or fact that `about` names. NotFound where it names neither."""
+    index = open_index(vault)
+    try:
+        with open_history(vault) as history:
+            if about is None:
+                return _logged(history.entries(_wanted(bounds)), "vault", None, bounds, index)
+            kind, name = _meant(index, history, about, caller)
+            if kind == "fact":
+                newest_first = reversed(fact_history(history, {name: paths_of_fact(index, history, name)})[name])
+                return _logged(_within(newest_first, bounds), kind, name, bounds, index)
+            paths = [path for place in former_names(index, name) for path in (items_path(place), summary_path(place))]
+            entries = history.entries(_wanted(bounds)._replace(paths=paths))
+            return _logged(entries, kind, name, bounds, index)
+    finally:
+        index.close()
+
+
+def fact_named(index: Index, history: History, reference: str) -> str:
+    """The full id of a fact by unique prefix, one that an undo removed included; raises NotFound or AmbiguousId."""
+    try:
+        return resolve(index, reference)
+    except NotFound:
+        given = check_reference(reference)
+        prefixes = tuple(dict.fromkeys((given, FACT_PREFIX + given.removeprefix(FACT_PREFIX))))
+        patterns = [trailer_pattern("Fact", prefix).removesuffix("$") for prefix in prefixes]
+        known = {fact for entry in history.entries(Wanted(grep=patterns)) for fact in entry.facts}
+        matches = sorted(fact for fact in known if fact.startswith(prefixes))
+        if len(matches) > 1 and given not in matches:
+            raise AmbiguousId(given, matches) from None
+        if not matches:
+            raise
+        return given if given in matches else matches[0]
+
+
+def fact_history(history: History, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[Entry]]:
+    """Every commit that touched each fact, oldest first, but for folded accesses; `wanted` gives the files it stood in.
+
+    Commits of clawmem name their facts. What people changed by hand names none, so there the files are compared;
+    a fact that neither way explains is looked for in the text of all commits.
+    """
+    found: dict[str, dict[str, Entry]] = {fact_id: {} for fact_id in wanted}
+    patterns = [trailer_pattern(key, fact_id) for fact_id in wanted for key in ("Fact", "Supersedes")]
+    for entry in history.entries(Wanted(grep=patterns)):
+        for fact_id in {*entry.facts, *entry.supersedes} & found.keys() if entry.op != ACCESS else ():
+            found[fact_id][entry.commit] = entry
+    _add_unnamed(history, wanted, found)
+    for fact_id in wanted:
+        if not found[fact_id]:
+            mentions = history.mentioning(f'"{fact_id}"', ITEMS)
+            found[fact_id] = {name: history.entry(name) for name in mentions}
+    return _oldest_first(history, found)
+
+
+def _add_unnamed(history: History, wanted: Mapping[str, Sequence[str]], found: dict[str, dict[str, Entry]]) -> None:
+    paths = list(dict.fromkeys(path for each in wanted.values() for path in each))
+    if not paths:
+        return
+    unnamed = Wanted(grep=["^Fact: ", _FOLDS], inverted=True, paths=paths)
+    for entry in history.entries(unnamed):
+        before = history.vault.contents_at(entry.parents[0], paths) if entry.parents else {}
+        after = history.vault.contents_at(entry.commit, paths)
+        for fact_id in wanted:
+            if _stands_in(before, fact_id) != _stands_in(after, fact_id):
+                found[fact_id][entry.commit] = entry
+
+
+def _stands_in(contents: Mapping[str, bytes | None], fact_id: str) -> list[tuple[str, Fact]]:
+    """Where a fact stands and how, accesses apart; the place counts, because a move is part of its history."""
+    found = []
+    for path, data in contents.items():
+        fact = record_in(data, fact_id) if data else None
+        if fact is not None:
+            found.append((path, bare(fact)))
+    return sorted(found, key=lambda each: each[0])
+
+
+def _oldest_first(history: History, found: Mapping[str, Mapping[str, Entry]]) -> dict[str, list[Entry]]:
+    if all(len(entries) < 2 for entries in found.values()):
+        return {fact_id: list(entries.values()) for fact_id, entries in found.items()}
+    places = history.places()
+    return {
+        fact_id: sorted(entries.values(), key=lambda entry: -places.get(entry.commit, 0))
+        for fact_id, entries in found.items()
+    }
+
+
+def former_names(index: Index, name: str) -> list[str]:
+    """The entity's name and every path it had before, as its aliases keep them."""
+    aliases = next((one.aliases for one in entities(index) if one.name == name), ())
+    names = [name]
+    for alias in aliases:
+        try:
+            names.append(check_name(alias))
+        except InvalidInput:
+            continue  # a title or nickname, which is no path
+    return list(dict.fromkeys(names))
+
+
+def paths_of_fact(index: Index, history: History, fact_id: str) -> list[str]:
+    """The files a fact stands or stood in: its entity's, under every name it had, and those its commits name."""
+    known = by_ids(index, [fact_id]).get(fact_id)
+    names = former_names(index, known.entity) if known else []
+    if not known:
+        for entry in history.entries(Wanted(grep=[trailer_pattern("Fact", fact_id)])):
+            names += entry.entities
+    return [items_path(name) for name in dict.fromkeys(names)]
+
+
+def facts_at(vault: Vault, commit: str | None, paths: Iterable[str]) -> tuple[dict[str, tuple[Fact, ...]], list[str]]:
+    """The facts in files of a commit (None: before the first), by path, and a sentence for each that does not parse."""
+    contents = vault.contents_at(commit, paths) if commit else {}
+    facts: dict[str, tuple[Fact, ...]] = {}
+    problems = []
+    for path, data in contents.items():
+        try:
+            facts[path] = parse_items(data, path) if data is not None else ()
+        except ClawmemError as problem:
+            problems.append(f"not compared, at {(commit or '')[:12]}: {problem.message}")
+    return facts, problems
+
+
+def _meant(index: Index, history: History, about: str, caller: Caller) -> tuple[str, str]:
+    if "/" in about:
+        try:
+            return "entity", existing_entity(index, about, caller)
+        except NotFound:
+            gone = check_name(expanded(about, caller))
+            paths = (items_path(gone), summary_path(gone))
+            if next(history.entries(Wanted(paths=paths)), None) is None:
+                raise
+            return "entity", gone
+    if not about.startswith(FACT_PREFIX):
+        try:
+            return "entity", existing_entity(index, about, caller)
+        except NotFound:
+            pass
+    try:
+        return "fact", fact_named(index, history, about)
+    except (NotFound, InvalidInput):
+        raise NotFound(
+            f"There is no entity and no fact '{about}'.", "`clawmem entity list` and `clawmem list` show what there is."
+        ) from None
+
+
+def _wanted(bounds: Bounds) -> Wanted:
+    return Wanted(
+        grep=() if bounds.folds else (_FOLDS,),
+        inverted=not bounds.folds,
+        author=bounds.author,
+        since=bounds.since,
+        until=bounds.until,
+    )
+
+
+def _within(entries: Iterable[Entry], bounds: Bounds) -> Iterator[Entry]:
+    return (
+        entry
+        for entry in entries
+        if (not bounds.since or entry.time >= bounds.since) and (not bounds.until or entry.time <= bounds.until)
+    )
+
+
+def _by(entry: Entry, author: str) -> bool:
+    return author.casefold() in (entry.author.casefold(), entry.author_email.casefold(), entry.agent)
+
+
+def _logged(newest_first: Iterable[Entry], kind: str, name: str | None, bounds: Bounds, index: Index) -> Logged:
+    author = bounds.author
+    mine = newest_first if author is None else (entry for entry in newest_first if _by(entry, author))
+    taken = list(islice(mine, bounds.limit + 1))
+    cut = len(taken) > bounds.limit
+    return Logged(tuple(reversed(taken[: bounds.limit])), kind, name, cut, index.notices)

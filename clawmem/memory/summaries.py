@@ -1,0 +1,88 @@
+"""Summaries: the generated part of each changed entity's page, and the index of all of them, in one commit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError
+from clawmem.index.lookup import all_facts, entities
+from clawmem.memory.places import new_entity_files
+from clawmem.memory.writing import Writing, writing
+from clawmem.model.caller import Caller
+from clawmem.model.change import Change, subject_line, trailers
+from clawmem.model.codec import refuse_conflict_markers
+from clawmem.model.dates import day_of
+from clawmem.model.entity import Entity, owner_of, summary_path
+from clawmem.model.fact import Fact
+from clawmem.model.summary import INDEX_PATH, IndexRow, facts_block, index_page, with_generated
+from clawmem.vault.vault import Vault
+
+
+class Refreshed(NamedTuple):
+    """The entities whose pages changed, and the commit."""
+
+    entities: tuple[str, ...]
+    commit: str | None = None
+    notices: tuple[str, ...] = ()
+
+
+def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Refreshed:
+    """Rewrite the generated part of every page whose facts say something else now; the rest is never touched."""
+    with writing(vault, caller, "summaries") as work:
+        most = vault.settings.whole("summary.max_facts")
+        by_entity: dict[str, list[Fact]] = defaultdict(list)
+        for one in all_facts(work.index):
+            by_entity[one.entity].append(one.fact)
+        described = {entity.name: entity for entity in entities(work.index)}
+        writes: dict[str, bytes | None] = {}
+        changed, notices = [], []
+        for name in sorted({*by_entity, *described}):
+            try:
+                page = _page(work, name, by_entity[name], caller, most)
+            except ClawmemError as problem:
+                notices.append(f"summary left alone: {problem}")
+                continue
+            if page is not None:
+                writes[summary_path(name)] = page
+                changed.append(name)
+        index = _index(work, by_entity, described)
+        if index is not None:
+            writes[INDEX_PATH] = index
+        if dry_run or not writes:
+            return Refreshed(tuple(changed), notices=(*work.notices, *notices))
+        words = f"{len(changed)} refreshed" if changed else "the index"
+        change = Change(subject_line("summarise", "entities", words), writes, trailers("summarise", entities=changed))
+        return Refreshed(tuple(changed), work.commit([change])[-1], (*work.notices, *notices))
+
+
+def _page(work: Writing, name: str, facts: Sequence[Fact], caller: Caller, most: int) -> bytes | None:
+    path = summary_path(name)
+    data = work.read(path)
+    if data is None:
+        data = new_entity_files(name, caller)[path] or b""
+        before = ""
+    else:
+        before = data.decode("utf-8-sig", errors="replace")
+    text = data.decode("utf-8-sig", errors="replace")
+    refuse_conflict_markers(text, path)
+    after = with_generated(text, facts_block(name, facts, caller.now, most))
+    return after.encode() if after != before else None
+
+
+def _index(work: Writing, by_entity: dict[str, list[Fact]], described: dict[str, Entity]) -> bytes | None:
+    text = work.text(INDEX_PATH)
+    refuse_conflict_markers(text, INDEX_PATH)
+    rows = [
+        IndexRow(
+            name,
+            entity.title,
+            sum(1 for fact in by_entity[name] if fact.stands),
+            max((day_of(fact.timestamp) for fact in by_entity[name]), default=None),
+        )
+        for name, entity in described.items()
+        if owner_of(name) is None
+    ]
+    after = index_page(text, rows)
+    return after.encode() if after != text else None
