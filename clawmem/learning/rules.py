@@ -8,14 +8,14 @@ from datetime import date
 from typing import NamedTuple
 
 from clawmem.learning import grammar, noise
-from clawmem.learning.hints import hints_of, relation_of
+from clawmem.learning.hints import Relation, hints_of, relation_of
 from clawmem.learning.relative_dates import Found, find_dates
 from clawmem.learning.requests import asked_to_keep, assistant_says, tool_reports
 from clawmem.learning.sentences import LONGEST_SENTENCE, Piece, clauses, sentences, sub_piece
-from clawmem.learning.shapes import Setting, Shape, classify
-from clawmem.learning.third_person import about, statement, subject_of
+from clawmem.learning.shapes import DATELESS, OWN_ATTRIBUTES, Setting, Shape, classify
+from clawmem.learning.third_person import about, article, statement, subject_of
 from clawmem.learning.verbs import PAST
-from clawmem.learning.words import RECENT
+from clawmem.learning.words import PRAISED, RECENT
 from clawmem.model.catalog import Catalog, canonical
 from clawmem.model.event import Event
 from clawmem.model.proposition import Proposition
@@ -28,6 +28,7 @@ _LEAD = re.compile(
     re.I,
 )
 _PROPER = re.compile(r"(?<=\s)(?!I\b|I')(?:[A-Z][\w&'-]+|\d[\w.,:%-]*)|[\"“][^\"”]{2,60}[\"”]")
+_BIRTH = re.compile(r"\b(?:birthday|born)\b")
 _AHEAD = (grammar.FUTURE,)
 
 
@@ -125,7 +126,7 @@ def _propose(
     event: Event,
     voice: Voice,
 ) -> Iterator[Proposition]:
-    label = ", ".join(dict.fromkeys(found.label for found in dates if found.label))
+    label = ", ".join(dict.fromkeys(found.label for found in dates if found.label and found.relative))
     context = piece.text + " " + event.text[:400]
     words = statement(reading, voice.name, _settled(reading.rest), piece.text, label, lead)
     if not 3 <= len(words.split()) <= _LONGEST_STATEMENT:
@@ -138,9 +139,9 @@ def _propose(
         event_id=event.id,
         span=(piece.start, piece.end),
         source_text=event.text[piece.start : piece.end],
-        subject=relation.name if relation and relation.name else _subject_name(subject),
+        subject=_triple_subject(reading, shape, relation, subject, voice.name),
         predicate=shape.predicate,
-        object=_settled(about(shape.object or "")) or None,
+        object=_object(shape, said=_said(event)) or None,
         relation_phrase=reading.verb or None,
         category=shape.category,
         confidence=shape.confidence,
@@ -170,6 +171,28 @@ def _propose(
     yield main
 
 
+def _triple_subject(reading: grammar.Reading, shape: Shape, relation: Relation | None, subject: str, name: str) -> str:
+    """Whom the triple is about: the speaker also where they say "we" or name an attribute of their own."""
+    if relation and relation.name:
+        return relation.name
+    if reading.person == grammar.WE or (reading.person == grammar.MINE and shape.predicate in OWN_ATTRIBUTES and not relation):
+        return _subject_name(name)
+    if shape.predicate == "name":
+        return _subject_name(re.sub(r"'s name$", "", subject))
+    return _subject_name(subject)
+
+
+def _object(shape: Shape, said: date) -> str:
+    """The object in the third person; a date in it stays only where it is the point."""
+    text = shape.object or ""
+    if shape.predicate in DATELESS:
+        for found in reversed(find_dates(text, said)):
+            text = f"{text[: found.start].rstrip(' ,')} {text[found.end :].lstrip(' ,')}"
+    if shape.predicate in ("lives_in", "works_at"):
+        text = re.split(r",? (?:with|and|because|for|since|as|where|while|but|so|now) ", text)[0]
+    return _settled(about(text))
+
+
 def _subject_name(subject: str) -> str:
     """A subject as the triple holds it: the way a name is written, `the user` in the middle of a sentence."""
     return subject.replace(THE_USER, "the user").replace("The ", "the ", 1) if subject.startswith("The ") else subject
@@ -197,6 +220,10 @@ def _without(text: str, dates: tuple[Found, ...]) -> str:
         if found.relative:
             before, after = text[: found.start].rstrip(), text[found.end :]
             text = f"{before} {after.lstrip(' ,') if not before else after.lstrip()}"
+        elif found.label and not _BIRTH.search(text):
+            joint = ", " if found.label[:4].isdigit() else " "
+            text = text[: found.end] + joint + re.findall(r"\d{4}", found.label)[0] + text[found.end :]
+    text = PRAISED.sub(article, text)
     words = re.sub(r"\s+([,.])", r"\1", " ".join(text.split())).strip(" ,")
     return re.sub(
         r"^(?:[Ss]tarting|[Oo]n|[Bb]y|[Ff]rom|[Ss]ince|[Aa]round|[Jj]ust|[Bb]ack|[Ee]arlier|[Ll]ate|[Ee]arly)\b[, ]+(?=(?:I|[Ww]e|[Mm]y)\b)",

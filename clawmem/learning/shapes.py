@@ -25,6 +25,12 @@ from clawmem.learning.words import (
 )
 
 
+OWN_ATTRIBUTES = frozenset(
+    "name birthday job wants from pronouns timezone email phone hobby deadline budget height diet works_at nationality".split()
+)
+DATELESS = frozenset("lives_in works_at health from job studied_at studies uses owns member_of likes dislikes child pet spouse".split())
+
+
 class Shape(NamedTuple):
     """What was recognised; `object` is a part of the clause, in the speaker's own words."""
 
@@ -60,7 +66,9 @@ def classify(reading: g.Reading, setting: Setting) -> Shape | None:
             return owned
     if reading.ended:
         return _ended(reading)
-    if rest and VAGUE.match(rest) and not (reading.lemma == "be" and OCCUPATION.search(rest)):
+    if reading.lemma == "be" and re.match(r"going by ", rest):
+        return None
+    if rest and VAGUE.match(rest) and not (reading.lemma in ("learn", "decide") or reading.lemma == "be" and OCCUPATION.search(rest)):
         return None
     if PRONOUN.match(rest) or BORING.match(FREQUENCY.sub("", rest).rstrip(" .!,")) and reading.lemma not in _COMPLETE:
         return None
@@ -215,7 +223,8 @@ def _has(reading: g.Reading, setting: Setting) -> Shape | None:
     if APPOINTMENT.search(rest) and setting.dated:
         return Shape("event", None, rest, 0.55, 0.75)
     if reading.past and reading.aspect == verbs.PAST:
-        return None
+        met = re.match(r"(?:an?|my|our) (?:\w+ ){0,2}(?:chat|talk|conversation|meeting|call|lunch|dinner|coffee|encounter|session|lesson) with ", rest)
+        return Shape("event", None, f"had {rest}", 0.45, 0.7) if met and setting.specific else None
     if POSSESSION.search(rest) and len(rest.split()) <= 25:
         return _owns(rest)
     return None
@@ -295,6 +304,7 @@ def _aims(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
     wanted = re.match(
         r"(?:to (?:(?:also|eventually|one day|someday|just|really) )?(\w+)|on (\w+ing)|of (\w+ing))(?: (.+))?$", rest
     )
+    planned = reading.lemma in ("plan", "intend")
     if reading.negated or reading.past or not wanted:
         return _requires(rest) if setting.chat and reading.lemma in ("want", "need") else None
     lemma = wanted[1] or verbs.lemma_as(wanted[2] or wanted[3] or "", verbs.ING) or ""
@@ -306,7 +316,6 @@ def _aims(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
         or (reading.lemma in ("want", "hope") and setting.chat)
     ):
         return _requires(rest) if setting.chat else None
-    planned = reading.lemma in ("plan", "intend")
     return Shape("plan" if planned else "goal", "plans_to" if planned else "wants", rest.removeprefix("to "), 0.55, 0.7)
 
 
@@ -565,6 +574,13 @@ def _did(reading: g.Reading, setting: Setting) -> Shape | None:
         )
     if lemma in verbs.LIKING and reading.aspect == g.HAVE_DONE and "always" in reading.verb:
         return _likes(reading._replace(past=False), rest, setting)
+    turned = re.match(r"(\d{1,3})(?: years old)?$", rest) if lemma == "turn" else None
+    if turned:
+        return Shape("identity", "age", turned[1], 0.7, 0.85)
+    if lemma == "pass" and rest.startswith("away") and reading.person != g.I:
+        return Shape("relationship", None, "passed away", 0.85, 0.85)
+    if lemma == "grow" and re.match(r"up (?:in|near) \S+", rest):
+        return Shape("identity", "from", re.sub(r"^up (?:in|near) ", "", rest), 0.7, 0.85)
     if lemma == "get":
         return Shape("milestone", None, f"got {rest}", 0.6, 0.8) if _GOT.match(rest) else None
     if lemma in ("switch", "migrate", "convert", "change"):
@@ -735,7 +751,7 @@ def _owned(reading: g.Reading, setting: Setting) -> Shape | None:
     attribute = _ATTRIBUTE.match(owned)
     if attribute and reading.aspect == g.BE and not reading.negated and rest and not VAGUE.match(rest):
         return _attribute(attribute, rest, setting) if not reading.past else None
-    named = re.match(r"(?:[\w -]+'s )name$", owned)
+    named = re.match(r"(?:[\w -]+'s )name$", owned) or re.match(r"(?:[\w-]+ )?name$", owned)
     if named and reading.aspect == g.BE and re.match(r"[A-Z]", rest):
         return Shape("relationship", "name", rest, 0.75, 0.9)
     if reading.lemma == "be" and _is_somebody(reading.subject) and re.match(r"(?:called|named) [A-Z]", rest):

@@ -43,6 +43,8 @@ def possessive(name: str) -> str:
 
 def others(text: str, name: str) -> str:
     """Who "we" are when `name` says it, as far as the text tells."""
+    if re.search(r"\b(?:married|engaged|honeymoon|wedding)\b", text):
+        return f"{name} and partner"
     if _TEAM.search(text):
         return possessive(name) + " team"
     if _FAMILY.search(text):
@@ -66,10 +68,11 @@ def about(text: str, name: str | None = None) -> str:
             return given.pop()
         return _FORMS[word]
 
-    return _TOKEN.sub(change, PRAISED.sub(_article, text))
+    return _TOKEN.sub(change, PRAISED.sub(article, text))
 
 
-def _article(match: re.Match[str]) -> str:
+def article(match: re.Match[str]) -> str:
+    """The article for a thing that is only now being told of ("this great book")."""
     following = match.string[match.end() :]
     return "an " if following[:1] in "aeiou" else "a "
 

@@ -35,7 +35,7 @@ class Bounds(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """Entries, oldest first; what they are about (`vault`, `entity` or `fact`, and its name); whether older were cut."""
+    """Entries, oldest first; what they are about: `vault`, `entity` or `fact`, and which; whether older ones were cut."""
 
     entries: tuple[Entry, ...]
     kind: str
@@ -53,7 +53,8 @@ def log(vault: Vault, about: str | None, caller: Caller, bounds: Bounds) -> Logg
                 return _logged(history.entries(_wanted(bounds)), "vault", None, bounds, index)
             kind, name = _meant(index, history, about, caller)
             if kind == "fact":
-                newest_first = reversed(fact_history(history, {name: paths_of_fact(index, history, name)})[name])
+                places = {name: paths_of_fact(index, history, name)}
+                newest_first = reversed(fact_history(history, places, bounds.folds)[name])
                 return _logged(_within(newest_first, bounds), kind, name, bounds, index)
             paths = [path for place in former_names(index, name) for path in (items_path(place), summary_path(place))]
             entries = history.entries(_wanted(bounds)._replace(paths=paths))
@@ -79,18 +80,21 @@ def fact_named(index: Index, history: History, reference: str) -> str:
         return given if given in matches else matches[0]
 
 
-def fact_history(history: History, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[Entry]]:
-    """Every commit that touched each fact, oldest first, but for folded accesses; `wanted` gives the files it stood in.
+def fact_history(
+    history: History, wanted: Mapping[str, Sequence[str]], folds: bool = False
+) -> dict[str, list[Entry]]:
+    """Every commit that touched each fact, oldest first; folded accesses only where `folds` asks for them.
 
-    Commits of clawmem name their facts. What people changed by hand names none, so there the files are compared;
-    a fact that neither way explains is looked for in the text of all commits.
+    Commits of clawmem name their facts. What people changed by hand names none, so there the files are compared,
+    those that `wanted` gives for each fact; a fact that neither way explains is looked for in all commits' text.
     """
     found: dict[str, dict[str, Entry]] = {fact_id: {} for fact_id in wanted}
     patterns = [trailer_pattern(key, fact_id) for fact_id in wanted for key in ("Fact", "Supersedes")]
     for entry in history.entries(Wanted(grep=patterns)):
-        for fact_id in {*entry.facts, *entry.supersedes} & found.keys() if entry.op != ACCESS else ():
-            found[fact_id][entry.commit] = entry
-    _add_unnamed(history, wanted, found)
+        for fact_id in {*entry.facts, *entry.supersedes} & found.keys():
+            if folds or entry.op != ACCESS:
+                found[fact_id][entry.commit] = entry
+    _add_unnamed(history, wanted, found, folds)
     for fact_id in wanted:
         if not found[fact_id]:
             mentions = history.mentioning(f'"{fact_id}"', ITEMS)
@@ -98,27 +102,27 @@ def fact_history(history: History, wanted: Mapping[str, Sequence[str]]) -> dict[
     return _oldest_first(history, found)
 
 
-def _add_unnamed(history: History, wanted: Mapping[str, Sequence[str]], found: dict[str, dict[str, Entry]]) -> None:
+def _add_unnamed(
+    history: History, wanted: Mapping[str, Sequence[str]], found: dict[str, dict[str, Entry]], folds: bool
+) -> None:
     paths = list(dict.fromkeys(path for each in wanted.values() for path in each))
     if not paths:
         return
-    unnamed = Wanted(grep=["^Fact: ", _FOLDS], inverted=True, paths=paths)
+    unnamed = Wanted(grep=["^Fact: ", *([] if folds else [_FOLDS])], inverted=True, paths=paths)
     for entry in history.entries(unnamed):
-        before = history.vault.contents_at(entry.parents[0], paths) if entry.parents else {}
         after = history.vault.contents_at(entry.commit, paths)
+        # A merge touched a fact only where it agrees with none of its parents.
+        befores = [history.vault.contents_at(parent, paths) for parent in entry.parents] or [{}]
         for fact_id in wanted:
-            if _stands_in(before, fact_id) != _stands_in(after, fact_id):
+            stands = _stands_in(after, fact_id, folds)
+            if all(_stands_in(before, fact_id, folds) != stands for before in befores):
                 found[fact_id][entry.commit] = entry
 
 
-def _stands_in(contents: Mapping[str, bytes | None], fact_id: str) -> list[tuple[str, Fact]]:
-    """Where a fact stands and how, accesses apart; the place counts, because a move is part of its history."""
-    found = []
-    for path, data in contents.items():
-        fact = record_in(data, fact_id) if data else None
-        if fact is not None:
-            found.append((path, bare(fact)))
-    return sorted(found, key=lambda each: each[0])
+def _stands_in(contents: Mapping[str, bytes | None], fact_id: str, counters: bool) -> dict[str, Fact]:
+    """Where a fact stands and how; the place counts, because a move is part of its history."""
+    records = {path: record_in(data, fact_id) for path, data in contents.items() if data}
+    return {path: fact if counters else bare(fact) for path, fact in records.items() if fact is not None}
 
 
 def _oldest_first(history: History, found: Mapping[str, Mapping[str, Entry]]) -> dict[str, list[Entry]]:

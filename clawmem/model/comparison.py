@@ -40,20 +40,20 @@ def differences(before: Placed, after: Placed) -> tuple[Difference, ...]:
 
     A correction is told once, on the fact that stands: the change of the replaced fact is not told again.
     """
-    replaced = {fact_id for fact_id in after if _was_replaced(fact_id, before, after)}
+    replaced = {fact_id: by for fact_id in after if (by := _replaced_by(fact_id, before, after))}
+    successors = frozenset(replaced.values())
     found = []
     for fact_id, (fact, entity) in after.items():
-        old = before.get(fact_id)
-        if fact_id in replaced and fact.superseded_by in after:
-            successor, place = after[fact.superseded_by]
-            if old is None:
-                found.append(Difference(LEARNED, fact, entity))
-            found.append(Difference(CORRECTED, successor, place, old[0] if old else fact))
-        elif old is None:
-            if not any(after[each][0].superseded_by == fact_id for each in replaced):
-                found.append(Difference(LEARNED, fact, entity))
-        elif bare(old[0]) != bare(fact):
-            found.append(Difference(_kind(old[0], fact), fact, entity, old[0]))
+        old = before[fact_id][0] if fact_id in before else None
+        told = fact_id in successors
+        if old is None and not told:
+            found.append(Difference(LEARNED, fact, entity))
+        if fact_id in replaced:
+            found.append(Difference(CORRECTED, *after[replaced[fact_id]], old or fact))
+        elif old is not None and bare(old) != bare(fact):
+            kind = _kind(old, fact)
+            if kind != CHANGED or not told:
+                found.append(Difference(kind, fact, entity, old))
     found += [Difference(REMOVED, fact, entity, fact) for key, (fact, entity) in before.items() if key not in after]
     return tuple(found)
 
@@ -104,10 +104,12 @@ def _ids_in(value: object) -> Iterable[str]:
             yield from _ids_in(each)
 
 
-def _was_replaced(fact_id: str, before: Placed, after: Placed) -> bool:
+def _replaced_by(fact_id: str, before: Placed, after: Placed) -> str | None:
+    """The fact that took this one's place between the two states, or None."""
     fact = after[fact_id][0]
     old = before.get(fact_id)
-    return fact.status == SUPERSEDED and fact.superseded_by is not None and (old is None or old[0].status != SUPERSEDED)
+    newly = fact.status == SUPERSEDED and (old is None or old[0].status != SUPERSEDED)
+    return fact.superseded_by if newly and fact.superseded_by in after else None
 
 
 def _kind(old: Fact, new: Fact) -> str:

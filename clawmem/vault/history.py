@@ -56,7 +56,7 @@ class History:
             return _entry(self._repo.commit(name))
 
     def named(self, text: str) -> Entry:
-        """The commit that a name, a unique part of one, or `HEAD~2` stands for; NotFound where HEAD does not hold it."""
+        """The commit that a name, the unique start of one, or `HEAD~2` stands for; NotFound where HEAD lacks it."""
         name = self.resolve(text)
         if name is None:
             raise NotFound(f"There is no commit '{text}' in the vault.", "`clawmem log` shows the commits there are.")

@@ -6,10 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clawmem.errors import StorageFailed
+from clawmem.errors import GitFailed, StorageFailed
+from clawmem.vault.disk import beside
 from clawmem.vault.vault import Vault
 
 _NAME = "pending.json"
+_INDEX_WAIT = 3.0
+_NAP = 0.02
 
 
 class Pending(NamedTuple):
@@ -60,39 +63,87 @@ def settle(vault: Vault, pending: Pending) -> list[str]:
     after = vault.contents_at(head, pending.paths)
     kept = []
     for path in pending.paths:
-        standing = vault.read(path)
-        if standing == after[path]:
-            continue
-        if standing == before.get(path):
-            put(vault, path, after[path])
-        else:
+        vault.disk.remove(beside(vault.path(path)))
+        if not bring(vault, path, before.get(path), after[path]):
             kept.append(path)
-    update_index(vault, pending.paths)
-    if pending.consumes and _landed(vault, pending, head):
-        for name in pending.consumes:
-            vault.disk.remove(vault.state / name)
+    sync_index(vault, pending.paths, kept)
+    if pending.consumes and landed(vault, pending):
+        discard_consumed(vault, pending.consumes)
     return kept
 
 
-def _landed(vault: Vault, pending: Pending, head: str) -> bool:
-    since = f"{pending.parent}..{head}" if pending.parent else head
-    subjects = vault.git.run("log", "--format=%s", since).decode(errors="replace")
-    return pending.subject in subjects.splitlines()
+def landed(vault: Vault, pending: Pending) -> tuple[str, ...]:
+    """The commits since the transaction began, oldest first, where its own are among them; else none."""
+    since = f"{pending.parent}..HEAD" if pending.parent else "HEAD"
+    printed = vault.git.try_run("log", "--reverse", "--format=%H %s", since)
+    rows = [line.partition(" ") for line in (printed or b"").decode(errors="replace").splitlines()]
+    if pending.subject not in (subject for _, _, subject in rows):
+        return ()
+    return tuple(name for name, _, _ in rows)
+
+
+def discard_consumed(vault: Vault, names: Sequence[str]) -> None:
+    """Remove the state files that a landed commit made obsolete."""
+    for name in names:
+        vault.disk.remove(vault.state / name)
+
+
+def bring(vault: Vault, path: str, before: bytes | None, after: bytes | None) -> bool:
+    """Make one work tree file hold `after` (None: be gone) where it holds `before`; False where it holds neither."""
+    if vault.obstacle(path) is not None:
+        return after is None and before is None
+    standing = vault.read(path)
+    if standing == after:
+        return True
+    if standing != before:
+        return False
+    put(vault, path, after)
+    return True
 
 
 def put(vault: Vault, path: str, content: bytes | None) -> None:
-    """Make one work tree file hold `content`, or remove it; refuses a path that a link leads out of the vault."""
+    """Make one work tree file hold `content`, or remove it and the folders that are empty then."""
     target = vault.path(path)
-    root = vault.root.resolve()
-    if not target.parent.resolve().is_relative_to(root):
-        raise StorageFailed(f"{path} leads out of the vault through a link.", "Replace the link by a real folder.")
-    if content is None:
-        vault.disk.remove(target)
-    else:
+    if content is not None:
         vault.disk.replace(target, content, vault.state)
+        return
+    vault.disk.remove(target)
+    folder = target.parent
+    while folder != vault.root:
+        try:
+            folder.rmdir()
+        except OSError:
+            return  # not empty, which is the usual end
+        folder = folder.parent
+
+
+def sync_index(vault: Vault, paths: Sequence[str], kept: Sequence[str]) -> None:
+    """Make git's index say of each file what HEAD says, also of those that a person changed and we kept."""
+    update_index(vault, [path for path in paths if path not in kept])
+    if kept:
+        _with_patience(vault, ("--literal-pathspecs", "reset", "--quiet", "HEAD", "--", *kept), b"")
 
 
 def update_index(vault: Vault, paths: Sequence[str]) -> None:
     """Tell git's index about these files, so that `git status` is empty."""
-    given = "".join(f"{path}\0" for path in paths).encode()
-    vault.git.run("update-index", "--add", "--remove", "-z", "--stdin", given=given)
+    there = [path for path in paths if vault.obstacle(path) is None and vault.path(path).exists()]
+    gone = [path for path in paths if path not in there]
+    for names, options in ((there, ("--add", "--chmod=-x")), (gone, ("--force-remove",))):
+        if names:
+            given = "".join(f"{path}\0" for path in names).encode()
+            _with_patience(vault, ("update-index", *options, "-z", "--stdin"), given)
+
+
+def _with_patience(vault: Vault, arguments: Sequence[str], given: bytes) -> None:
+    """Run a git command that locks the index, again while another git (an editor's, a prompt's) holds the lock."""
+    import time
+
+    deadline = time.monotonic() + _INDEX_WAIT
+    while True:
+        try:
+            vault.git.run(*arguments, given=given)
+            return
+        except GitFailed as problem:
+            if "index.lock" not in problem.message or time.monotonic() > deadline:
+                raise
+        time.sleep(_NAP)

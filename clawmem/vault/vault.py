@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from clawmem.errors import NoVault, Unreadable
+from clawmem.errors import NoVault, Refused, Unreadable
 from clawmem.model.catalog import Catalog, catalog_from_mapping
 from clawmem.model.layout import CATALOG, SETTINGS, check_inside
 from clawmem.model.settings import Settings, settings_from_mapping
@@ -48,8 +49,35 @@ class Vault:
         return self.root / check_inside(name)
 
     def read(self, name: str) -> bytes | None:
-        """A file of the work tree, or None where there is none."""
-        return self.disk.read(self.path(name))
+        """A file of the work tree, or None where there is none; Refused where a link leads out of the vault."""
+        path = self.path(name)
+        for part in _parts(self.root, name):
+            if os.path.islink(part) and not self._holds(part):  # noqa: PTH114 - no objects on a hot path
+                raise Refused(
+                    f"{name} lies behind a symbolic link that leads out of the vault.",
+                    "Put a real file or folder in its place.",
+                )
+        return self.disk.read(path)
+
+    def obstacle(self, name: str) -> str | None:
+        """What stands where a vault file would be written: a link, a folder, a file in a folder's place; else None."""
+        check_inside(name)
+        for part in _parts(self.root, name):
+            try:
+                mode = os.lstat(part).st_mode
+            except FileNotFoundError:
+                return None
+            here = part[len(str(self.root)) + 1 :]
+            if stat.S_ISLNK(mode):
+                return f"{here} is a symbolic link"
+            if here != name and not stat.S_ISDIR(mode):
+                return f"{here} is a file where a folder should be"
+            if here == name and not stat.S_ISREG(mode):
+                return f"{here} is not a plain file"
+        return None
+
+    def _holds(self, link: str) -> bool:
+        return Path(os.path.realpath(link)).is_relative_to(self.root.resolve())
 
     def read_text(self, name: str) -> str | None:
         """A UTF-8 file of the work tree, or None where there is none."""
@@ -124,6 +152,14 @@ class Vault:
         """The contents of many files in one commit. Runs git once."""
         found = self.git.blobs(f"{commit}:{name}" for name in names)
         return {name.split(":", 1)[1]: data for name, data in found.items()}
+
+
+def _parts(root: Path, name: str) -> Iterator[str]:
+    """The path of each folder on the way to a vault file, and of the file."""
+    place = str(root)
+    for part in name.split("/"):
+        place = f"{place}/{part}"
+        yield place
 
 
 def parse_yaml(text: str, name: str) -> Any:

@@ -15,15 +15,16 @@ from clawmem.model.event import ROLES, Event, event_from_record
 
 
 class ReadLedger(NamedTuple):
-    """One day's events with their lines, and what is wrong with the file."""
+    """One day's events with their lines, what is wrong with the file, and the lines no event came of."""
 
     events: tuple[tuple[int, Event], ...]
     problems: tuple[Problem, ...]
+    unread: str = ""
 
 
 def read_ledger(path: str, data: bytes) -> ReadLedger:
     """Read one ledger file line by line, however broken."""
-    events, problems = [], list(_name_problems(path))
+    events, problems, unread = [], list(_name_problems(path)), []
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
@@ -31,13 +32,14 @@ def read_ledger(path: str, data: bytes) -> ReadLedger:
             events.append((number, _event(line)))
         except (ValueError, InvalidInput, TypeError) as problem:
             problems.append(Problem(ERROR, "ledger", path, number, f"The event cannot be read: {problem}."))
+            unread.append(line.decode(errors="replace"))
     day = path.removeprefix("ledger/").removesuffix(".jsonl")
     for number, event in events:
         problems += _event_problems(path, number, event, day)
     problems += _order_problems(path, events)
     if data and not data.endswith(b"\n"):
         problems.append(Problem(WARNING, "ledger", path, data.count(b"\n") + 1, "The last line has no end of line."))
-    return ReadLedger(tuple(events), tuple(problems))
+    return ReadLedger(tuple(events), tuple(problems), "\n".join(unread))
 
 
 def _event(line: bytes) -> Event:

@@ -1,0 +1,45 @@
+# Two commands on a fresh machine: `make run` and `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+LINT_STAMP := $(VENV)/.dev-ready
+
+.PHONY: help run test lint bench soak completions clean
+
+help: ## Say what can be made.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(LINT_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+run: $(STAMP) ## Set up and do the main job on a conversation of the project's own.
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+test: $(LINT_STAMP) ## Set up and pass the tests.
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(LINT_STAMP) ## Style, types, and the house rule of who imports whom.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(LINT_STAMP) ## Measure, each figure as a ratio within one run.
+	$(BIN)/python -m benchmarks
+
+soak: $(LINT_STAMP) ## The long fault and property runs.
+	$(BIN)/python -m pytest -n 2 -m soak tests
+
+completions: $(STAMP) ## Write the completion scripts anew.
+	@for shell in bash zsh fish; do $(BIN)/clawmem completions $$shell > completions/clawmem.$$shell; done
+
+clean: ## Remove what these commands made.
+	rm -rf $(VENV) demo-vault build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

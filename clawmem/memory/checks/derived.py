@@ -1,0 +1,112 @@
+"""The index against what it must be: exactly what a rebuild from HEAD would give."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError
+from clawmem.index.store import Index, index_path, open_store
+from clawmem.memory.checks.facts import PlacedFact
+from clawmem.memory.checks.problem import ERROR, INFO, Problem
+from clawmem.model.codec import fact_to_line, parse_items
+from clawmem.model.entity import ITEMS, SUMMARY, name_of_path
+from clawmem.model.event import parse_events
+from clawmem.vault.vault import Vault
+
+_SHOWN = 3
+_PLACE = ".git/clawmem/index.sqlite"
+
+
+class Expected(NamedTuple):
+    """What the index must hold: (entity, line) of each fact, entities with a summary, ids of events."""
+
+    lines: frozenset[tuple[str, str]]
+    entities: frozenset[str]
+    events: frozenset[str]
+
+
+def expected_at_head(
+    vault: Vault, facts: Iterable[PlacedFact], events: Mapping[str, str], owned: Iterable[str], waiting: Iterable[str]
+) -> Expected:
+    """What a rebuild would give. `events` are paths by event id; files in `waiting` differ from HEAD and are
+    read from there, all others count as the work tree has them."""
+    changed = set(waiting)
+    lines = {(one.entity, fact_to_line(one.fact)) for one in facts if one.path not in changed}
+    entities = {name_of_path(path) or "" for path in owned if path.endswith(f"/{SUMMARY}") and path not in changed}
+    ids = {event_id for event_id, path in events.items() if path not in changed}
+    head = vault.head().commit
+    if head and changed:
+        for path, data in vault.contents_at(head, sorted(changed)).items():
+            if data is not None:
+                _add(path, data, lines, entities, ids)
+    return Expected(frozenset(lines), frozenset(entities - {""}), frozenset(ids))
+
+
+def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str], ids: set[str]) -> None:
+    name = name_of_path(path)
+    try:
+        if name is not None and path.endswith(ITEMS):
+            lines.update((name, fact_to_line(fact)) for fact in parse_items(data, path))
+        elif name is not None:
+            entities.add(name)
+        elif path.startswith("ledger/"):
+            ids.update(event.id for event in parse_events(data, path))
+    except ClawmemError:
+        return  # the index leaves such a file out as well, and says so
+
+
+def index_problems(vault: Vault, expected: Expected) -> Iterator[Problem]:
+    """How the index as it stands differs from a rebuild; nothing where there is none, or none that is used."""
+    if not index_path(vault).exists():
+        return
+    index = open_store(vault)
+    if index is None:
+        message = "The index is of another version, engine or boot, or damaged; the next command builds it anew."
+        yield Problem(INFO, "index", _PLACE, None, message, fixable=True)
+        return
+    try:
+        yield from _compared(vault, index, expected)
+    except sqlite3.DatabaseError as problem:
+        yield _wrong(f"it cannot be read ({problem})")
+    finally:
+        index.close()
+
+
+def _compared(vault: Vault, index: Index, expected: Expected) -> Iterator[Problem]:
+    if index.head() != vault.head().commit:
+        message = "The index is behind HEAD; the next command brings it up to date."
+        yield Problem(INFO, "index", _PLACE, None, message, fixable=True)
+        return
+    (verdict,) = index.database.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        yield _wrong(f"SQLite says: {verdict}")
+        return
+    rows = index.database.execute("SELECT entity, line FROM fact").fetchall()
+    yield from _differences("facts", expected.lines, frozenset(rows))
+    if len(rows) != len(set(rows)):
+        yield _wrong(f"{len(rows) - len(set(rows))} facts stand in it twice")
+    names = frozenset(row[0] for row in index.database.execute("SELECT name FROM entity"))
+    yield from _differences("entities", expected.entities, names)
+    ids = frozenset(row[0] for row in index.database.execute("SELECT id FROM event"))
+    yield from _differences("events", expected.events, ids)
+    if index.engine.name == "fts5":
+        (words,) = index.database.execute("SELECT COUNT(*) FROM words_docsize").fetchone()
+        if words != len(rows):
+            yield _wrong(f"keyword search knows {words} texts of {len(rows)} facts")
+
+
+def _differences(what: str, wanted: frozenset[object], found: frozenset[object]) -> Iterator[Problem]:
+    missing, surplus = wanted - found, found - wanted
+    if missing or surplus:
+        shown = ", ".join(_brief(one) for one in sorted(missing | surplus, key=str)[:_SHOWN])
+        yield _wrong(f"{len(missing)} {what} are missing and {len(surplus)} should not be there ({shown})")
+
+
+def _brief(one: object) -> str:
+    return f"{one[0]} {one[1][8:21]}" if isinstance(one, tuple) else str(one)
+
+
+def _wrong(why: str) -> Problem:
+    return Problem(ERROR, "index", _PLACE, None, f"The index is not what a rebuild would give: {why}.", fixable=True)

@@ -1,0 +1,125 @@
+"""Every owned file read once, in the order that lets each check see what it needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from clawmem.memory.checks.facts import PlacedFact, all_facts_problems, fact_problems
+from clawmem.memory.checks.items import read_items
+from clawmem.memory.checks.ledger import evidence_problems, read_ledger
+from clawmem.memory.checks.pages import catalog_problems, read_summary, settings_problems, text_problems
+from clawmem.memory.checks.problem import ERROR, Problem
+from clawmem.memory.checks.tree import Tree, walk
+from clawmem.model.entity import ITEMS, SUMMARY, name_of_path
+from clawmem.model.layout import CATALOG, SETTINGS
+from clawmem.model.text import normal
+from clawmem.vault.vault import Vault
+
+
+class Reading(NamedTuple):
+    """What the files hold: facts, paths of the ledgers by event id, the files that do not parse, problems, counts."""
+
+    tree: Tree
+    facts: tuple[PlacedFact, ...]
+    event_paths: Mapping[str, str]
+    broken: frozenset[str]
+    problems: tuple[Problem, ...]
+    checked: Mapping[str, int]
+
+
+class _Book:
+    """What is gathered while the files go by."""
+
+    def __init__(self) -> None:
+        self.facts: list[PlacedFact] = []
+        self.entities: set[str] = set()
+        self.names: set[str] = set()
+        self.paths: dict[str, tuple[str, int]] = {}
+        self.cited: dict[str, str] = {}
+        self.wanted: set[str] = set()
+        self.broken: set[str] = set()
+        self.unread: list[str] = []
+        self.problems: list[Problem] = []
+        self.counts: Counter[str] = Counter(files=0, facts=0, entities=0, events=0, quotes=0)
+
+
+def read_vault(vault: Vault) -> Reading:
+    """Read the vault's work tree whole."""
+    tree, book = walk(vault), _Book()
+    ledgers = [path for path in tree.owned if path.startswith("ledger/") and path.endswith(".jsonl")]
+    others = [path for path in tree.owned if path not in set(ledgers)]
+    # Facts first: then it is known which events' texts must be kept for comparison.
+    for path in [*others, *ledgers]:
+        _read_file(vault, path, book)
+    unread = "\n".join(book.unread)
+    known = frozenset(normal(name) for name in book.names)
+    book.problems += all_facts_problems(book.facts, known, unread)
+    book.problems += evidence_problems(book.facts, book.cited, unread)
+    book.counts.update(entities=len(book.entities), facts=len(book.facts))
+    paths = {event_id: place[0] for event_id, place in book.paths.items()}
+    return Reading(
+        tree, tuple(book.facts), paths, frozenset(book.broken), tuple(book.problems), dict(book.counts)
+    )
+
+
+def _read_file(vault: Vault, path: str, book: _Book) -> None:
+    book.counts["files"] += 1
+    try:
+        data = vault.read(path)
+    except OSError as problem:
+        book.problems.append(Problem(ERROR, "unreadable", path, None, f"The file cannot be read: {problem.strerror}."))
+        return
+    if data is None:
+        return
+    book.problems += text_problems(path, data)
+    name, last = name_of_path(path), path.rsplit("/", 1)[-1]
+    if name is not None:
+        book.entities.add(name)
+        book.names.add(name)
+    if name is not None and last == ITEMS:
+        _take_items(path, name, data, book)
+    elif name is not None and last == SUMMARY:
+        summary = read_summary(path, data)
+        book.names.update((summary.title, *summary.aliases))
+        book.problems += summary.problems
+    elif path.startswith("ledger/") and path.endswith(".jsonl"):
+        _take_ledger(path, data, book)
+    elif path == SETTINGS:
+        book.problems += settings_problems(data.decode("utf-8-sig", errors="replace"))
+    elif path == CATALOG:
+        book.problems += catalog_problems(data.decode("utf-8-sig", errors="replace"))
+
+
+def _take_items(path: str, name: str, data: bytes, book: _Book) -> None:
+    items = read_items(path, data)
+    book.problems += items.problems
+    if not items.parses:
+        book.broken.add(path)
+        book.unread.append(items.unread)
+    for line, fact in items.facts:
+        placed = PlacedFact(fact, name, path, line)
+        book.facts.append(placed)
+        book.problems += fact_problems(placed)
+        if fact.source_event is not None:
+            book.wanted.add(fact.source_event)
+            book.counts["quotes"] += fact.source_span is not None
+
+
+def _take_ledger(path: str, data: bytes, book: _Book) -> None:
+    ledger = read_ledger(path, data)
+    book.problems += ledger.problems
+    if ledger.unread:
+        book.broken.add(path)
+        book.unread.append(ledger.unread)
+    for line, event in ledger.events:
+        book.counts["events"] += 1
+        if event.id in book.paths:
+            place = ":".join(map(str, book.paths[event.id]))
+            message = f"{event.id} is already the id of the event at {place}."
+            book.problems.append(Problem(ERROR, "event-unique", path, line, message))
+            continue
+        book.paths[event.id] = (path, line)
+        if event.id in book.wanted:
+            book.cited[event.id] = event.text

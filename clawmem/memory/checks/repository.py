@@ -1,0 +1,127 @@
+"""The state of git and of unfinished work: what would stop, or has stopped, a change half-way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from clawmem.errors import ClawmemError, StorageFailed
+from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
+from clawmem.model.dates import moment_of
+from clawmem.vault.journal import unfolded
+from clawmem.vault.pending import read_pending
+from clawmem.vault.refs import common_dir_of
+from clawmem.vault.vault import Vault
+
+UNFINISHED = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+}
+HALF_BESIDE = ".half"
+
+
+def unfinished_git(vault: Vault) -> str | None:
+    """The git operation a person began in the vault and has not finished, or None."""
+    return next((what for name, what in UNFINISHED.items() if (vault.git_dir / name).exists()), None)
+
+
+def repository_problems(vault: Vault) -> Iterator[Problem]:
+    """Where HEAD stands and what git has not finished."""
+    try:
+        head = vault.head()
+    except ClawmemError as problem:
+        yield Problem(ERROR, "git", ".git/HEAD", None, problem.message)
+        return
+    if head.branch is None:
+        yield Problem(ERROR, "git", ".git/HEAD", None, "HEAD is detached, so nothing can be changed: `git switch main`.")
+    if head.commit is None:
+        yield Problem(ERROR, "git", ".git/HEAD", None, "The vault has no commit yet: run `clawmem init` on it again.")
+    what = unfinished_git(vault)
+    if what:
+        message = f"A git {what} is unfinished, so nothing can be changed: finish it, or `git {what} --abort`."
+        yield Problem(ERROR, "git", f".git/{_name_of(what)}", None, message)
+
+
+def _name_of(what: str) -> str:
+    return next(name for name, other in UNFINISHED.items() if other == what)
+
+
+def state_problems(vault: Vault) -> Iterator[Problem]:
+    """Locks, notes and half-written files that a killed process left. The writer lock must be held."""
+    yield from _pending_problems(vault)
+    yield from _lock_problems(vault)
+    for path in half_files(vault):
+        message = "A file half written by a process that was killed."
+        yield Problem(WARNING, "half-file", _shown(vault, path), None, message, fixable=True)
+    yield from _journal_problems(vault)
+
+
+def half_files(vault: Vault) -> list[Path]:
+    """What a write that was cut short left behind; with the writer lock held nobody else is writing."""
+    own = os.getpid()
+    staged = [path for path in vault.state.glob("half-*") if path.name != f"half-{own}"]
+    return sorted([*staged, *(path for path in vault.root.rglob(f".*{HALF_BESIDE}") if ".git" not in path.parts)])
+
+
+def _pending_problems(vault: Vault) -> Iterator[Problem]:
+    place = _shown(vault, vault.state / "pending.json")
+    try:
+        pending = read_pending(vault)
+    except StorageFailed as problem:
+        yield Problem(ERROR, "pending", place, None, f"{problem.message} {problem.hint}")
+        return
+    if pending is not None:
+        message = f"A change was interrupted and waits to be finished: {pending.subject}."
+        yield Problem(WARNING, "pending", place, None, message, fixable=True)
+
+
+def _lock_problems(vault: Vault) -> Iterator[Problem]:
+    common = common_dir_of(vault.git_dir)
+    branch = vault.head().branch
+    removable = {vault.git_dir / "index.lock", vault.git_dir / "HEAD.lock", common / "packed-refs.lock"}
+    removable |= {common / f"{branch}.lock"} if branch else set()
+    for path in sorted({*vault.git_dir.glob("*.lock"), *common.glob("*.lock"), *(common / "refs").rglob("*.lock")}):
+        message = "A lock of git's, left by a process that was killed or held by one at work."
+        yield Problem(WARNING, "lock", _shown(vault, path), None, message, fixable=path in removable)
+
+
+def _journal_problems(vault: Vault) -> Iterator[Problem]:
+    for number, line in enumerate(unfolded(vault).decode(errors="replace").splitlines(), 1):
+        moment, *fact_ids = line.split(" ")
+        try:
+            moment_of(moment)
+        except ValueError:
+            fact_ids = []
+        if not fact_ids:
+            place = _shown(vault, vault.state / "access.log")
+            message = "The access journal has a line that is no time and ids; it counts for nothing."
+            yield Problem(WARNING, "journal", place, number, message)
+
+
+def waiting_problems(waiting: Sequence[str]) -> Iterator[Problem]:
+    """Owned files that differ from HEAD: edits made by hand, taken in by the next change."""
+    for path in waiting:
+        yield Problem(INFO, "not-committed", path, None, "The file differs from HEAD; the next change takes it in.")
+
+
+def fsck_problems(vault: Vault) -> Iterator[Problem]:
+    """Every object of the repository, read and checked by git itself."""
+    process = vault.git.start("fsck", "--full", "--no-dangling", "--no-progress")
+    printed, complaint = process.communicate(b"")
+    if process.returncode != 0:
+        lines = (printed + complaint).decode(errors="replace").splitlines()
+        for line in lines or [f"git fsck ended with exit code {process.returncode}"]:
+            yield Problem(ERROR, "fsck", ".git", None, f"git fsck says: {line}.")
+
+
+def _shown(vault: Vault, path: Path) -> str:
+    """A path below the vault as it is written, git's own folder as `.git`."""
+    for top, name in ((vault.git_dir, ".git/"), (vault.root, "")):
+        if path.is_relative_to(top):
+            return name + path.relative_to(top).as_posix()
+    return str(path)

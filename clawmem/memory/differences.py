@@ -1,0 +1,134 @@
+"""What changed in the memory between two commits or dates, told in facts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.memory.history import facts_at
+from clawmem.model.caller import Caller
+from clawmem.model.comparison import Difference, differences, moves
+from clawmem.model.dates import end_of, parse_moment, stamp
+from clawmem.model.entity import ITEMS, name_of_path
+from clawmem.model.entry import Entry
+from clawmem.model.fact import Fact
+from clawmem.vault.history import History, open_history
+from clawmem.vault.vault import Vault
+
+
+class Moved(NamedTuple):
+    """Facts that went from one entity to another."""
+
+    source: str
+    target: str
+    facts: int
+
+
+class Counts(NamedTuple):
+    """What else changed: events in the ledger, lines of daily notes, files that hold neither nor facts."""
+
+    events_added: int = 0
+    events_removed: int = 0
+    note_lines_added: int = 0
+    note_lines_removed: int = 0
+    other_files: tuple[str, ...] = ()
+
+
+class Compared(NamedTuple):
+    """The two points (`older` is None before the first commit) and all that differs between them."""
+
+    older: Entry | None
+    newer: Entry
+    changes: tuple[Difference, ...]
+    moved: tuple[Moved, ...]
+    counts: Counts
+    notices: tuple[str, ...] = ()
+
+
+def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str | None = None) -> Compared:
+    """Compare two points in time, each a commit or a date, which stands for the last commit at or before it.
+
+    A bare day means its last instant. `older` defaults to one day ago, or to the commit before the newer one
+    where the vault is younger than that; `newer` to HEAD.
+    """
+    with open_history(vault) as history:
+        last = _point(history, newer, caller) if newer else history.named("HEAD")
+        if last is None:
+            raise InvalidInput(f"Nothing was in the vault yet at {newer}.", "Name a later date, or a commit.")
+        first = _point(history, older, caller) if older else _a_day_before(history, last, caller)
+        return _compared(vault, first, last)
+
+
+def _point(history: History, text: str, caller: Caller) -> Entry | None:
+    """The commit for a date or a commit's name; None for a date before the first commit."""
+    try:
+        moment = end_of(parse_moment(text, caller.now))
+    except InvalidInput:
+        return history.named(text)
+    name = history.last_at(moment)
+    return history.entry(name) if name else None
+
+
+def _a_day_before(history: History, last: Entry, caller: Caller) -> Entry | None:
+    name = history.last_at(stamp(caller.now - timedelta(days=1)))
+    if name is not None and name != last.commit:
+        return history.entry(name)
+    return history.entry(last.parents[0]) if last.parents else None
+
+
+def _compared(vault: Vault, first: Entry | None, last: Entry) -> Compared:
+    start = first.commit if first else None
+    paths = _changed(vault, start, last.commit)
+    items = [path for path in paths if path.endswith(f"/{ITEMS}") and name_of_path(path)]
+    old, old_problems = facts_at(vault, start, items)
+    new, new_problems = facts_at(vault, last.commit, items)
+    comparable = old.keys() & new.keys() if start else new.keys()
+    before, after = _by_id(old, comparable), _by_id(new, comparable)
+    moved = tuple(Moved(*pair, number) for pair, number in moves(before, after).items())
+    counts = _counts(vault, start, last.commit, [path for path in paths if path not in items])
+    return Compared(first, last, differences(before, after), moved, counts, (*old_problems, *new_problems))
+
+
+def _changed(vault: Vault, start: str | None, end: str) -> list[str]:
+    if start is None:
+        return vault.files_at(end)
+    return vault.changed_between(start, end) or []
+
+
+def _by_id(files: Mapping[str, Iterable[Fact]], comparable: Iterable[str]) -> dict[str, tuple[Fact, str]]:
+    wanted = set(comparable)
+    return {
+        fact.id: (fact, name_of_path(path) or path) for path, facts in files.items() if path in wanted for fact in facts
+    }
+
+
+def _counts(vault: Vault, start: str | None, end: str, paths: Iterable[str]) -> Counts:
+    names = list(paths)
+    old = vault.contents_at(start, names) if start else {}
+    new = vault.contents_at(end, names)
+    counts = Counts()
+    for path in names:
+        added, removed = _lines_changed(old.get(path) or b"", new[path] or b"")
+        if path.startswith("ledger/"):
+            counts = counts._replace(
+                events_added=counts.events_added + added, events_removed=counts.events_removed + removed
+            )
+        elif path.startswith("daily/") or "/daily/" in path:
+            counts = counts._replace(
+                note_lines_added=counts.note_lines_added + added, note_lines_removed=counts.note_lines_removed + removed
+            )
+        else:
+            counts = counts._replace(other_files=(*counts.other_files, path))
+    return counts
+
+
+def _lines_changed(old: bytes, new: bytes) -> tuple[int, int]:
+    before, after = Counter(_lines(old)), Counter(_lines(new))
+    return (after - before).total(), (before - after).total()
+
+
+def _lines(data: bytes) -> list[bytes]:
+    return [line for line in data.split(b"\n") if line.strip()]

@@ -1,0 +1,98 @@
+"""Mending what is safe to mend: each thing one commit, and never a file that does not parse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from clawmem.errors import ClawmemError
+from clawmem.index.refresh import rebuild
+from clawmem.memory.checks.items import is_rewritable
+from clawmem.memory.checks.problem import Problem
+from clawmem.memory.checks.repository import half_files
+from clawmem.memory.places import new_entity_files
+from clawmem.memory.writing import Writing, writing
+from clawmem.model.caller import Caller
+from clawmem.model.change import Change, agent_author, subject_line, trailers
+from clawmem.model.codec import parse_items, render_items
+from clawmem.model.entity import ITEMS, name_of_path
+from clawmem.model.summary import facts_block, generated_part, with_generated
+from clawmem.vault.vault import Vault
+
+
+def mend(vault: Vault, caller: Caller, problems: Sequence[Problem]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Mend the problems that are fixable; returns the commits, oldest first, and notices.
+
+    Beginning the transaction already removes stale locks and finishes an interrupted change. Where the vault
+    cannot be changed at all, the notice says why.
+    """
+    wanted = [one for one in problems if one.fixable]
+    try:
+        with writing(vault, caller, "doctor") as work:
+            commits = work.commit(list(_changes(work, wanted)))
+            for path in half_files(vault):
+                vault.disk.remove(path)
+            notices = work.notices
+        if any(one.check == "index" for one in wanted):
+            rebuild(vault).close()
+    except ClawmemError as problem:
+        return (), (f"nothing was mended: {problem.message}",)
+    return commits, notices
+
+
+def _changes(work: Writing, problems: Iterable[Problem]) -> Iterator[Change]:
+    for one in problems:
+        path = one.path or ""
+        if one.check == "missing-folder":
+            keep = f"{path}.gitkeep"
+            yield _change(work, path.rstrip("/"), "the folder was missing", keep, b"")
+            continue
+        name = name_of_path(path)
+        if name is None:
+            continue
+        if one.check == "entity-files" and work.read(path) is None:
+            what = f"{path.rsplit('/', 1)[-1]} was missing"
+            yield _change(work, name, what, path, _new_file(work, name, path), name)
+        elif one.check == "items-form":
+            data = work.read(path)
+            if data is not None and path not in work.started.unreadable and is_rewritable(data):
+                yield _change(work, name, "one fact a line, canonical keys", path, _in_form(path, data), name)
+        elif one.check == "marks":
+            yield from _marks(work, name, path)
+
+
+def _new_file(work: Writing, name: str, path: str) -> bytes:
+    content = new_entity_files(name, work.caller)[path]
+    assert content is not None
+    if path.endswith(ITEMS):
+        return content
+    return with_generated(content.decode(), _block(work, name)).encode()
+
+
+def _in_form(path: str, data: bytes) -> bytes:
+    return render_items(parse_items(data, path))
+
+
+def _marks(work: Writing, name: str, path: str) -> Iterator[Change]:
+    text = work.text(path)
+    if text and generated_part(text) is None and path not in work.started.unreadable:
+        page = with_generated(text, _block(work, name))
+        yield _change(work, name, "the marks of the generated part were missing", path, page.encode(), name)
+
+
+def _block(work: Writing, name: str) -> str:
+    """The generated part; nothing where the entity's facts cannot be read."""
+    try:
+        facts = work.facts(name)
+    except ClawmemError:
+        return ""
+    return facts_block(name, facts, work.caller.now, work.vault.settings.whole("summary.max_facts"))
+
+
+def _change(work: Writing, place: str, what: str, path: str, content: bytes, entity: str | None = None) -> Change:
+    caller = work.caller
+    return Change(
+        subject=subject_line("fix", place, what),
+        writes={path: content},
+        trailers=trailers("fix", entities=[entity] if entity else [], agent=caller.agent, session=caller.session),
+        author=agent_author(caller.agent),
+    )

@@ -1,0 +1,109 @@
+"""Why a fact is in memory: its evidence, who recorded it in which commit, and the chain it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError
+from clawmem.index.lookup import Placed, by_ids, event_day, find, placed
+from clawmem.index.refresh import open_index
+from clawmem.index.store import Index
+from clawmem.memory.history import fact_history, paths_of_fact
+from clawmem.model.chain import chain_of
+from clawmem.model.entry import Entry
+from clawmem.model.event import Event, ledger_path, parse_events
+from clawmem.model.fact import Fact
+from clawmem.vault.history import open_history
+from clawmem.vault.journal import accesses, unfolded
+from clawmem.vault.vault import Vault
+
+
+class Link(NamedTuple):
+    """One fact of a chain, its entity, and the commit that recorded it (None where no commit holds it yet)."""
+
+    fact: Fact
+    entity: str
+    recorded: Entry | None
+
+
+class Why(NamedTuple):
+    """A fact with everything that explains it; `chain` and `history` are oldest first."""
+
+    fact: Fact
+    entity: str
+    event: Event | None
+    recorded: Entry | None
+    chain: tuple[Link, ...]
+    history: tuple[Entry, ...]
+    notices: tuple[str, ...] = ()
+
+
+def why(vault: Vault, reference: str) -> Why:
+    """Explain the fact with this id or unique prefix, whoever's it is; raises NotFound or AmbiguousId."""
+    index = open_index(vault)
+    try:
+        one = find(index, reference)
+        members = _chain(index, one.fact.id)
+        with open_history(vault) as history:
+            wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
+            told = fact_history(history, wanted)
+        chain = tuple(Link(each.fact, each.entity, next(iter(told[each.fact.id]), None)) for each in members)
+        event, problems = _evidence(vault, index, one.fact)
+        entries = tuple(told[one.fact.id])
+        fact = _with_accesses(vault, one.fact)
+        return Why(fact, one.entity, event, next(iter(entries), None), chain, entries, (*index.notices, *problems))
+    finally:
+        index.close()
+
+
+def _chain(index: Index, fact_id: str) -> list[Placed]:
+    """The facts of the chain, oldest first, found without reading the whole vault."""
+    known: dict[str, Placed] = {}
+    ahead: str | None = fact_id
+    while ahead and ahead not in known:
+        found = by_ids(index, [ahead])
+        known.update(found)
+        ahead = found[ahead].fact.superseded_by if ahead in found else None
+    queue = list(known)
+    for current in queue:
+        for each in _replaced_by(index, current):
+            if each.fact.id not in known:
+                known[each.fact.id] = each
+                queue.append(each.fact.id)
+    return [known[fact.id] for fact in chain_of(fact_id, {key: each.fact for key, each in known.items()})]
+
+
+def _replaced_by(index: Index, fact_id: str) -> Iterable[Placed]:
+    rows = index.database.execute(
+        "SELECT line, entity FROM fact WHERE status != 'active' AND instr(line, ?)", (f'"{fact_id}"',)
+    ).fetchall()
+    return (each for each in map(placed, rows) if each.fact.superseded_by == fact_id)
+
+
+def _evidence(vault: Vault, index: Index, fact: Fact) -> tuple[Event | None, list[str]]:
+    """The event the fact cites, and what is wrong with the evidence."""
+    if fact.source_event is None:
+        return None, []
+    day = event_day(index, fact.source_event)
+    if day is None:
+        return None, [f"the ledger has no event {fact.source_event}"]
+    path = ledger_path(day)
+    try:
+        events = parse_events(vault.read(path) or b"", path)
+    except ClawmemError as problem:
+        return None, [f"the event cannot be shown: {problem.message}"]
+    event = next((one for one in events if one.id == fact.source_event), None)
+    if event is None:
+        return None, [f"{path} no longer has the event {fact.source_event}"]
+    if fact.source_span and event.text[slice(*fact.source_span)] != fact.source_text:
+        return event, [f"the quoted words are not what {event.id} has at characters {list(fact.source_span)}"]
+    return event, []
+
+
+def _with_accesses(vault: Vault, fact: Fact) -> Fact:
+    access = accesses(unfolded(vault)).get(fact.id)
+    if access is None:
+        return fact
+    last = max(access.last, fact.last_accessed or "")
+    return fact._replace(access_count=fact.access_count + access.count, last_accessed=last)
