@@ -23,7 +23,10 @@ class Match(NamedTuple):
 
 
 class KeywordEngine(Protocol):
-    """Ranks texts for a set of words, any of which may match, after English stemming."""
+    """Ranks texts for a set of words, any of which may match, after English stemming and without accents.
+
+    A word of several parts, such as `don't` or `e-mail`, matches where its parts stand side by side.
+    """
 
     name: str
 
@@ -34,22 +37,38 @@ class KeywordEngine(Protocol):
         """Make the texts, given exactly as they were added, unfindable."""
 
     def search(self, words: Sequence[str], limit: int) -> list[Match]:
-        """The best texts that hold at least one of the words, best first."""
+        """The best texts that hold at least one of the words, best first; of equal ones the earlier row first."""
 
     def flush(self) -> None:
-        """Keep what was added and removed since the last flush."""
+        """Keep what was added and removed since the last flush, as part of the open SQLite transaction."""
+
+    def forget(self) -> None:
+        """Drop what was added and removed since the last flush."""
+
+    def in_step(self) -> bool:
+        """Whether the engine holds exactly the texts that the SQLite side believes it holds."""
+
+    def close(self) -> None:
+        """Let go of files."""
 
 
 class EngineMissing(Exception):
     """The engine cannot run on this machine; the message says why."""
 
 
-def open_engine(name: str, database: sqlite3.Connection, folder: Path) -> KeywordEngine:
-    """The engine of that name over the index; raises EngineMissing where this machine lacks it."""
+class EngineDamaged(sqlite3.DatabaseError):
+    """The engine's own files cannot be read; the index must be built anew."""
+
+
+def open_engine(name: str, database: sqlite3.Connection, folder: Path | None) -> KeywordEngine:
+    """The engine of that name over the index; raises EngineMissing where this machine lacks it.
+
+    `folder` is the engine's own place beside the index file, None for an index in memory.
+    """
     if name == "whoosh":
         from clawmem.index.whoosh_engine import WhooshEngine  # imports the whole of Whoosh
 
-        return WhooshEngine(folder / "whoosh")
+        return WhooshEngine(database, folder)
     from clawmem.index.fts_engine import FtsEngine
 
     return FtsEngine(database)

@@ -1,7 +1,12 @@
-"""The index as a file: opened, known to be whole and of this version, made anew where it is not."""
+"""The index as a file: opened, known to be whole and of this version, made anew where it is not.
+
+`index.sqlite` is a link to the file in use. A new index is built beside the old one and the link moved in one step:
+a process that still has the old one open keeps reading it, and no journal of one file can meet another file.
+"""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,20 +17,26 @@ from clawmem.index.schema import TABLES, VERSION
 from clawmem.vault.vault import Vault
 
 _BUSY_SECONDS = 10.0
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_BOOT = "/proc/sys/kernel/random/boot_id"
 
 
 class Index:
-    """An open index. `notices` say what could not be done and why."""
+    """An open index. `notices` say what could not be done and why; `at` is the commit it last spoke of."""
 
     def __init__(self, database: sqlite3.Connection, engine: KeywordEngine, notices: tuple[str, ...] = ()) -> None:
         self.database = database
         self.engine = engine
         self.notices = notices
+        self.at: str | None = None
 
     def head(self) -> str | None:
-        """The commit the index speaks of."""
+        """The commit the index speaks of now; other processes may have moved it on."""
         return self.meta("head")
+
+    def set_head(self, commit: str) -> None:
+        """Note the commit the index speaks of."""
+        self.set_meta("head", commit)
+        self.at = commit
 
     def meta(self, key: str) -> str | None:
         """A note the index keeps about itself."""
@@ -44,12 +55,24 @@ class Index:
             yield
             self.engine.flush()
         except BaseException:
+            self.engine.forget()
             self.database.execute("ROLLBACK")
             raise
         self.database.execute("COMMIT")
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Reads that all see one state of the index, whatever is written meanwhile. Keep it short: a writer waits."""
+        self.database.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self.database.in_transaction:
+                self.database.execute("ROLLBACK")
+
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the files."""
+        self.engine.close()
         self.database.close()
 
 
@@ -59,75 +82,126 @@ def index_path(vault: Vault) -> Path:
 
 
 def open_store(vault: Vault) -> Index | None:
-    """The index file as it stands, or None where there is none that this version, boot and engine can use."""
-    path = index_path(vault)
-    if not path.exists():
+    """The index as it stands, or None where there is none that this version, boot and engine can use."""
+    path = os.path.realpath(index_path(vault))
+    try:
+        number = os.stat(path).st_ino  # noqa: PTH116 - on every command's path
+        index = _connect(vault, path)
+    except (OSError, sqlite3.DatabaseError, EngineMissing):
         return None
     try:
-        index = _connect(vault, f"file:{_quoted(path)}?mode=rw")
-        if index.meta("identity") == identity(vault):
+        if index.meta("identity") == identity(vault, number) and _in_step(index):
             return index
-        index.close()
     except (sqlite3.DatabaseError, EngineMissing):
-        return None
+        pass
+    index.close()
     return None
 
 
-def create_store(vault: Vault) -> Index:
-    """An empty index in place of whatever is there; in memory where the vault cannot be written."""
+def _in_step(index: Index) -> bool:
+    if index.engine.in_step():
+        return True
+    # A writer may be between its two commits: take the right to write, which waits for it, and look again.
+    index.database.execute("BEGIN IMMEDIATE")
     try:
-        vault.prepare_state()
-        discard(vault)
-        index = _connect(vault, f"file:{_quoted(index_path(vault))}?mode=rwc")
-        _initialise(vault, index)
-    except (OSError, sqlite3.OperationalError) as problem:
-        index = _connect(vault, ":memory:")
-        _initialise(vault, index)
-        index.notices += (f"the index is rebuilt for every command, because it cannot be kept: {problem}",)
+        return index.engine.in_step()
+    finally:
+        index.database.execute("ROLLBACK")
+
+
+def identity(vault: Vault, number: int) -> str:
+    """What must be the same for an index to be trusted: version, engine, boot, and the number of its file.
+
+    The index is written without waiting for the disk, so after a power failure it may be torn; a new boot
+    therefore means a new index. A copied file has another number: the copy may have been made during a write.
+    """
+    return f"{VERSION} {vault.settings.get('index.keyword')} {_boot()} {number}"
+
+
+def create_store(vault: Vault, name: str) -> Index:
+    """An empty index in a new file of that name, which nobody finds before `put_in_use`."""
+    path = vault.state / f"index-{name}.sqlite"
+    path.touch(exist_ok=False)
+    index = _connect(vault, str(path))
+    # Until it is in use nobody needs a way back.
+    index.database.execute("PRAGMA journal_mode = OFF")
+    _initialise(index, identity(vault, path.stat().st_ino))
     return index
+
+
+def create_in_memory(vault: Vault, reason: str) -> Index:
+    """An empty index that lasts as long as this process, with a notice that says why."""
+    index = _connect(vault, None)
+    _initialise(index, "in memory")
+    index.notices += (f"the index is built for this command only: {reason}",)
+    return index
+
+
+def put_in_use(vault: Vault, index: Index, name: str) -> None:
+    """Move the link to the new file and delete every other one."""
+    index.database.execute("PRAGMA journal_mode = DELETE")
+    target = f"index-{name}.sqlite"
+    link = vault.state / f"index-{name}.link"
+    link.symlink_to(target)
+    os.replace(link, index_path(vault))  # noqa: PTH105
+    _sweep(vault, keep=f"index-{name}.")
 
 
 def discard(vault: Vault) -> None:
     """Delete the index and everything that belongs to it."""
-    path = index_path(vault)
-    for ending in ("", "-journal", "-wal", "-shm"):
-        path.with_name(path.name + ending).unlink(missing_ok=True)
-    folder = vault.state / "whoosh"
-    if folder.exists():
-        import shutil
-
-        shutil.rmtree(folder)
+    index_path(vault).unlink(missing_ok=True)
+    _sweep(vault, keep=None)
 
 
-def identity(vault: Vault) -> str:
-    """What must be the same for an index to be trusted: its version, its engine, and the boot it was written in.
+def _sweep(vault: Vault, keep: str | None) -> None:
+    # A database goes before its journal: whoever has it open must find the journal as long as he may need it.
+    names = sorted(os.listdir(vault.state), key=lambda name: name.endswith("-journal"))
+    for name in names:
+        if not name.startswith("index-") or (keep and name.startswith(keep)):
+            continue
+        path = vault.state / name
+        if path.is_dir():
+            import shutil
 
-    The index is written without waiting for the disk, so after a power failure it may be torn; a new boot
-    therefore means a new index.
-    """
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _connect(vault: Vault, path: str | None) -> Index:
+    address = f"file:{_quoted(path)}?mode=rw" if path else ":memory:"
+    database = sqlite3.connect(address, timeout=_BUSY_SECONDS, isolation_level=None, uri=path is not None)
     try:
-        boot = _BOOT.read_text(encoding="ascii").strip()
-    except OSError:
-        boot = "unknown"
-    return f"{VERSION} {vault.settings.get('index.keyword')} {boot}"
+        if path is None or _boot() != "unknown":
+            database.execute("PRAGMA synchronous = OFF")
+        return _with_engine(vault, database, None if path is None else Path(path.removesuffix(".sqlite") + ".whoosh"))
+    except BaseException:
+        database.close()
+        raise
 
 
-def _connect(vault: Vault, address: str) -> Index:
-    database = sqlite3.connect(address, timeout=_BUSY_SECONDS, isolation_level=None, uri=address.startswith("file:"))
-    database.execute("PRAGMA synchronous = OFF")
-    wanted = str(vault.settings.get("index.keyword"))
+def _with_engine(vault: Vault, database: sqlite3.Connection, folder: Path | None) -> Index:
+    wanted = vault.settings.words("index.keyword")
     try:
-        return Index(database, open_engine(wanted, database, vault.state))
+        return Index(database, open_engine(wanted, database, folder))
     except EngineMissing as problem:
         other = "whoosh" if wanted == "fts5" else "fts5"
-        engine = open_engine(other, database, vault.state)
+        engine = open_engine(other, database, folder)
         return Index(database, engine, (f"keyword search runs on {other}: {problem}",))
 
 
-def _initialise(vault: Vault, index: Index) -> None:
+def _initialise(index: Index, known_as: str) -> None:
     index.database.executescript(TABLES)
-    index.set_meta("identity", identity(vault))
+    index.set_meta("identity", known_as)
 
 
-def _quoted(path: Path) -> str:
-    return str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+def _boot() -> str:
+    try:
+        with open(_BOOT, encoding="ascii") as file:  # noqa: PTH123 - on every command's path
+            return file.read().strip()
+    except OSError:
+        return "unknown"
+
+
+def _quoted(path: str) -> str:
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clawmem.learning.verbs import FORMS, ING, PARTICIPLE, PAST, PRESENT, lemma_as, third_person
 
-I, WE, MINE, NAME, THING = "i", "we", "mine", "name", "thing"
+SELF, WE, MINE, NAME, THING = "i", "we", "mine", "name", "thing"
 
 BE = "be"
 BEEN = "been"
@@ -22,23 +22,28 @@ _SUBJECT = re.compile(r"(?:(?P<i>[Ii])|(?P<we>[Ww]e))(?:'(?P<short>m|ve|ll|d|re)
 _OWN = re.compile(r"(?:[Mm]y|[Oo]ur)\s")
 _THE = re.compile(r"The\s")
 _TRYING = re.compile(
-    r"(?:Trying to|Planning (?:to|on|a)|Thinking (?:of|about)|Working on|Looking (?:into|for)) (?!.*\b(?:is|was|are|has|can|will)\b)"
+    r"(?:Trying to|Planning (?:to|on|a)|Thinking (?:of|about)|Working on|Looking (?:into|for)) (?!.*\b(?:is|"
+    r"was|are|has|can|will)\b)"
 )
 _WORD = re.compile(r"\S+")
 _SHORT = {"m": "am", "ve": "have", "ll": "will", "d": "would", "re": "are"}
 _NOT_NAMES = frozenset(
-    "the this that these those it its he she they there here what who how when where why which if and but or so no yes "
-    "not just been also still even maybe perhaps hope glad thanks wow yeah good great nice your you his her their some "
+    "the this that these those it its he she they there here what who how when where why which if and but or "
+    "so no yes "
+    "not just been also still even maybe perhaps hope glad thanks wow yeah good great nice your you his her "
+    "their some "
     "any all every each one two such life time nothing everything everyone someone anything something people kids "
     "nature family music art love work school then now after before during while as to for in on at with from by of "
-    "today yesterday tomorrow honestly actually sometimes always never once since until despite although because".split()
+    "today yesterday tomorrow honestly actually sometimes always never once since until despite although "
+    "because".split()
 )
 _DROPPED = frozenset(
     "just actually also basically honestly literally definitely totally finally recently lately even already kinda "
     "sorta certainly simply only personally initially originally eventually currently now still well".split()
 )
 _KEPT = frozenset(
-    "really always never usually often sometimes mostly rarely regularly frequently generally normally typically both "
+    "really always never usually often sometimes mostly rarely regularly frequently generally normally "
+    "typically both "
     "all mainly occasionally seldom fully successfully officially absolutely especially particularly still "
     "originally currently".split()
 )
@@ -51,15 +56,19 @@ _NOT = {
 _UNREAL = frozenset("would could should might may must shall ought".split())
 _BASE_ONLY = frozenset("put set hit cut quit let".split())
 _IMPLIED = frozenset(
-    "went took got started finished joined bought signed moved adopted graduated attended visited met won lost passed "
-    "received booked volunteered ran hiked painted cooked baked became enrolled applied decided spent wrote completed "
-    "watched played created organized hosted donated been gonna launched released switched deployed fixed shipped left quit "
+    "went took got started finished joined bought signed moved adopted graduated attended visited met won "
+    "lost passed "
+    "received booked volunteered ran hiked painted cooked baked became enrolled applied decided spent wrote "
+    "completed "
+    "watched played created organized hosted donated been gonna launched released switched deployed fixed "
+    "shipped left quit "
     "retired applied helped celebrated explored practiced learned tried".split()
 )
 
 
 class Reading(NamedTuple):
-    """A clause taken apart. `verb` is the verb group as it stands after a third-person subject, `plural` after "they".
+    """A clause taken apart. `verb` is the verb group as it stands after a third-person subject, `plural` "
+    "after "they".
 
     `aspect` is one of the constants above or present/past; `ended` says "no longer"; `rest` follows the verb.
     """
@@ -92,7 +101,7 @@ def read(clause: str, past_hint: bool = False) -> Reading | None:
     """Read a clause whose first word starts its subject; None where its grammar is not understood."""
     match = _SUBJECT.match(clause)
     if match:
-        person = I if match["i"] else WE
+        person = SELF if match["i"] else WE
         return _with_group(
             clause, match[0].split("'")[0], person, match.end(), _SHORT.get(match["short"] or ""), past_hint
         )
@@ -102,14 +111,15 @@ def read(clause: str, past_hint: bool = False) -> Reading | None:
         return _long_subject(clause, THING, 8)
     first = _WORD.match(clause)
     if first and (first[0].lower() in _IMPLIED or first[0] in ("Just", "Recently", "Finally", "Currently")):
-        return _with_group(clause, "", I, 0, None, past_hint)
+        return _with_group(clause, "", SELF, 0, None, past_hint)
     if _TRYING.match(clause):
-        return _with_group(clause, "", I, 0, "am", past_hint)
+        return _with_group(clause, "", SELF, 0, "am", past_hint)
     return _long_subject(clause, NAME, 4) if first and _is_name(first[0]) else None
 
 
 def _is_name(word: str) -> bool:
-    """Whether a word that starts a clause can be somebody's name: capitalised, and no word of the language we know."""
+    """Whether a word that starts a clause can be somebody's name: capitalised, and no word of the language "
+    "we know."""
     lowered = word.lower()
     known = lowered in _NOT_NAMES or lowered in FORMS or lowered.endswith(("ing", "ly"))
     return word[0].isupper() and word[1:].islower() and word.isalpha() and not known
@@ -152,7 +162,7 @@ def _finite(word: str, person: str) -> bool:
 
 def _with_group(clause: str, subject: str, person: str, start: int, aux: str | None, past_hint: bool) -> Reading | None:
     tokens = [(word[0], word.start(), word.end()) for word in _WORD.finditer(clause[start : start + 200])]
-    group = _Scan([token[0] for token in tokens], third=person not in (I, WE), past_hint=past_hint).group(aux)
+    group = _Scan([token[0] for token in tokens], third=person not in (SELF, WE), past_hint=past_hint).group(aux)
     if group is None or group.next > len(tokens):
         return None
     end = tokens[group.next - 1][2] if group.next else 0
@@ -372,7 +382,7 @@ class _Scan:
             self.say("wants to", "want to")
             return self.done(PRESENT, "want")
         present, past = lemma_as(bare, PRESENT), lemma_as(bare, PAST)
-        if past and (not present or self.past_hint or bare in _BASE_ONLY or present == past and present != "read"):
+        if past and (not present or self.past_hint or bare in _BASE_ONLY or (present == past and present != "read")):
             self.past = True
             self.say(bare)
             return self.done(PAST, past)

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from clawmem.learning.grammar import MINE, NAME, Reading
-from clawmem.learning.shapes import Shape
+from clawmem.learning.shapes.shape import Shape
 from clawmem.learning.words import CLOSE, RELATION_OF
 from clawmem.model.proposition import Hint
 
@@ -34,7 +34,7 @@ def relation_of(reading: Reading, speaker: str) -> Relation | None:
     named = _RELATIVE.match(reading.subject)
     if named and named["noun"] in RELATION_OF:
         return Relation(RELATION_OF[named["noun"]], (named["words"] + named["noun"]).strip(), named["name"])
-    words = reading.subject.split()[1:]
+    words = re.sub(r"'s (?:full |first |last )?name$", "", reading.subject).split()[1:]
     noun = next((word for word in words if word in RELATION_OF), None)
     return Relation(RELATION_OF[noun], " ".join(words), None) if noun else None
 

@@ -27,10 +27,10 @@ from clawmem.model.ids import new_fact_id
 from clawmem.model.proposition import Proposition
 from clawmem.model.recalled import masked
 from clawmem.model.reinforce import raised
-from clawmem.model.validity import ended_at
 from clawmem.model.secrets import find_secret
 from clawmem.model.summary import generated_part, with_generated
 from clawmem.model.text import normal
+from clawmem.model.validity import ended_at
 from clawmem.vault.vault import Vault
 
 EXTRACTOR = "rules"

@@ -8,41 +8,56 @@ from clawmem.learning.sentences import Piece, sub_piece
 from clawmem.learning.words import FEELING, POINTING, SECOND_PERSON, UNREAL
 
 _HEAD = re.compile(
-    r"(?:(?:hey|hi|hello|hiya|yeah|yea|yep|yup|yes|no|nope|nah|oh|ah|aw+|wow|whoa|woah|well|so|ok|okay|thanks(?: so much| a lot| a bunch)?|"
-    r"thank you(?: so much)?|thx|cool|awesome|great|nice|sweet|sure(?: thing)?|definitely|absolutely|totally|of course|btw|by the way|anyway|anyways|"
-    r"actually|correction|honestly|also|plus|and|but|or|fun fact|guess what|for sure|haha|hmm+|woohoo|congrats|sorry|yay|true|right|exactly|"
+    r"(?:(?:hey|hi|hello|hiya|yeah|yea|yep|yup|yes|no|nope|nah|oh|ah|aw+|wow|whoa|woah|well|so|ok|okay|"
+    r"thanks(?: so much| a lot| a bunch)?|"
+    r"thank you(?: so much)?|thx|cool|awesome|great|nice|sweet|sure(?: thing)?|definitely|absolutely|totally|"
+    r"of course|btw|by the way|anyway|anyways|"
+    r"actually|correction|honestly|also|plus|and|but|or|fun fact|guess what|for sure|haha|hmm+|woohoo|"
+    r"congrats|sorry|yay|true|right|exactly|"
     r"same here|me too|on a different note|speaking of \w+|in the meantime|meanwhile|as for me|unfortunately|luckily|"
-    r"fortunately|sadly|then|however|in fact|to be honest|tbh|(?:great|good|big|bad|sad|exciting|some|awesome|amazing) news|news|"
+    r"fortunately|sadly|then|however|in fact|to be honest|tbh|(?:great|good|big|bad|sad|exciting|some|awesome|"
+    r"amazing) news|news|"
     r"update|quick update|fyi|ps|oops|wait|no worries|i mean|you know|at first|overall|basically|now|"
-    r"please note that|note that|it turns out(?: that)?|turns out|as you know|glad to hear|man|dude|agreed|indeed|i know|"
-    r"long story short|believe it or not|for example|first|second|additionally|furthermore|moreover|lastly|in addition|"
+    r"please note that|note that|it turns out(?: that)?|turns out|as you know|glad to hear|man|dude|agreed|"
+    r"indeed|i know|"
+    r"long story short|believe it or not|for example|first|second|additionally|furthermore|moreover|lastly|"
+    r"in addition|"
     r"(?:last but not )?least|that's (?:right|true)|you(?:'re| are) right|got it|good point|no problem|as i said|"
-    r"besides(?: that)?|apart from that|other than that|on top of that|since (?:we|i) last (?:spoke|talked|chatted|met)|"
+    r"besides(?: that)?|apart from that|other than that|on top of that|since (?:we|i) last (?:spoke|talked|"
+    r"chatted|met)|"
     r"since our last (?:chat|talk|conversation)|since then|for now|these days|nowadays|at the moment|right now)"
     r"(?:[,!.:;~-]+\s*|\s+(?=I\b|I'|[Ww]e\b|[Ww]e'|[Mm]y\b|the\b)))",
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r"(?:(?:hey|hi|hello|yeah|yep|yup|yes|no|oh|wow|thanks|well|sure|so|totally|definitely) )?[A-Z][a-z]{1,12}[,!]\s+(?=\S)"
+    r"(?:(?:hey|hi|hello|yeah|yep|yup|yes|no|oh|wow|thanks|well|sure|so|totally|"
+    r"definitely) )?[A-Z][a-z]{1,12}[,!]\s+(?=\S)"
 )
 _TAIL = re.compile(
-    r"(?:,? (?:too|as well|though|lol|haha+|btw|by the way|you know|for sure|in fact|yay|right|now|so far|and stuff|and all|and everything|"
-    r"thanks|thank you|i guess|i think|and more|again|already|i must say|to be honest|tbh)|\s*[,.!?~;:)\u2026-]|\s*[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F]+)+$",
+    r"(?:,? (?:too|as well|though|lol|haha+|btw|by the way|you know|for sure|in fact|yay|right|now|so far|"
+    r"and stuff|and all|and everything|"
+    r"thanks|thank you|i guess|i think|and more|again|already|i must say|to be honest|tbh)|"
+    r"\s*[,.!?~;:)\u2026-]|\s*[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F]+)+$",
     re.IGNORECASE,
 )
 _ADDRESSED = re.compile(r",\s+(?:[A-Z][a-z]{1,12}|man|dude|buddy|girl|bro|mate|friend)$")
 _EVALUATION = re.compile(
-    r"(?:,|\s-|\s–|:)?\s+(?:(?:and|but|so|cause)\s+)?(?:(?:it|that|which|this|they)(?:'s|'re| is| was| were| are| has| had| really| made| makes| feels| felt| gave| gives|"
-    r" helped| helps| reminds| reminded| turned| brings| means| meant| ended| totally| definitely| always| just| seems| looks| came| went| tasted| will| can)\b)"
-    r"|,\s+(?:so|really|super|such|very|pretty|quite|what a|absolutely|truly|always|just|especially|hopefully|love|loving|excited|feeling|thanks to)\s"
-    r"|\s+(?:and|but|so) (?:loved?|it|am|was|were|can't|cannot|had (?:a|an|so|such|the)|have (?:a|so)|feel|felt|feeling|super|so|really|very)\s"
+    r"(?:,|\s-|\s–|:)?\s+(?:(?:and|but|so|cause)\s+)?(?:(?:it|that|which|this|they)(?:'s|'re| is| was| were|"
+    r" are| has| had| really| made| makes| feels| felt| gave| gives|"
+    r" helped| helps| reminds| reminded| turned| brings| means| meant| ended| totally| definitely| always|"
+    r" just| seems| looks| came| went| tasted| will| can)\b)"
+    r"|,\s+(?:so|really|super|such|very|pretty|quite|what a|absolutely|truly|always|just|especially|hopefully|"
+    r"love|loving|excited|feeling|thanks to)\s"
+    r"|\s+(?:and|but|so) (?:loved?|it|am|was|were|can't|cannot|had (?:a|an|so|such|the)|have (?:a|so)|feel|"
+    r"felt|feeling|super|so|really|very)\s"
     r"|,\s+(?:things|stuff) like (?:that|this)|,\s+like\b|\s+and,? like\b"
     r"|,?\s+(?:-\s+)?(?:check (?:it|this|them) out|and wow|since (?:we|I|our) last|here's)\b"
     r"|,\s+(?:making|giving|helping|showing|reminding|feeling|letting|bringing|hoping|allowing|which)\s"
     r"|\s+(?:so much fun|so fun|and all that|and stuff like that)\b"
 )
 _QUESTION = re.compile(
-    r"(?:what|who|whom|whose|when|where|why|how|which|do|does|did|is|are|am|was|were|can|could|would|will|should|shall|"
+    r"(?:what|who|whom|whose|when|where|why|how|which|do|does|did|is|are|am|was|were|can|could|would|will|"
+    r"should|shall|"
     r"have|has|had|may|might|isn't|aren't|don't|doesn't|didn't|won't|any|ever|got any|wanna|mind if)\b",
     re.IGNORECASE,
 )

@@ -12,13 +12,16 @@ from clawmem.model.proposition import Hint, Proposition
 from clawmem.model.text import one_line
 
 _REMEMBER = re.compile(
-    r"(?:(?:hey|ok|okay|so|also|and|oh|btw)[,]? )?(?:please |pls |can you please |could you please |can you |could you )?"
-    r"(?:(?:remember|note|keep in mind|bear in mind|don't forget|make a note|take note|save|store)(?: (?:that|this|for later))?(?::|,| that\b| -)|"
+    r"(?:(?:hey|ok|okay|so|also|and|oh|btw)[,]? )?(?:please |pls |can you please |could you please |can you |"
+    r"could you )?"
+    r"(?:(?:remember|note|keep in mind|bear in mind|don't forget|make a note|take note|save|store)(?: (?:that|"
+    r"this|for later))?(?::|,| that\b| -)|"
     r"remember (?=I\b|I'|my\b|we\b)|for (?:future reference|the record)(?:,|:)|note to self(?:,|:|\s-))\s*",
     re.IGNORECASE,
 )
 _STANDING = re.compile(
-    r"(?:(?:please|also|and|so|from now on|in future|in the future|going forward)[, ]+)*(?P<rule>(?:always|never) (?P<verb>[a-z]+) .+|"
+    r"(?:(?:please|also|and|so|from now on|in future|in the future|going forward)[, ]+)*(?P<rule>(?:always|"
+    r"never) (?P<verb>[a-z]+) .+|"
     r"(?:when(?:ever)? I (?:ask|say|request|mention)\b[^,]+, (?:please |always |never )*(?P<verb2>[a-z]+) .+))",
     re.IGNORECASE,
 )
@@ -26,21 +29,28 @@ _FROM_NOW = re.compile(
     r"(?:from now on|going forward|in (?:the )?future)[, ]+(?:please )?(?P<rule>(?P<verb>[a-z]+) .+)", re.IGNORECASE
 )
 _DOABLE = frozenset(
-    "include format provide use answer reply respond write show cite mention explain give add deploy commit push merge test run "
-    "send schedule call book ask store log keep start end avoid check put round translate summarize summarise return list quote "
-    "sign address skip print render generate validate verify update review confirm specify highlight describe suggest "
-    "recommend prefer limit apply follow document open close delete rotate rebase squash tag release order buy cook".split()
+    "include format provide use answer reply respond write show cite mention explain give add deploy commit "
+    "push merge test run "
+    "send schedule call book ask store log keep start end avoid check put round translate summarize summarise "
+    "return list quote "
+    "sign address skip print render generate validate verify update review confirm specify highlight describe "
+    "suggest "
+    "recommend prefer limit apply follow document open close delete rotate rebase squash tag release order "
+    "buy cook".split()
 )
 _LESSON = re.compile(
-    r"(?:lesson learned|lessons learned|key (?:takeaway|lesson|insight)|takeaway|til|moral of the story)(?::|,| -| is that| was that)\s*",
+    r"(?:lesson learned|lessons learned|key (?:takeaway|lesson|insight)|takeaway|til|moral of the story)(?::|"
+    r",| -| is that| was that)\s*",
     re.I,
 )
 _PROMISE = re.compile(
-    r"(?:I'll|I will|I'm going to) (?P<what>(?:remind|send|schedule|update|monitor|check back|follow up|keep track|notify|ping|book|"
+    r"(?:I'll|I will|I'm going to) (?P<what>(?:remind|send|schedule|update|monitor|check back|follow up|"
+    r"keep track|notify|ping|book|"
     r"prepare|draft|email|track|log|file|open a|create a|set up a|add|rerun|re-run|watch|renew|cancel|order) .+)"
 )
 _ADVICE = re.compile(
-    r"(?:I(?:'d| would)? (?:strongly |highly |also |personally )?(?:recommend|suggest|advise)|my recommendation is(?: to)?) (?P<what>.+)",
+    r"(?:I(?:'d| would)? (?:strongly |highly |also |personally )?(?:recommend|suggest|advise)|"
+    r"my recommendation is(?: to)?) (?P<what>.+)",
     re.IGNORECASE,
 )
 _ACTION = re.compile(
@@ -48,7 +58,8 @@ _ACTION = re.compile(
 )
 _SPECIFIC = re.compile(r"[A-Z][\w+#.-]+|\d")
 _REPORT = re.compile(
-    r"(?:The|Your|This) (?:[\w/-]+ ){1,5}(?:is|are|has|have|was|were|expires|ends|starts|costs|requires|allows|supports) .*(?:\d|[A-Z]).*\."
+    r"(?:The|Your|This) (?:[\w/-]+ ){1,5}(?:is|are|has|have|was|were|expires|ends|starts|costs|requires|"
+    r"allows|supports) .*(?:\d|[A-Z]).*\."
 )
 _LONGEST_REPORT = 2000
 _MOST_ADVICE = 2
@@ -62,11 +73,9 @@ def asked_to_keep(
     remember, lesson = _REMEMBER.match(text), _LESSON.match(text)
     if (remember and (chat or text.lower().startswith(("note to self", "for the record")))) or lesson:
         rest = sub_piece(sentence, (remember or lesson).end(), len(text))  # type: ignore[union-attr]
-        if (
-            text.endswith("?")
-            and not text.lower().startswith(("can you", "could you", "please"))
-            or len(rest.text.split()) < 3
-        ):
+        if (text.endswith("?") and not text.lower().startswith(("can you", "could you", "please"))) or len(
+            rest.text.split()
+        ) < 3:
             return None
         inner = sub_piece(rest, 0, len(rest.text.rstrip("?!. ")))
         return inner, _kept(inner, event, name, "lesson" if lesson or "self" in text[:16].lower() else "fact")

@@ -12,7 +12,8 @@ from clawmem.learning.hints import Relation, hints_of, relation_of
 from clawmem.learning.relative_dates import Found, find_dates
 from clawmem.learning.requests import asked_to_keep, assistant_says, tool_reports
 from clawmem.learning.sentences import LONGEST_SENTENCE, Piece, clauses, sentences, sub_piece
-from clawmem.learning.shapes import DATELESS, OWN_ATTRIBUTES, Setting, Shape, classify
+from clawmem.learning.shapes.classify import classify
+from clawmem.learning.shapes.shape import DATELESS, OWN_ATTRIBUTES, Setting, Shape
 from clawmem.learning.third_person import about, article, statement, subject_of
 from clawmem.learning.verbs import PAST
 from clawmem.learning.words import PRAISED, RECENT
@@ -24,7 +25,8 @@ THE_USER = "The user"
 _LONGEST_STATEMENT = 45
 _ASSISTANTS = frozenset("assistant ai bot claude chatgpt gpt gemini copilot agent system model".split())
 _LEAD = re.compile(
-    r"(?P<lead>(?:When|After|Before|During|As|While|Since|Growing up|For|Over|At) [^,.;]{3,60}), (?=(?:I|we|my)\b)",
+    r"(?P<lead>(?:When|After|Before|During|As|While|Since|Growing up|For|Over|At|In|On|By|"
+    r"Around) [^,.;]{3,60}), (?=(?:I|we|my)\b)",
     re.I,
 )
 _PROPER = re.compile(r"(?<=\s)(?!I\b|I')(?:[A-Z][\w&'-]+|\d[\w.,:%-]*)|[\"“][^\"”]{2,60}[\"”]")
@@ -108,13 +110,21 @@ def _in_clause(piece: Piece, event: Event, voice: Voice) -> Iterator[Proposition
     reading = grammar.read(_without(main.text, first), past_hint=any(found.relative for found in first))
     if reading is None:
         return
-    dates = find_dates(main.text, said, ahead=_looks_ahead(reading))
+    ahead = _looks_ahead(reading)
+    early = find_dates(lead["lead"], said, ahead) if lead else ()
+    dates = find_dates(main.text, said, ahead)
     text = _without(main.text, dates)
     reading = grammar.read(text, past_hint=any(found.relative for found in dates)) or reading
-    setting = Setting(bool(dates or RECENT.search(text) or _PROPER.search(_said_of(reading))), bool(dates), voice.chat)
+    setting = Setting(
+        bool(dates or early or RECENT.search(text) or _PROPER.search(_said_of(reading))),
+        bool(dates or early),
+        voice.chat,
+    )
     shape = classify(reading, setting)
     if shape:
-        yield from _propose(piece, reading, shape, dates, lead["lead"] if lead else "", event, voice)
+        yield from _propose(
+            piece, reading, shape, dates + early, _without(lead["lead"], early) if lead else "", event, voice
+        )
 
 
 def _propose(
@@ -175,7 +185,9 @@ def _triple_subject(reading: grammar.Reading, shape: Shape, relation: Relation |
     """Whom the triple is about: the speaker also where they say "we" or name an attribute of their own."""
     if relation and relation.name:
         return relation.name
-    if reading.person == grammar.WE or (reading.person == grammar.MINE and shape.predicate in OWN_ATTRIBUTES and not relation):
+    if reading.person == grammar.WE or (
+        reading.person == grammar.MINE and shape.predicate in OWN_ATTRIBUTES and not relation
+    ):
         return _subject_name(name)
     if shape.predicate == "name":
         return _subject_name(re.sub(r"'s name$", "", subject))
@@ -226,7 +238,8 @@ def _without(text: str, dates: tuple[Found, ...]) -> str:
     text = PRAISED.sub(article, text)
     words = re.sub(r"\s+([,.])", r"\1", " ".join(text.split())).strip(" ,")
     return re.sub(
-        r"^(?:[Ss]tarting|[Oo]n|[Bb]y|[Ff]rom|[Ss]ince|[Aa]round|[Jj]ust|[Bb]ack|[Ee]arlier|[Ll]ate|[Ee]arly)\b[, ]+(?=(?:I|[Ww]e|[Mm]y)\b)",
+        r"^(?:[Ss]tarting|[Oo]n|[Bb]y|[Ff]rom|[Ss]ince|[Aa]round|[Jj]ust|[Bb]ack|[Ee]arlier|[Ll]ate|"
+        r"[Ee]arly)\b[, ]+(?=(?:I|[Ww]e|[Mm]y)\b)",
         "",
         words,
     )
@@ -239,7 +252,8 @@ def _said_of(reading: grammar.Reading) -> str:
 def _settled(text: str) -> str:
     """Words that point at the project the speaker works on, made to name it."""
     return re.sub(
-        r"\b[Tt]h(?:is|ese|ose) (?=app|project|site|website|application|api|codebase|portfolio|dashboard|repo|program)",
+        r"\b[Tt]h(?:is|ese|ose) (?=app|project|site|website|application|api|codebase|portfolio|dashboard|repo|"
+        r"program)",
         "the ",
         text,
     ).strip(" ,.!;:")

@@ -19,14 +19,30 @@ _CODE_SIGN = re.compile(r"[{};]\s*$|=>|==|</|\(\)|\s=\s|::|\w\[\w+\]|->")
 
 _CLAUSE = re.compile(
     r"\s+[-–—]{1,3}\s+|—|(?<=[a-z])--?\s+|;\s+|\s*\.{3,}\s*|…\s*|:\s+(?=I\b|[Ww]e\b)"
-    r"|,?\s+(?:and|but|so|though|although|cause|cuz|plus|yet|then|while|whereas|and then|and so|so now|but now|and recently|and just)\s+"
-    r"(?=(?:I|I'[a-z]+|I’[a-z]+|[Ww]e|[Ww]e['’][a-z]+|it|it['’]s|that['’]s|this|there|there['’]s|he|she|he['’]s|she['’]s"
+    r"|,?\s+(?:and|but|so|though|although|cause|cuz|plus|yet|then|while|whereas|and then|and so|so now|"
+    r"but now|and recently|and just)\s+"
+    r"(?=(?:I|I'[a-z]+|I’[a-z]+|[Ww]e|[Ww]e['’][a-z]+|it|it['’]s|that['’]s|this|there|there['’]s|he|she|"
+    r"he['’]s|she['’]s"
     r"|they|they['’]re|you|you['’]re|my|our|can|could|do|is|what|how|now I|now we|hopefully|maybe)\s)"
-    r"|,\s+(?=(?:I|I['’][a-z]+|[Ww]e|[Ww]e['’][a-z]+|it|it['’]s|that['’]s|this|there|he|she|he['’]s|she['’]s|they|they['’]re"
-    r"|you|you['’]re|can|could|would|which|what|how|so|but|especially|right|thanks|maybe|hopefully|is|are|do|does|any)\s)"
+    r"|,\s+(?=(?:I|I['’][a-z]+|[Ww]e|[Ww]e['’][a-z]+|it|it['’]s|that['’]s|this|there|he|she|he['’]s|she['’]s|"
+    r"they|they['’]re"
+    r"|you|you['’]re|can|could|would|which|what|how|so|but|especially|right|thanks|maybe|hopefully|is|are|do|"
+    r"does|any)\s)"
     r"|,\s+(?=(?:got|went|started|bought|took|finished|recently|just|been)\s)"
     r"|,\s+(?=(?:making|giving|helping|showing|reminding|feeling|letting|bringing|leaving)\s)"
-    r"|,?\s+(?:and|but|so)\s+(?=(?:loved|hated|feel|felt|feeling|am|was so|can't wait|cannot wait|hope|think|thought|thank)\b)"
+    r"|,?\s+(?:and|but|so)\s+(?=(?:loved|hated|feel|felt|feeling|am|was so|can't wait|cannot wait|hope|think|"
+    r"thought|thank)\b)"
+)
+
+
+# "Last week, I ..." is one clause: its first words say when.
+_INTRODUCTION = re.compile(
+    r"(?:^|[,!.:;-]\s+)(?:(?:and|but|so|oh|yeah|also|then) )?(?:last|next|this|yesterday|today|tonight|"
+    r"tomorrow|earlier|on|in|when|after|before|during|"
+    r"since|as|starting|growing up|while|a (?:few|couple)|an?|two|three|four|five|six|\d+|recently|lately|at|"
+    r"for|over|by|back|until|every|"
+    r"once|one)\b(?! (?:fact|addition|all|general|far|well|usual|always|for me))[^,!.;]{0,45}$",
+    re.IGNORECASE,
 )
 
 
@@ -55,6 +71,8 @@ def clauses(sentence: Piece) -> Iterator[Piece]:
     """The parts of a sentence that could each stand alone."""
     start = 0
     for cut in _CLAUSE.finditer(sentence.text):
+        if cut[0].startswith(",") and _INTRODUCTION.search(sentence.text[max(start, cut.start() - 60) : cut.start()]):
+            continue
         yield from _trimmed(sentence.text, start, cut.start(), sentence.start)
         start = cut.end()
     yield from _trimmed(sentence.text, start, len(sentence.text), sentence.start)

@@ -19,18 +19,22 @@ _FORMS = {
     "ours": "theirs", "ourselves": "themselves",
 }  # fmt: skip
 _SECOND_VERB = re.compile(
-    r",? and (?:then |also |always |often |sometimes )?(practice|train|go|take|make|have|try|want|use|play|do|get|help|keep|watch|read|feel|think|"
+    r",? and (?:then |also |always |often |sometimes )?(practice|train|go|take|make|have|try|want|use|play|do|"
+    r"get|help|keep|watch|read|feel|think|"
     r"need|spend|love|like|enjoy|live|run|write|cook|know|plan|hope)\b(?! and)"
 )
 _WITH_BARE_VERB = (FUTURE, USED_TO, ABLE)
 _FAMILY = re.compile(
-    r"\b(?:kids?|children|son|daughter|baby|married|wedding|honeymoon|anniversary|family|house|home|puppy|dog|cat|pet|"
+    r"\b(?:kids?|children|son|daughter|baby|married|wedding|honeymoon|anniversary|family|house|home|puppy|dog|"
+    r"cat|pet|"
     r"husband|wife|nursery|parents)\b",
     re.IGNORECASE,
 )
 _TEAM = re.compile(
-    r"\b(?:deploy\w*|ship\w*|migrat\w*|databases?|server|api|app|release\w*|sprint|customers?|clients?|postgres\w*|sql\w*|"
-    r"python|react|code\w*|tests?|framework|library|staging|production|budget|launch\w*|product|stack|backend|frontend|"
+    r"\b(?:deploy\w*|ship\w*|migrat\w*|databases?|server|api|app|release\w*|sprint|customers?|clients?|"
+    r"postgres\w*|sql\w*|"
+    r"python|react|code\w*|tests?|framework|library|staging|production|budget|launch\w*|product|stack|backend|"
+    r"frontend|"
     r"hosting|docker|kubernetes|aws|vendor|pricing|standup|roadmap|repo\w*|branch\w*|users)\b",
     re.IGNORECASE,
 )

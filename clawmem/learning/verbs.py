@@ -9,33 +9,42 @@ ING = "ing"
 
 # Things that happened and that somebody may ask about in a month, whatever else the sentence says.
 MILESTONES = frozenset(
-    "adopt marry graduate enroll enrol sign join quit retire found launch publish win earn donate volunteer move relocate "
+    "adopt marry graduate enroll enrol sign join quit retire found launch publish win earn donate volunteer "
+    "move relocate "
     "start begin finish complete buy sell lease rent inherit lose break divorce propose switch migrate decide choose "
-    "apply interview accept reject hire fire promote award elect nominate diagnose bear raise open close register book "
+    "apply interview accept reject hire fire promote award elect nominate diagnose bear raise open close "
+    "register book "
     "schedule organize organise host perform compete release deploy ship implement refactor upgrade receive grow "
-    "participate attend build write record compose design create become learn teach discover invent purchase order pass "
+    "participate attend build write record compose design create become learn teach discover invent purchase "
+    "order pass "
     "fail score beat train coach mentor immigrate emigrate settle renovate restore celebrate land achieve qualify "
     "submit renew cancel replace convert rename merge configure integrate install subscribe invest plant knit sew "
-    "injure sprain tear recover foster rescue immerse audition direct produce film exhibit display present found".split()
+    "injure sprain tear recover foster rescue immerse audition direct produce film exhibit display present "
+    "found".split()
 )
 
 # Things that happened too, worth keeping only where the sentence pins them down with a date or a name.
 EVENTS = frozenset(
-    "go get make take see watch visit meet play try paint cook bake hike run read swim climb travel fly drive ride camp "
+    "go get make take see watch visit meet play try paint cook bake hike run read swim climb travel fly drive "
+    "ride camp "
     "explore spend have give bring find do put set add draw sing dance plan throw catch collect help work study "
     "practice practise stay eat grill surf ski snowboard skate kayak sail dive fish hunt walk race bike cycle adopt "
     "gift send share speak talk present interview fix repair clean paint decorate photograph shoot carve sculpt mold "
     "assemble pick choose tour trek backpack jog lift box spar test debug profile optimize optimise measure reduce "
-    "improve increase hold raise lead manage use stream skype call text email chat discuss reach hit watch rewatch reread "
+    "improve increase hold raise lead manage use stream skype call text email chat discuss reach hit watch "
+    "rewatch reread "
     "lock pack unpack pull lend borrow win contact connect reconnect hang check order grab snag score research set "
     "upgrade handle achieve cover fund support show teach serve deliver network attend arrive return leave".split()
 )
 
 # What somebody does again and again.
 HABITS = frozenset(
-    "live work study teach volunteer own play speak practice practise collect coach run drive commute eat drink take use "
-    "attend go write paint cook bake read swim hike ride cycle bike jog meditate garden dance sing draw sew knit fish "
-    "surf ski train watch listen visit travel walk meet visit host mentor camp raise breed grow make have get do help "
+    "live work study teach volunteer own play speak practice practise collect coach run drive commute eat "
+    "drink take use "
+    "attend go write paint cook bake read swim hike ride cycle bike jog meditate garden dance sing draw sew "
+    "knit fish "
+    "surf ski train watch listen visit travel walk meet visit host mentor camp raise breed grow make have get "
+    "do help "
     "keep spend smoke avoid follow support wear sleep wake stream record blog photograph carve craft build code "
     "develop design research manage lead earn rent exercise lift climb journal call attend sell".split()
 )
@@ -43,10 +52,13 @@ HABITS = frozenset(
 # What can be under way for weeks ("I'm learning Portuguese").
 UNDERTAKINGS = frozenset(
     "work learn study train write build develop plan research save volunteer teach take move expect prepare organize "
-    "organise host apply start launch open run attend design consider play practice practise paint read rehearse record "
-    "compose raise coach mentor renovate restore plant grow date adopt foster live rent sell create produce direct film "
+    "organise host apply start launch open run attend design consider play practice practise paint read "
+    "rehearse record "
+    "compose raise coach mentor renovate restore plant grow date adopt foster live rent sell create produce "
+    "direct film "
     "collaborate pursue explore switch migrate use deploy test refactor implement integrate collect edit publish "
-    "compete perform recover rehab relocate make major minor finish complete intern manage lead care babysit homeschool "
+    "compete perform recover rehab relocate make major minor finish complete intern manage lead care babysit "
+    "homeschool "
     "pay buy look try aim focus join do go network juggle knit crochet code translate put think".split()
 )
 
@@ -82,11 +94,13 @@ _IRREGULAR = {
     "rewrite": "rewrote rewritten", "wed": "wed",
 }  # fmt: skip
 _DOUBLED = frozenset(
-    "plan stop chat shop jog run swim hit set put get win quit cut let bet skip drop hug pop trim spar refer snag grab "
+    "plan stop chat shop jog run swim hit set put get win quit cut let bet skip drop hug pop trim spar refer "
+    "snag grab "
     "sit split ship enrol commit submit step pet babysit wed begin rehab rebut".split()
 )
 _MORE = frozenset(
-    "be come fall stand sit arrive cut hurt stop end drop rewrite rebuild split deal want intend hope dream plan pass name "
+    "be come fall stand sit arrive cut hurt stop end drop rewrite rebuild split deal want intend hope dream "
+    "plan pass name "
     "call turn die suffer specialize specialise major focus belong identify report commit fight push pop welcome "
     "separate wed cost weigh cover last return resign laugh need require depend trade scale rely live".split()
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import NamedTuple
 
@@ -30,14 +30,14 @@ class Diagnosis(NamedTuple):
     commits: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
-    def count(self, severity: str) -> int:
+    def left(self, severity: str) -> int:
         """How many problems of a severity remain."""
         return sum(1 for one in self.problems if one.severity == severity and not one.fixed)
 
     @property
     def healthy(self) -> bool:
         """Whether no error remains."""
-        return self.count(ERROR) == 0
+        return self.left(ERROR) == 0
 
 
 def doctor(vault: Vault, caller: Caller, *, fix: bool = False, full: bool = False) -> Diagnosis:
@@ -67,26 +67,32 @@ def _examined(vault: Vault, full: bool) -> Diagnosis:
         except OSError as problem:
             notices.append(f"the vault cannot be written, so it was read without its lock: {problem.strerror}")
         reading = read_vault(vault)
-        problems = [*tree_problems(vault, reading.tree), *reading.problems, *_git_problems(vault, reading)]
+        problems = [*tree_problems(vault, reading.tree), *reading.problems]
+        problems = _with_git(vault, reading, problems)
     if full:
         problems += fsck_problems(vault)
     return Diagnosis(in_order(problems), reading.checked, (), tuple(notices))
 
 
-def _git_problems(vault: Vault, reading: Reading) -> Iterator[Problem]:
+def _with_git(vault: Vault, reading: Reading, problems: list[Problem]) -> list[Problem]:
     standing = list(repository_problems(vault))
-    yield from standing
-    if any(one.path == ".git/HEAD" and "not a git folder" in one.message for one in standing):
-        return
-    yield from state_problems(vault)
+    if not (vault.git_dir / "HEAD").exists():
+        return [*problems, *standing]
+    problems = [*problems, *standing, *state_problems(vault)]
     try:
         waiting = finish_scan(vault, start_scan(vault))
     except ClawmemError as problem:
-        yield Problem(ERROR, "git", ".git", None, problem.message)
-        return
-    yield from waiting_problems(waiting)
-    if any(one.severity == ERROR and one.check in _BREAKS_INDEX for one in [*reading.problems, *standing]):
-        return
-    committed = [one for one in reading.facts if one.path not in reading.broken]
-    expected = expected_at_head(vault, committed, reading.event_paths, reading.tree.owned, waiting)
-    yield from index_problems(vault, expected)
+        return [*problems, Problem(ERROR, "git", ".git", None, problem.message)]
+    problems = [_deleted(one) if one.check == "entity-files" and one.path in waiting else one for one in problems]
+    problems += waiting_problems(waiting)
+    if not any(one.severity == ERROR and one.check in _BREAKS_INDEX for one in problems):
+        committed = [one for one in reading.facts if one.path not in reading.broken]
+        expected = expected_at_head(vault, committed, reading.event_paths, reading.tree.owned, waiting)
+        problems += index_problems(vault, expected)
+    return problems
+
+
+def _deleted(problem: Problem) -> Problem:
+    """A file that HEAD still has must come back from there, not be made anew and empty."""
+    message = f"{problem.message} It was deleted by hand: bring it back with `git checkout HEAD -- {problem.path}`."
+    return problem._replace(severity=ERROR, message=message, fixable=False)

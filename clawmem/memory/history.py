@@ -35,7 +35,7 @@ class Bounds(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """Entries, oldest first; what they are about: `vault`, `entity` or `fact`, and which; whether older ones were cut."""
+    """Entries, oldest first; what they are about: `vault`, `entity` or `fact`, and which; whether older were cut."""
 
     entries: tuple[Entry, ...]
     kind: str

@@ -8,7 +8,7 @@ from clawmem.errors import ClawmemError
 from clawmem.index.refresh import rebuild
 from clawmem.memory.checks.items import is_rewritable
 from clawmem.memory.checks.problem import Problem
-from clawmem.memory.checks.repository import half_files
+from clawmem.memory.checks.repository import clear_leftovers
 from clawmem.memory.places import new_entity_files
 from clawmem.memory.writing import Writing, writing
 from clawmem.model.caller import Caller
@@ -29,8 +29,7 @@ def mend(vault: Vault, caller: Caller, problems: Sequence[Problem]) -> tuple[tup
     try:
         with writing(vault, caller, "doctor") as work:
             commits = work.commit(list(_changes(work, wanted)))
-            for path in half_files(vault):
-                vault.disk.remove(path)
+            clear_leftovers(vault)
             notices = work.notices
         if any(one.check == "index" for one in wanted):
             rebuild(vault).close()

@@ -68,10 +68,13 @@ class Writing:
 def writing(vault: Vault, caller: Caller, purpose: str) -> Iterator[Writing]:
     """Take the right to write; edits made by hand are committed first."""
     with transaction(vault, caller.now, purpose) as started:
-        started.adopt()
         if vault.head().commit is None:
             raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
+        # git looks for edits made by hand while the index opens; the index follows where there are some.
         index = open_index(vault)
+        if started.adopt().good:
+            index.close()
+            index = open_index(vault)
         try:
             yield Writing(vault, caller, started, index)
         finally:

@@ -24,6 +24,7 @@ _INVITATION = "<!-- Write here. clawmem rewrites only what is between its two ma
 
 # Only a mark on a line of its own counts: prose may speak of the marks.
 _MARK = re.compile(r"^[ \t]*<!-- clawmem:(begin|end) -->[ \t]*\r?$", re.MULTILINE)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -93,6 +94,13 @@ def generated_part(text: str) -> str | None:
     """What stands between the markers `with_generated` would use, or None where there are none."""
     place = _place(text)
     return text[place[0] : place[1]] if place else None
+
+
+def prose(text: str) -> str:
+    """What people wrote on a summary, on one line: no front matter, title, comments or generated part."""
+    _, body = split_front_matter(text)
+    own = _COMMENT.sub("", with_generated(body, "") if marker_problem(body) is None else body)
+    return one_line(" ".join(line for line in own.splitlines() if not line.startswith("# ")))
 
 
 def marker_problem(text: str) -> str | None:

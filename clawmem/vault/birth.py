@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -10,13 +10,17 @@ from pathlib import Path
 from clawmem.errors import InvalidInput, Refused
 from clawmem.model.change import Change, trailers
 from clawmem.model.layout import SETTINGS
+from clawmem.vault.git import Git
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.refs import git_dir_of
 from clawmem.vault.transaction import transaction
 from clawmem.vault.vault import Vault
 
 BRANCH = "main"
+_WAIT = 10.0
 _CONFIG = {
     "core.autocrlf": "false",
+    "core.fileMode": "false",
     "core.untrackedCache": "true",
     "core.preloadIndex": "true",
 }
@@ -40,13 +44,10 @@ def create_vault(
     making was interrupted is completed.
     """
     _check_place(root, inside_repository)
-    root.mkdir(parents=True, exist_ok=True)
-    born = git_dir_of(root) is not None
-    if not born:
-        _initialise(root, environment)
+    _initialise(root, environment)
     vault = Vault(root, environment)
     writes: dict[str, bytes | None] = dict(template_files())
-    with transaction(vault, now, "init", wait=10.0) as started:
+    with transaction(vault, now, "init", wait=_WAIT) as started:
         if vault.head().commit is None:
             started.commit([Change("init(vault): a new memory", writes, trailers("init"))])
     return vault
@@ -61,25 +62,30 @@ def template_files() -> Iterator[tuple[str, bytes]]:
 
 
 def _initialise(root: Path, environment: Mapping[str, str]) -> None:
-    from clawmem.vault.git import Git
-
+    # The state folder comes first: it marks what is unfinished as ours, and the lock in it keeps others out.
+    state = root / ".git" / "clawmem"
+    state.mkdir(parents=True, exist_ok=True)
     git = Git(root, environment)
-    git.run("init", "--quiet", "--template=", f"--initial-branch={BRANCH}", ".")
-    for key, value in _CONFIG.items():
-        git.run("config", "--local", key, value)
+    with writer_lock(state / "lock", _WAIT, "init"):
+        (root / ".git" / "config.lock").unlink(missing_ok=True)
+        git.run("init", "--quiet", "--template=", f"--initial-branch={BRANCH}", ".")
+        for key, value in _CONFIG.items():
+            git.run("config", "--local", key, value)
 
 
 def _check_place(root: Path, inside_repository: bool) -> None:
     if root.exists() and not root.is_dir():
         raise InvalidInput(f"{root} is a file.", "Name a folder for the vault.")
     unfinished = git_dir_of(root) if root.is_dir() else None
+    if unfinished is not None and _is_ours(unfinished):
+        return
     if (root / SETTINGS).exists():
         raise Refused(f"{root} is a vault already.", "`clawmem status` tells about it.")
-    if unfinished is not None and not _is_ours(unfinished):
+    if unfinished is not None:
         raise Refused(
             f"{root} is a git repository already.", "A vault needs a repository of its own: name another folder."
         )
-    if root.is_dir() and any(name != ".git" for name in os.listdir(root)):
+    if root.is_dir() and any(root.iterdir()):
         raise Refused(f"{root} is not empty.", "Name an empty or a new folder.")
     outer = next((folder for folder in root.resolve().parents if git_dir_of(folder)), None)
     if outer is not None and not inside_repository:
@@ -90,5 +96,12 @@ def _check_place(root: Path, inside_repository: bool) -> None:
 
 
 def _is_ours(git_dir: Path) -> bool:
-    """Whether a repository without commits was begun by clawmem and not finished."""
-    return (git_dir / "clawmem").is_dir() and not any((git_dir / "refs" / "heads").rglob("*"))
+    """Whether a repository was begun by clawmem and not finished: no commit yet, or its first one not yet followed."""
+    state = git_dir / "clawmem"
+    begun = not any((git_dir / "refs" / "heads").glob("*")) and not (git_dir / "packed-refs").exists()
+    return state.is_dir() and (begun or _first_is_pending(state))
+
+
+def _first_is_pending(state: Path) -> bool:
+    pending = state / "pending.json"
+    return pending.exists() and json.loads(pending.read_bytes())["parent"] is None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError
+from clawmem.errors import ClawmemError, Refused
 from clawmem.model.catalog import catalog_from_mapping
 from clawmem.model.change import Author, Change, subject_line, trailers
 from clawmem.model.codec import parse_items, refuse_conflict_markers
@@ -23,41 +22,45 @@ UNNAMED = Author("by hand", "hand@clawmem")
 
 
 class HandEdits(NamedTuple):
-    """Owned files that differ from HEAD: those fit to be committed, and why each other one is not."""
+    """Owned files that differ from HEAD: those fit to be committed with what they hold (None: deleted), and why
+    each other one is not."""
 
-    good: tuple[str, ...]
+    good: Mapping[str, bytes | None]
     bad: tuple[tuple[str, ClawmemError], ...]
 
 
 def start_scan(vault: Vault) -> subprocess.Popen[bytes]:
     """Start git looking for changed files, so that other work can go on meanwhile."""
-    return vault.git.start("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal")
+    # Every untracked file by name, not only its folder: git then leaves out what is ignored or another repository's.
+    options = ("--no-renames", "--untracked-files=all", "--ignore-submodules=all")
+    return vault.git.start("status", "--porcelain=v1", "-z", *options)
 
 
 def finish_scan(vault: Vault, scan: subprocess.Popen[bytes]) -> tuple[str, ...]:
     """The owned files that differ from HEAD, new and deleted ones included."""
     printed = vault.git.finish(scan, "status").decode(errors="surrogateescape")
-    paths: set[str] = set()
-    for entry in printed.split("\0"):
-        path = entry[3:]
-        if path.endswith("/"):
-            paths.update(_below(vault, path))
-        elif path:
-            paths.add(path)
-    return tuple(sorted(path for path in paths if is_owned(path)))
+    return tuple(sorted({entry[3:] for entry in printed.split("\0") if is_owned(entry[3:])}))
 
 
 def check_edits(vault: Vault, paths: Iterable[str]) -> HandEdits:
     """Sort changed files into those that parse and those that do not."""
-    good, bad = [], []
+    good: dict[str, bytes | None] = {}
+    bad: list[tuple[str, ClawmemError]] = []
     for path in paths:
         try:
-            check_file(path, vault.read(path))
+            good[path] = _sound(vault, path)
         except ClawmemError as problem:
             bad.append((path, problem))
-        else:
-            good.append(path)
-    return HandEdits(tuple(good), tuple(bad))
+    return HandEdits(good, tuple(bad))
+
+
+def _sound(vault: Vault, path: str) -> bytes | None:
+    obstacle = vault.obstacle(path)
+    if obstacle is not None:
+        raise Refused(f"{path} is not taken in: {obstacle}.", "Put a real file or folder in its place.")
+    data = vault.read(path)
+    check_file(path, data)
+    return data
 
 
 def check_file(path: str, data: bytes | None) -> None:
@@ -86,16 +89,16 @@ def _check_text(path: str, name: str, data: bytes) -> None:
             parse_yaml(front, path)
 
 
-def plan_adoption(vault: Vault, good: Iterable[str]) -> tuple[Change, ...]:
+def plan_adoption(vault: Vault, edited: Mapping[str, bytes | None]) -> tuple[Change, ...]:
     """One change for each place a person edited: an entity's folder, or a single file."""
     places: dict[str, list[str]] = defaultdict(list)
-    for path in good:
+    for path in edited:
         places[name_of_path(path) or path].append(path)
     author = _own_identity(vault)
     return tuple(
         Change(
             subject=subject_line("edit", place, "by hand"),
-            writes={path: vault.read(path) for path in paths},
+            writes={path: edited[path] for path in paths},
             trailers=trailers("edit", entities=[place] if name_of_path(paths[0]) else []),
             author=author,
         )
@@ -111,9 +114,22 @@ def _own_identity(vault: Vault) -> Author:
     return Author(name or UNNAMED.name, rest.partition(">")[0] or UNNAMED.email)
 
 
-def _below(vault: Vault, folder: str) -> Iterable[str]:
-    root = str(vault.root)
-    for where, folders, files in os.walk(vault.root / folder):
-        folders[:] = [name for name in folders if name != ".git"]
-        for name in files:
-            yield os.path.relpath(os.path.join(where, name), root)  # noqa: PTH118 - text paths, no objects
+
+def dropped_facts(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]) -> list[str]:
+    """A sentence for each `items.json` from which a person's edit took facts: an editor may have held an old copy."""
+    said = []
+    for path, data in after.items():
+        gone = _ids(before.get(path), path) - _ids(data, path)
+        if gone:
+            names = ", ".join(sorted(gone)[:3]) + (f" and {len(gone) - 3} more" if len(gone) > 3 else "")
+            said.append(f"your edit of {path} takes out {names}; `clawmem undo` brings them back")
+    return said
+
+
+def _ids(data: bytes | None, path: str) -> set[str]:
+    if data is None or not path.endswith(f"/{ITEMS}"):
+        return set()
+    try:
+        return {fact.id for fact in parse_items(data, path)}
+    except ClawmemError:
+        return set()  # what HEAD holds did not parse either: nothing can be said of it

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from clawmem.vault.disk import write_whole
 from clawmem.vault.vault import Vault
 
 JOURNAL = "access.log"
@@ -19,7 +20,7 @@ FOLDING = "access.folding"
 class Access(NamedTuple):
     """How often a fact was shown since the last fold, and when last (ISO 8601 UTC)."""
 
-    count: int
+    count: int  # type: ignore[assignment] # nobody counts in this tuple
     last: str
 
 
@@ -35,7 +36,7 @@ def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | N
                 # The fold renames the file under the same lock: a writer that waited looks again.
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
                 if _same_file(descriptor, path):
-                    os.write(descriptor, line)
+                    write_whole(descriptor, line)
                     return None
             finally:
                 os.close(descriptor)

@@ -119,14 +119,15 @@ def put(vault: Vault, path: str, content: bytes | None) -> None:
 
 def sync_index(vault: Vault, paths: Sequence[str], kept: Sequence[str]) -> None:
     """Make git's index say of each file what HEAD says, also of those that a person changed and we kept."""
-    update_index(vault, [path for path in paths if path not in kept])
+    update_index(vault, [path for path in paths if path not in set(kept)])
     if kept:
-        _with_patience(vault, ("--literal-pathspecs", "reset", "--quiet", "HEAD", "--", *kept), b"")
+        names = [f":(literal){path}" for path in kept]
+        _with_patience(vault, ("reset", "--quiet", "HEAD", "--", *names), b"")
 
 
 def update_index(vault: Vault, paths: Sequence[str]) -> None:
     """Tell git's index about these files, so that `git status` is empty."""
-    there = [path for path in paths if vault.obstacle(path) is None and vault.path(path).exists()]
+    there = {path for path in paths if vault.obstacle(path) is None and vault.path(path).exists()}
     gone = [path for path in paths if path not in there]
     for names, options in ((there, ("--add", "--chmod=-x")), (gone, ("--force-remove",))):
         if names:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from clawmem.errors import Refused
+
 _REF = "ref: "
 
 
@@ -42,6 +44,11 @@ def read_head(git_dir: Path) -> Head:
     if not text.startswith(_REF):
         return Head(None, text)
     branch = text.removeprefix(_REF)
+    if branch.endswith("/.invalid"):
+        raise Refused(
+            "This repository keeps its branches in git's reftable format, which clawmem does not read.",
+            "Convert it: git refs migrate --ref-format=files",
+        )
     common = common_dir_of(git_dir)
     try:
         with open(common / branch, encoding="utf-8") as file:  # noqa: PTH123

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
 
 from clawmem.errors import Locked
+from clawmem.vault.disk import HALF
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.vault import Vault
 
 _OLD_ENOUGH = 600.0
 _LONGEST_WAIT = 2.0
+_SURELY_DEAD = 0.05
+_NAP = 0.01
 
 
 def clear_stale_locks(vault: Vault) -> list[str]:
@@ -22,15 +24,23 @@ def clear_stale_locks(vault: Vault) -> list[str]:
     """
     said = []
     for path in _lock_files(vault):
-        if _waited_out(path):
+        if _goes_by_itself(vault, path):
             continue
-        if _git_at_work(vault, path):
-            raise Locked(
-                f"A git command is at work in the vault and holds {path.name}.", "Try again when it has finished."
-            )
         path.unlink(missing_ok=True)
         said.append(f"removed {path.name}, left behind by a git process that was killed")
     return said
+
+
+def clear_halves(vault: Vault) -> None:
+    """Remove half-written files of processes that were killed; the writer lock must be held."""
+    for half in vault.state.glob(f"{HALF}*"):
+        vault.disk.remove(half)
+
+
+def clear_crash_reports(vault: Vault) -> None:
+    """Remove what `git fast-import` leaves when it fails: its report repeats the text that was to be written."""
+    for path in vault.git_dir.glob("fast_import_crash_*"):
+        vault.disk.remove(path)
 
 
 def _lock_files(vault: Vault) -> list[Path]:
@@ -42,34 +52,55 @@ def _lock_files(vault: Vault) -> list[Path]:
     return [path for path in candidates if path.exists()]
 
 
-def _waited_out(path: Path) -> bool:
-    """Give a live git a moment to finish; True where the lock went away by itself."""
-    if sys.platform.startswith("linux"):
-        deadline = time.monotonic() + 0.05
-    else:
-        deadline = time.monotonic() + _LONGEST_WAIT
-    while time.monotonic() < deadline:
-        if not path.exists():
-            return True
-        time.sleep(0.01)
-    return not path.exists()
+def _goes_by_itself(vault: Vault, path: Path) -> bool:
+    """Give a live git time to finish; False where no git holds the lock any more. Raises Locked in the end."""
+    start = time.monotonic()
+    while path.exists():
+        waited = time.monotonic() - start
+        at_work = _git_at_work(vault, path)
+        if not at_work and waited > _SURELY_DEAD:
+            return False
+        if at_work and waited > _LONGEST_WAIT:
+            raise Locked(
+                f"A git command is at work in the vault and holds {path.name}.", "Try again when it has finished."
+            )
+        time.sleep(_NAP)
+    return True
 
 
 def _git_at_work(vault: Vault, lock: Path) -> bool:
+    """Whether some live process holds the lock: a git in the vault, or anything that has the lock file open.
+
+    Where processes cannot be seen, a lock counts as held until it is ten minutes old.
+    """
     processes = Path("/proc")
     if not sys.platform.startswith("linux") or not (processes / "self").exists():
-        try:
-            return time.time() - lock.stat().st_mtime < _OLD_ENOUGH
-        except FileNotFoundError:
-            return False
+        return _is_young(lock)
     places = {vault.root.resolve(), vault.git_dir.resolve()}
-    return any(_is_git_in(entry, places) for entry in processes.iterdir() if entry.name.isdigit())
+    entries = [entry for entry in processes.iterdir() if entry.name.isdigit()]
+    return any(_is_git_in(entry, places, lock) or _has_open(entry, lock) for entry in entries)
 
 
-def _is_git_in(process: Path, places: set[Path]) -> bool:
+def _is_young(lock: Path) -> bool:
+    try:
+        return time.time() - lock.stat().st_mtime < _OLD_ENOUGH
+    except FileNotFoundError:
+        return False
+
+
+def _is_git_in(process: Path, places: set[Path], lock: Path) -> bool:
     try:
         if not (process / "comm").read_text().startswith("git"):
             return False
-        return any(Path(os.readlink(process / "cwd")).is_relative_to(place) for place in places)
+        return any((process / "cwd").readlink().is_relative_to(place) for place in places)
+    except PermissionError:
+        return _is_young(lock)  # somebody else's git, and no way to know where it works
+    except OSError:
+        return False  # it ended meanwhile
+
+
+def _has_open(process: Path, lock: Path) -> bool:
+    try:
+        return any(entry.readlink() == lock for entry in (process / "fd").iterdir())
     except OSError:
         return False  # it ended meanwhile, or belongs to somebody else

@@ -7,29 +7,40 @@ has happened, after it everything has, and whatever a crash leaves undone the ne
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 
-from clawmem.errors import GitFailed, Locked, NeedsPerson, Refused
+from clawmem.errors import ClawmemError, GitFailed, Locked, NeedsPerson, Refused
 from clawmem.model.change import Change
 from clawmem.vault.fast_import import stream
-from clawmem.vault.hand_edits import HandEdits, check_edits, finish_scan, plan_adoption, start_scan
+from clawmem.vault.hand_edits import HandEdits, check_edits, dropped_facts, finish_scan, plan_adoption, start_scan
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.pending import (
     Pending,
+    bring,
     clear_pending,
-    put,
+    discard_consumed,
+    landed,
     read_pending,
     settle,
+    sync_index,
     update_index,
     write_pending,
 )
-from clawmem.vault.stale import clear_stale_locks
+from clawmem.vault.refs import Head
+from clawmem.vault.stale import clear_crash_reports, clear_halves, clear_stale_locks
 from clawmem.vault.vault import Vault
+from clawmem.vault.verbatim import keep_verbatim
 
-_UNFINISHED = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD")
+# What git leaves while a person is in the middle of something, and what git calls it.
+_UNFINISHED = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+}
 
 
 class Transaction:
@@ -39,9 +50,10 @@ class Transaction:
         self.vault = vault
         self.now = now
         self.notices: list[str] = []
-        self.unreadable: dict[str, str] = {}
+        self.unreadable: dict[str, ClawmemError] = {}
         self._read: dict[str, bytes | None] = {}
         self._scan: subprocess.Popen[bytes] | None = None
+        self._unfinished = False
 
     def read(self, path: str) -> bytes | None:
         """A work tree file as this transaction sees it; remembered, so that a later edit by hand is noticed."""
@@ -53,28 +65,23 @@ class Transaction:
     def begin(self) -> None:
         """Finish what an earlier process left undone and start looking for edits made by hand."""
         self.notices += clear_stale_locks(self.vault)
+        clear_halves(self.vault)
+        keep_verbatim(self.vault)
         _refuse_unfinished(self.vault)
-        pending = read_pending(self.vault)
-        if pending is not None:
-            self.notices += [f"kept your edit of {path}" for path in settle(self.vault, pending)]
-            clear_pending(self.vault)
+        self._settle()
         self._scan = start_scan(self.vault)
 
     def adopt(self) -> HandEdits:
         """Commit the edits made by hand since the last change, once; files that do not parse stay as they are."""
         scan, self._scan = self._scan, None
         if scan is None:
-            return HandEdits((), ())
+            return HandEdits({}, ())
         edits = check_edits(self.vault, finish_scan(self.vault, scan))
         for path, problem in edits.bad:
-            self.unreadable[path] = str(problem)
+            self.unreadable[path] = problem
             self.notices.append(f"left alone: {problem}")
         if edits.good:
-            changes = plan_adoption(self.vault, edits.good)
-            self._land(changes)
-            update_index(self.vault, edits.good)
-            clear_pending(self.vault)
-            self.notices.append(f"took in {len(edits.good)} file(s) edited by hand")
+            self._take_in(edits.good)
         return edits
 
     def commit(self, changes: Sequence[Change]) -> tuple[str, ...]:
@@ -86,19 +93,34 @@ class Transaction:
         self.adopt()
         if not changes:
             return ()
+        if self._unfinished:
+            self._settle()
         final: dict[str, bytes | None] = {}
         for change in changes:
             final.update(change.writes)
-        self._refuse_edited(final)
+        self._refuse_unsafe(final)
         names = self._land(changes)
-        self._follow(final)
-        update_index(self.vault, tuple(final))
-        for change in changes:
-            for name in change.consumes:
-                self.vault.disk.remove(self.vault.state / name)
-        clear_pending(self.vault)
+        self._finish(changes, final)
         self._read.update(final)
         return names
+
+    def _settle(self) -> None:
+        pending = read_pending(self.vault)
+        if pending is not None:
+            self.notices += [f"kept your edit of {path}" for path in settle(self.vault, pending)]
+            clear_pending(self.vault)
+        self._unfinished = False
+
+    def _take_in(self, good: Mapping[str, bytes | None]) -> None:
+        head = self.vault.head().commit
+        standing = self.vault.contents_at(head, good) if head else {}
+        edited = {path: data for path, data in good.items() if data != standing.get(path)}
+        if edited:
+            self._land(plan_adoption(self.vault, edited))
+            self.notices.append(f"took in {len(edited)} file(s) edited by hand")
+            self.notices += dropped_facts(standing, edited)
+        update_index(self.vault, tuple(good))
+        clear_pending(self.vault)
 
     def _land(self, changes: Sequence[Change]) -> tuple[str, ...]:
         head = self.vault.head()
@@ -108,32 +130,60 @@ class Transaction:
                 "Return to the branch with `git switch main`, then run the command again.",
             )
         paths = tuple(dict.fromkeys(path for change in changes for path in change.writes))
-        consumes = tuple(name for change in changes for name in change.consumes)
-        write_pending(self.vault, Pending(head.commit, paths, changes[-1].subject, consumes))
+        pending = Pending(head.commit, paths, changes[-1].subject, _consumed(changes))
+        write_pending(self.vault, pending)
         given = stream(changes, head.branch, head.commit, int(self.now.timestamp()))
         try:
             printed = self.vault.git.run("fast-import", "--quiet", "--done", given=given)
         except GitFailed as problem:
-            clear_pending(self.vault)
-            if self.vault.head() != head:
-                raise Locked(
-                    "Another git command moved the branch at the same moment; nothing was written.", "Try again."
-                ) from problem
-            raise
+            return self._after_failure(pending, head, problem)
         return tuple(printed.decode().split())
 
-    def _refuse_edited(self, final: dict[str, bytes | None]) -> None:
+    def _after_failure(self, pending: Pending, head: Head, problem: GitFailed) -> tuple[str, ...]:
+        """A git that was killed may have moved the branch before it died: then the change has landed."""
+        clear_crash_reports(self.vault)
+        if self.vault.head() != head:
+            names = landed(self.vault, pending)
+            if names:
+                return names
+            clear_pending(self.vault)
+            raise Locked(
+                "Another git command moved the branch at the same moment; nothing was written.", "Try again."
+            ) from problem
+        clear_pending(self.vault)
+        raise problem
+
+    def _refuse_unsafe(self, final: Mapping[str, bytes | None]) -> None:
         for path in final:
-            known = self._read[path] if path in self._read else self.read(path)
-            if self.vault.read(path) != known:
+            obstacle = self.vault.obstacle(path)
+            if obstacle is not None:
+                raise Refused(f"{path} cannot be written: {obstacle}.", "Move that out of the way and try again.")
+            if path in self.unreadable:
+                raise self.unreadable[path]
+        self._refuse_edited(final)
+
+    def _refuse_edited(self, final: Mapping[str, bytes | None]) -> None:
+        blind = [path for path in final if path not in self._read]
+        self._read.update(dict.fromkeys(blind))
+        if any(self.vault.read(path) is not None for path in blind):
+            # Written without having been read: only what HEAD holds may be replaced.
+            head = self.vault.head().commit
+            self._read.update(self.vault.contents_at(head, blind) if head else {})
+        for path in final:
+            if self.vault.read(path) != self._read[path]:
                 raise Locked(f"{path} was edited while this ran; nothing was written.", "Run the command again.")
 
-    def _follow(self, final: dict[str, bytes | None]) -> None:
-        for path, content in final.items():
-            if self.vault.read(path) == self._read[path]:
-                put(self.vault, path, content)
-            else:
-                self.notices.append(f"kept your edit of {path}; the committed version is in HEAD")
+    def _finish(self, changes: Sequence[Change], final: Mapping[str, bytes | None]) -> None:
+        """The commits are reachable: whatever fails from here on, the next command completes."""
+        try:
+            kept = [path for path, content in final.items() if not bring(self.vault, path, self._read[path], content)]
+            self.notices += [f"kept your edit of {path}; the committed version is in HEAD" for path in kept]
+            discard_consumed(self.vault, _consumed(changes))
+            sync_index(self.vault, tuple(final), kept)
+            clear_pending(self.vault)
+        except (OSError, GitFailed) as problem:
+            self._unfinished = True
+            self.notices.append(f"committed; the next command puts the files in place, which failed now: {problem}")
 
 
 @contextmanager
@@ -160,10 +210,13 @@ def _abandon(unused: Transaction) -> None:
 
 
 def _refuse_unfinished(vault: Vault) -> None:
-    for name in _UNFINISHED:
+    for name, what in _UNFINISHED.items():
         if (vault.git_dir / name).exists():
-            what = name.split("_")[0].split("-")[0].lower()
             raise NeedsPerson(
                 f"A git {what} is unfinished in the vault.",
                 f"Finish it with `git {what} --continue` or drop it with `git {what} --abort`.",
             )
+
+
+def _consumed(changes: Sequence[Change]) -> tuple[str, ...]:
+    return tuple(name for change in changes for name in change.consumes)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
+from clawmem.index.refresh import open_index
 from clawmem.index.store import Index, index_path, open_store
 from clawmem.memory.checks.facts import PlacedFact
 from clawmem.memory.checks.problem import ERROR, INFO, Problem
@@ -58,7 +59,7 @@ def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str]
 
 
 def index_problems(vault: Vault, expected: Expected) -> Iterator[Problem]:
-    """How the index as it stands differs from a rebuild; nothing where there is none, or none that is used."""
+    """How the index, brought to HEAD as any read would, differs from a rebuild; nothing where there is none."""
     if not index_path(vault).exists():
         return
     index = open_store(vault)
@@ -67,6 +68,9 @@ def index_problems(vault: Vault, expected: Expected) -> Iterator[Problem]:
         yield Problem(INFO, "index", _PLACE, None, message, fixable=True)
         return
     try:
+        if index.head() != vault.head().commit:
+            index.close()
+            index = open_index(vault)
         yield from _compared(vault, index, expected)
     except sqlite3.DatabaseError as problem:
         yield _wrong(f"it cannot be read ({problem})")
@@ -75,10 +79,6 @@ def index_problems(vault: Vault, expected: Expected) -> Iterator[Problem]:
 
 
 def _compared(vault: Vault, index: Index, expected: Expected) -> Iterator[Problem]:
-    if index.head() != vault.head().commit:
-        message = "The index is behind HEAD; the next command brings it up to date."
-        yield Problem(INFO, "index", _PLACE, None, message, fixable=True)
-        return
     (verdict,) = index.database.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         yield _wrong(f"SQLite says: {verdict}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.model.dates import moment_of
+from clawmem.vault.disk import HALF
 from clawmem.vault.journal import unfolded
 from clawmem.vault.pending import read_pending
 from clawmem.vault.refs import common_dir_of
@@ -38,7 +39,7 @@ def repository_problems(vault: Vault) -> Iterator[Problem]:
         yield Problem(ERROR, "git", ".git/HEAD", None, problem.message)
         return
     if head.branch is None:
-        yield Problem(ERROR, "git", ".git/HEAD", None, "HEAD is detached, so nothing can be changed: `git switch main`.")
+        yield Problem(ERROR, "git", ".git/HEAD", None, "HEAD is detached, so nothing can change: `git switch main`.")
     if head.commit is None:
         yield Problem(ERROR, "git", ".git/HEAD", None, "The vault has no commit yet: run `clawmem init` on it again.")
     what = unfinished_git(vault)
@@ -63,9 +64,26 @@ def state_problems(vault: Vault) -> Iterator[Problem]:
 
 def half_files(vault: Vault) -> list[Path]:
     """What a write that was cut short left behind; with the writer lock held nobody else is writing."""
-    own = os.getpid()
-    staged = [path for path in vault.state.glob("half-*") if path.name != f"half-{own}"]
-    return sorted([*staged, *(path for path in vault.root.rglob(f".*{HALF_BESIDE}") if ".git" not in path.parts)])
+    # A read that keeps a parsed page in its cache writes without the lock: its process is alive.
+    staged = [path for path in vault.state.glob(f"{HALF}*") if not _alive(path.name.removeprefix(HALF))]
+    beside = [path for path in vault.root.rglob(f".*{HALF_BESIDE}") if not path.is_relative_to(vault.git_dir)]
+    return sorted([*staged, *beside, *vault.git_dir.glob("fast_import_crash_*")])
+
+
+def clear_leftovers(vault: Vault) -> None:
+    """Remove what `half_files` finds; the writer lock must be held."""
+    for path in half_files(vault):
+        vault.disk.remove(path)
+
+
+def _alive(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _pending_problems(vault: Vault) -> Iterator[Problem]:

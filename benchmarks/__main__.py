@@ -1,0 +1,39 @@
+"""`make bench`, or `python -m benchmarks recall remember batch repository` for some of it."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarks.many import batch_rows, repository_rows
+from benchmarks.report import HEAD, Row, line
+from benchmarks.start_up import recall_rows, remember_rows
+
+SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
+    "recall": recall_rows,
+    "remember": remember_rows,
+    "batch": batch_rows,
+    "repository": repository_rows,
+}
+
+
+def main(names: list[str]) -> int:
+    """Run the named suites, or all; the exit code says whether every goal was met."""
+    unknown = set(names) - set(SUITES)
+    if unknown:
+        print(f"no such suite: {', '.join(sorted(unknown))}; there are {', '.join(SUITES)}", file=sys.stderr)
+        return 2
+    met = True
+    print(HEAD, flush=True)
+    for name in names or SUITES:
+        with tempfile.TemporaryDirectory(prefix="clawmem-bench-") as folder:
+            for row in SUITES[name](Path(folder)):
+                print(line(row), flush=True)
+                met &= row.met
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,122 @@
+"""Keyword search by Whoosh, for a Python whose SQLite lacks FTS5 and for whoever asks for it.
+
+Whoosh keeps files of its own, so each flush makes a new generation of them and notes its number in the SQLite
+transaction it belongs to. Where the two differ a process died between them, and the index is built anew.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from whoosh.analysis import CharsetFilter, StemmingAnalyzer
+from whoosh.fields import ID, TEXT, Schema
+from whoosh.filedb.filestore import FileStorage, RamStorage
+from whoosh.index import FileIndex
+from whoosh.index import IndexError as WhooshIndexError
+from whoosh.query import Or, Phrase, Term
+from whoosh.scoring import BM25F
+from whoosh.support.charset import accent_map
+
+from clawmem.index.keyword import Document, EngineDamaged, Match
+
+_STAMP = "whoosh"
+# The same words as FTS5's unicode61: runs of letters and digits, none too short or too common to count.
+_ANALYZER = StemmingAnalyzer(expression=r"[^\W_]+", stoplist=None, minsize=1) | CharsetFilter(accent_map)
+_SCHEMA = Schema(n=ID(stored=True, unique=True), text=TEXT(analyzer=_ANALYZER))
+_DAMAGE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, struct.error, WhooshIndexError)
+
+
+class WhooshEngine:
+    """Whoosh in a folder of its own, or in memory where there is none."""
+
+    name = "whoosh"
+
+    def __init__(self, database: sqlite3.Connection, folder: Path | None) -> None:
+        self._database = database
+        self._folder = folder
+        self._storage: Any = RamStorage() if folder is None else FileStorage(str(folder))
+        self._new: dict[int, str] = {}
+        self._gone: set[int] = set()
+        self._searcher: Any = None
+
+    def add(self, documents: Iterable[Document]) -> None:
+        """Note texts to be indexed by the next flush."""
+        self._new.update(documents)
+
+    def remove(self, documents: Iterable[Document]) -> None:
+        """Note texts to be taken out by the next flush."""
+        for document in documents:
+            if self._new.pop(document.n, None) is None:
+                self._gone.add(document.n)
+
+    def flush(self) -> None:
+        """Commit a new generation of the files, and its number to the open SQLite transaction."""
+        if not self._new and not self._gone:
+            return
+        self.close()
+        writer = self._index().writer(limitmb=64, timeout=10.0)
+        try:
+            for n in self._gone:
+                writer.delete_by_term("n", str(n))
+            for n, text in self._new.items():
+                writer.add_document(n=str(n), text=text)
+        except BaseException:
+            writer.cancel()
+            raise
+        writer.commit()
+        self.forget()
+        self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_STAMP, str(self._generation())))
+
+    def forget(self) -> None:
+        """Drop what was noted since the last flush."""
+        self._new, self._gone = {}, set()
+
+    def search(self, words: Sequence[str], limit: int) -> list[Match]:
+        """BM25F with k1 1.2 and b 0.75; raises EngineDamaged where the files cannot be read."""
+        parts = [one for one in (_part(word) for word in dict.fromkeys(words)) if one is not None]
+        if not parts or self._generation() < 0:
+            return []
+        try:
+            if self._searcher is None:
+                self._searcher = self._index().searcher(weighting=BM25F(B=0.75, K1=1.2))
+            found = self._searcher.search(Or(parts), limit=limit)
+            matches = [Match(int(hit["n"]), float(hit.score)) for hit in found]
+        except _DAMAGE as problem:
+            raise EngineDamaged(f"Whoosh's files cannot be read: {problem}") from problem
+        return sorted(matches, key=lambda match: (-match.score, match.n))
+
+    def in_step(self) -> bool:
+        """Whether the newest generation on disk is the one the SQLite side knows."""
+        row = self._database.execute("SELECT value FROM meta WHERE key = ?", (_STAMP,)).fetchone()
+        return self._generation() == (int(row[0]) if row else -1)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        searcher, self._searcher = self._searcher, None
+        if searcher is not None:
+            searcher.close()
+
+    def _generation(self) -> int:
+        if self._folder is not None and not self._folder.is_dir():
+            return -1
+        generation: int = FileIndex(self._storage, _SCHEMA).latest_generation() if self._born() else -1
+        return generation
+
+    def _born(self) -> bool:
+        return bool(self._storage.index_exists())
+
+    def _index(self) -> Any:
+        if self._folder is not None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        return self._storage.open_index() if self._born() else self._storage.create_index(_SCHEMA)
+
+
+def _part(word: str) -> Any:
+    tokens = [token.text for token in _ANALYZER(word, mode="query")]
+    if len(tokens) > 1:
+        return Phrase("text", tokens)
+    return Term("text", tokens[0]) if tokens else None

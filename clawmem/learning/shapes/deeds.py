@@ -1,0 +1,258 @@
+"""What was done: milestones, events, decisions, lessons."""
+
+from __future__ import annotations
+
+import re
+
+from clawmem.learning import grammar as g
+from clawmem.learning import verbs
+from clawmem.learning.shapes.habits import likes
+from clawmem.learning.shapes.shape import Setting, Shape
+from clawmem.learning.shapes.states import has
+from clawmem.learning.words import (
+    BORING,
+    VAGUE,
+)
+
+_STRONG_ONLY_WITH = {
+    "start": r"(?!from scratch|to (?:feel|get|see|think|realize|notice|understand|lose)|getting|thinking|"
+    r"feeling|seeing|having|off|over|out|being|realizing)(?:\w+)",
+    "begin": r"(?!to (?:feel|get|see|think|realize)|getting|thinking|feeling|seeing)\w+",
+    "learn": r"(?:to (?!love|appreciate|accept|cope)|how to|that |the hard way|about [A-Z]|[A-Z]|\w+ing\b)",
+    "lose": r"(?:my|our|the|\d|a) (?!\w*\s*(?:keys|wallet|phone|mind|way|temper|track|hope|motivation|focus|"
+    r"cool|balance|marbles))",
+    "break": r"(?:my|our|a|the) (?!\w*\s*(?:heart|mold|record|ice|rules))|up with",
+    "pass": r"(?:my|the|an?) ",
+    "sign": r"(?:up|with|a|the|for|on|off)",
+    "open": r"(?:an?|my|our|the) ",
+    "close": r"(?:on |my |our |the (?:deal|shop|store))",
+    "move": r"(?:to|into|in with|out|back|from|here|away) ?",
+    "decide": r"(?:to|on|against|that|we|not to) ",
+    "choose": r"(?:to |an? |the |[A-Z])",
+    "make": r"(?:an?|my|some) ",
+    "build": r"(?:an?|my|our|some|the) ",
+    "write": r"(?:an?|my|our|some|about|\d|"
+    r"two|three) ?",
+    "create": r"(?:an?|my|our|some) ",
+    "design": r"(?:an?|my|our|the) ",
+    "grow": r"up (?:in|on|near|with|as)|(?:my|our|some) ",
+    "receive": r"(?:an?|my|our|the|\d) ",
+    "win": r"(?:an?|the|our|my|first|second|third|\d|[A-Z])",
+    "discover": r"(?:an?|my|the|that|[A-Z]|\w+ing\b) ?",
+    "find": r"(?:an?|my|our) (?:new |great |perfect |"
+    r"really )*(?:job|house|apartment|home|place|roommate|church|therapist|doctor)",
+    "land": r"(?:an?|the|my) ",
+    "beat": r"(?:my|the|our|cancer)",
+    "score": r"(?:\d|an?|the|my)",
+    "run": r"(?:an?|the|my|\d)",
+    "fail": r"(?:my|the|an?) ",
+    "drop": r"out",
+    "accept": r"(?:an?|the|my) ",
+    "complete": r"(?:an?|the|my|our|[A-Z]|\w+ing)",
+    "finish": r"(?:an?|the|my|"
+    r"our|up|[A-Z]|\w+ing|writing|reading) ?",
+    "celebrate": r"(?:my|our|an?|the) ",
+    "plant": r"\w+",
+    "record": r"(?:an?|my|our|some|the) ",
+    "display": r"(?:my|our) ",
+    "present": r"(?:my|our|an?) ",
+    "become": r"(?:an?|friends with|the|vegan|vegetarian|interested in|engaged) ?",
+    "teach": r"(?:an?|my|myself|[A-Z]|\d|some (?:kids|students)) ?",
+    "earn": r"(?:an?|my|the|\$?\d) ?",
+    "release": r"(?:an?|my|our|the|version|v?\d) ?",
+    "use": r"$",
+    "raise": r"(?:\$?\d|money|funds|awareness|an?) ?",
+    "recover": r"from",
+    "perform": r"(?:at|in|"
+    r"for|an?|my) ",
+    "hire": r"(?:an?|[A-Z]|two|three|our) ?",
+    "train": r"for|with|in",
+    "participate": r"in ",
+    "compete": r"in ",
+    "settle": r"(?:in|on|down in) ",
+    "set": r"up ",
+    "attend": r"(?:an?|my|the|[A-Z]|\w+ \w+)",
+    "donate": r"(?!to it)",
+    "order": r"(?:an?|my|some) ",
+    "apply": r"(?:to|for) ",
+    "submit": r"(?:my|an?|the|our) ",
+    "configure": r".*[A-Z\d]",
+    "integrate": r".*[A-Z\d]",
+    "implement": r".*[A-Z\d]",
+    "install": r"(?:an?|the|my|[A-Z]|\w+ \d)",
+    "cancel": r"(?:my|our|the) ",
+    "replace": r"(?:my|our|the|"
+    r"[A-Z])",
+    "test": r"$",
+    "organize": r"(?:an?|the|my|our) ",
+    "organise": r"(?:an?|the|my|our) ",
+    "host": r"(?:an?|the|my|our) ",
+    "join": r"(?:an?|the|my|our|[A-Z]|\w+ \w+)",
+    "achieve": r"(?:an?|my|our|\d) ",
+    "qualify": r"for ",
+    "register": r"(?:for|as|my) ?",
+    "book": r"(?:an?|my|our|the|tickets|flights?) ?",
+    "direct": r"(?:an?|my) ",
+    "film": r"(?:an?|my) ",
+    "propose": r"to ",
+    "immerse": r"$",
+}
+_GOT = re.compile(
+    r"(?:(?:officially |finally )?(?:married|engaged|promoted|hired|fired|divorced|laid off|accepted|"
+    r"certified|diagnosed with|licensed|pregnant|rejected)\b|"
+    r"(?:an?|my|our|some|two|another) (?:first |new |own |little |cute |adorable |brand new |used |old |"
+    r"permanent |full-time |part-time |summer |dream )*(?:\w+ )?"
+    r"(?:job|promotion|raise|degree|licen[cs]e|certificat\w+|tattoo|dog|puppy|pup|cat|kitten|pet|car|house|"
+    r"apartment|bike|guitar|piano|"
+    r"offer|scholarship|internship|gig|role|grant|award|diagnosis|turtles?|necklace|console|camera|book deal|"
+    r"contract|sponsorship|deal|visa|passport)\b|"
+    r"into (?:an?|[A-Z]|\w+ school|college|grad|law|med)|back from [a-zA-Z ]{4,})"
+)
+_TOLD = re.compile(r"(?:to|that|on|against|we) ")
+_SWITCHED = re.compile(r"(?:over )?(?:(?:\w+ )?from (?P<old>.+?) )?to (?P<new>.+)")
+
+
+def did(reading: g.Reading, setting: Setting) -> Shape | None:
+    rest = reading.rest.rstrip(" .!,")
+    lemma = reading.lemma
+    if lemma == "have":
+        return has(reading, setting)
+    if reading.negated and not reading.never:
+        return None
+    if reading.never:
+        return (
+            Shape("status", None, f"never {lemma} {rest}", 0.5, 0.75)
+            if setting.chat and len(rest.split()) > 1
+            else None
+        )
+    if lemma in verbs.LIKING and reading.aspect == g.HAVE_DONE and "always" in reading.verb:
+        return likes(reading._replace(past=False), rest, setting)
+    turned = re.match(r"(\d{1,3})(?: years old)?$", rest) if lemma == "turn" else None
+    if turned:
+        return Shape("identity", "age", turned[1], 0.7, 0.85)
+    if lemma == "pass" and rest.startswith("away") and reading.person != g.SELF:
+        return Shape("relationship", None, "passed away", 0.85, 0.85)
+    if lemma == "grow" and re.match(r"up (?:in|near) \S+", rest):
+        return Shape("identity", "from", re.sub(r"^up (?:in|near) ", "", rest), 0.7, 0.85)
+    if lemma == "get":
+        return Shape("milestone", None, f"got {rest}", 0.6, 0.8) if _GOT.match(rest) else None
+    if lemma in ("switch", "migrate", "convert", "change"):
+        return _switched(rest)
+    shape = _always(reading, rest, setting)
+    if shape or not rest or lemma in verbs.IDLE:
+        return shape or _quit(lemma, rest)
+    return _quit(lemma, rest) or _milestone(reading, rest, setting)
+
+
+def _always(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
+    """Likings and wishes told in the past or perfect that still say who somebody is."""
+    if reading.lemma in ("love", "enjoy") and re.match(
+        r"(?:reading |watching |playing )?(?:\"|"
+        r"[A-Z]\w+ [A-Z])",
+        rest,
+    ):
+        return Shape("preference", "likes", rest, 0.5, 0.75)
+    if (
+        reading.lemma == "want"
+        and "always" in reading.verb
+        and re.match(r"to \w+ \w+", rest)
+        and not BORING.match(rest[3:])
+    ):
+        return Shape("goal", "wants", rest.removeprefix("to "), 0.5, 0.75)
+    if reading.lemma == "give" and re.match(
+        r"an? (?:\w+ ){0,3}(?:presentation|talk|speech|lecture|workshop|"
+        r"demo|toast)\b",
+        rest,
+    ):
+        return Shape("event", None, f"gave {rest}", 0.5, 0.75)
+    return None
+
+
+def _quit(lemma: str, rest: str) -> Shape | None:
+    stopped = re.match(r"(\w+ing) (.+)", rest)
+    if lemma in ("leave", "quit") and re.match(r"my (?:[\w-]+ ){0,2}job\b(?! (?:at|with))", rest):
+        return Shape("milestone", None, f"{lemma} {rest}", 0.7, 0.8)
+    job = re.match(r"(?:my (?:old |previous )?job (?:at|with) |working (?:at|for) |(?=[A-Z]))(.+)", rest)
+    if lemma in ("quit", "leave") and job and not (stopped and stopped[1] != "working"):
+        name = re.split(r"[,.]| (?:to|because|and|as|in|for|after|since|with) ", job[1])[0]
+        return Shape("milestone", "works_at", name, 0.7, 0.8, ended=True)
+    if lemma in ("quit", "stop") and stopped and not VAGUE.match(stopped[2]):
+        return Shape("milestone", "hobby", stopped[2], 0.6, 0.75, ended=True)
+    if lemma == "quit" and re.match(r"(?:my job|smoking|drinking|school|college)", rest):
+        return Shape("milestone", None, f"quit {rest}", 0.7, 0.8)
+    return None
+
+
+def _switched(rest: str) -> Shape | None:
+    found = _SWITCHED.match(rest)
+    if not found or VAGUE.match(found["new"]):
+        return None
+    new = re.split(r"[,.]| (?:because|since|as|for|in|on) ", found["new"])[0]
+    return Shape("decision", "uses", new, 0.7, 0.8, former=found["old"])
+
+
+def _milestone(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
+    lemma = reading.lemma
+    if len(rest.split()) > 35:
+        return None
+    if lemma == "decide" or (lemma == "choose" and setting.chat):
+        return _decided(rest)
+    if lemma == "learn" and re.match(r"(?:that|the hard way) ", rest):
+        return Shape("lesson", "learned", rest, 0.65, 0.75)
+    if lemma == "move" and re.match(r"(?:back )?(?:to|into) ", rest) and not VAGUE.match(rest):
+        return _moved(rest)
+    if lemma == "marry" or (lemma == "adopt" and re.search(r"\b(?:dog|cat|puppy|kitten|pup)\b", rest)):
+        return Shape("relationship", "spouse" if lemma == "marry" else "pet", rest, 0.75, 0.85)
+    if lemma == "join" and re.match(r"(?:an?|the|my|[A-Z])", rest):
+        return Shape("milestone", "member_of", rest, 0.6, 0.8)
+    limit = _STRONG_ONLY_WITH.get(lemma)
+    if lemma in verbs.MILESTONES and (not limit or re.match(limit, rest)):
+        if setting.chat and lemma in _TASKS and not setting.specific:
+            return None
+        return Shape("milestone", _DONE.get(lemma), rest, 0.55, 0.8)
+    if setting.chat and lemma in ("try", "see", "find", "get", "manage", "check", "look"):
+        return _managed(reading, rest) if lemma == "manage" else None
+    pinned = setting.specific or (not setting.chat and lemma not in _NEEDS_PIN and _CONCRETE.match(rest))
+    if lemma in verbs.EVENTS and pinned and (not limit or re.match(limit, rest)):
+        return Shape("event", None, f"{reading.verb} {rest}", 0.45, 0.7)
+    return None
+
+
+_NEEDS_PIN = frozenset(
+    "get put set do give find see hold lead manage use hit reach show send bring leave "
+    "cover increase improve talk speak discuss share "
+    "meet call text chat check stay arrive catch pick spend handle support".split()
+)
+_CONCRETE = re.compile(
+    r"(?:(?:to|on|at|in|for|up|with|around|through|along) )?(?:an?|my|our|some|the|two|three|\d+|"
+    r"[A-Z]\w+)\b(?: \S+){2,}"
+)
+
+
+def _managed(reading: g.Reading, rest: str) -> Shape | None:
+    achieved = re.match(r"to (?:reduce|improve|increase|cut|reach|bring|get|achieve|fix|deploy|migrate) .*\d", rest)
+    return Shape("milestone", None, rest, 0.5, 0.75) if achieved else None
+
+
+_TASKS = frozenset(
+    "start begin create build write design implement configure integrate install replace "
+    "record receive test "
+    "refactor complete finish close open set attend".split()
+)
+_DONE = {"buy": "owns", "purchase": "owns"}
+
+
+def _decided(rest: str) -> Shape | None:
+    if re.match(r"(?:to|on|not to|that) (?:it|that|this|go for it|try|the following|take)\b", rest) or not _TOLD.match(
+        rest
+    ):
+        return None
+    return Shape("decision", "decided", rest.removeprefix("to "), 0.7, 0.8)
+
+
+def _moved(rest: str) -> Shape:
+    to = re.match(r"(?:back )?(?:to|into) (.+)", rest)
+    place = re.split(r"[,.]? (?:from|with|because|for|after|when|and|since|so|as|before|to) ", to[1] if to else rest)[0]
+    if re.match(r"(?:[A-Z]|an? (?:new )?(?:city|town|apartment|house|place|home|flat))", place):
+        return Shape("milestone", "lives_in", place, 0.75, 0.85)
+    return Shape("milestone", None, f"moved {rest}", 0.5, 0.7)

@@ -1,0 +1,190 @@
+"""What somebody is and has."""
+
+from __future__ import annotations
+
+import re
+
+from clawmem.learning import grammar as g
+from clawmem.learning import verbs
+from clawmem.learning.shapes.shape import Setting, Shape
+from clawmem.learning.words import (
+    APPOINTMENT,
+    IDENTITY,
+    LASTING,
+    OCCUPATION,
+    POSSESSION,
+    RELATION_OF,
+    VAGUE,
+)
+
+_AGE = re.compile(r"(?:turning |about to turn )?(\d{1,3})(?: years? old| yrs? old)?[.!]?$")
+_FROM = re.compile(r"(?:originally |all the way )?from ([A-Z][\w .,'-]*|(?:a|the) (?:small|tiny|big) \w+.*)")
+_BORN = re.compile(r"born (?:and raised )?(in|on) (?:the )?(.+)")
+_RAISED = re.compile(r"raised in (.+)")
+_ALLERGIC = re.compile(r"(?:\w+ )?(?:allergic|intolerant) to (.+)")
+_BASED = re.compile(r"(?:based|located|living|stationed) (?:in|at|out of|near) (.+)")
+_MARRIED_TO = re.compile(r"(?:happily )?(married|engaged) to (.+)")
+_FOND = re.compile(
+    r"(?:really |very |super |so |also |huge |a (?:huge |big |massive |total )?)*"
+    r"(?:into|fond of|fan of|fans of|passionate about|keen on|crazy about|obsessed with|hooked on|"
+    r"interested in|addicted to) (.+)"
+)
+_AFRAID = re.compile(r"(?:really |very |so |terribly )?(?:afraid|scared|terrified) of (.+)")
+_FLUENT = re.compile(r"fluent in (.+)")
+_TURNED = re.compile(
+    r"(?:recently |just |finally |also |officially )*(?P<what>diagnosed with|promoted|hired|fired|laid off|"
+    r"accepted|elected|"
+    r"nominated|awarded|selected|chosen|appointed|drafted|enrolled|invited to|certified|admitted|transferred|"
+    r"married)\b(?P<of>.*)"
+)
+
+
+def is_(reading: g.Reading, setting: Setting) -> Shape | None:
+    rest = reading.rest.rstrip(" .!,")
+    for rule in (_born_or_from, _lasting_state, _tastes):
+        shape = rule(rest, reading)
+        if shape:
+            return shape if not reading.past or shape.category in ("milestone", "health") else _was(shape)
+    turned = _TURNED.match(rest)
+    if turned and not reading.negated and (reading.past or reading.aspect == g.BEEN or turned["what"] != "married"):
+        return _turn(turned)
+    return None if reading.negated else _is_a(rest, reading)
+
+
+def _was(shape: Shape) -> Shape | None:
+    """A state that is over: worth knowing, but not the standing value of a predicate."""
+    return shape._replace(predicate=shape.predicate if shape.predicate in ("from", "born_in", "birthday") else None)
+
+
+def _turn(turned: re.Match[str]) -> Shape:
+    if turned["what"] == "diagnosed with":
+        return Shape("health", "health", turned["of"].strip(), 0.9, 0.85)
+    return Shape("milestone", None, (turned["what"] + turned["of"]).strip(), 0.65, 0.8)
+
+
+def _born_or_from(rest: str, reading: g.Reading) -> Shape | None:
+    born, raised, origin = _BORN.match(rest), _RAISED.match(rest), _FROM.match(rest)
+    if born:
+        return Shape(
+            "milestone", "born_in" if born[1] == "in" and not born[2][:1].isdigit() else "birthday", born[2], 0.8, 0.9
+        )
+    if raised or origin:
+        return Shape("identity", "from", (raised or origin)[1], 0.8, 0.85)  # type: ignore[index]
+    age = _AGE.match(rest)
+    if age and reading.person != g.WE and ("old" in rest or reading.person == g.SELF) and 1 <= int(age[1]) <= 120:
+        return Shape("identity", "age", age[1], 0.7, 0.9)
+    return None
+
+
+def _lasting_state(rest: str, reading: g.Reading) -> Shape | None:
+    allergic, married, based = _ALLERGIC.match(rest), _MARRIED_TO.match(rest), _BASED.match(rest)
+    if allergic:
+        return Shape("health", "allergic_to", allergic[1], 0.9, 0.9, ended=reading.negated)
+    if married and not VAGUE.match(married[2]):
+        return Shape("relationship", "spouse" if married[1] == "married" else "partner", married[2], 0.8, 0.9)
+    if based and not VAGUE.match(based[1]):
+        return Shape("status", "lives_in", based[1], 0.8, 0.85)
+    lasting = LASTING.match(rest)
+    if not lasting or len(rest) - lasting.end() > 40:
+        return None
+    predicate = {"diet": "diet", "marital": "marital_status", "health": "health", "identity": "identity"}[
+        lasting.lastgroup or ""
+    ]
+    if lasting.lastgroup == "health":
+        return Shape("health", "health", rest, 0.9, 0.85)
+    return Shape("identity" if predicate != "diet" else "preference", predicate, rest, 0.8, 0.85, ended=reading.negated)
+
+
+def _tastes(rest: str, reading: g.Reading) -> Shape | None:
+    fond, afraid, fluent = _FOND.match(rest), _AFRAID.match(rest), _FLUENT.match(rest)
+    if fluent:
+        return Shape("identity", "speaks", fluent[1], 0.7, 0.9)
+    if afraid and not VAGUE.match(afraid[1]):
+        return Shape("preference", "afraid_of", afraid[1], 0.6, 0.8)
+    if fond and not VAGUE.match(fond[1]):
+        return Shape("preference", "dislikes" if reading.negated else "likes", fond[1], 0.5, 0.8)
+    return None
+
+
+_IS_A = re.compile(
+    r"(?:also |still |now |actually |currently )*(?:working as |training as )?"
+    r"(?:an?|the|one of the|part of|[A-Z][\w'-]+'s) ?(.*)"
+)
+_PASSING_NOUN = re.compile(
+    r"(?:an?|the) (?:bit|little|lot|mess|wreck|ton|blast|joy|pleasure|challenge|step|reminder|way|"
+    r"great (?:way|time|feeling)|"
+    r"huge (?:step|help|relief)|big (?:step|help|relief|deal)|real|total|dream come true|good|nice|lucky|"
+    r"sucker|few)\b"
+)
+
+
+def _is_a(rest: str, reading: g.Reading) -> Shape | None:
+    matched = _IS_A.match(rest)
+    if not matched or _PASSING_NOUN.match(rest) or len(rest.split()) > 25:
+        return None
+    head = " ".join(
+        re.split(r"[,(]| (?:who|which|that|and|but|so|because|when|for|at|in|with|from|on|to) ", rest)[0].split()[:7]
+    )
+    if OCCUPATION.search(head):
+        current = not reading.past and reading.aspect == g.BE
+        return Shape("identity", "job" if current else None, rest, 0.75, 0.8)
+    if IDENTITY.search(head):
+        return Shape("identity", "identity" if not reading.past else None, rest, 0.7, 0.75)
+    if rest.startswith("part of ") and not VAGUE.match(matched[1]):
+        return Shape("status", "member_of", rest[8:], 0.6, 0.75)
+    return None
+
+
+_COUNTED = re.compile(
+    r"(?:got )?(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|twin|some|several|many|"
+    r"a couple of|a few) "
+    r"(?:\w+[ -]){0,2}?(?P<noun>[a-zé]+)\b"
+)
+_CALLED = re.compile(r"(?:named|called|name is|,) ([A-Z][\w'-]+(?:(?:,? and |, | & )[A-Z][\w'-]+)*)")
+
+
+def has(reading: g.Reading, setting: Setting) -> Shape | None:
+    rest = reading.rest.rstrip(" .!,")
+    counted = _COUNTED.match(rest)
+    if counted and counted["noun"] in RELATION_OF and not reading.past:
+        predicate = RELATION_OF[counted["noun"]]
+        if predicate != "friend" or _CALLED.search(rest):
+            return Shape("relationship", predicate, rest, 0.75, 0.85)
+    if re.match(r"(?:never had|no) ", rest):
+        return None
+    if "deadline" in rest and setting.dated:
+        due = re.search(r"deadline (?:of|on|for|by|set for) (.+)", rest)
+        return Shape("fact", "deadline", due[1] if due else rest, 0.7, 0.8)
+    if APPOINTMENT.search(rest) and setting.dated:
+        return Shape("event", None, rest, 0.55, 0.75)
+    if reading.past and reading.aspect == verbs.PAST:
+        met = re.match(
+            r"(?:an?|my|our) (?:\w+ ){0,2}(?:chat|talk|conversation|meeting|call|lunch|dinner|coffee|"
+            r"encounter|session|lesson) with ",
+            rest,
+        )
+        return Shape("event", None, f"had {rest}", 0.45, 0.7) if met and setting.specific else None
+    if POSSESSION.search(rest) and len(rest.split()) <= 25:
+        return _owns(rest)
+    return None
+
+
+def _owns(rest: str) -> Shape:
+    if re.search(r"\ballerg", rest):
+        return Shape("health", "allergic_to", re.sub(r".*?allerg\w+ (?:to )?", "", rest) or rest, 0.9, 0.85)
+    if re.search(
+        r"\b(?:asthma|diabetes|adhd|anxiety|arthritis|migraines|epilepsy|condition|disorder|disability)\b", rest, re.I
+    ):
+        return Shape("health", "health", rest, 0.9, 0.85)
+    if re.search(r"\b(?:degree|master's|bachelor's|phd|certificate|certification|diploma)\b", rest, re.I):
+        return Shape("identity", "degree", rest, 0.7, 0.8)
+    if re.search(r"\b(?:girlfriend|boyfriend|partner)\b", rest):
+        return Shape("relationship", "partner", rest, 0.75, 0.8)
+    if re.search(r"\b(?:passion for|soft spot for|love for|fascination with)\b", rest):
+        return Shape(
+            "preference", "likes", re.sub(r".*?(?:passion|soft spot|love|fascination) for ", "", rest), 0.5, 0.75
+        )
+    owned = re.search(
+        r"\b(?:house|apartment|condo|cabin|car|truck|motorcycle|bike|boat|van|piano|guitar|violin|collection)\b", rest
+    )
+    return Shape("status", "owns" if owned else None, rest, 0.5, 0.7)

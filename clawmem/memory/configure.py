@@ -1,0 +1,109 @@
+"""Settings read and changed: one key, one line of `clawmem.yaml`, one commit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from clawmem.errors import NotFound
+from clawmem.memory.yaml_edit import with_value
+from clawmem.model.caller import Caller
+from clawmem.model.change import Change, agent_author, subject_line, trailers
+from clawmem.model.layout import SETTINGS as FILE
+from clawmem.model.settings import (
+    BY_KEY,
+    SETTINGS,
+    Setting,
+    Settings,
+    Value,
+    parse_value,
+    setting_named,
+    settings_from_mapping,
+)
+from clawmem.vault.transaction import transaction
+from clawmem.vault.vault import Vault, parse_yaml
+
+
+class Configured(NamedTuple):
+    """A setting, its value, and whether `clawmem.yaml` says so (else it is the default)."""
+
+    setting: Setting
+    value: Value
+    is_set: bool
+
+
+class Changed(NamedTuple):
+    """A setting before and after; `commit` is None where the value was that already."""
+
+    key: str
+    old: Value
+    new: Value
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+def setting(vault: Vault, key: str) -> Configured:
+    """One setting; NotFound, with the keys that come near, where there is none of that name."""
+    return _configured(vault, _named(key))
+
+
+def all_settings(vault: Vault) -> tuple[Configured, ...]:
+    """Every setting, in the order they are documented."""
+    return tuple(_configured(vault, one) for one in SETTINGS)
+
+
+def change_setting(vault: Vault, caller: Caller, key: str, text: str) -> Changed:
+    """Give a setting a value as typed; InvalidInput where it does not fit. One commit, none where nothing changes."""
+    named = _named(key)
+    new = parse_value(named.key, text)
+    with transaction(vault, caller.now, "config") as started:
+        started.adopt()
+        if FILE in started.unreadable:
+            raise started.unreadable[FILE]
+        old_text = (started.read(FILE) or b"").decode("utf-8-sig")
+        old = _values(old_text).get(named.key)
+        commit = None
+        if new != old:
+            new_text = with_value(old_text, named.key, new, FILE)
+            assert _values(new_text).get(named.key) == new
+            (commit,) = started.commit([_change(named.key, old, new, new_text, caller)])
+        return Changed(named.key, old, new, commit, tuple(started.notices))
+
+
+def _values(text: str) -> Settings:
+    return settings_from_mapping(parse_yaml(text, FILE) or {})
+
+
+def _configured(vault: Vault, one: Setting) -> Configured:
+    place: Any = vault.load_yaml(FILE)
+    for part in one.key.split("."):
+        place = place.get(part) if isinstance(place, dict) else None
+    return Configured(one, vault.settings.get(one.key), place is not None)
+
+
+def _named(key: str) -> Setting:
+    try:
+        return setting_named(key)
+    except NotFound as problem:
+        if problem.hint.startswith("Did you mean"):
+            raise
+        from difflib import get_close_matches
+
+        near = get_close_matches(key, BY_KEY, n=3, cutoff=0.5)
+        meant = f"Did you mean {' or '.join(near)}? " if near else ""
+        raise NotFound(problem.message, meant + problem.hint) from None
+
+
+def _change(key: str, old: Value, new: Value, text: str, caller: Caller) -> Change:
+    return Change(
+        subject=subject_line("config", key, f"{shown(old)} -> {shown(new)}"),
+        writes={FILE: text.encode()},
+        trailers=trailers("config", agent=caller.agent, session=caller.session),
+        author=agent_author(caller.agent),
+    )
+
+
+def shown(value: Value) -> str:
+    """A value as `clawmem.yaml` would have it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)

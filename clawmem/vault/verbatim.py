@@ -1,0 +1,18 @@
+"""The vault's files are kept byte for byte: what a person's git attributes would convert, is not converted."""
+
+from __future__ import annotations
+
+from clawmem.vault.refs import common_dir_of
+from clawmem.vault.vault import Vault
+
+# In `info/attributes` these win over every .gitattributes. Without them git would compare converted bytes with
+# the bytes that clawmem committed, and find the same files changed for ever.
+_KINDS = ("*.md", "*.json", "*.jsonl", "*.yaml")
+_ATTRIBUTES = "".join(f"{kind} -text -filter -ident -working-tree-encoding\n" for kind in _KINDS)
+
+
+def keep_verbatim(vault: Vault) -> None:
+    """Tell git to convert nothing in the files that clawmem owns; rules that a person wrote there are left alone."""
+    path = common_dir_of(vault.git_dir) / "info" / "attributes"
+    if vault.disk.read(path) is None:
+        vault.disk.replace(path, _ATTRIBUTES.encode(), vault.state)
