@@ -107,6 +107,8 @@ def application() -> Any:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; every failure ends here, in words or as JSON."""
     try:
+        if "_CLAWMEM_COMPLETE" in os.environ:
+            return _complete(arguments)
         code = application().main(list(arguments), prog_name="clawmem", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
@@ -127,6 +129,12 @@ def run(arguments: Sequence[str]) -> int:
         if type(problem).__name__ == "Abort":
             return _fail(arguments, "interrupted", INTERRUPTED, "Interrupted.", "")
         return _bug(arguments, problem)
+
+
+def _complete(arguments: Sequence[str]) -> int:
+    from clawmem.cli.complete import answer  # only the completion scripts ask
+
+    return answer(" ".join(arguments), application, load)
 
 
 def _usage(arguments: Sequence[str], problem: Any) -> int:

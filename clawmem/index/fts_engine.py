@@ -21,13 +21,18 @@ class FtsEngine:
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
         try:
-            known = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'").fetchone()
-            if known is None:
-                database.execute(FTS)
+            if not _has_words(database):
+                # A new index, or one that another engine made: only a trial shows whether this one could.
+                database.execute("CREATE VIRTUAL TABLE temp.trial USING fts5(text)")
+                database.execute("DROP TABLE temp.trial")
         except sqlite3.OperationalError as problem:
             if "no such module" in str(problem):
                 raise EngineMissing("this Python's SQLite has no FTS5") from None
             raise
+
+    def prepare(self) -> None:
+        """Make the table of words."""
+        self._database.execute(FTS)
 
     def add(self, documents: Iterable[Document]) -> None:
         """Index the texts."""
@@ -92,6 +97,16 @@ class FtsEngine:
         query = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
         count: int = self._database.execute(query, (phrase, limit)).fetchone()[0]
         return count
+
+
+def _has_words(database: sqlite3.Connection) -> bool:
+    try:
+        database.execute("SELECT 1 FROM words LIMIT 0")
+    except sqlite3.OperationalError as problem:
+        if "no such table" in str(problem):
+            return False
+        raise
+    return True
 
 
 def _narrow(counts: Mapping[str, int], common: int, most: int) -> list[str]:

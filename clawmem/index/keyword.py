@@ -30,6 +30,9 @@ class KeywordEngine(Protocol):
 
     name: str
 
+    def prepare(self) -> None:
+        """Make the engine's place in an index that is new and empty."""
+
     def add(self, documents: Iterable[Document]) -> None:
         """Make the texts findable."""
 

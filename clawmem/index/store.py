@@ -10,6 +10,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from clawmem.index.keyword import EngineMissing, KeywordEngine, open_engine
@@ -90,7 +91,7 @@ def open_store(vault: Vault) -> Index | None:
     except (OSError, sqlite3.DatabaseError, EngineMissing):
         return None
     try:
-        if index.meta("identity") == identity(vault, number) and _in_step(index):
+        if index.meta("identity") == identity(index.engine.name, number) and _in_step(index):
             return index
     except (sqlite3.DatabaseError, EngineMissing):
         pass
@@ -109,13 +110,13 @@ def _in_step(index: Index) -> bool:
         index.database.execute("ROLLBACK")
 
 
-def identity(vault: Vault, number: int) -> str:
+def identity(engine: str, number: int) -> str:
     """What must be the same for an index to be trusted: version, engine, boot, and the number of its file.
 
     The index is written without waiting for the disk, so after a power failure it may be torn; a new boot
     therefore means a new index. A copied file has another number: the copy may have been made during a write.
     """
-    return f"{VERSION} {vault.settings.get('index.keyword')} {_boot()} {number}"
+    return f"{VERSION} {engine} {_boot()} {number}"
 
 
 def create_store(vault: Vault, name: str) -> Index:
@@ -125,7 +126,7 @@ def create_store(vault: Vault, name: str) -> Index:
     index = _connect(vault, str(path))
     # Until it is in use nobody needs a way back.
     index.database.execute("PRAGMA journal_mode = OFF")
-    _initialise(index, identity(vault, path.stat().st_ino))
+    _initialise(index, identity(index.engine.name, path.stat().st_ino))
     return index
 
 
@@ -192,9 +193,11 @@ def _with_engine(vault: Vault, database: sqlite3.Connection, folder: Path | None
 
 def _initialise(index: Index, known_as: str) -> None:
     index.database.executescript(TABLES)
+    index.engine.prepare()
     index.set_meta("identity", known_as)
 
 
+@cache
 def _boot() -> str:
     try:
         with open(_BOOT, encoding="ascii") as file:  # noqa: PTH123 - on every command's path

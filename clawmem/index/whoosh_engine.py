@@ -43,6 +43,9 @@ class WhooshEngine:
         self._gone: set[int] = set()
         self._searcher: Any = None
 
+    def prepare(self) -> None:
+        """Nothing to do: the first flush makes the files."""
+
     def add(self, documents: Iterable[Document]) -> None:
         """Note texts to be indexed by the next flush."""
         self._new.update(documents)

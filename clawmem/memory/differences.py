@@ -11,6 +11,7 @@ from clawmem.errors import InvalidInput
 from clawmem.memory.history import facts_at
 from clawmem.model.caller import Caller
 from clawmem.model.comparison import Difference, differences, moves
+from clawmem.model.daily import day_and_agent
 from clawmem.model.dates import end_of, parse_moment, stamp
 from clawmem.model.entity import ITEMS, name_of_path
 from clawmem.model.entry import Entry
@@ -112,11 +113,11 @@ def _counts(vault: Vault, start: str | None, end: str, paths: Iterable[str]) -> 
     counts = Counts()
     for path in names:
         added, removed = _lines_changed(old.get(path) or b"", new[path] or b"")
-        if path.startswith("ledger/"):
+        if path.startswith("ledger/") and path.endswith(".jsonl"):
             counts = counts._replace(
                 events_added=counts.events_added + added, events_removed=counts.events_removed + removed
             )
-        elif path.startswith("daily/") or "/daily/" in path:
+        elif day_and_agent(path):
             counts = counts._replace(
                 note_lines_added=counts.note_lines_added + added, note_lines_removed=counts.note_lines_removed + removed
             )

@@ -22,6 +22,9 @@ from clawmem.vault.vault import Vault
 
 Read = Callable[[str], bytes | None]
 
+# How far learning has come. It never goes back: the next heartbeat would learn again what was just taken back.
+_PROGRESS = "ledger/learned.json"
+
 
 class Plan(NamedTuple):
     """The files to write, each touched fact with `restored` or `removed`, what was as before already, and a sentence
@@ -45,7 +48,7 @@ class _Scene:
         self.paths = vault.changed_between(parent, entry.commit) or []
         self.before = vault.contents_at(parent, self.paths)
         self.after = vault.contents_at(entry.commit, self.paths)
-        self.now = {path: read(path) for path in self.paths if is_owned(path)}
+        self.now = {path: read(path) for path in self.paths if is_owned(path) and path != _PROGRESS}
         self.writes: dict[str, bytes | None] = {}
         self.facts: list[tuple[Placed, str]] = []
         self.left: dict[str, int] = {}
@@ -78,14 +81,14 @@ def plan_back(vault: Vault, index: Index, history: History, read: Read, entry: E
     _refuse_dangling(scene)
     if fact_id is None:
         for path in scene.now:
-            if path.startswith("ledger/"):
+            if path.startswith("ledger/") and path.endswith(".jsonl"):
                 _take_events_back(scene, path)
             elif path not in states and not path.endswith(f"/{SUMMARY}"):
                 _take_file_back(scene, path)
     for path in scene.now:
         if path.endswith(f"/{SUMMARY}"):
             _take_summary_back(scene, path, whole=fact_id is None)
-    scene.kept += [f"{path} is not clawmem's" for path in scene.paths if path not in scene.now and fact_id is None]
+    scene.kept += [f"{path} is not clawmem's" for path in scene.paths if fact_id is None and not is_owned(path)]
     return Plan(scene.writes, tuple(scene.facts), tuple(scene.already), tuple(scene.kept))
 
 

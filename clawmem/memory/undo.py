@@ -14,9 +14,9 @@ from clawmem.memory.restoring import Plan, plan_back
 from clawmem.memory.writing import writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
-from clawmem.model.entry import UNDO, UNDOES, Entry
+from clawmem.model.entry import UNDO, UNDOES, Entry, trailer_pattern
 from clawmem.model.ids import FACT_PREFIX
-from clawmem.vault.history import History, open_history
+from clawmem.vault.history import History, Wanted, open_history
 from clawmem.vault.vault import Vault
 
 _SHORTEST_NAME = 4
@@ -143,9 +143,6 @@ def _refuse_empty(history: History, target: _Target, plan: Plan) -> None:
 
 
 def _undos(history: History, entry: Entry) -> list[Entry]:
-    from clawmem.model.entry import trailer_pattern
-    from clawmem.vault.history import Wanted
-
     return list(history.entries(Wanted(grep=[trailer_pattern(UNDOES, entry.commit)])))
 
 

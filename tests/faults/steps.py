@@ -1,1 +1,150 @@
-X = 1
+"""Wrappers around the two parts that touch the world, Disk and Git, which fail at a chosen step."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from clawmem.vault.disk import Disk
+from clawmem.vault.git import Git
+from clawmem.vault.vault import Vault
+
+T = TypeVar("T")
+Blow = Callable[[str], None]
+
+
+def disk_full(name: str) -> NoReturn:
+    """The failure of a step on a disk without room."""
+    raise OSError(errno.ENOSPC, f"no room at step {name}")
+
+
+def die(name: str) -> None:
+    """The end of this process, as if the machine's operator had sent kill -9 at this step."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Steps:
+    """Counts steps and blows up at one of them: before it, half way through it, or after it.
+
+    With `for_good` every later step that needs room on the disk fails too.
+    """
+
+    def __init__(self, target: int = 0, when: str = "before", blow: Blow = disk_full, for_good: bool = False) -> None:
+        self.names: list[str] = []
+        self._target = target
+        self._when = when
+        self._blow = blow
+        self._for_good = for_good
+
+    def take(
+        self, name: str, whole: Callable[[], T], half: Callable[[], object] | None = None, needs_room: bool = False
+    ) -> T:
+        """One step: `whole` does it, `half` leaves it the way a kill in the middle would."""
+        self.names.append(name)
+        here = len(self.names) == self._target
+        later = self._for_good and needs_room and len(self.names) > self._target
+        if later or (here and self._when == "before"):
+            self._blow(name)
+        if here and self._when == "during" and half is not None:
+            half()
+            self._blow(name)
+        done = whole()
+        if here and self._when == "after":
+            self._blow(name)
+        return done
+
+
+class FaultyDisk(Disk):
+    """A disk whose every operation is a step."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+
+    def read(self, path: Path) -> bytes | None:
+        return self.steps.take(f"read {path.name}", lambda: super(FaultyDisk, self).read(path))
+
+    def replace(self, path: Path, data: bytes, staging: Path) -> None:
+        def half() -> None:
+            (staging / f"half-{os.getpid()}").write_bytes(data[: len(data) // 2])
+
+        whole = super().replace
+        self.steps.take(f"replace {path.name}", lambda: whole(path, data, staging), half, needs_room=True)
+
+    def remove(self, path: Path) -> None:
+        whole = super().remove
+        self.steps.take(f"remove {path.name}", lambda: whole(path))
+
+    def append(self, path: Path, data: bytes) -> None:
+        def half() -> None:
+            with path.open("ab") as file:
+                file.write(data[: len(data) // 2])
+
+        whole = super().append
+        self.steps.take(f"append {path.name}", lambda: whole(path, data), half, needs_room=True)
+
+
+class FaultyGit(Git):
+    """A git of which every start and every end is a step."""
+
+    def __init__(self, root: Path, environment: Mapping[str, str], steps: Steps) -> None:
+        super().__init__(root, environment)
+        self.steps = steps
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        started: list[subprocess.Popen[bytes]] = []
+
+        def whole() -> subprocess.Popen[bytes]:
+            started.append(super(FaultyGit, self).start(*arguments))
+            return started[0]
+
+        name = next(word for word in arguments if not word.startswith("-"))
+        try:
+            return self.steps.take(f"start {name}", whole, needs_room=name != "status")
+        except OSError:
+            _end(*started)
+            raise
+
+    def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+        def half() -> None:
+            assert process.stdin is not None
+            process.stdin.write(given[: len(given) // 2])
+            process.stdin.flush()
+
+        whole = super().finish
+        try:
+            return self.steps.take(f"finish {name}", lambda: whole(process, name, given), half)
+        except OSError:
+            _end(process)
+            raise
+
+
+def _end(*processes: subprocess.Popen[bytes]) -> None:
+    for process in processes:
+        if process.returncode is None:
+            process.kill()
+            process.communicate()
+
+
+def faulty_vault(root: Path, environment: Mapping[str, str], steps: Steps) -> Vault:
+    """A vault that stands on a faulty disk and a faulty git."""
+    vault = Vault(root, environment, FaultyDisk(steps))
+    vault.git = FaultyGit(root, environment, steps)
+    return vault
+
+
+def in_child(act: Callable[[], None]) -> int:
+    """Run an act in a forked process; its exit code, or minus the signal that ended it. 70 where it raised."""
+    child = os.fork()
+    if child == 0:
+        code = 70
+        try:
+            act()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -58,18 +58,6 @@ def _says_little(reading: g.Reading) -> bool:
 
 
 _TELLING = frozenset(("learn", "decide", "pass"))
-_HIS.search(reading.person + rest)) or (
-        (reading.lemma not in verbs.MILESTONES or len(rest.split()) < 3)
-        and BORING.match(FREQUENCY.sub("", rest).rstrip(" .!,"))
-        and reading.lemma not in COMPLETE
-    ):
-        return None
-    shape = _RULES[reading.aspect](reading, setting) if reading.aspect in _RULES else None
-    if shape and reading.negated and not shape.predicate and not reading.never:
-        return None
-    return shape
-
-
 _HIS = re.compile(r"^(?:mine|name)(?!.*\b(?:it|them|they|its|their)\b)")
 
 

@@ -1,0 +1,91 @@
+"""The values that options and arguments may take, by their names; a table, so that each verb need not say it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clawmem.cli.complete import FILES
+from clawmem.memory.candidates import agent_candidates, category_candidates, entity_candidates, fact_candidates
+from clawmem.model.fact import LINK_TYPES, STATUSES, TRUSTS
+from clawmem.model.settings import BY_KEY, SETTINGS
+from clawmem.runtime import Runtime
+
+Pairs = list[tuple[str, str]]
+_Source = Callable[[Runtime, str], Pairs]
+
+
+def _words(*words: str) -> _Source:
+    return lambda runtime, prefix: [(word, "") for word in words]
+
+
+def _files(runtime: Runtime, prefix: str) -> Pairs:
+    return [(FILES, "")]
+
+
+def _facts(runtime: Runtime, prefix: str) -> Pairs:
+    return fact_candidates(runtime.vault(), prefix)
+
+
+def _entities(runtime: Runtime, prefix: str) -> Pairs:
+    agent = runtime.caller().agent
+    own = prefix.startswith("@/") and agent is not None
+    names = entity_candidates(runtime.vault(), f"@{agent}{prefix[1:]}" if own else prefix)
+    return [(f"@{name.removeprefix(f'@{agent}')}" if own else name, "") for name in names]
+
+
+def _agents(runtime: Runtime, prefix: str) -> Pairs:
+    return [(name, "") for name in agent_candidates(runtime.vault(), prefix)]
+
+
+def _categories(runtime: Runtime, prefix: str) -> Pairs:
+    return [(name, "") for name in category_candidates(runtime.vault(), prefix)]
+
+
+def _keys(runtime: Runtime, prefix: str) -> Pairs:
+    return [(setting.key, setting.about) for setting in SETTINGS]
+
+
+# By the verb and the parameter's name, else by the name alone.
+SOURCES: dict[str, _Source] = {
+    "vault": _files,
+    "agent": _agents,
+    "entity": _entities,
+    "related": _entities,
+    "category": _categories,
+    "fact": _facts,
+    "facts": _facts,
+    "fact_id": _facts,
+    "link target": _facts,
+    "link kind": _words(*LINK_TYPES),
+    "trust": _words(*TRUSTS),
+    "status": _words(*STATUSES),
+    "tier": _words("hot", "warm", "cold"),
+    "log about": _facts,
+    "agent show agent_id": _agents,
+    "entity show name": _entities,
+    "entity move name": _entities,
+    "entity move target": _entities,
+    "entity rename name": _entities,
+    "entity archive name": _entities,
+    "entity create name": _entities,
+    "config get key": _keys,
+    "config set key": _keys,
+    "completions shell": _words("bash", "zsh", "fish"),
+    "jsonl": _files,
+    "ingest file": _files,
+    "ingest format_": _words("auto", "jsonl", "text"),
+    "init path": _files,
+}
+
+
+def values(runtime: Runtime, path: str, name: str, prefix: str) -> Pairs:
+    """What may stand for a parameter, each with a word of help; `path` is the verb's words and the name."""
+    if path == "config set value":
+        return _setting_values()
+    source = SOURCES.get(path) or SOURCES.get(name)
+    return source(runtime, prefix) if source else []
+
+
+def _setting_values() -> Pairs:
+    choices = {choice for setting in BY_KEY.values() for choice in setting.choices}
+    return [(choice, "") for choice in (*sorted(choices), "true", "false")]

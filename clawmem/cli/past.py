@@ -1,0 +1,24 @@
+"""History in words and as JSON, the same in every verb that looks back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clawmem.model.entry import Entry
+
+SHORT = 12
+
+
+def entry_data(entry: Entry) -> dict[str, Any]:
+    """An entry as callers of --json get it; what a commit does not say is null or empty."""
+    return entry._asdict()
+
+
+def entry_line(entry: Entry) -> str:
+    """An entry on one line: short name, time, author, subject."""
+    return f"{entry.commit[:SHORT]}  {minute(entry.time)}  {entry.author}  {entry.subject}"
+
+
+def minute(time: str) -> str:
+    """A written time to the minute, as people read it."""
+    return f"{time[:10]} {time[11:16]}"

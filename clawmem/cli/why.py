@@ -1,0 +1,114 @@
+"""`clawmem why`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from clawmem.cli.face import Face
+from clawmem.cli.past import SHORT, entry_data, entry_line, minute
+from clawmem.cli.words import fact_data, fact_line
+from clawmem.memory.why import Link, Why
+from clawmem.memory.why import why as act
+from clawmem.model.entry import Entry
+from clawmem.model.text import one_line
+
+# How much of a long event is shown on each side of the quoted words.
+_AROUND = 300
+
+
+def why(
+    ctx: typer.Context,
+    fact: Annotated[str, typer.Argument(help="The id of the fact, or a unique prefix.")],
+) -> int:
+    """Its evidence, its event, its commits and authors, and the facts it replaced or was replaced by, oldest first."""
+    face = Face.of(ctx)
+    told = act(face.runtime.vault(), fact)
+    return face.done(_data(told), _lines(told), told.notices)
+
+
+def _data(told: Why) -> dict[str, Any]:
+    fact = told.fact
+    return {
+        "fact": fact_data(fact, told.entity),
+        "evidence": {
+            "source": fact.source,
+            "source_event": fact.source_event,
+            "source_text": fact.source_text,
+            "source_span": list(fact.source_span) if fact.source_span else None,
+            "context": _context(told) if told.event else None,
+        },
+        "event": told.event._asdict() if told.event else None,
+        "recorded": entry_data(told.recorded) if told.recorded else None,
+        "chain": [_link_data(link) for link in told.chain],
+        "history": [entry_data(entry) for entry in told.history],
+    }
+
+
+def _link_data(link: Link) -> dict[str, Any]:
+    return {
+        **fact_data(link.fact, link.entity),
+        "recorded": entry_data(link.recorded) if link.recorded else None,
+    }
+
+
+def _lines(told: Why) -> Iterator[str]:
+    yield fact_line(told.fact, told.entity)
+    yield f"  recorded  {_by(told.recorded)}"
+    yield f"  source    {', '.join(_source(told))}"
+    yield ""
+    yield from _evidence_lines(told)
+    if len(told.chain) > 1:
+        yield ""
+        yield "chain, oldest first"
+        for number, link in enumerate(told.chain, 1):
+            here = "  <- this fact" if link.fact.id == told.fact.id else ""
+            yield f"  {number}. {fact_line(link.fact, link.entity)}{here}"
+            yield f"     {_by(link.recorded)}"
+    yield ""
+    yield "history, oldest first"
+    for entry in told.history:
+        yield f"  {entry_line(entry)}"
+
+
+def _by(entry: Entry | None) -> str:
+    if entry is None:
+        return "in no commit yet"
+    return f"{minute(entry.time)} by {entry.author} <{entry.author_email}> in {entry.commit[:SHORT]}"
+
+
+def _source(told: Why) -> Iterator[str]:
+    fact = told.fact
+    yield fact.source
+    if fact.trust:
+        yield f"trust {fact.trust}"
+    if fact.confidence is not None:
+        yield f"confidence {fact.confidence:g}"
+
+
+def _evidence_lines(told: Why) -> Iterator[str]:
+    fact, event = told.fact, told.event
+    if event is not None:
+        who = event.role if event.speaker is None else f"{event.speaker} ({event.role})"
+        yield f"evidence  {who}, {minute(event.timestamp)}, event {event.id}"
+        yield f"  {_context(told)}"
+    elif fact.source_text:
+        yield "evidence  quoted, without an event"
+        yield f"  >>{one_line(fact.source_text)}<<"
+    else:
+        yield "evidence  none was given"
+
+
+def _context(told: Why) -> str:
+    """The event's words around the evidence, which stands between >> and <<."""
+    text = told.event.text if told.event else ""
+    span = told.fact.source_span
+    if span is None or text[slice(*span)] != told.fact.source_text:
+        return one_line(text[: 2 * _AROUND]) + ("…" if len(text) > 2 * _AROUND else "")
+    start, end = span
+    before, quoted, after = text[max(0, start - _AROUND) : start], text[start:end], text[end : end + _AROUND]
+    opening = "…" if start > _AROUND else ""
+    closing = "…" if len(text) > end + _AROUND else ""
+    return opening + one_line(f"{before}>>{quoted}<<{after}") + closing

@@ -1,0 +1,168 @@
+"""Vault files as rows of the index: what a file held before is compared with what it holds now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from clawmem.errors import ClawmemError, Unreadable
+from clawmem.index.keyword import Document
+from clawmem.index.store import Index
+from clawmem.model.codec import fact_from_record, fact_to_line, parse_items
+from clawmem.model.entity import ITEMS, kind_of, name_of_path, owner_of, title_of
+from clawmem.model.event import parse_events
+from clawmem.model.fact import Fact
+from clawmem.model.summary import split_front_matter
+from clawmem.model.text import normal
+from clawmem.model.tokens import line_tokens
+from clawmem.vault.vault import parse_yaml
+
+_COLUMNS = (
+    "n, id, entity, owner, status, category, subject, predicate, valid_from, valid_to, timestamp, event,"
+    " access_count, last_accessed, importance, trust, tokens, exact, line"
+)
+_INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 19)})"  # noqa: S608 - fixed text only
+
+
+def is_indexed(path: str) -> bool:
+    """Whether the index takes in this vault file."""
+    if not path.isprintable():
+        return False
+    return name_of_path(path) is not None or (path.startswith("ledger/") and path.endswith(".jsonl"))
+
+
+def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
+    """Make the index say of these files what they hold now (None: they are gone).
+
+    A file that cannot be read counts as empty and is noted with the reason, so that the outcome depends on the
+    files alone and not on what they held before.
+    """
+    for path, data in contents.items():
+        if not is_indexed(path):
+            continue
+        index.database.execute("DELETE FROM broken WHERE path = ?", (path,))
+        try:
+            _file(index, path, data)
+        except ClawmemError as problem:
+            _file(index, path, None)
+            index.database.execute("INSERT INTO broken VALUES (?, ?)", (path, problem.message))
+
+
+def _file(index: Index, path: str, data: bytes | None) -> None:
+    name = name_of_path(path)
+    if name is None:
+        _ledger(index, path, data)
+    elif path.endswith(ITEMS):
+        _items(index, name, parse_items(data, path) if data is not None else ())
+    else:
+        _summary(index, name, path, data)
+
+
+def _items(index: Index, entity: str, facts: Sequence[Fact]) -> None:
+    rows = index.database.execute("SELECT id, n, line FROM fact WHERE entity = ? ORDER BY n", (entity,)).fetchall()
+    standing = {fact_id: (n, line) for fact_id, n, line in rows}
+    known = [fact.id for fact in facts if fact.id in standing]
+    if known != [fact_id for fact_id in standing if fact_id in set(known)] or not _appended(facts, known):
+        # Rows keep the order of the file, and a row's number never changes: begin again.
+        _remove(index, entity, standing.values())
+        standing = {}
+    wanted = {fact.id for fact in facts}
+    _remove(index, entity, [row for fact_id, row in standing.items() if fact_id not in wanted])
+    _put(index, entity, facts, standing)
+
+
+def _appended(facts: Sequence[Fact], known: Sequence[str]) -> bool:
+    """Whether the facts that are new stand after all that are known."""
+    return [fact.id for fact in facts[: len(known)]] == known
+
+
+def _remove(index: Index, entity: str, rows: Iterable[tuple[int, str]]) -> None:
+    gone = list(rows)
+    if gone:
+        index.engine.remove(Document(n, _text_of_line(entity, line)) for n, line in gone)
+        index.database.executemany("DELETE FROM fact WHERE n = ?", ((n,) for n, _ in gone))
+
+
+def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str, tuple[int, str]]) -> None:
+    owner = owner_of(entity) or ""
+    fresh = index.database.execute("SELECT coalesce(max(n), 0) FROM fact").fetchone()[0]
+    rows, old, new = [], [], []
+    for fact in facts:
+        n, before = standing.get(fact.id, (0, None))
+        line = fact_to_line(fact)
+        if line == before:
+            continue
+        if before is None:
+            fresh += 1
+            n = fresh
+        text = search_text(entity, fact)
+        earlier = None if before is None else _text_of_line(entity, before)
+        if earlier != text:
+            new.append(Document(n, text))
+            if earlier is not None:
+                old.append(Document(n, earlier))
+        rows.append(_row(n, entity, owner, fact, line))
+    if old:
+        index.engine.remove(old)
+    if new:
+        index.engine.add(new)
+    index.database.executemany(_INSERT, rows)
+
+
+def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[object, ...]:
+    subject = normal(fact.subject) if fact.subject else None
+    return (
+        *(n, fact.id, entity, owner, fact.status, fact.category, subject, fact.predicate, fact.valid_from),
+        *(fact.valid_to, fact.timestamp, fact.source_event, fact.access_count, fact.last_accessed, fact.importance),
+        *(fact.trust, line_tokens(fact), 0, line),
+    )
+
+
+def search_text(entity: str, fact: Fact) -> str:
+    """The words a fact is found by: its statement, its triple, its tags, and the entity it stands in."""
+    parts = [fact.fact, fact.subject, fact.object, fact.relation_phrase, *fact.tags, title_of(entity)]
+    return " ".join(part for part in dict.fromkeys(parts) if part)
+
+
+def _text_of_line(entity: str, line: str) -> str:
+    return search_text(entity, fact_from_record(json.loads(line)))
+
+
+def _ledger(index: Index, path: str, data: bytes | None) -> None:
+    day = path.removeprefix("ledger/").removesuffix(".jsonl")
+    index.database.execute("DELETE FROM event WHERE day = ?", (day,))
+    rows = ((event_id, day) for event_id in _event_ids(data or b"", path))
+    index.database.executemany("INSERT OR IGNORE INTO event VALUES (?, ?)", rows)
+
+
+def _event_ids(data: bytes, path: str) -> list[str]:
+    try:
+        ids = [json.loads(line)["id"] for line in data.split(b"\n") if line.strip()]
+    except (ValueError, TypeError, KeyError):
+        parse_events(data, path)  # says which line is wrong
+        raise Unreadable(path, None, "a line of it is not an event") from None
+    if not all(isinstance(one, str) for one in ids):
+        raise Unreadable(path, None, "an event's id is not text")
+    return ids
+
+
+def _summary(index: Index, name: str, path: str, data: bytes | None) -> None:
+    index.database.execute("DELETE FROM entity WHERE name = ?", (name,))
+    index.database.execute("DELETE FROM alias WHERE name = ?", (name,))
+    if data is None:
+        return
+    front, _ = split_front_matter(data.decode(errors="replace"))
+    described = parse_yaml(front, path) if front else {}
+    described = described if isinstance(described, dict) else {}
+    title = str(described.get("title") or title_of(name))
+    aliases = _texts(described.get("aliases"))
+    kind = str(described.get("kind") or kind_of(name))
+    index.database.execute("INSERT INTO entity VALUES (?, ?, ?, ?)", (name, title, kind, json.dumps(aliases)))
+    known_as = {normal(title), *(normal(alias) for alias in aliases)} - {""}
+    index.database.executemany("INSERT INTO alias VALUES (?, ?)", ((alias, name) for alias in known_as))
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [str(one) for one in value] if isinstance(value, list | tuple) else []

@@ -1,0 +1,66 @@
+"""What must be true of a vault after any failure, read with plain git and plain file reads."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def git(root: Path, environment: Mapping[str, str], *arguments: str) -> str:
+    """Plain git, the way a person would run it; its output."""
+    done = subprocess.run(["git", *arguments], cwd=root, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, (arguments, done.stderr)
+    return done.stdout.decode()
+
+
+def commits(root: Path, environment: Mapping[str, str]) -> list[str]:
+    """The commits of the branch, oldest first."""
+    return git(root, environment, "rev-list", "--reverse", "HEAD").split()
+
+
+def facts_in_head(root: Path, environment: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Every fact record that HEAD holds."""
+    names = [
+        line for line in git(root, environment, "ls-tree", "-r", "--name-only", "HEAD").splitlines()
+        if line.endswith("/items.json")
+    ]
+    return [record for name in names for record in json.loads(git(root, environment, "show", f"HEAD:{name}"))]
+
+
+def assert_whole(root: Path, environment: Mapping[str, str]) -> None:
+    """Work tree equal to HEAD, status empty, objects sound, nothing left behind."""
+    assert git(root, environment, "status", "--porcelain", "--untracked-files=all") == ""
+    assert git(root, environment, "fsck", "--strict", "--no-dangling", "--no-progress") == ""
+    assert _tree_in_head(root, environment) == _tree_on_disk(root)
+    assert leftovers(root) == []
+
+
+def leftovers(root: Path) -> list[str]:
+    """Locks, notes and half-written files that no finished command may leave."""
+    found = [
+        path.name
+        for pattern in ("*.lock", "refs/heads/*.lock", "clawmem/pending.json", "clawmem/half-*", "fast_import_crash_*")
+        for path in (root / ".git").glob(pattern)
+    ]
+    return found + [path.name for path in root.rglob(".*.half")]
+
+
+def _tree_in_head(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    rows = git(root, environment, "ls-tree", "-r", "-z", "HEAD").split("\0")
+    return {row.partition("\t")[2]: row.split()[2] for row in rows if row}
+
+
+def _tree_on_disk(root: Path) -> dict[str, str]:
+    found = {}
+    for where, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in files:
+            path = Path(where) / name
+            data = path.read_bytes()
+            found[path.relative_to(root).as_posix()] = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+    return found

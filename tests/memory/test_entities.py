@@ -1,0 +1,95 @@
+"""Entities: made, moved, archived, renamed; an old name always leads to the new place."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.memory.agents import create_agent, list_agents, show_agent
+from clawmem.memory.entities import (
+    archive_entity,
+    create_entity,
+    list_entities,
+    move_entity,
+    rename_entity,
+    show_entity,
+)
+from clawmem.memory.remember import remember
+from clawmem.model.caller import Caller
+from clawmem.model.draft import draft_from_record
+from clawmem.vault.vault import Vault
+
+
+def _keep(vault: Vault, caller: Caller, text: str, entity: str) -> str:
+    return remember(vault, [draft_from_record({"fact": text, "entity": entity}, caller.now)], caller).kept[0].entity
+
+
+def test_an_entity_is_made_once_and_found_by_title_and_alias(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "projects/website", caller, "The Website", ("www",))
+    for name in ("projects/website", "the website", "WWW"):
+        assert show_entity(vault, name, caller).entity.name == "projects/website"
+    with pytest.raises(Refused):
+        create_entity(vault, "projects/website", caller)
+    with pytest.raises(NotFound):
+        show_entity(vault, "projects/other", caller)
+
+
+def test_old_names_lead_to_the_new_place_through_every_move(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller, "The site is written in Python", "projects/website")
+    page = vault.root / "life/projects/website/summary.md"
+    page.write_text(page.read_text().replace("# Website\n", "# Website\n\nWritten by hand.\n"))
+    assert move_entity(vault, "projects/website", "resources/website", caller).former == "projects/website"
+    rename_entity(vault, "website", "homepage", caller)
+    done = archive_entity(vault, "resources/homepage", caller)
+    assert done.name == "archives/homepage"
+    for name in ("projects/website", "resources/website", "resources/homepage", "archives/homepage", "Website"):
+        shown = show_entity(vault, name, caller)
+        assert shown.entity.name == "archives/homepage"
+        assert [one.fact.fact for one in shown.facts] == ["The site is written in Python"]
+    assert "Written by hand." in show_entity(vault, "website", caller).summary
+    assert not (vault.root / "life/projects/website/items.json").exists()
+    assert _keep(vault, caller, "The site is offline", "projects/website") == "archives/homepage"
+    assert archive_entity(vault, "website", caller).commit is None
+    assert vault.git.run("status", "--porcelain") == b""
+
+
+def test_keys_a_person_added_to_the_front_matter_survive_a_move(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "projects/roof", caller)
+    page = vault.root / "life/projects/roof/summary.md"
+    page.write_text(page.read_text().replace("created:", "owner: Ada\ncreated:"))
+    move_entity(vault, "projects/roof", "areas/roof", caller)
+    assert "owner: Ada\n" in show_entity(vault, "areas/roof", caller).summary
+
+
+def test_a_move_never_lands_on_another_entity(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "projects/one", caller)
+    create_entity(vault, "projects/two", caller)
+    before = vault.head()
+    with pytest.raises(Refused):
+        move_entity(vault, "projects/one", "projects/two", caller)
+    with pytest.raises(InvalidInput):
+        rename_entity(vault, "projects/one", "../two", caller)
+    assert vault.head() == before
+
+
+@pytest.mark.parametrize(
+    "name", ["projects/../x", "/etc/passwd", "projects", "elsewhere/x", "projects/.git", "areas/a/b/c", "@x y/projects/z"]
+)
+def test_names_that_leave_the_vault_are_refused(vault: Vault, caller: Caller, name: str) -> None:
+    with pytest.raises(InvalidInput):
+        create_entity(vault, name, caller)
+
+
+def test_agents_have_a_workspace_that_others_do_not_see(vault: Vault, caller: Caller) -> None:
+    create_agent(vault, "finance", caller)
+    agent = caller._replace(agent="finance")
+    assert _keep(vault, agent, "The budget is 10k", "@/projects/budget") == "@finance/projects/budget"
+    assert show_agent(vault, "finance").entities == ("@finance/projects/budget",)
+    assert [one.id for one in list_agents(vault)] == ["finance"]
+    with pytest.raises(Refused):
+        create_agent(vault, "finance", caller)
+    with pytest.raises(NotFound):
+        show_agent(vault, "legal")
+    with pytest.raises(InvalidInput):
+        _keep(vault, caller, "Whose is this", "@/projects/budget")
+    assert [row.entity.name for row in list_entities(vault)] == ["@finance/projects/budget"]

@@ -1,0 +1,162 @@
+"""The heartbeat: learns with exact evidence, folds, archives, refreshes; the second beat changes nothing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from clawmem.heartbeat import beat
+from clawmem.index.lookup import all_facts, entity_names
+from clawmem.index.refresh import open_index
+from clawmem.learning.ingest import ingest
+from clawmem.memory.notes import note
+from clawmem.memory.remember import remember
+from clawmem.model.caller import Caller
+from clawmem.model.codec import parse_items
+from clawmem.model.draft import draft_from_record
+from clawmem.model.event import Event, parse_events
+from clawmem.model.fact import Fact
+from clawmem.model.recalled import wrapped
+from clawmem.model.transcript import Message
+from clawmem.vault.journal import record_access
+from clawmem.vault.vault import Vault
+
+TALK = (
+    Message(1, "user", "Hi! How are you?", "2026-11-02T10:00:00Z", "Nora"),
+    Message(2, "user", "I moved to Lisbon last month and I work at Brightpath now.", "2026-11-02T10:01:00Z", "Nora"),
+    Message(3, "user", "Sounds great, congratulations!", "2026-11-02T10:02:00Z", "Tom"),
+    Message(4, "user", "I'm allergic to peanuts, so no satay for me.", "2026-11-02T10:03:00Z", "Tom"),
+    Message(5, "user", "My sister Clara lives in Ghent.", "2026-11-02T10:04:00Z", "Tom"),
+)
+
+
+def _facts(vault: Vault) -> list[Fact]:
+    index = open_index(vault)
+    try:
+        return [one.fact for one in all_facts(index)]
+    finally:
+        index.close()
+
+
+def _events(vault: Vault) -> dict[str, Event]:
+    found: dict[str, Event] = {}
+    for path in sorted((vault.root / "ledger").glob("*.jsonl")):
+        found.update({event.id: event for event in parse_events(path.read_bytes(), path.name)})
+    return found
+
+
+def test_every_fact_quotes_its_event_exactly(vault: Vault, caller: Caller) -> None:
+    ingest(vault, TALK, caller, "talk.jsonl")
+    done = beat(vault, caller)
+    assert not done.failed
+    events = _events(vault)
+    facts = _facts(vault)
+    assert len(facts) >= 3
+    for fact in facts:
+        assert fact.source_event is not None
+        assert fact.source_span is not None
+        start, end = fact.source_span
+        assert fact.source_text == events[fact.source_event].text[start:end]
+    assert any("peanut" in fact.fact for fact in facts)
+    assert not any("congratulations" in fact.fact.lower() for fact in facts)
+    index = open_index(vault)
+    assert "areas/people/nora" in entity_names(index)
+    index.close()
+
+
+def test_a_second_beat_makes_no_commit(vault: Vault, caller: Caller) -> None:
+    ingest(vault, TALK, caller, "talk.jsonl")
+    assert beat(vault, caller).commits
+    head = vault.head()
+    second = beat(vault, caller)
+    assert second.commits == ()
+    assert vault.head() == head
+    assert vault.git.run("status", "--porcelain") == b""
+
+
+def test_a_dry_run_writes_nothing(vault: Vault, caller: Caller) -> None:
+    ingest(vault, TALK, caller, "talk.jsonl")
+    head = vault.head()
+    done = beat(vault, caller, dry_run=True)
+    assert done.learned is not None
+    assert done.learned.count("added") >= 3
+    assert vault.head() == head
+
+
+def test_ingesting_twice_adds_nothing_and_growth_adds_the_rest(vault: Vault, caller: Caller) -> None:
+    first = ingest(vault, TALK[:3], caller, "talk.jsonl")
+    assert (first.added, first.known) == (3, 0)
+    again = ingest(vault, TALK[:3], caller, "copy.jsonl")
+    assert (again.added, again.known, again.commit) == (0, 3, None)
+    grown = ingest(vault, TALK, caller, "talk.jsonl")
+    assert (grown.added, grown.known) == (2, 3)
+
+
+def test_equal_messages_without_a_time_are_each_kept(vault: Vault, caller: Caller) -> None:
+    yes = [Message(1, "user", "yes"), Message(2, "user", "yes")]
+    assert ingest(vault, yes, caller, "a").added == 2
+    later = caller._replace(now=caller.now + timedelta(days=3))
+    assert ingest(vault, yes, later, "a").added == 0
+
+
+def test_text_out_of_this_memory_is_never_learned_again(vault: Vault, caller: Caller) -> None:
+    served = wrapped("- Nora is allergic to shellfish.")
+    told = Message(1, "user", served, "2026-11-02T10:00:00Z", "Nora")
+    mixed = Message(2, "user", f"I moved to Porto in May.\n{served}", "2026-11-02T10:01:00Z", "Nora")
+    ingest(vault, [told, mixed], caller, "session")
+    beat(vault, caller)
+    facts = _facts(vault)
+    assert any("Porto" in fact.fact for fact in facts)
+    assert not any("shellfish" in fact.fact for fact in facts)
+
+
+def test_daily_notes_are_read_once(vault: Vault, caller: Caller) -> None:
+    note(vault, "Remember that the wifi box is behind the bookshelf", caller)
+    page = vault.root / "daily" / "2026-11-20.md"
+    page.write_text("# 2026-11-20\n\n- We decided to use Postgres for the billing service.\n")
+    first = beat(vault, caller)
+    assert first.noted is not None
+    assert first.noted.added == 2
+    assert beat(vault, caller).commits == ()
+
+
+def test_accesses_are_folded_once_and_wake_archived_facts(vault: Vault, caller: Caller) -> None:
+    draft = draft_from_record({"fact": "The bicycle is green"}, caller.now)
+    fact = remember(vault, [draft], caller).kept[0].fact
+    late = caller._replace(now=caller.now + timedelta(days=120))
+    assert [one.fact.id for one in (beat(vault, late).decayed or ()).facts] == [fact.id]  # type: ignore[union-attr]
+    assert _facts(vault)[0].status == "archived"
+    for _ in range(3):
+        assert record_access(vault, "2027-03-21T09:30:00Z", [fact.id]) is None
+    woken = beat(vault, late)
+    assert woken.folded is not None
+    assert woken.folded.restored == (fact.id,)
+    after = _facts(vault)[0]
+    assert (after.status, after.access_count, after.last_accessed) == ("active", 3, "2027-03-21T09:30:00Z")
+    assert beat(vault, late).commits == ()
+
+
+def test_a_file_that_does_not_parse_stops_only_what_needs_it(vault: Vault, caller: Caller) -> None:
+    draft = draft_from_record({"fact": "The bicycle is green", "entity": "resources/bike"}, caller.now)
+    remember(vault, [draft], caller)
+    broken: Path = vault.root / "life/resources/bike/items.json"
+    broken.write_text("[\n{oops\n]\n")
+    ingest(vault, TALK, caller, "talk.jsonl")
+    done = beat(vault, caller)
+    assert broken.read_text() == "[\n{oops\n]\n"
+    assert any("life/resources/bike/items.json:2" in sentence for sentence in done.notices)
+    assert done.learned is not None
+    assert done.learned.count("added") >= 3
+
+
+def test_summaries_say_what_is_known_and_keep_what_people_wrote(vault: Vault, caller: Caller) -> None:
+    draft = draft_from_record({"fact": "The bicycle is green", "entity": "resources/bike"}, caller.now)
+    remember(vault, [draft], caller)
+    page = vault.root / "life/resources/bike/summary.md"
+    page.write_text(page.read_text().replace("# Bike", "# Bike\n\nMy own words."))
+    beat(vault, caller)
+    text = page.read_text()
+    assert "My own words." in text
+    assert "The bicycle is green" in text
+    assert "resources/bike" in (vault.root / "life/index.md").read_text()
+    assert parse_items((vault.root / "life/resources/bike/items.json").read_bytes(), "x")

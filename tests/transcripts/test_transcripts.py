@@ -1,0 +1,26 @@
+"""Every transcript in this folder is what the real commands print. CLAWMEM_UPDATE_TRANSCRIPTS=1 writes them anew."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.transcripts.transcript import Stage, Step, read, render
+
+HERE = Path(__file__).parent
+# Read before the fixtures scrub the environment.
+UPDATE = os.environ.get("CLAWMEM_UPDATE_TRANSCRIPTS") == "1"
+
+
+@pytest.mark.parametrize("path", sorted(HERE.glob("*.txt")), ids=lambda path: path.stem)
+def test_transcript(path: Path, tmp_path: Path, vault_root: Path, environment: dict[str, str]) -> None:
+    text = path.read_text(encoding="utf-8")
+    stage = Stage(tmp_path, vault_root, environment)
+    now = [Step(step.remarks, step.command, stage.run(step.command)) for step in read(text)]
+    assert now, f"{path.name} holds no command"
+    if UPDATE:
+        path.write_text(render(now), encoding="utf-8")
+    else:
+        assert render(now) == text

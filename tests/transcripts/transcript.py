@@ -1,0 +1,137 @@
+"""Transcripts: `$ command`, then what it prints. Run as real processes, compared, or written anew.
+
+A line that begins with `;` is a remark. `$ ` begins a command for `sh`, `> ` continues it; the lines after it are what
+it prints on stdout, then, each after `! `, on stderr, then `[exit N]` where N is not 0. Commits are written
+`commit_1`, `commit_2`... in the order in which they first appear, also where a later command names one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+_HASH = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])(?:[0-9a-f]{40}|[0-9a-f]{12})\b")
+_LABEL = re.compile(r"\bcommit_(\d+)\b")
+_PASSING = (
+    (re.compile(r"\bprocess \d+"), "process PID"),
+    (re.compile(r"\bgit version \S+"), "git version X"),
+)
+
+_CLAWMEM = """#!/bin/sh
+exec '{python}' -m clawmem "$@"
+"""
+_WHILE_LOCKED = """#!{python}
+\"\"\"Run a command while this process holds the vault's writer lock.\"\"\"
+import fcntl, os, subprocess, sys
+descriptor = os.open(".git/clawmem/lock", os.O_RDWR | os.O_CREAT)
+fcntl.flock(descriptor, fcntl.LOCK_EX)
+os.ftruncate(descriptor, 0)
+os.pwrite(descriptor, f"{{os.getpid()}} heartbeat\\n".encode(), 0)
+sys.exit(subprocess.run(sys.argv[1:]).returncode)
+"""
+
+
+class Step(NamedTuple):
+    """Remarks that stand before a command, the command, and what it prints, as the transcript writes it."""
+
+    remarks: tuple[str, ...]
+    command: str
+    printed: tuple[str, ...]
+
+
+class Stage:
+    """Where commands run: a vault, an environment, the commits that were named so far."""
+
+    def __init__(self, folder: Path, vault: Path, environment: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._vault = vault
+        self._commits: list[str] = []
+        self._environment = {**environment, "PATH": f"{_tools(folder)}{os.pathsep}{environment['PATH']}"}
+        self._environment.pop("CLAWMEM_TRACEBACK", None)
+
+    def run(self, command: str) -> tuple[str, ...]:
+        """Run one command with ids that depend on nothing but its words; returns what it printed."""
+        done = subprocess.run(
+            ["sh", "-c", _LABEL.sub(self._named, command)],
+            cwd=self._vault,
+            env={**self._environment, "CLAWMEM_SEED": str(zlib.crc32(command.encode()))},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=120,
+        )
+        lines = [self._plain(line) for line in _lines(done.stdout)]
+        lines += [f"! {self._plain(line)}".rstrip() for line in _lines(done.stderr)]
+        return tuple(lines + ([f"[exit {done.returncode}]"] if done.returncode else []))
+
+    def _plain(self, line: str) -> str:
+        shown = line.replace(str(self._folder), "/here")
+        for pattern, words in _PASSING:
+            shown = pattern.sub(words, shown)
+        return _HASH.sub(lambda found: self._label(found[0]), shown)
+
+    def _label(self, commit: str) -> str:
+        for number, known in enumerate(self._commits, 1):
+            if known.startswith(commit) or commit.startswith(known):
+                return f"commit_{number}"
+        self._commits.append(commit)
+        return f"commit_{len(self._commits)}"
+
+    def _named(self, label: re.Match[str]) -> str:
+        return self._commits[int(label[1]) - 1]
+
+
+def read(text: str) -> Iterator[Step]:
+    """The steps of a transcript."""
+    remarks: list[str] = []
+    command: list[str] = []
+    printed: list[str] = []
+    for line in [*text.split("\n"), "$ "]:
+        if line.startswith(("$ ", ";")) and command:
+            yield Step(tuple(remarks), "\n".join(command), _trimmed(printed))
+            remarks, command, printed = [], [], []
+        if line.startswith(";"):
+            remarks.append(line)
+        elif line.startswith("$ "):
+            command = [line[2:]]
+        elif line.startswith("> ") and command and not printed:
+            command.append(line[2:])
+        elif command:
+            printed.append(line)
+
+
+def render(steps: list[Step]) -> str:
+    """The steps as the text of a transcript."""
+    parts = []
+    for step in steps:
+        first, *more = step.command.split("\n")
+        lines = [*step.remarks, f"$ {first}", *(f"> {line}" for line in more), *step.printed]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _lines(data: bytes) -> list[str]:
+    text = data.decode(errors="backslashreplace").rstrip("\n")
+    return [line.rstrip() for line in text.split("\n")] if text else []
+
+
+def _trimmed(lines: list[str]) -> tuple[str, ...]:
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    return tuple(lines[:end])
+
+
+def _tools(folder: Path) -> Path:
+    tools = folder / "tools"
+    tools.mkdir(exist_ok=True)
+    for name, text in (("clawmem", _CLAWMEM), ("while-locked", _WHILE_LOCKED)):
+        tool = tools / name
+        tool.write_text(text.format(python=sys.executable))
+        tool.chmod(0o755)
+    return tools
