@@ -15,7 +15,6 @@ from clawmem.cli.verbs import ALIASES, VERBS
 from clawmem.errors import ClawmemError
 from clawmem.runtime import from_process
 
-VARIABLE = "_CLAWMEM_COMPLETE"
 FILES = ":files"
 _LONGEST_HELP = 70
 
@@ -57,7 +56,8 @@ def split_line(line: str) -> tuple[list[str], str]:
     lexer = shlex.shlex(line, posix=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
-    words, ended = [], True
+    words: list[str] = []
+    ended = True
     try:
         words.extend(lexer)
     except ValueError:

@@ -33,8 +33,7 @@ def doctor(
 def _lines(found: Diagnosis, fix: bool) -> Iterator[str]:
     for one in found.problems:
         yield _line(one)
-    checked = ", ".join(f"{number:,} {what}" for what, number in found.checked.items())
-    yield f"Checked: {checked}."
+    yield "Checked: " + ", ".join(f"{what} {number:,}" for what, number in found.checked.items()) + "."
     numbers = [_number(found.left(ERROR), "error"), _number(found.left(WARNING), "warning"), f"{found.left(INFO)} info"]
     yield ", ".join(numbers) + "."
     mendable = sum(1 for one in found.problems if one.fixable and not one.fixed)

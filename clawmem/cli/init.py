@@ -21,7 +21,7 @@ def init(
     """The vault is a git repository of its own, filled from the template in one first commit."""
     face = Face.of(ctx)
     runtime = face.runtime
-    root = (runtime.working_folder / Path(path).expanduser()).absolute()
+    root = (runtime.working_folder / Path(path).expanduser()).resolve()
     vault = create_vault(root, runtime.environment, runtime.now(), inside_repository=inside_repository)
     data = {"vault": str(vault.root), "commit": vault.head().commit}
     return face.done(

@@ -23,7 +23,9 @@ def list_command(
     tier: Annotated[str | None, typer.Option(help="hot, warm or cold.")] = None,
     status: Annotated[str | None, typer.Option(help="active, superseded, retracted or archived.")] = None,
     as_of: Annotated[str | None, typer.Option(help="What was true then, as we know now.")] = None,
-    include_superseded: Annotated[bool, typer.Option(help="Replaced and withdrawn facts too, labelled.")] = False,
+    include_superseded: Annotated[
+        bool, typer.Option("--include-superseded", help="Replaced and withdrawn facts too, labelled.")
+    ] = False,
     limit: Annotated[int | None, typer.Option("--limit", "-n", help="How many facts.", min=1)] = None,
 ) -> int:
     """Hot facts come first, then warm, then cold."""

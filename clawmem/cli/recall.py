@@ -23,8 +23,12 @@ def recall(
     category: Annotated[str | None, typer.Option("--category", "-c", help="Only facts of this category.")] = None,
     tag: Annotated[str | None, typer.Option("--tag", "-t", help="Only facts with this tag.")] = None,
     as_of: Annotated[str | None, typer.Option(help="What was true then, as we know now.")] = None,
-    include_superseded: Annotated[bool, typer.Option(help="Replaced and withdrawn facts too, labelled.")] = False,
-    explain: Annotated[bool, typer.Option(help="Show each hit's path and each channel's account.")] = False,
+    include_superseded: Annotated[
+        bool, typer.Option("--include-superseded", help="Replaced and withdrawn facts too, labelled.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show each hit's path and each channel's account.")
+    ] = False,
 ) -> int:
     """An agent sees its own facts and the global ones, its own first."""
     face = Face.of(ctx)

@@ -42,7 +42,7 @@ class FtsEngine:
         """Take the texts out; FTS5 needs the old text to know which entries to delete."""
         self._database.executemany("INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)", documents)
 
-    def search(self, words: Sequence[str], limit: int) -> list[Match]:
+    def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
         """BM25 with FTS5's k1 1.2 and b 0.75; FTS5 counts downwards, so the sign is turned.
 
         Where the words stand in so many texts that ranking them all would take long, the rarest are tried first.
@@ -50,7 +50,7 @@ class FtsEngine:
         phrases = [_phrase(word) for word in dict.fromkeys(words)]
         phrases = [phrase for phrase in phrases if phrase]
         found: list[Match] = []
-        for question in self._questions(phrases):
+        for question in self._questions(phrases)[-1 if thorough else 0 :]:
             found = self._run(question, limit)
             if len(found) >= min(limit, ENOUGH):
                 break

@@ -21,7 +21,7 @@ _COLUMNS = (
     "n, id, entity, owner, status, category, subject, predicate, valid_from, valid_to, timestamp, event,"
     " access_count, last_accessed, importance, trust, tokens, exact, line"
 )
-_INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 19)})"  # noqa: S608 - fixed text only
+_INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 19)})"
 
 
 def is_indexed(path: str) -> bool:

@@ -39,8 +39,11 @@ class KeywordEngine(Protocol):
     def remove(self, documents: Iterable[Document]) -> None:
         """Make the texts, given exactly as they were added, unfindable."""
 
-    def search(self, words: Sequence[str], limit: int) -> list[Match]:
-        """The best texts that hold at least one of the words, best first; of equal ones the earlier row first."""
+    def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
+        """The best texts that hold at least one of the words, best first; of equal ones the earlier row first.
+
+        An engine may spare itself texts that hold only common words where others abound, unless it is to be thorough.
+        """
 
     def flush(self) -> None:
         """Keep what was added and removed since the last flush, as part of the open SQLite transaction."""

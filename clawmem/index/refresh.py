@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from clawmem.errors import Locked
-from clawmem.index.store import Index, create_in_memory, create_store, open_store, put_in_use
+from clawmem.index.store import Index, create_in_memory, create_store, drop_store, open_store, put_in_use
 from clawmem.vault.vault import Vault
 
 FOLDERS = ("life", "agents", "ledger")
@@ -116,6 +116,7 @@ def _build_file(vault: Vault) -> Index:
         put_in_use(vault, index, name)
     except BaseException:
         index.close()
+        drop_store(vault, name)
         raise
     return index
 

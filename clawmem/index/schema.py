@@ -33,6 +33,9 @@ CREATE INDEX fact_id ON fact (id);
 CREATE INDEX fact_entity ON fact (entity);
 CREATE INDEX fact_subject ON fact (subject) WHERE subject IS NOT NULL;
 CREATE INDEX fact_event ON fact (event) WHERE event IS NOT NULL;
+CREATE INDEX fact_from ON fact (valid_from) WHERE valid_from IS NOT NULL;
+CREATE INDEX fact_to ON fact (valid_to) WHERE valid_to IS NOT NULL;
+CREATE INDEX fact_recorded ON fact (timestamp) WHERE valid_from IS NULL;
 CREATE INDEX fact_estimated ON fact (n) WHERE exact = 0;
 CREATE TABLE entity (
     name TEXT PRIMARY KEY,

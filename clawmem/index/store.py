@@ -148,6 +148,11 @@ def put_in_use(vault: Vault, index: Index, name: str) -> None:
     _sweep(vault, keep=f"index-{name}.")
 
 
+def drop_store(vault: Vault, name: str) -> None:
+    """Delete a new index that could not be completed, so that it does not fill the disk."""
+    (vault.state / f"index-{name}.sqlite").unlink(missing_ok=True)
+
+
 def discard(vault: Vault) -> None:
     """Delete the index and everything that belongs to it."""
     index_path(vault).unlink(missing_ok=True)
@@ -156,11 +161,9 @@ def discard(vault: Vault) -> None:
 
 def _sweep(vault: Vault, keep: str | None) -> None:
     # A database goes before its journal: whoever has it open must find the journal as long as he may need it.
-    names = sorted(os.listdir(vault.state), key=lambda name: name.endswith("-journal"))
-    for name in names:
-        if not name.startswith("index-") or (keep and name.startswith(keep)):
+    for path in sorted(vault.state.glob("index-*"), key=lambda path: path.name.endswith("-journal")):
+        if keep and path.name.startswith(keep):
             continue
-        path = vault.state / name
         if path.is_dir():
             import shutil
 

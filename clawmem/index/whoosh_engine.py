@@ -10,14 +10,16 @@ import sqlite3
 import struct
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from whoosh.analysis import CharsetFilter, StemmingAnalyzer
+from whoosh.analysis.analyzers import StemmingAnalyzer
+from whoosh.analysis.filters import CharsetFilter
 from whoosh.fields import ID, TEXT, Schema
 from whoosh.filedb.filestore import FileStorage, RamStorage
-from whoosh.index import FileIndex
 from whoosh.index import IndexError as WhooshIndexError
-from whoosh.query import Or, Phrase, Term
+from whoosh.query.compound import Or
+from whoosh.query.positional import Phrase
+from whoosh.query.terms import Term
 from whoosh.scoring import BM25F
 from whoosh.support.charset import accent_map
 
@@ -38,7 +40,7 @@ class WhooshEngine:
     def __init__(self, database: sqlite3.Connection, folder: Path | None) -> None:
         self._database = database
         self._folder = folder
-        self._storage: Any = RamStorage() if folder is None else FileStorage(str(folder))
+        self._storage = _storage(folder)
         self._new: dict[int, str] = {}
         self._gone: set[int] = set()
         self._searcher: Any = None
@@ -78,7 +80,7 @@ class WhooshEngine:
         """Drop what was noted since the last flush."""
         self._new, self._gone = {}, set()
 
-    def search(self, words: Sequence[str], limit: int) -> list[Match]:
+    def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
         """BM25F with k1 1.2 and b 0.75; raises EngineDamaged where the files cannot be read."""
         parts = [one for one in (_part(word) for word in dict.fromkeys(words)) if one is not None]
         if not parts or self._generation() < 0:
@@ -106,8 +108,7 @@ class WhooshEngine:
     def _generation(self) -> int:
         if self._folder is not None and not self._folder.is_dir():
             return -1
-        generation: int = FileIndex(self._storage, _SCHEMA).latest_generation() if self._born() else -1
-        return generation
+        return int(self._storage.open_index().latest_generation()) if self._born() else -1
 
     def _born(self) -> bool:
         return bool(self._storage.index_exists())
@@ -116,6 +117,11 @@ class WhooshEngine:
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
         return self._storage.open_index() if self._born() else self._storage.create_index(_SCHEMA)
+
+
+def _storage(folder: Path | None) -> Any:
+    files, memory = cast("tuple[Any, Any]", (FileStorage, RamStorage))  # they carry no types
+    return memory() if folder is None else files(str(folder))
 
 
 def _part(word: str) -> Any:

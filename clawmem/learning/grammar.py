@@ -62,7 +62,7 @@ _IMPLIED = frozenset(
     "completed "
     "watched played created organized hosted donated been gonna launched released switched deployed fixed "
     "shipped left quit "
-    "retired applied helped celebrated explored practiced learned tried".split()
+    "had retired applied helped celebrated explored practiced learned tried".split()
 )
 
 

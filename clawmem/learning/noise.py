@@ -58,9 +58,10 @@ _EVALUATION = re.compile(
 _QUESTION = re.compile(
     r"(?:what|who|whom|whose|when (?!I\b|we\b|my\b)|where|why|how|which|do|does|did|is|are|am|was|were|can|could|would|will|"
     r"should|shall|"
-    r"have|has|had|may|might|isn't|aren't|don't|doesn't|didn't|won't|any|ever|got any|wanna|mind if)\b",
+    r"have|has|had (?=you|he|she|they|it|the)|may|might|isn't|aren't|don't|doesn't|didn't|won't|any|ever|got any|wanna|mind if)\b",
     re.IGNORECASE,
 )
+_JEST = re.compile(r"\b(?:yeah,? right|kidding|joking|sarcas\w+|just saying|as if)\b|(?:^|\s)/s\b", re.IGNORECASE)
 _SPEECH = re.compile(r"[\"“][^\"”]*\b(?:I|I'm|I've|you|your|we|my)\b[^\"”]*[\"”]|^[\"“'‘]")
 
 
@@ -94,6 +95,11 @@ def _shorter(text: str, start: int) -> int:
 def is_question(sentence: str) -> bool:
     """Whether a sentence asks rather than tells."""
     return sentence.rstrip(" \"')*_").endswith("?")
+
+
+def is_jest(sentence: str) -> bool:
+    """Whether a sentence says that it is not meant."""
+    return _JEST.search(sentence) is not None
 
 
 def is_noise(clause: str, addressed: bool = True) -> bool:

@@ -30,6 +30,9 @@ _LEAD = re.compile(
     re.I,
 )
 _PROPER = re.compile(r"(?<=\s)(?!I\b|I')(?:[A-Z][\w&'-]+|\d[\w.,:%-]*)|[\"“][^\"”]{2,60}[\"”]")
+_THEIR_WORK = re.compile(
+    r"\b[Tt]his (?=(?:app|project|site|website|application|api|codebase|portfolio|dashboard|repo|program)\b)"
+)
 _BIRTH = re.compile(r"\b(?:birthday|born)\b")
 _AHEAD = (grammar.FUTURE,)
 
@@ -87,7 +90,7 @@ def _in_sentence(sentence: Piece, event: Event, voice: Voice) -> Iterator[Propos
         yield from (told._replace(confidence=0.95, importance=max(told.importance, 0.8)) for told in inner)
         if not inner and proposition:
             yield proposition
-    elif not noise.is_question(sentence.text) or voice.chat:
+    elif not noise.is_jest(sentence.text) and (voice.chat or not noise.is_question(sentence.text)):
         yield from _in_clauses(sentence, event, voice)
 
 
@@ -235,7 +238,7 @@ def _without(text: str, dates: tuple[Found, ...]) -> str:
         elif found.label and not _BIRTH.search(text):
             joint = ", " if found.label[:4].isdigit() else " "
             text = text[: found.end] + joint + re.findall(r"\d{4}", found.label)[0] + text[found.end :]
-    text = PRAISED.sub(article, text)
+    text = _THEIR_WORK.sub("the ", PRAISED.sub(article, text))
     words = re.sub(r"\s+([,.])", r"\1", " ".join(text.split())).strip(" ,")
     return re.sub(
         r"^(?:[Ss]tarting|[Oo]n|[Bb]y|[Ff]rom|[Ss]ince|[Aa]round|[Jj]ust|[Bb]ack|[Ee]arlier|[Ll]ate|"
@@ -251,9 +254,4 @@ def _said_of(reading: grammar.Reading) -> str:
 
 def _settled(text: str) -> str:
     """Words that point at the project the speaker works on, made to name it."""
-    return re.sub(
-        r"\b[Tt]h(?:is|ese|ose) (?=app|project|site|website|application|api|codebase|portfolio|dashboard|repo|"
-        r"program)",
-        "the ",
-        text,
-    ).strip(" ,.!;:")
+    return _THEIR_WORK.sub("the ", text).strip(" ,.!;:")

@@ -40,6 +40,13 @@ _TEAM = re.compile(
 )
 
 
+_AT_WORK = re.compile(
+    r"\bwe (?:have |'ve )?(?:use|used|run|chose|chosen|picked|decided|need|ship|build|built|store|require|support|agreed|settled|"
+    r"moved|switched|migrated)\b",
+    re.IGNORECASE,
+)
+
+
 def possessive(name: str) -> str:
     """`Ana` -> `Ana's`."""
     return name + "'s"
@@ -49,7 +56,7 @@ def others(text: str, name: str) -> str:
     """Who "we" are when `name` says it, as far as the text tells."""
     if re.search(r"\b(?:married|engaged|honeymoon|wedding)\b", text):
         return f"{name} and partner"
-    if _TEAM.search(text):
+    if _TEAM.search(text) or (name == "The user" and _AT_WORK.search(text)):
         return possessive(name) + " team"
     if _FAMILY.search(text):
         return possessive(name) + " family"

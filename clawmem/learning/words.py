@@ -173,7 +173,7 @@ BORING = re.compile(
     r"trip|show|store|"
     r"movie|movies|book|books|stuff|pics?|pictures?|photos?|look|people|friends?|guys|folks|time|times|day|"
     r"days|life|work|home|future|"
-    r"break|chance|way|goals?|progress|changes?|ideas?|plans?|advice|moments?|memories|experiences?|talks?|"
+    r"break|chance|way|goals?|progress|changes?|ideas?|plans?|advice|moments?|memories|experiences?|projects?|tasks?|talks?|"
     r"chats?|conversations?|"
     r"steps?|effort|difference|amount|distance|bit|lot|parts?|one|phase|ride|something|news|options|"
     r"opportunities|happy|scratch|team|group|fun)?"

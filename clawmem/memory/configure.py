@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound
-from clawmem.memory.yaml_edit import with_value
+from clawmem.memory.yaml_edit import in_full, with_value
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.layout import SETTINGS as FILE
@@ -106,4 +106,4 @@ def shown(value: Value) -> str:
     """A value as `clawmem.yaml` would have it."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return in_full(value) if isinstance(value, float) else str(value)

@@ -231,7 +231,7 @@ def _take_events_back(scene: _Scene, path: str) -> None:
     scene.already += back.already
     if back.removed or back.restored:
         lines = b"".join(line + b"\n" for line in back.records.values())
-        scene.write(path, lines or (None if scene.before[path] is None else b""))
+        scene.write(path, lines or None)
 
 
 def _by_event(data: bytes | None) -> dict[str, bytes]:

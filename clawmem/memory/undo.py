@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, NotFound, Refused
+from clawmem.errors import InvalidInput, NotFound, Refused
 from clawmem.index.lookup import Placed
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
@@ -78,10 +78,10 @@ def _target(index: Index, history: History, reference: str) -> _Target:
     commit = None if reference.startswith(FACT_PREFIX) else _commit_named(history, reference)
     try:
         fact_id = fact_named(index, history, reference)
-    except ClawmemError as problem:
+    except (NotFound, InvalidInput):
         if commit is not None:
             return _Target(commit, None)
-        if reference.startswith(FACT_PREFIX) or not isinstance(problem, NotFound):
+        if reference.startswith(FACT_PREFIX):
             raise
         raise NotFound(f"There is no fact and no commit '{reference}'.", "`clawmem log` shows both.") from None
     if commit is not None:

@@ -26,6 +26,7 @@ class Writing:
         self.caller = caller
         self.started = started
         self.index = index
+        self._behind: dict[str, bytes | None] = {}
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -47,21 +48,22 @@ class Writing:
         return [] if data is None else list(parse_items(data, path))
 
     def commit(self, changes: Sequence[Change]) -> tuple[str, ...]:
-        """Commit the changes and bring the index along; returns the commits' names, oldest first."""
+        """Commit the changes; returns the commits' names, oldest first. The index follows when the act ends."""
         names = self.started.commit(changes)
-        if names:
-            final: dict[str, bytes | None] = {}
-            for change in changes:
-                final.update(change.writes)
-            self._bring_index(final)
+        for change in changes if names else ():
+            self._behind.update(change.writes)
         return names
 
-    def _bring_index(self, final: Mapping[str, bytes | None]) -> None:
+    def bring_index(self) -> None:
+        """Take what was committed into the index; one that cannot be written is built anew by the next reader."""
+        if not self._behind:
+            return
         try:
-            apply_commit(self.vault, self.index, final)
+            apply_commit(self.vault, self.index, self._behind)
         except (sqlite3.Error, OSError) as problem:
             self.started.notices.append(f"the index will be built anew: {problem}")
             discard(self.vault)
+        self._behind = {}
 
 
 @contextmanager
@@ -76,7 +78,9 @@ def writing(vault: Vault, caller: Caller, purpose: str) -> Iterator[Writing]:
             index.close()
             index = open_index(vault)
         try:
-            yield Writing(vault, caller, started, index)
+            work = Writing(vault, caller, started, index)
+            yield work
+            work.bring_index()
         finally:
             index.close()
 

@@ -45,8 +45,13 @@ def _forms(value: int | float | bool | str) -> Sequence[str]:
         return ("true" if value else "false",)
     if isinstance(value, str):
         return (value, yaml_scalar(value))
-    # In full: YAML takes 1e-05 for text. A whole float is written as people write it.
-    return (f"{Decimal(repr(value)):f}".removesuffix(".0"),)
+    # Above 2**53 a float without its point would be read as another number.
+    return (in_full(value), f"{in_full(value)}.0")
+
+
+def in_full(number: int | float) -> str:
+    """A number as people write it, never with an exponent, which YAML may take for text."""
+    return f"{Decimal(repr(number)):f}".removesuffix(".0")
 
 
 def _reads_as(candidate: str, wanted: object, name: str) -> bool:
@@ -70,11 +75,20 @@ def _edited(text: str, parts: Sequence[str], scalar: str) -> str:
         if depth == len(parts) - 1:
             return _replaced(text, value_node, scalar)
         if not isinstance(value_node, yaml.MappingNode):
-            # A section that is named and still empty.
-            line = key_node.start_mark.line
-            return _line_added(text, line, key_node.start_mark.column, _INDENT, parts[depth + 1 :], scalar)
+            return _begun(text, node, key_node, value_node, parts[depth + 1 :], scalar)
         node = value_node
     return text
+
+
+def _begun(text: str, parent: Any, key: Any, empty: Any, parts: Sequence[str], scalar: str) -> str:
+    """A section that is named and has no keys yet."""
+    if parent.flow_style or empty.end_mark.index > empty.start_mark.index:
+        return _replaced(text, empty, "{" + _in_flow(parts, scalar) + "}")
+    return _line_added(text, key.start_mark.line, key.start_mark.column, _INDENT, parts, scalar)
+
+
+def _in_flow(parts: Sequence[str], scalar: str) -> str:
+    return f"{': {'.join(parts)}: {scalar}{'}' * (len(parts) - 1)}"
 
 
 def _replaced(text: str, node: Any, scalar: str) -> str:
@@ -89,7 +103,7 @@ def _inserted(text: str, node: Any, parts: Sequence[str], scalar: str, top: bool
     if node.flow_style:
         place = node.end_mark.index - 1
         comma = ", " if node.value else ""
-        return f"{text[:place].rstrip()}{comma}{': {'.join(parts)}: {scalar}{'}' * (len(parts) - 1)}{text[place:]}"
+        return text[:place].rstrip() + comma + _in_flow(parts, scalar) + text[place:]
     if top:
         return _appended(text, parts, scalar)
     last = node.value[-1][1].end_mark

@@ -39,7 +39,7 @@ def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
     try:
         fact = fact_from_record(given)
     except InvalidInput as problem:
-        raise InvalidInput(f"The fact cannot be kept: {problem.message}.", problem.hint) from None
+        raise InvalidInput(f"The fact cannot be kept: {problem.message}.", "Mend that value and try again.") from None
     return Draft(_normalised(fact, now), entity)
 
 

@@ -1,15 +1,16 @@
 """How many tokens a text has at most, without the vocabulary: a bound that is never below the exact cl100k_base count.
 
-Why it holds. The vocabulary has every byte, every run of one to three digits, and every pair of lower-case letters
-but those in LONELY. Merging stops only where no two neighbours make a token, so two tokens of one letter never stand
-side by side unless their pair is in LONELY; that bounds a run of letters. A common word with a space before it and
-no letter after it is a piece of its own and one token. All other characters count their UTF-8 bytes, which no
-encoding exceeds. The bound of texts put together is at most the sum of their bounds where each begins with `-`.
+Why it holds. The vocabulary has every run of one to three digits, every space with a letter after it, and every pair
+of lower-case letters but those in LONELY. Merging stops only where no two neighbours make a token, so two tokens of
+one letter never stand side by side unless their pair is in LONELY: that bounds a run of letters. A common word with
+a space before it and no letter after it is a piece of its own and one token. All else counts its UTF-8 bytes, which
+no encoding exceeds. Each part's bound holds whatever stands beside it, so texts put together never exceed the sum.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from clawmem.model.dates import day_of
 from clawmem.model.fact import Fact
@@ -18,8 +19,13 @@ LONELY = frozenset(
     "bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qy qz rj tj tq uq vq vz wq wv wz xg xh "
     "xj xk xq xu xv xw yf yj yq yv zg zj zq zr zv".split()
 )
-# A word's end must be sure: what follows is the end or an ASCII character that is no letter, here seen as `after`.
-_PIECE = re.compile(r" [A-Za-z][a-z]+(?![^\x00-\x40\x5b-\x60\x7b-\x7f])|[a-z]+|[0-9]+|[^a-z0-9]", re.ASCII)
+# A word before a letter of any script would be part of a longer piece, so only the end or an ASCII character that is
+# no letter may follow. Digits after one of another script are grouped from there: the first counts alone.
+_PIECE = re.compile(
+    r" [A-Za-z][a-z]+(?![^\x00-\x40\x5b-\x60\x7b-\x7f])"
+    r"|[a-z]+|(?<![^\x00-\x7f])[0-9]+|'[A-Z]|[^a-z]",
+)
+_NEVER = -(10**6)
 
 
 def context_line(fact: Fact) -> str:
@@ -46,28 +52,27 @@ def token_bound(text: str) -> int:
     return sum(_most(piece) for piece in _PIECE.findall(text))
 
 
+@lru_cache(maxsize=100_000)
 def _most(piece: str) -> int:
-    first = piece[0]
-    if first == " " and len(piece) > 1:
+    if piece[0] == " " and len(piece) > 1:
         from clawmem.model.common_words import COMMON_WORDS  # only writers count tokens
 
-        return 1 if piece[1:] in COMMON_WORDS else 2 - piece[1].islower() + _letters(piece[1:].lstrip(piece[1].upper()))
-    if first.isdigit() and first.isascii():
-        # A digit of another script may stand beside these and shift the groups of three.
-        return -(-len(piece) // 3) + 1
-    if "a" <= first <= "z":
+        return 1 if piece[1:] in COMMON_WORDS else _letters(piece)
+    if "a" <= piece[0] <= "z":
         return _letters(piece)
-    # An apostrophe may begin a contraction, which cuts a run of letters in two.
-    return 2 if first == "'" else len(piece.encode("utf-8", errors="surrogatepass"))
+    if "0" <= piece[0] <= "9":
+        return -(-len(piece) // 3)
+    # A contraction in capitals may cut the letters after it in two.
+    return 3 if len(piece) == 2 else len(piece.encode("utf-8", errors="surrogatepass"))
 
 
 def _letters(run: str) -> int:
-    """The most tokens a run of lower-case letters can fall into."""
-    # The most for the letters so far, the last of them a token of its own, or part of a longer one.
-    alone, joined = 0, 0
+    """The most tokens that letters, and a space before them, can fall into."""
+    # The most tokens up to here with the last one a single letter, with a longer one, and either way one letter ago.
+    single, longer, earlier = _NEVER, 0, _NEVER
     before = ""
     for letter in run:
-        beside = alone if before + letter in LONELY or not before else 0
-        alone, joined = max(joined, beside) + 1, max(alone, joined)
+        beside = single if before.isupper() or before + letter in LONELY else _NEVER
+        single, longer, earlier = 1 + max(longer, beside), 1 + earlier, max(single, longer)
         before = letter
-    return max(alone, joined)
+    return max(single, longer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -12,17 +12,18 @@ from clawmem.index.channels import (
     keyword_channel,
     predicate_channel,
     rows,
+    sketches,
     time_channel,
 )
 from clawmem.index.lookup import Placed, broken_files
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
 from clawmem.model.entity import owner_of
 from clawmem.model.fact import Fact, importance_of
 from clawmem.model.question import search_words, time_asked
-from clawmem.model.ranking import Standing, rank
+from clawmem.model.ranking import Ranked, Standing, rank
 from clawmem.model.tiers import tier_of
 from clawmem.vault.journal import Access, accesses, record_access, unfolded
 from clawmem.vault.vault import Vault
@@ -56,29 +57,27 @@ class Recalled(NamedTuple):
 
 def recall(vault: Vault, question: str, caller: Caller, wanted: Filter, limit: int) -> Recalled:
     """The facts that answer a question best. Notes in the access journal which ones were shown."""
-    index = open_index(vault)
-    try:
-        return _recall(vault, index, question, caller, wanted, limit)
-    finally:
-        index.close()
+    result = answered(vault, lambda index: _recall(vault, index, question, caller, wanted, limit))
+    if not result.found:
+        return result
+    problem = record_access(vault, stamp(caller.now), (one.fact.id for one in result.found))
+    return result._replace(notices=(*result.notices, problem)) if problem else result
 
 
 def _recall(vault: Vault, index: Index, question: str, caller: Caller, wanted: Filter, limit: int) -> Recalled:
     hits = {
         "predicate": predicate_channel(index, question, vault.catalog, wanted),
         "keyword": keyword_channel(index, search_words(question), wanted),
-        "time": time_channel(index, time_asked(question, caller.now), wanted),
     }
+    near = {n for one in hits.values() for n in one.scores}
+    hits["time"] = time_channel(index, time_asked(question, caller.now), wanted, near)
     counted = accesses(unfolded(vault))
-    placed = rows(index, sorted({n for one in hits.values() for n in one.scores}))
-    shown = {n: Placed(with_access(one.fact, counted), one.entity) for n, one in placed.items()}
-    found = _ranked(hits, shown, caller)[:limit]
-    notices = [*index.notices, *unreadable(index)]
-    if found:
-        problem = record_access(vault, stamp(caller.now), (one.fact.id for one in found))
-        notices += [problem] if problem else []
+    # Ordering needs little of a fact: only the winners are read whole.
+    sketched = sketches(index, sorted(near | hits["time"].scores.keys()))
+    shown = {n: Placed(with_access(one.fact, counted), one.entity) for n, one in sketched.items()}
+    found = _whole(index, _best(hits, shown, caller, limit), counted)
     channels = {name: Channel(one.ran, len(one.scores), one.why_not) for name, one in hits.items()}
-    return Recalled(tuple(found), channels, tuple(notices))
+    return Recalled(found, channels, (*index.notices, *unreadable(index)))
 
 
 def with_access(fact: Fact, counted: Mapping[str, Access]) -> Fact:
@@ -103,16 +102,24 @@ def standing_of(fact: Fact, entity: str, now: datetime, agent: str | None) -> St
     )
 
 
-def _ranked(hits: Mapping[str, Hits], shown: Mapping[int, Placed], caller: Caller) -> list[Found]:
-    by_id = {one.fact.id: one for one in shown.values()}
-    standings = {fact_id: standing_of(one.fact, one.entity, caller.now, caller.agent) for fact_id, one in by_id.items()}
+def _best(
+    hits: Mapping[str, Hits], shown: Mapping[int, Placed], caller: Caller, limit: int
+) -> list[tuple[int, str, Ranked]]:
+    """The row, tier and rank of the best hits, best first."""
+    row_of = {one.fact.id: n for n, one in shown.items()}
+    standings = {one.fact.id: standing_of(one.fact, one.entity, caller.now, caller.agent) for one in shown.values()}
     scores = {
         name: {shown[n].fact.id: score for n, score in one.scores.items() if n in shown} for name, one in hits.items()
     }
-    return [
-        Found(by_id[one.id].fact, by_id[one.id].entity, round(one.score, 4), standings[one.id].tier, one.channels)
-        for one in rank(scores, standings)
-    ]
+    return [(row_of[one.id], standings[one.id].tier, one) for one in rank(scores, standings)[:limit]]
+
+
+def _whole(index: Index, best: Sequence[tuple[int, str, Ranked]], counted: Mapping[str, Access]) -> tuple[Found, ...]:
+    placed = rows(index, [n for n, _, _ in best])
+    return tuple(
+        Found(with_access(placed[n].fact, counted), placed[n].entity, round(one.score, 4), tier, one.channels)
+        for n, tier, one in best
+    )
 
 
 def unreadable(index: Index) -> list[str]:

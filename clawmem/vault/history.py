@@ -9,16 +9,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import GitFailed, NotFound
-from clawmem.model.dates import stamp
+from clawmem.model.dates import moment_of, stamp
 from clawmem.model.entry import Entry, entry_of, escaped
 from clawmem.vault.git import failure
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
     from git import Commit, Repo
-
-# git's own date parser takes what is older for something else.
-_EARLIEST = "1970-01-02T00:00:00Z"
 
 
 class Wanted(NamedTuple):
@@ -76,7 +73,7 @@ class History:
     def last_at(self, moment: str) -> str | None:
         """The last commit of the main line at or before an ISO time, or None where all are younger."""
         printed = self.vault.git.run("rev-list", "-1", "--first-parent", f"--until={_git_time(moment)}", "HEAD", "--")
-        return printed.decode().strip() or None if moment >= _EARLIEST else None
+        return printed.decode().strip() or None
 
     def places(self) -> Mapping[str, int]:
         """Each commit's place counted from HEAD backwards, no parent before its child."""
@@ -159,7 +156,8 @@ def _options(wanted: Wanted) -> dict[str, Any]:
 
 
 def _git_time(moment: str) -> str:
-    return max(moment, _EARLIEST)
+    """An ISO time as seconds: of written dates git guesses some, and takes far ones for today."""
+    return f"@{max(0, int(moment_of(moment).timestamp()))} +0000"
 
 
 def _pathspecs(paths: Sequence[str]) -> list[str]:

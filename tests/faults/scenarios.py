@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from clawmem.memory.remember import remember
@@ -16,6 +19,7 @@ from clawmem.vault.journal import FOLDING, accesses, record_access, set_aside
 from clawmem.vault.transaction import transaction
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
+from tests.faults.steps import Steps, die, faulty_vault, in_child
 
 Act = Callable[[Vault], None]
 
@@ -92,9 +96,7 @@ def fold(vault: Vault) -> None:
         counted = accesses(set_aside(vault))
         facts = parse_items(started.read(path) or b"[]", path)
         folded = [
-            fact._replace(
-                access_count=fact.access_count + counted[fact.id].count, last_accessed=counted[fact.id].last
-            )
+            fact._replace(access_count=fact.access_count + counted[fact.id].count, last_accessed=counted[fact.id].last)
             if fact.id in counted
             else fact
             for fact in facts
@@ -104,11 +106,29 @@ def fold(vault: Vault) -> None:
             started.commit([Change(subject, {path: render_items(folded)}, trailers("access"), consumes=(FOLDING,))])
 
 
+def _half_landed(vault: Vault) -> None:
+    """A vault whose writer was killed right after its commit had landed."""
+    _first(vault)
+    where = _landing(vault)
+    doomed = faulty_vault(vault.root, vault.git.environment, Steps(where, "after", die))
+    assert in_child(lambda: _new_place(doomed)) == -9
+    assert (vault.state / "pending.json").exists()
+
+
+def _landing(vault: Vault) -> int:
+    with TemporaryDirectory() as folder:
+        copy = copytree(vault.root, Path(folder) / "copy", symlinks=True)
+        steps = Steps()
+        _new_place(faulty_vault(copy, vault.git.environment, steps))
+    return steps.names.index("finish fast-import") + 1
+
+
 SCENARIOS = {
     "one fact": Scenario(_first, _known_place, frozenset({0, 1}), ("Jane moved to Lyon.",)),
     "one fact, new entity": Scenario(_first, _new_place, frozenset({0, 1}), ("The boat needs a new mast.",)),
     "five facts": Scenario(_first, _batch, frozenset({0, 5}), _BATCH),
     "files made and deleted": Scenario(_first, _moved, frozenset({0, 2})),
     "hand edits first": Scenario(_edited, _known_place, frozenset({0, 3, 4}), ("Jane moved to Lyon.",)),
+    "another's work to finish first": Scenario(_half_landed, _known_place, frozenset({0, 1}), ("Jane moved to Lyon.",)),
     "accesses folded": Scenario(_accessed, fold, frozenset({0, 1})),
 }

@@ -15,6 +15,7 @@ from clawmem.vault.git import Git
 from clawmem.vault.vault import Vault
 
 T = TypeVar("T")
+_READING = ("read ", "start ", "finish status", "finish cat-file", "finish log")
 Blow = Callable[[str], None]
 
 
@@ -31,11 +32,16 @@ def die(name: str) -> None:
 class Steps:
     """Counts steps and blows up at one of them: before it, half way through it, or after it.
 
-    With `for_good` every later step that needs room on the disk fails too.
+    With `for_good` every later step that needs room on the disk fails too. `names` are the steps taken;
+    `halves`, `changing` and `needing_room` are the numbers of those that can be left half done,
+    that change anything, and that a full disk fails.
     """
 
     def __init__(self, target: int = 0, when: str = "before", blow: Blow = disk_full, for_good: bool = False) -> None:
         self.names: list[str] = []
+        self.halves: set[int] = set()
+        self.changing: set[int] = set()
+        self.needing_room: set[int] = set()
         self._target = target
         self._when = when
         self._blow = blow
@@ -46,6 +52,9 @@ class Steps:
     ) -> T:
         """One step: `whole` does it, `half` leaves it the way a kill in the middle would."""
         self.names.append(name)
+        self.halves |= {len(self.names)} if half else set()
+        self.changing |= set() if name.startswith(_READING) else {len(self.names)}
+        self.needing_room |= {len(self.names)} if needs_room else set()
         here = len(self.names) == self._target
         later = self._for_good and needs_room and len(self.names) > self._target
         if later or (here and self._when == "before"):
@@ -104,7 +113,7 @@ class FaultyGit(Git):
 
         name = next(word for word in arguments if not word.startswith("-"))
         try:
-            return self.steps.take(f"start {name}", whole, needs_room=name != "status")
+            return self.steps.take(f"start {name}", whole, needs_room=name in ("fast-import", "update-index"))
         except OSError:
             _end(*started)
             raise

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.vault.journal import accesses, unfolded
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
-from tests.faults.checks import assert_whole, commits, facts_in_head
+from tests.faults.checks import assert_sound, assert_whole, commits, facts
 from tests.faults.scenarios import ACCESSES, SCENARIOS, Scenario, keep
-from tests.faults.steps import Steps, die, disk_full, faulty_vault, in_child
+from tests.faults.steps import Steps, die, faulty_vault, in_child
 
 NEXT = "The next command works."
 
@@ -26,7 +27,7 @@ class Ground(NamedTuple):
     prepared: Path
     commits: list[str]
     before: int
-    steps: list[str]
+    steps: Steps
 
 
 @pytest.fixture(params=SCENARIOS)
@@ -41,19 +42,23 @@ def ground(request: pytest.FixtureRequest, vault: Vault, tmp_path: Path, environ
     after = commits(clean, environment)
     assert len(after) - before == max(scenario.allowed)
     assert_whole(clean, environment)
-    return Ground(scenario, vault.root, after, before, steps.names)
+    return Ground(scenario, vault.root, after, before, steps)
 
 
-def _points(ground: Ground, *moments: str) -> list[tuple[int, str]]:
-    return [(number, when) for number in range(1, len(ground.steps) + 1) for when in moments]
+def _errors(steps: Steps) -> list[tuple[int, str]]:
+    """Where an error can strike: before any step, and half way through or after one that changes something.
+
+    Before the end of a git process is the same as before its start, and left out.
+    """
+    before = [(number, "before") for number, name in enumerate(steps.names, 1) if not name.startswith("finish")]
+    during = [(number, "during") for number in steps.halves & steps.changing]
+    return before + during + [(number, "after") for number in steps.changing]
 
 
-def _each(ground: Ground, tmp_path: Path, *moments: str) -> list[tuple[int, str, Path]]:
-    copies = []
-    for number, when in _points(ground, *moments):
-        root = shutil.copytree(ground.prepared, tmp_path / f"{when}-{number}", symlinks=True)
-        copies.append((number, when, root))
-    return copies
+def _kills(steps: Steps) -> list[tuple[int, str]]:
+    """Where a kill can strike: around what changes something; between two readings it strikes nothing new."""
+    around = [(number, when) for number in steps.changing for when in ("before", "after")]
+    return around + [(number, "during") for number in steps.halves]
 
 
 def _try(act: Callable[[], None]) -> bool:
@@ -73,53 +78,44 @@ def _check(ground: Ground, root: Path, environment: Mapping[str, str], done: boo
     assert not done or standing == ground.commits
     keep(Vault(root, environment), NEXT, entity="areas/next")
     assert_whole(root, environment)
-    assert commits(root, environment)[: len(standing)] == standing
-    if done:
-        return
-    scenario.act(Vault(root, environment))
-    assert_whole(root, environment)
-    texts = [record["fact"] for record in facts_in_head(root, environment)]
-    assert texts.count(NEXT) == 1
-    assert [text for text in scenario.texts if texts.count(text) != 1] == []
+    if not done:
+        scenario.act(Vault(root, environment))
+        assert_whole(root, environment)
+    texts = [record["fact"] for record in facts(root)]
+    assert [text for text in (*scenario.texts, NEXT) if texts.count(text) != 1] == []
+    if scenario is SCENARIOS["accesses folded"]:
+        assert [record["access_count"] for record in facts(root)].count(ACCESSES) == 1
 
 
-def _check_counts(root: Path, environment: Mapping[str, str]) -> None:
-    waiting = sum(one.count for fact_id, one in accesses(unfolded(Vault(root, environment))).items() if fact_id != "fact_00000000")
-    folded = sum(record["access_count"] for record in facts_in_head(root, environment))
-    assert folded + waiting == ACCESSES
-
-
-@pytest.mark.parametrize("for_good", [False, True], ids=["once", "for good"])
-def test_a_disk_that_fills_up_at_any_step(
-    ground: Ground, tmp_path: Path, environment: dict[str, str], for_good: bool
-) -> None:
-    moments = ("before",) if for_good else ("before", "during", "after")
-    for number, when, root in _each(ground, tmp_path, *moments):
-        vault = faulty_vault(root, environment, Steps(number, when, disk_full, for_good))
-        done = _try(lambda vault=vault: ground.scenario.act(vault))  # type: ignore[misc]
+def test_a_disk_that_fills_up_once(ground: Ground, tmp_path: Path, environment: dict[str, str]) -> None:
+    for number, when in _errors(ground.steps):
+        root = shutil.copytree(ground.prepared, tmp_path / f"{when}-{number}", symlinks=True)
+        vault = faulty_vault(root, environment, Steps(number, when))
+        done = _try(partial(ground.scenario.act, vault))
         _check(ground, root, environment, done)
-        if ground.scenario is SCENARIOS["accesses folded"]:
-            _check_counts(root, environment)
-        shutil.rmtree(root)
 
 
-def test_a_process_that_is_killed_at_any_step(ground: Ground, tmp_path: Path, environment: dict[str, str]) -> None:
-    killed = 0
-    for number, when, root in _each(ground, tmp_path, "before", "during", "after"):
+def test_a_disk_that_stays_full(ground: Ground, tmp_path: Path, environment: dict[str, str]) -> None:
+    for number in sorted(ground.steps.needing_room):
+        root = shutil.copytree(ground.prepared, tmp_path / f"full-{number}", symlinks=True)
+        vault = faulty_vault(root, environment, Steps(number, for_good=True))
+        done = _try(partial(ground.scenario.act, vault))
+        _check(ground, root, environment, done)
+
+
+def test_a_process_that_is_killed(ground: Ground, tmp_path: Path, environment: dict[str, str]) -> None:
+    points = _kills(ground.steps)
+    for number, when in points:
+        root = shutil.copytree(ground.prepared, tmp_path / f"{when}-{number}", symlinks=True)
         vault = faulty_vault(root, environment, Steps(number, when, die))
-        code = in_child(lambda vault=vault: ground.scenario.act(vault))  # type: ignore[misc]
-        killed += code == -9
-        _wait_for_children(root, environment)
-        _check(ground, root, environment, done=code == 0)
-        if ground.scenario is SCENARIOS["accesses folded"]:
-            _check_counts(root, environment)
-        shutil.rmtree(root)
-    assert killed >= 2 * len(ground.steps)
+        assert in_child(partial(ground.scenario.act, vault)) == -9
+        _wait_for_children(root)
+        _check(ground, root, environment, done=False)
+        assert_sound(root, environment)
+    assert len(points) > 10
 
 
-def _wait_for_children(root: Path, environment: Mapping[str, str]) -> None:
-    """The killed process' git children hold the writer lock to their end; a reader of HEAD has to wait for them."""
-    from clawmem.vault.lock import writer_lock
-
+def _wait_for_children(root: Path) -> None:
+    """The git processes of a killed command hold the writer lock until they end; who looks at HEAD waits for them."""
     with writer_lock(root / ".git/clawmem/lock", 10, "wait"):
         return

@@ -50,13 +50,14 @@ def _says_little(reading: g.Reading) -> bool:
         return True
     if VAGUE.match(rest) and reading.lemma not in _TELLING and not (reading.lemma == "be" and OCCUPATION.search(rest)):
         return True
-    if PRONOUN.match(rest) and not _HIS.search(reading.person + rest):
+    if PRONOUN.match(_REASON.split(rest)[0]) and not _HIS.search(reading.person + rest):
         return True
     general = BORING.match(FREQUENCY.sub("", rest).rstrip(" .!,")) is not None
     short = reading.lemma not in verbs.MILESTONES or len(rest.split()) < 3
     return general and short and reading.lemma not in COMPLETE
 
 
+_REASON = re.compile(r" (?:because|since|so that|so|as|which|who|where|until) ")
 _TELLING = frozenset(("learn", "decide", "pass"))
 _HIS = re.compile(r"^(?:mine|name)(?!.*\b(?:it|them|they|its|their)\b)")
 

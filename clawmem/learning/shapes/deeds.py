@@ -21,7 +21,7 @@ _STRONG_ONLY_WITH = {
     "learn": r"(?:to (?!love|appreciate|accept|cope)|how to|that |the hard way|about [A-Z]|[A-Z]|\w+ing\b)",
     "lose": r"(?:my|our|the|\d|a) (?!\w*\s*(?:keys|wallet|phone|mind|way|temper|track|hope|motivation|focus|"
     r"cool|balance|marbles))",
-    "break": r"(?:my|our|a|the) (?!\w*\s*(?:heart|mold|record|ice|rules))|up with",
+    "break": r"(?:my|our|a|the|his|her) (?!\w*\s*(?:heart|mold|record|ice|rules))|up with",
     "pass": r"(?:my|the|an?) ",
     "sign": r"(?:up|with|a|the|for|on|off)",
     "open": r"(?:an?|my|our|the) ",

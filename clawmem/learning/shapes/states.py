@@ -41,6 +41,9 @@ _TURNED = re.compile(
 
 def is_(reading: g.Reading, setting: Setting) -> Shape | None:
     rest = reading.rest.rstrip(" .!,")
+    named = _introduction(rest, reading, setting)
+    if named:
+        return named
     for rule in (_born_or_from, _lasting_state, _tastes):
         shape = rule(rest, reading)
         if shape:
@@ -49,6 +52,37 @@ def is_(reading: g.Reading, setting: Setting) -> Shape | None:
     if turned and not reading.negated and (reading.past or reading.aspect == g.BEEN or turned["what"] != "married"):
         return _turn(turned)
     return None if reading.negated else _is_a(rest, reading)
+
+
+_INTRODUCED = re.compile(r"(?P<name>[A-Z][a-z]+(?: [A-Z][a-z]+)?)(?P<as>, (?:an?|the) .+)?$")
+_PEOPLES = (
+    "ish",
+    "ese",
+    "ian",
+    "an",
+    "ch",
+    "ani",
+    "aqi",
+    "ali",
+    "eek",
+    "wiss",
+    "hai",
+    "utch",
+    "ew",
+    "uslim",
+    "indu",
+    "ist",
+)
+
+
+def _introduction(rest: str, reading: g.Reading, setting: Setting) -> Shape | None:
+    """`I'm Priya` or `I'm Priya, a nurse`, said by somebody who is not known by name yet."""
+    found = _INTRODUCED.match(rest)
+    if not found or reading.person != g.SELF or reading.past or reading.negated or reading.aspect != g.BE:
+        return None
+    if not setting.chat or found["name"].endswith(_PEOPLES) and not found["as"]:
+        return None
+    return Shape("identity", "name", found["name"], 0.85, 0.85)
 
 
 def _was(shape: Shape) -> Shape | None:

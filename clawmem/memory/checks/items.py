@@ -51,7 +51,8 @@ def _salvaged(path: str, data: bytes, why: Unreadable | None) -> ReadItems:
             problems.append(_unreadable(path, number, problem.message))
             unread.append(line)
     if why is None:
-        problems = []
+        # Both sides of the conflict hold the same facts: one of each will do until a person has chosen.
+        problems, facts = [], list({fact.id: (number, fact) for number, fact in reversed(facts)}.values())
     elif not facts or (not problems and not _doubled(facts)):
         problems = [_unreadable(path, why.line, str(why).partition(" cannot be read: ")[2].rstrip("."))]
     return ReadItems(tuple(facts), tuple(problems), False, "\n".join(unread))
@@ -78,11 +79,14 @@ def _form_problems(path: str, data: bytes, facts: tuple[tuple[int, Fact], ...]) 
         return
     lost = _lost_by_rewriting(data)
     if lost:
-        yield Problem(WARNING, "items-form", path, None, f"The file is not in its normal form, and {lost}.")
+        severity = WARNING if _valid_json(data) else ERROR
+        yield Problem(severity, "items-form", path, None, f"The file is not in its normal form, and {lost}.")
         return
-    whole = _valid_array(data)
-    what = "is not in its normal form: one fact a line, canonical keys" if whole else "is not a valid JSON array"
-    yield Problem(WARNING if whole else ERROR, "items-form", path, None, f"The file {what}.", fixable=True)
+    if _valid_array(data):
+        message = "The file is not in its normal form: one fact a line, canonical keys."
+        yield Problem(WARNING, "items-form", path, None, message, fixable=True)
+    else:
+        yield Problem(ERROR, "items-form", path, None, "The file is not a valid JSON array.", fixable=True)
 
 
 def is_rewritable(data: bytes) -> bool:
@@ -98,7 +102,10 @@ def _lost_by_rewriting(data: bytes) -> str | None:
         doubled.extend(key for key in set(keys) if keys.count(key) > 1)
         return dict(pairs)
 
-    records = _all_records(data.decode("utf-8-sig"), unique)
+    text = data.decode("utf-8-sig").strip()
+    if not text.startswith(("[", "{")) or not text.endswith(("]", "}")):
+        return "its brackets are not closed, so something may have been cut off"
+    records = _all_records(text, unique)
     if doubled:
         return f"the key '{doubled[0]}' stands twice in one object"
     if records is None:
@@ -123,7 +130,12 @@ def _all_records(text: str, hook: Any) -> list[dict[str, Any]] | None:
 
 
 def _valid_array(data: bytes) -> bool:
+    return _valid_json(data) and data.lstrip().startswith(b"[")
+
+
+def _valid_json(data: bytes) -> bool:
     try:
-        return isinstance(json.loads(data.decode()), list)
+        json.loads(data.decode())
     except ValueError:
         return False
+    return True

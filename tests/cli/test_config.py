@@ -1,0 +1,48 @@
+"""`clawmem config` as a process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.conftest import Command
+
+
+def test_get_set_and_list(clawmem: Command, vault_root: Path) -> None:
+    assert clawmem("config", "get", "defaults.limit").out == "10\n"
+    done = clawmem("config", "set", "defaults.limit", "25", "--json").data
+    assert (done["key"], done["old"], done["new"], len(done["commit"])) == ("defaults.limit", 10, 25, 40)
+    assert clawmem("config", "get", "defaults.limit", "--json").data["value"] == 25
+    assert "\n  limit: 25\n" in (vault_root / "clawmem.yaml").read_text()
+    again = clawmem("config", "set", "defaults.limit", "25")
+    assert (again.code, again.out) == (0, "defaults.limit is 25 already, so there is no commit\n")
+    listed = {one["key"]: one for one in clawmem("config", "list", "--json").data["settings"]}
+    assert listed["defaults.limit"]["value"] == 25
+    assert listed["defaults.limit"]["default"] == 10
+    assert "lock.wait_seconds\t10\t" in clawmem("config", "list").out
+
+
+def test_a_setting_takes_effect(clawmem: Command) -> None:
+    for number in range(3):
+        clawmem("remember", f"Jane likes tea number {number}.")
+    clawmem("config", "set", "defaults.limit", "2")
+    assert len(clawmem("recall", "tea", "--json").data["facts"]) == 2
+
+
+def test_an_unknown_key_is_exit_code_1_with_those_that_come_near(clawmem: Command) -> None:
+    done = clawmem("config", "get", "lock.wait", "--json")
+    assert done.code == 1
+    assert done.json["error"]["code"] == "not_found"
+    assert "lock.wait_seconds" in done.json["error"]["hint"]
+
+
+def test_a_bad_value_is_exit_code_2(clawmem: Command) -> None:
+    done = clawmem("config", "set", "defaults.limit", "lots")
+    assert done.code == 2
+    assert "a whole number from 1 to 1,000" in done.err
+
+
+def test_without_a_verb_it_shows_help(clawmem: Command) -> None:
+    done = clawmem("config")
+    assert done.code == 2
+    assert "get" in done.err
+    assert "list" in done.err

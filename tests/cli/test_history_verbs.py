@@ -1,0 +1,163 @@
+"""`log`, `why`, `diff` and `undo` as processes: their JSON, their words, their exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.conftest import Command
+
+ENTRY = {
+    "commit",
+    "time",
+    "author",
+    "author_email",
+    "op",
+    "subject",
+    "facts",
+    "entities",
+    "agent",
+    "session",
+    "source",
+    "supersedes",
+    "events",
+}
+
+
+def corrected(clawmem: Command) -> tuple[str, str]:
+    """A fact and the one that superseded it."""
+    kept = clawmem("remember", "Jane lives in Paris", "-e", "areas/people/jane", "--json").data["facts"][0]["id"]
+    env = {"CLAWMEM_SEED": "2", "CLAWMEM_AGENT": "finance", "CLAWMEM_SESSION": "s7"}
+    done = clawmem("supersede", kept, "Jane lives in Rome", "--json", env=env).data
+    return kept, done["facts"][0]["id"]
+
+
+def test_log_gives_its_history_oldest_first(clawmem: Command) -> None:
+    old, new = corrected(clawmem)
+    data = clawmem("log", "--json").data
+    assert [entry["op"] for entry in data["history"]] == ["init", "remember", "supersede"]
+    last = data["history"][-1]
+    assert last.keys() >= ENTRY
+    assert (last["time"], last["author"], last["agent"], last["session"]) == (
+        "2026-11-21T09:30:00Z",
+        "finance",
+        "finance",
+        "s7",
+    )
+    assert set(last["facts"]) == {old, new}
+    assert last["supersedes"] == [old]
+    assert last["entities"] == ["areas/people/jane"]
+
+
+def test_log_in_words_is_a_line_a_commit(clawmem: Command) -> None:
+    corrected(clawmem)
+    lines = clawmem("log", "areas/people/jane").out.splitlines()
+    assert [line[12:] for line in lines] == [
+        "  2026-11-21 09:30  clawmem  remember(areas/people/jane): Jane lives in Paris",
+        "  2026-11-21 09:30  finance  supersede(areas/people/jane): Jane lives in Rome (was: Jane lives in Paris)",
+    ]
+
+
+def test_log_options_narrow_it(clawmem: Command) -> None:
+    old, new = corrected(clawmem)
+    assert len(clawmem("log", new, "--json").data["history"]) == 1
+    assert len(clawmem("log", old[5:10], "--json").data["history"]) == 2
+    assert [one["op"] for one in clawmem("log", "--by", "finance", "--json").data["history"]] == ["supersede"]
+    assert [one["op"] for one in clawmem("log", "--author", "finance", "--json").data["history"]] == ["supersede"]
+    assert clawmem("log", "--until", "yesterday", "--json").data["history"] == []
+    assert len(clawmem("log", "--since", "today", "--json").data["history"]) == 3
+    short = clawmem("log", "-n", "1")
+    assert len(short.out.splitlines()) == 1
+    assert "older entries" in short.err
+    assert clawmem("log", "--since", "someday").code == 2
+    assert clawmem("log", "nobody").code == 1
+
+
+def test_why_explains_from_the_evidence_to_the_chain(clawmem: Command, vault_root: Path) -> None:
+    event = {"id": "evt_1", "timestamp": "2026-11-20T08:00:00Z", "role": "user", "text": "So I moved to Rome. Bye!"}
+    (vault_root / "ledger").mkdir(exist_ok=True)
+    (vault_root / "ledger/2026-11-20.jsonl").write_text(json.dumps(event) + "\n")
+    fact = {
+        "fact": "Jane lives in Rome",
+        "entity": "areas/people/jane",
+        "source_event": "evt_1",
+        "source_text": "I moved to Rome",
+        "source_span": [3, 18],
+    }
+    kept = clawmem("remember", "--jsonl", "-", "--json", given=json.dumps(fact)).data["facts"][0]["id"]
+    newer = clawmem("supersede", kept, "Jane lives in Oslo", "--json", env={"CLAWMEM_SEED": "3"}).data["facts"][0]["id"]
+    data = clawmem("why", kept[:10], "--json").data
+    assert data["fact"]["id"] == kept
+    assert data["fact"]["entity"] == "areas/people/jane"
+    assert data["event"]["text"] == event["text"]
+    assert data["evidence"]["source_text"] == "I moved to Rome"
+    assert [link["id"] for link in data["chain"]] == [kept, newer]
+    assert [link["recorded"]["op"] for link in data["chain"]] == ["remember", "supersede"]
+    assert [entry["op"] for entry in data["history"]] == ["remember", "supersede"]
+    words = clawmem("why", kept).out
+    assert "So >>I moved to Rome<<. Bye!" in words
+    assert f"1. {kept}" in words
+    assert "chain, oldest first" in words
+
+
+def test_why_says_what_is_not_there(clawmem: Command) -> None:
+    kept = clawmem("remember", "Jane likes tea", "--json").data["facts"][0]["id"]
+    words = clawmem("why", kept).out
+    assert "evidence  none was given" in words
+    assert "chain" not in words
+    unknown = clawmem("why", "fact_ffffffff", "--json")
+    assert (unknown.code, unknown.json["error"]["code"]) == (1, "not_found")
+
+
+def test_diff_tells_changes_in_words_and_as_json(clawmem: Command) -> None:
+    old, new = corrected(clawmem)
+    data = clawmem("diff", "HEAD~1", "--json").data
+    (change,) = data["changes"]
+    assert (change["kind"], change["fact"]["id"], change["entity"]) == ("corrected", new, "areas/people/jane")
+    assert change["before"]["id"] == old
+    words = clawmem("diff", "HEAD~1", "HEAD").out
+    assert f"corrected: {new}  Jane lives in Rome" in words
+    assert f"    was: {old}  Jane lives in Paris" in words
+    assert "learned" in clawmem("diff", "yesterday").out
+    assert clawmem("diff", "HEAD", "HEAD").out.splitlines()[1:] == ["Nothing changed."]
+    assert clawmem("diff", "nowhere").code == 1
+
+
+def test_diff_names_what_of_a_fact_changed(clawmem: Command, vault_root: Path) -> None:
+    clawmem("remember", "Jane lives in Paris", "-e", "areas/people/jane")
+    items = vault_root / "life/areas/people/jane/items.json"
+    items.write_text(items.read_text().replace("Paris", "Parma"))
+    clawmem("note", "Something else.")
+    words = clawmem("diff", "HEAD~2").out
+    assert "fact: Jane lives in Paris -> Jane lives in Parma" in words
+    assert "notes: 2 lines added, 0 lines removed" in words
+
+
+def test_undo_restores_and_says_what(clawmem: Command) -> None:
+    old, new = corrected(clawmem)
+    target = clawmem("log", "--json").data["history"][-1]["commit"]
+    planned = clawmem("undo", old, "--dry-run", "--json").data
+    assert (planned["undone"], planned["commit"]) == (target, None)
+    done = clawmem("undo", target[:8], "--json").data
+    assert done["undone"] == target
+    assert {one["id"]: what for one, what in zip(done["facts"], done["outcome"], strict=True)} == {
+        old: "restored",
+        new: "removed",
+    }
+    history = clawmem("log", old, "--json").data["history"]
+    assert (history[-1]["commit"], history[-1]["op"], history[-1]["undoes"]) == (done["commit"], "undo", target)
+    again = clawmem("undo", old, "--json")
+    assert (again.code, again.json["error"]["code"]) == (1, "refused")
+    assert "undone already" in again.json["error"]["message"]
+    words = clawmem("undo", done["commit"]).out
+    assert words.startswith("undone: ")
+    assert clawmem("show", old, "--json").data["fact"]["superseded_by"] == new
+
+
+def test_variables_of_git_do_not_reach_the_history(clawmem: Command, tmp_path: Path) -> None:
+    old, _ = corrected(clawmem)
+    env = {"GIT_DIR": str(tmp_path / "none"), "GIT_TRACE": "2", "GIT_CONFIG_PARAMETERS": "'grep.patternType=fixed'"}
+    told = clawmem("why", old, "--json", env=env)
+    assert len(told.data["history"]) == 2
+    assert told.err == ""
+    assert clawmem("undo", old, env=env).code == 0

@@ -1,0 +1,98 @@
+"""Why a fact is in memory: evidence, event, commit, author, chain."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.errors import NotFound
+from clawmem.learning.ingest import ingest
+from clawmem.memory.remember import remember
+from clawmem.memory.revise import merge, supersede
+from clawmem.memory.why import why
+from clawmem.model.caller import Caller
+from clawmem.model.draft import Draft, draft_from_record
+from clawmem.model.transcript import Message
+from clawmem.vault.journal import record_access
+from clawmem.vault.vault import Vault
+
+SAID = "Well, I moved to Lisbon last week."
+
+
+def draft(caller: Caller, words: str, **given: object) -> Draft:
+    return draft_from_record({"fact": words, "entity": "areas/people/jane", **given}, caller.now)
+
+
+def keep(vault: Vault, caller: Caller, words: str, **given: object) -> str:
+    return remember(vault, [draft(caller, words, **given)], caller).kept[0].fact.id
+
+
+def heard(vault: Vault, caller: Caller) -> str:
+    message = Message(1, "user", SAID, "2026-11-20T08:00:00Z", "Jane", external_id="m1")
+    ingest(vault, [message], caller, "chat.jsonl")
+    text = vault.read_text("ledger/2026-11-20.jsonl") or ""
+    return text.split('"id": "')[1].split('"')[0]
+
+
+def test_the_event_stands_behind_the_fact_whole(vault: Vault, caller: Caller) -> None:
+    event = heard(vault, caller)
+    start = SAID.index("moved")
+    given = {"source_event": event, "source_text": "moved to Lisbon", "source_span": [start, start + 15]}
+    one = keep(vault, caller._replace(agent="finance"), "Jane lives in Lisbon.", **given)
+    told = why(vault, one[:9])
+    assert told.event is not None
+    assert (told.event.text, told.event.speaker, told.notices) == (SAID, "Jane", ())
+    assert told.recorded is not None
+    assert (told.recorded.author, told.recorded.op) == ("finance", "remember")
+    assert told.history == (told.recorded,)
+
+
+def test_evidence_that_is_not_there_is_said(vault: Vault, caller: Caller) -> None:
+    missing = keep(vault, caller, "Jane likes tea.", source_event="evt_none", source_text="tea")
+    assert why(vault, missing).notices == ("the ledger has no event evt_none",)
+    event = heard(vault, caller)
+    wrong = keep(vault, caller, "Jane likes milk.", source_event=event, source_text="milk", source_span=[0, 4])
+    assert "not what" in why(vault, wrong).notices[0]
+
+
+def test_the_whole_chain_is_told_from_any_of_its_facts(vault: Vault, caller: Caller) -> None:
+    oldest = keep(vault, caller, "Jane lives in Paris.")
+    second = supersede(vault, oldest, draft(caller, "Jane lives in Rome."), caller._replace(agent="a1")).facts[0].fact.id
+    third = supersede(vault, second, draft(caller, "Jane lives in Oslo."), caller._replace(agent="a2")).facts[0].fact.id
+    for each in (oldest, second, third):
+        told = why(vault, each)
+        assert [link.fact.id for link in told.chain] == [oldest, second, third]
+        assert [link.recorded.author for link in told.chain if link.recorded] == ["clawmem", "a1", "a2"]
+        assert told.fact.id == each
+    assert [entry.op for entry in why(vault, second).history] == ["supersede", "supersede"]
+
+
+def test_a_merge_brings_all_its_sources(vault: Vault, caller: Caller) -> None:
+    one, two = keep(vault, caller, "Jane has a dog."), keep(vault, caller, "Jane has a cat.")
+    done = merge(vault, [one, two], draft(caller, "Jane has a dog and a cat."), caller)
+    assert {link.fact.id for link in why(vault, one).chain} == {one, two, done.facts[0].fact.id}
+
+
+def test_a_fact_written_by_hand_has_its_writer(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, "Jane likes tea.")
+    items = vault.root / "life/areas/people/jane/items.json"
+    line = '{"id": "fact_handmade", "fact": "Jane sings."}'
+    items.write_text(items.read_text().replace("\n]", ",\n" + line + "\n]"))
+    keep(vault, caller, "Jane dances.")
+    told = why(vault, "fact_handmade")
+    assert told.recorded is not None
+    assert (told.recorded.author, told.recorded.op) == ("Ada Person", "edit")
+    newer = supersede(vault, "fact_handmade", draft(caller, "Jane hums."), caller).facts[0].fact.id
+    assert [link.recorded.op for link in why(vault, newer).chain if link.recorded] == ["edit", "supersede"]
+
+
+def test_a_fact_of_anothers_workspace_is_shown_with_accesses_not_folded_yet(vault: Vault, caller: Caller) -> None:
+    theirs = remember(vault, [draft(caller, "A secret plan.")._replace(entity="@other/projects/plan")], caller)
+    record_access(vault, "2026-11-21T10:00:00Z", [theirs.kept[0].fact.id])
+    told = why(vault, theirs.kept[0].fact.id)
+    assert (told.entity, told.fact.access_count) == ("@other/projects/plan", 1)
+    assert told.fact.last_accessed == "2026-11-21T10:00:00Z"
+
+
+def test_an_unknown_id_is_not_found(vault: Vault) -> None:
+    with pytest.raises(NotFound):
+        why(vault, "fact_ffffffff")
