@@ -52,6 +52,7 @@ def load(name: str) -> Any:
         app.command(name, help=verb.help + _more(part))(part)
     command = get_command(app)
     command.name = name
+    command.help = command.help if app is not part else verb.help
     for one in [command, *getattr(command, "commands", {}).values()]:
         one.params.extend(_common_options())
     return command

@@ -1,6 +1,6 @@
 """`clawmem recall`."""
 
-from __future__ import annotations
+# No `annotations` from the future here: Typer would compile every option's type again from text.
 
 from typing import Annotated
 

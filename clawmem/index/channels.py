@@ -135,12 +135,16 @@ def sketches(index: Index, numbers: Sequence[int]) -> dict[int, Placed]:
     found: dict[int, Placed] = {}
     for part in _portions(numbers):
         query = f"SELECT {_SKETCH} FROM fact WHERE n IN ({_marks(part)})"
-        for n, entity, importance, trust, *first in index.database.execute(query, tuple(part)):
-            found[n] = Placed(Fact(*first)._replace(importance=importance, trust=trust), entity)
+        for n, entity, *fields in index.database.execute(query, tuple(part)):
+            found[n] = Placed(Fact(*fields), entity)
     return found
 
 
-_SKETCH = "n, entity, importance, trust, id, '', category, timestamp, '', status, access_count, last_accessed"
+# Fact's first fields in their order, NULL for those between the accesses and the importance.
+_SKETCH = (
+    "n, entity, id, '', category, timestamp, '', status, access_count, last_accessed"
+    f"{', NULL' * 11}, importance, trust"
+)
 
 
 def _condition(wanted: Filter) -> tuple[str, tuple[object, ...]]:

@@ -22,13 +22,15 @@ _BOOT = "/proc/sys/kernel/random/boot_id"
 
 
 class Index:
-    """An open index. `notices` say what could not be done and why; `at` is the commit it last spoke of."""
+    """An open index. `notices` say what could not be done and why; `at` is the commit it last spoke of; `kept` says
+    whether it outlives this process."""
 
     def __init__(self, database: sqlite3.Connection, engine: KeywordEngine, notices: tuple[str, ...] = ()) -> None:
         self.database = database
         self.engine = engine
         self.notices = notices
         self.at: str | None = None
+        self.kept = True
 
     def head(self) -> str | None:
         """The commit the index speaks of now; other processes may have moved it on."""
@@ -80,6 +82,13 @@ class Index:
 def index_path(vault: Vault) -> Path:
     """Where the index lies; deleting it loses nothing."""
     return vault.state / "index.sqlite"
+
+
+def index_size(vault: Vault) -> int:
+    """The bytes the index takes on the disk, its keyword engine's files included."""
+    own = os.path.realpath(index_path(vault)).removesuffix(".sqlite")
+    parts = (path for path in vault.state.rglob("*") if str(path.resolve()).startswith(own))
+    return sum(path.stat().st_size for path in parts if path.is_file() and not path.is_symlink())
 
 
 def open_store(vault: Vault) -> Index | None:
@@ -134,6 +143,7 @@ def create_in_memory(vault: Vault, reason: str) -> Index:
     """An empty index that lasts as long as this process, with a notice that says why."""
     index = _connect(vault, None)
     _initialise(index, "in memory")
+    index.kept = False
     index.notices += (f"the index is built for this command only: {reason}",)
     return index
 

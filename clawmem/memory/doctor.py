@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.memory.checks.derived import expected_at_head, index_problems
 from clawmem.memory.checks.problem import ERROR, Problem, in_order
-from clawmem.memory.checks.reading import Reading, read_vault
+from clawmem.memory.checks.reading import Reading, read_vault, reading_problems
 from clawmem.memory.checks.repository import fsck_problems, repository_problems, state_problems, waiting_problems
 from clawmem.memory.checks.tree import tree_problems
 from clawmem.memory.mend import mend
@@ -69,6 +69,8 @@ def _examined(vault: Vault, full: bool) -> Diagnosis:
         reading = read_vault(vault)
         problems = [*tree_problems(vault, reading.tree), *reading.problems]
         problems = _with_git(vault, reading, problems)
+    # Writers need not wait for the rest.
+    problems += reading_problems(reading)
     if full:
         problems += fsck_problems(vault)
     return Diagnosis(in_order(problems), reading.checked, (), tuple(notices))

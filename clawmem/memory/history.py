@@ -80,9 +80,7 @@ def fact_named(index: Index, history: History, reference: str) -> str:
         return given if given in matches else matches[0]
 
 
-def fact_history(
-    history: History, wanted: Mapping[str, Sequence[str]], folds: bool = False
-) -> dict[str, list[Entry]]:
+def fact_history(history: History, wanted: Mapping[str, Sequence[str]], folds: bool = False) -> dict[str, list[Entry]]:
     """Every commit that touched each fact, oldest first; folded accesses only where `folds` asks for them.
 
     Commits of clawmem name their facts. What people changed by hand names none, so there the files are compared,

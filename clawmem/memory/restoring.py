@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from clawmem.model.codec import parse_items, render_items
 from clawmem.model.comparison import points_at
 from clawmem.model.entity import ITEMS, SUMMARY, items_path, name_of_path
 from clawmem.model.entry import Entry
+from clawmem.model.event import parse_events
 from clawmem.model.fact import Fact
 from clawmem.model.layout import is_owned
 from clawmem.model.restoration import changed_facts, connected, facts_back, file_back, lines_back
@@ -216,7 +216,8 @@ def _naming(index: Index, fact_id: str) -> Iterable[Placed]:
 
 
 def _take_events_back(scene: _Scene, path: str) -> None:
-    back = lines_back(*(_by_event(data) for data in (scene.before[path], scene.after[path], scene.now[path])))
+    states = (scene.before[path], scene.after[path], scene.now[path])
+    back = lines_back(*(_by_event(data or b"", path) for data in states))
     if back.blocked:
         raise _refused(scene, f"the event {back.blocked[0]}", _later_on(scene, path))
     going = {one.fact.id for one, outcome in scene.facts if outcome == "removed"}
@@ -234,9 +235,10 @@ def _take_events_back(scene: _Scene, path: str) -> None:
         scene.write(path, lines or None)
 
 
-def _by_event(data: bytes | None) -> dict[str, bytes]:
-    lines = [line for line in (data or b"").split(b"\n") if line.strip()]
-    return {str(json.loads(line)["id"]): line for line in lines}
+def _by_event(data: bytes, path: str) -> dict[str, bytes]:
+    """A ledger's lines, to the byte, by the event each holds."""
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    return {event.id: line for event, line in zip(parse_events(data, path), lines, strict=True)}
 
 
 def _take_file_back(scene: _Scene, path: str) -> None:

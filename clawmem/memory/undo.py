@@ -62,9 +62,7 @@ def undo(vault: Vault, reference: str, caller: Caller, dry_run: bool = False) ->
         return _undone(target, plan, commit, work.notices)
 
 
-def _plan(
-    vault: Vault, index: Index, read: Callable[[str], bytes | None], reference: str
-) -> tuple[_Target, Plan]:
+def _plan(vault: Vault, index: Index, read: Callable[[str], bytes | None], reference: str) -> tuple[_Target, Plan]:
     with open_history(vault) as history:
         target = _target(index, history, reference.strip())
         _refuse_unfit(target.entry)

@@ -45,7 +45,7 @@ def catalog_from_mapping(mapping: Mapping[str, Any]) -> Catalog:
         predicate = _predicate(name, entry)
         predicates[predicate.name] = predicate
         for phrase in (name, name.replace("_", " "), *predicate.phrases):
-            owner = names.setdefault(normal(phrase), predicate.name)
+            owner = names.setdefault(_key(phrase), predicate.name)
             if owner != predicate.name:
                 raise InvalidInput(f"The phrase '{phrase}' belongs to the predicates '{owner}' and '{name}'.")
     return Catalog(predicates, names)
@@ -86,11 +86,18 @@ def is_replaced(catalog: Catalog, predicate: str | None) -> bool:
 def predicates_asked(catalog: Catalog, question: str) -> tuple[str, ...]:
     """The predicates a question asks for, in catalog order."""
     words = _words(question)
+    known = frozenset(words)
     return tuple(
         predicate.name
         for predicate in catalog.predicates.values()
-        if any(_asks(template.split(), words) for template in predicate.questions)
+        if any(_asks(template, words, known) for template in predicate.questions)
     )
+
+
+def _key(phrase: str) -> str:
+    """The normal form of a phrase; plain words, which nearly all are, take the short way there."""
+    plain = phrase.isascii() and phrase.replace(" ", "").isalnum()
+    return " ".join(phrase.lower().split()) if plain else normal(phrase)
 
 
 def _words(text: str) -> list[str]:
@@ -98,17 +105,24 @@ def _words(text: str) -> list[str]:
     return cleaned.split()
 
 
-def _asks(template: Sequence[str], words: Sequence[str]) -> bool:
+def _asks(template: str, words: Sequence[str], known: frozenset[str]) -> bool:
     """Whether the template's words occur in order; words without a gap between them must be neighbours."""
-    return any(_matches(template, words[start:]) for start in range(len(words)))
+    at = 0
+    for run in template.split(GAP):
+        wanted = [word.split("|") for word in run.split()]
+        if not all(known.intersection(choices) for choices in wanted):
+            return False
+        found = next(
+            (start for start in range(at, len(words) - len(wanted) + 1) if _stands(wanted, words, start)), None
+        )
+        if found is None:
+            return False
+        at = found + len(wanted)
+    return True
 
 
-def _matches(template: Sequence[str], words: Sequence[str]) -> bool:
-    if not template:
-        return True
-    if template[0] == GAP:
-        return any(_matches(template[1:], words[skip:]) for skip in range(len(words) + 1))
-    return bool(words) and words[0] in template[0].split("|") and _matches(template[1:], words[1:])
+def _stands(wanted: Sequence[Sequence[str]], words: Sequence[str], start: int) -> bool:
+    return all(words[start + place] in choices for place, choices in enumerate(wanted))
 
 
 def _predicate(name: Any, entry: Any) -> Predicate:

@@ -56,9 +56,7 @@ def records_back(
         return one is other if one is None or other is None else same(one, other)
 
     touched = [
-        key
-        for key in dict.fromkeys((*before, *after))
-        if key in only and not alike(before.get(key), after.get(key))
+        key for key in dict.fromkeys((*before, *after)) if key in only and not alike(before.get(key), after.get(key))
     ]
     already = tuple(key for key in touched if alike(now.get(key), before.get(key)))
     blocked = tuple(key for key in touched if key not in already and not alike(now.get(key), after.get(key)))

@@ -219,7 +219,7 @@ def wanted(setting: Setting) -> str:
     if setting.kind == "text":
         return "text on one line, in quotes where it could be read as a number or a date"
     noun = "a whole number" if setting.kind == "int" else "a number"
-    return f"{noun} from {setting.low:,g} to {setting.high:,g}" if setting.high is not None else noun
+    return f"{noun} from {setting.low:,.10g} to {setting.high:,.10g}" if setting.high is not None else noun
 
 
 def _shown(value: Value) -> str:

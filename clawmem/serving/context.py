@@ -14,7 +14,7 @@ from clawmem.model.fact import ACTIVE, Fact, importance_of
 from clawmem.model.packing import Packed, Section, pack, smallest_budget
 from clawmem.model.summary import prose
 from clawmem.model.tiers import ALWAYS_HOT, COLD, HOT, WARM
-from clawmem.model.tokens import upper_bound
+from clawmem.model.tokens import token_bound
 from clawmem.serving.browse import list_facts
 from clawmem.serving.recall import recall
 from clawmem.vault.journal import record_access
@@ -51,10 +51,10 @@ def context(vault: Vault, caller: Caller, budget: int, question: str | None = No
     sections = [_section(title, ids, active, more) for title, ids, more in groups if ids]
     sections[1:1] = _written(vault, active)
     heading = f"# Memory on {stamp(caller.now)[:10]}"
-    least = smallest_budget(heading, sections, upper_bound)
+    least = smallest_budget(heading, sections, token_bound)
     if budget < least:
         raise InvalidInput(f"A budget of {budget} tokens is too small.", f"This memory needs at least {least} tokens.")
-    packed = pack(heading, sections, budget, upper_bound)
+    packed = pack(heading, sections, budget, token_bound)
     served = tuple(one for one, _ in active.values() if _line(one.fact) in packed.text)
     if served and not question:
         problem = record_access(vault, stamp(caller.now), (one.fact.id for one in served))

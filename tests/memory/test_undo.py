@@ -216,7 +216,7 @@ def test_a_move_goes_back_whole_or_not_at_all(vault: Vault, caller: Caller) -> N
     with pytest.raises(Refused, match="changed since"):
         undo(vault, remembered, caller)
     moved = head(vault)
-    with pytest.raises(Refused, match="Nothing to undo|move"):
+    with pytest.raises(Refused, match="a move"):
         undo(vault, one, caller)
     late = keep(vault, caller, "X is archived.", entity="archives/x")
     with pytest.raises(Refused, match="facts came to archives/x since"):

@@ -56,8 +56,9 @@ def test_evidence_that_is_not_there_is_said(vault: Vault, caller: Caller) -> Non
 
 def test_the_whole_chain_is_told_from_any_of_its_facts(vault: Vault, caller: Caller) -> None:
     oldest = keep(vault, caller, "Jane lives in Paris.")
-    second = supersede(vault, oldest, draft(caller, "Jane lives in Rome."), caller._replace(agent="a1")).facts[0].fact.id
-    third = supersede(vault, second, draft(caller, "Jane lives in Oslo."), caller._replace(agent="a2")).facts[0].fact.id
+    first, other = caller._replace(agent="a1"), caller._replace(agent="a2")
+    second = supersede(vault, oldest, draft(caller, "Jane lives in Rome."), first).facts[0].fact.id
+    third = supersede(vault, second, draft(caller, "Jane lives in Oslo."), other).facts[0].fact.id
     for each in (oldest, second, third):
         told = why(vault, each)
         assert [link.fact.id for link in told.chain] == [oldest, second, third]

@@ -78,7 +78,7 @@ def test_one_record_is_found_by_its_own_id_only() -> None:
     data = render_items([pointing, fact("b")])
     assert record_in(data, "fact_b") == fact("b")
     assert record_in(render_items([pointing]), "fact_b") is None
-    assert record_in(b"<<<<<<< \"fact_b\"", "fact_b") is None
+    assert record_in(b'<<<<<<< "fact_b"', "fact_b") is None
 
 
 def test_a_fact_points_at_its_successor_its_links_and_what_a_decision_used() -> None:

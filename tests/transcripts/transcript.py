@@ -2,7 +2,8 @@
 
 A line that begins with `;` is a remark. `$ ` begins a command for `sh`, `> ` continues it; the lines after it are what
 it prints on stdout, then, each after `! `, on stderr, then `[exit N]` where N is not 0. Commits are written
-`commit_1`, `commit_2`... in the order in which they first appear, also where a later command names one.
+`commit_1`, `commit_2`... in the order in which they first appear, also where a later command names one. A `cd` alone
+moves the commands that follow.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-_HASH = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])(?:[0-9a-f]{40}|[0-9a-f]{12})\b")
+_HASH = re.compile(r"\b(?:[0-9a-f]{40}|[0-9a-f]{12})\b")
 _LABEL = re.compile(r"\bcommit_(\d+)\b")
 _PASSING = (
     (re.compile(r"\bprocess \d+"), "process PID"),
@@ -45,21 +46,46 @@ class Step(NamedTuple):
     printed: tuple[str, ...]
 
 
-class Stage:
-    """Where commands run: a vault, an environment, the commits that were named so far."""
+class Labels:
+    """Commits by the order in which they appear, so that a transcript does not hold their names."""
 
-    def __init__(self, folder: Path, vault: Path, environment: Mapping[str, str]) -> None:
-        self._folder = folder
-        self._vault = vault
+    def __init__(self) -> None:
         self._commits: list[str] = []
+
+    def put_in(self, text: str) -> str:
+        """The text with each commit's name, whole or cut to 12 digits, replaced by its label."""
+        return _HASH.sub(lambda found: self._label(found[0]), text)
+
+    def take_out(self, text: str) -> str:
+        """The text with each label replaced by the commit's name."""
+        return _LABEL.sub(lambda found: self._commits[int(found[1]) - 1], text)
+
+    def _label(self, commit: str) -> str:
+        for number, known in enumerate(self._commits, 1):
+            if known.startswith(commit) or commit.startswith(known):
+                return f"commit_{number}"
+        self._commits.append(commit)
+        return f"commit_{len(self._commits)}"
+
+
+class Stage:
+    """Where commands run: a folder below which everything happens, an environment, the commits named so far."""
+
+    def __init__(self, folder: Path, start: Path, environment: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._place = start
+        self._labels = Labels()
         self._environment = {**environment, "PATH": f"{_tools(folder)}{os.pathsep}{environment['PATH']}"}
         self._environment.pop("CLAWMEM_TRACEBACK", None)
 
     def run(self, command: str) -> tuple[str, ...]:
         """Run one command with ids that depend on nothing but its words; returns what it printed."""
+        if command.startswith("cd ") and len(command.split()) == 2:
+            self._place = (self._place / command.split()[1]).resolve(strict=True)
+            return ()
         done = subprocess.run(
-            ["sh", "-c", _LABEL.sub(self._named, command)],
-            cwd=self._vault,
+            ["sh", "-c", self._labels.take_out(command)],
+            cwd=self._place,
             env={**self._environment, "CLAWMEM_SEED": str(zlib.crc32(command.encode()))},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -73,17 +99,7 @@ class Stage:
         shown = line.replace(str(self._folder), "/here")
         for pattern, words in _PASSING:
             shown = pattern.sub(words, shown)
-        return _HASH.sub(lambda found: self._label(found[0]), shown)
-
-    def _label(self, commit: str) -> str:
-        for number, known in enumerate(self._commits, 1):
-            if known.startswith(commit) or commit.startswith(known):
-                return f"commit_{number}"
-        self._commits.append(commit)
-        return f"commit_{len(self._commits)}"
-
-    def _named(self, label: re.Match[str]) -> str:
-        return self._commits[int(label[1]) - 1]
+        return self._labels.put_in(shown)
 
 
 def read(text: str) -> Iterator[Step]:

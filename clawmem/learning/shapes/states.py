@@ -80,7 +80,7 @@ def _introduction(rest: str, reading: g.Reading, setting: Setting) -> Shape | No
     found = _INTRODUCED.match(rest)
     if not found or reading.person != g.SELF or reading.past or reading.negated or reading.aspect != g.BE:
         return None
-    if not setting.chat or found["name"].endswith(_PEOPLES) and not found["as"]:
+    if not setting.chat or (found["name"].endswith(_PEOPLES) and not found["as"]):
         return None
     return Shape("identity", "name", found["name"], 0.85, 0.85)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.memory.checks.facts import PlacedFact, all_facts_problems, fact_problems
@@ -19,13 +19,17 @@ from clawmem.vault.vault import Vault
 
 
 class Reading(NamedTuple):
-    """What the files hold: facts, paths of the ledgers by event id, the files that do not parse, problems, counts."""
+    """What the files hold: facts, paths of the ledgers by event id, the files that do not parse, the problems of
+    the files; names entities go by, texts of cited events by id, text that does not parse; counts."""
 
     tree: Tree
     facts: tuple[PlacedFact, ...]
     event_paths: Mapping[str, str]
     broken: frozenset[str]
     problems: tuple[Problem, ...]
+    names: frozenset[str]
+    cited: Mapping[str, str]
+    unread: str
     checked: Mapping[str, int]
 
 
@@ -46,22 +50,33 @@ class _Book:
 
 
 def read_vault(vault: Vault) -> Reading:
-    """Read the vault's work tree whole."""
+    """Read the vault's work tree whole. What the files' facts say is checked by `reading_problems`, later."""
     tree, book = walk(vault), _Book()
     ledgers = [path for path in tree.owned if path.startswith("ledger/") and path.endswith(".jsonl")]
     others = [path for path in tree.owned if path not in set(ledgers)]
     # Facts first: then it is known which events' texts must be kept for comparison.
     for path in [*others, *ledgers]:
         _read_file(vault, path, book)
-    unread = "\n".join(book.unread)
-    known = frozenset(normal(name) for name in book.names)
-    book.problems += all_facts_problems(book.facts, known, unread)
-    book.problems += evidence_problems(book.facts, book.cited, unread)
     book.counts.update(entities=len(book.entities), facts=len(book.facts))
-    paths = {event_id: place[0] for event_id, place in book.paths.items()}
     return Reading(
-        tree, tuple(book.facts), paths, frozenset(book.broken), tuple(book.problems), dict(book.counts)
+        tree=tree,
+        facts=tuple(book.facts),
+        event_paths={event_id: place[0] for event_id, place in book.paths.items()},
+        broken=frozenset(book.broken),
+        problems=tuple(book.problems),
+        names=frozenset(normal(name) for name in book.names),
+        cited=book.cited,
+        unread="\n".join(book.unread),
+        checked=dict(book.counts),
     )
+
+
+def reading_problems(reading: Reading) -> Iterator[Problem]:
+    """What is wrong with the facts that were read, each alone and all together; needs no file any more."""
+    for placed in reading.facts:
+        yield from fact_problems(placed)
+    yield from all_facts_problems(reading.facts, reading.names, reading.unread)
+    yield from evidence_problems(reading.facts, reading.cited, reading.unread)
 
 
 def _read_file(vault: Vault, path: str, book: _Book) -> None:
@@ -99,9 +114,7 @@ def _take_items(path: str, name: str, data: bytes, book: _Book) -> None:
         book.broken.add(path)
         book.unread.append(items.unread)
     for line, fact in items.facts:
-        placed = PlacedFact(fact, name, path, line)
-        book.facts.append(placed)
-        book.problems += fact_problems(placed)
+        book.facts.append(PlacedFact(fact, name, path, line))
         if fact.source_event is not None:
             book.wanted.add(fact.source_event)
             book.counts["quotes"] += fact.source_span is not None

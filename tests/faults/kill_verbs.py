@@ -1,0 +1,73 @@
+"""The verbs that are killed: `remember`, `supersede` and `heartbeat`, each with its own promise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from clawmem.vault.journal import accesses, unfolded
+from clawmem.vault.vault import Vault
+from tests.faults.checks import facts
+from tests.faults.kills import Arena, Tally, kill_many
+
+
+def kill_remember(root: Path, environment: Mapping[str, str], count: int) -> Tally:
+    """Every fact acknowledged is there; every other one is there once or not at all."""
+    arena = Arena(root, environment, seed=count)
+
+    def text(number: int) -> str:
+        return f"Remembered under fire, number {number}."
+
+    def command(number: int) -> tuple[str, ...]:
+        return ("remember", text(number), "--entity", f"projects/place-{number % 5}")
+
+    return kill_many(arena, count, command, lambda number: arena.acknowledged.append(text(number)))
+
+
+def kill_supersede(root: Path, environment: Mapping[str, str], count: int) -> Tally:
+    """One chain of facts grows under kills; its links stay whole and exactly one fact of it stands."""
+    arena = Arena(root, environment, seed=count)
+    arena.run("remember", "The keeper is number 0.", "--entity", "projects/chain")
+
+    def standing() -> str:
+        chain = [one for one in facts(root) if one["fact"].startswith("The keeper is")]
+        heads = [one["id"] for one in chain if one["status"] == "active"]
+        assert len(heads) == 1
+        assert {one["superseded_by"] for one in chain} - {None} == {one["id"] for one in chain} - {chain[0]["id"]}
+        return str(heads[0])
+
+    def command(number: int) -> tuple[str, ...]:
+        return ("supersede", standing(), f"The keeper is number {number} now.")
+
+    def acknowledge(number: int) -> None:
+        arena.acknowledged.append(f"The keeper is number {number} now.")
+
+    done = kill_many(arena, count, command, acknowledge)
+    standing()
+    return done
+
+
+def kill_heartbeat(root: Path, environment: Mapping[str, str], count: int) -> Tally:
+    """Accesses are folded exactly once, and each event is learned from at most once, whenever the kill falls."""
+    arena = Arena(root, environment, seed=count)
+    arena.run("remember", "The lighthouse keeper likes anchovies.", "--entity", "projects/light")
+    shown = 0
+
+    def command(number: int) -> tuple[str, ...]:
+        nonlocal shown
+        arena.run("recall", "lighthouse keeper anchovies", "--limit", "1")
+        shown += 1
+        (root / "daily" / "2026-11-21.md").write_text(f"- My favourite number today is {number}.\n")
+        assert _accesses(root, environment) == shown
+        return ("heartbeat",)
+
+    done = kill_many(arena, count, command)
+    arena.run("heartbeat")
+    assert _accesses(root, environment) == shown
+    return done
+
+
+def _accesses(root: Path, environment: Mapping[str, str]) -> int:
+    waiting = accesses(unfolded(Vault(root, environment)))
+    keeper = next(one for one in facts(root) if "anchovies" in one["fact"])
+    return int(keeper["access_count"]) + (waiting[keeper["id"]].count if keeper["id"] in waiting else 0)

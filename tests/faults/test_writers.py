@@ -1,0 +1,11 @@
+"""Eight processes write at once: nobody fails, nothing is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.faults.writers import write_at_once
+
+
+def test_eight_writers_of_thirty_two_facts(vault_root: Path, environment: dict[str, str]) -> None:
+    write_at_once(vault_root, environment, writers=8, each=32)

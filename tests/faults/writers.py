@@ -1,0 +1,50 @@
+"""Many processes that write at once, and what must be true afterwards."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from tests.faults.checks import assert_sound, assert_whole, commits, facts
+
+
+def write_at_once(root: Path, environment: Mapping[str, str], writers: int, each: int) -> None:
+    """`writers` at a time run `clawmem remember`, `each` one after the other: all succeed, and all is there."""
+    # Ids must differ from process to process, as they do in life.
+    own = {key: value for key, value in environment.items() if key != "CLAWMEM_SEED"}
+    before = len(commits(root, own))
+    with ThreadPoolExecutor(writers) as pool:
+        failed = [said for all_said in pool.map(partial(_write, root, own, each), range(writers)) for said in all_said]
+    assert failed == []
+    assert_whole(root, own)
+    assert_sound(root, own)
+    assert len(commits(root, own)) == before + writers * each
+    texts = [record["fact"] for record in facts(root)]
+    assert sorted(texts) == sorted(_text(writer, number) for writer in range(writers) for number in range(each))
+    assert len({record["id"] for record in facts(root)}) == writers * each
+
+
+def _write(root: Path, environment: Mapping[str, str], each: int, writer: int) -> list[str]:
+    said = []
+    for number in range(each):
+        # Half of the facts go to one place that all writers share, half to a place of each writer's own.
+        entity = "areas/shared" if number % 2 else f"projects/writer-{writer}"
+        done = subprocess.run(
+            [sys.executable, "-m", "clawmem", "remember", _text(writer, number), "--entity", entity],
+            cwd=root,
+            env=environment,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+        if done.returncode != 0:
+            said.append(f"exit {done.returncode}: {done.stderr.decode()}")
+    return said
+
+
+def _text(writer: int, number: int) -> str:
+    return f"Writer {writer} kept fact {number}."

@@ -1,0 +1,105 @@
+"""Reconciling: the right fact is retired, and no bystander."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from clawmem.learning.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
+from clawmem.model.catalog import catalog_from_mapping
+from clawmem.model.fact import SUPERSEDED, Fact
+from clawmem.model.proposition import Proposition
+
+CATALOG = catalog_from_mapping(
+    yaml.safe_load((Path(__file__).parents[2] / "vault-template" / "predicates.yaml").read_text(encoding="utf-8"))
+)
+
+
+def fact(name: str, subject: str, predicate: str, value: str, valid_from: str | None = None, said: str = "") -> Fact:
+    words = f"{subject} {predicate.replace('_', ' ')} {value}."
+    return Fact(
+        f"fact_{name}",
+        words,
+        "fact",
+        "2024-01-01T00:00:00Z",
+        "events",
+        subject=subject,
+        predicate=predicate,
+        object=value,
+        valid_from=valid_from,
+        metadata={"said_at": said} if said else None,
+    )
+
+
+def news(subject: str, predicate: str | None, value: str, **more: object) -> Proposition:
+    words = f"{subject} {predicate or 'did'} {value}, it was told."
+    fields: dict[str, object] = {"subject": subject, "predicate": predicate, "object": value, **more}
+    return Proposition(words, "ev_1", (0, 1), "x")._replace(**fields)  # type: ignore[arg-type]
+
+
+HOME = fact("00000001", "Dana", "lives_in", "Leeds", "2023-01-01")
+JOB = fact("00000002", "Dana", "works_at", "Corvid Labs")
+OTHER_HOME = fact("00000003", "Lee", "lives_in", "Leeds")
+TEA = fact("00000004", "Dana", "likes", "tea")
+ALLERGY = fact("00000005", "Dana", "allergic_to", "peanuts")
+BORN = fact("00000006", "Dana", "born_in", "Oslo")
+ALL = (HOME, JOB, OTHER_HOME, TEA, ALLERGY, BORN)
+
+CASES = [
+    (news("Dana", "lives_in", "Porto"), UPDATE, [HOME]),
+    (news("dana", "lives_in", "Porto", valid_from="2024-02-01"), UPDATE, [HOME]),
+    (news("Dana", "works_at", "Ravensburger"), UPDATE, [JOB]),
+    (news("Dana", "lives_in", "leeds"), NOOP, [HOME]),
+    (news("Dana", "lives_in", "Porto", valid_from="2020-05-01"), NOOP, [HOME]),
+    (news("Dana", "likes", "coffee"), ADD, []),
+    (news("Dana", "likes", "tea"), NOOP, [TEA]),
+    (news("Dana", "likes", "tea with milk"), MERGE, [TEA]),
+    (news("Dana", "likes", "teaching"), ADD, []),
+    (news("Dana", "allergic_to", "peanuts", ended=True), RETRACT, [ALLERGY]),
+    (news("Dana", "allergic_to", "cats", ended=True), ADD, []),
+    (news("Dana", "works_at", "Corvid Labs", ended=True), RETRACT, [JOB]),
+    (news("Dana", "works_at", "Another Place", ended=True), ADD, []),
+    (news("Lee", "works_at", "Corvid Labs", ended=True), ADD, []),
+    (news("Ana", "lives_in", "Porto"), ADD, []),
+    (news("Dana", "born_in", "Bergen"), ADD, []),
+    (news("Dana", None, "Porto"), ADD, []),
+    (news("Dana", "uses", "Postgres", former="MySQL"), ADD, []),
+]
+
+
+@pytest.mark.parametrize(("proposition", "outcome", "targets"), CASES)
+def test_only_the_fact_that_is_meant_is_touched(proposition: Proposition, outcome: str, targets: list[Fact]) -> None:
+    decision = reconcile(proposition, ALL, CATALOG)
+    assert (decision.outcome, decision.targets) == (outcome, tuple(target.id for target in targets))
+    assert decision.reason
+
+
+def test_a_value_named_as_replaced_is_retired_among_many() -> None:
+    mysql, redis = fact("0000000a", "Dana", "uses", "MySQL"), fact("0000000b", "Dana", "uses", "Redis")
+    decision = reconcile(news("Dana", "uses", "Postgres", former="MySQL"), (mysql, redis), CATALOG)
+    assert (decision.outcome, decision.targets) == (UPDATE, (mysql.id,))
+
+
+def test_a_fact_named_by_its_id_may_be_changed_whatever_its_subject() -> None:
+    proposition = news("Dana", "likes", "coffee", source_text="fact_00000003 is wrong, I like coffee")
+    decision = reconcile(proposition, ALL, CATALOG)
+    assert (decision.outcome, decision.targets) == (UPDATE, (OTHER_HOME.id,))
+
+
+def test_what_was_said_earlier_never_replaces_what_was_said_later() -> None:
+    later = fact("0000000c", "Dana", "lives_in", "Leeds", said="2024-03-01T00:00:00Z")
+    old = news("Dana", "lives_in", "Porto", said_at="2024-01-01T00:00:00Z")
+    new = news("Dana", "lives_in", "Porto", said_at="2024-04-01T00:00:00Z")
+    assert reconcile(old, (later,), CATALOG).outcome == NOOP
+    assert reconcile(new, (later,), CATALOG).outcome == UPDATE
+
+
+def test_facts_that_no_longer_stand_are_left_alone() -> None:
+    gone = HOME._replace(status=SUPERSEDED)
+    assert reconcile(news("Dana", "lives_in", "Porto"), (gone,), CATALOG).outcome == ADD
+
+
+def test_an_unchanging_value_that_differs_is_a_contradiction() -> None:
+    assert reconcile(news("Dana", "born_in", "Bergen"), ALL, CATALOG).contradicts == (BORN.id,)

@@ -1,0 +1,120 @@
+"""Recall: channels, filters, agents, time; reads never commit and are counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.index.channels import Filter
+from clawmem.memory.access import fold_accesses
+from clawmem.memory.remember import remember
+from clawmem.memory.revise import retract, supersede
+from clawmem.model.caller import Caller
+from clawmem.model.draft import draft_from_record
+from clawmem.serving.browse import list_facts, show
+from clawmem.serving.recall import Recalled, recall
+from clawmem.vault.journal import accesses, unfolded
+from clawmem.vault.vault import Vault
+
+EVERYTHING = Filter()
+
+
+def _keep(vault: Vault, caller: Caller, text: str, **more: object) -> str:
+    return remember(vault, [draft_from_record({"fact": text, **more}, caller.now)], caller).kept[0].fact.id
+
+
+def _ask(vault: Vault, caller: Caller, question: str, wanted: Filter = EVERYTHING, limit: int = 10) -> Recalled:
+    return recall(vault, question, caller, wanted, limit)
+
+
+def _texts(result: Recalled) -> list[str]:
+    return [one.fact.fact for one in result.found]
+
+
+@pytest.fixture
+def stocked(vault: Vault, caller: Caller) -> Vault:
+    """A vault with a few facts of different kinds."""
+    _keep(vault, caller, "Jane lives in Oslo", subject="Jane", predicate="lives_in", object="Oslo", tags=["home"])
+    _keep(vault, caller, "Jane prefers green tea", entity="areas/people/jane", category="preference")
+    _keep(vault, caller, "The roof was repaired", entity="projects/roof", valid_from="2024-05-10")
+    _keep(vault, caller, "The painters come every spring", entity="projects/roof")
+    return vault
+
+
+def test_the_predicate_channel_finds_what_the_question_asks_for(stocked: Vault, caller: Caller) -> None:
+    result = _ask(stocked, caller, "Where does Jane live?")
+    assert _texts(result)[0] == "Jane lives in Oslo"
+    assert "predicate" in result.found[0].channels
+    assert result.channels["time"].ran is False
+    assert result.channels["time"].why_not
+
+
+def test_keywords_are_stemmed_and_order_by_fit(stocked: Vault, caller: Caller) -> None:
+    assert _texts(_ask(stocked, caller, "painting")) == ["The painters come every spring"] or _texts(
+        _ask(stocked, caller, "painter")
+    ) == ["The painters come every spring"]
+    assert _texts(_ask(stocked, caller, "repairs of the roof"))[0] == "The roof was repaired"
+
+
+def test_the_time_channel_finds_facts_of_those_days(stocked: Vault, caller: Caller) -> None:
+    result = _ask(stocked, caller, "What happened in May 2024?")
+    assert "The roof was repaired" in _texts(result)
+    assert result.channels["time"].ran
+
+
+def test_filters_narrow(stocked: Vault, caller: Caller) -> None:
+    assert _texts(_ask(stocked, caller, "Jane", Filter(tag="home"))) == ["Jane lives in Oslo"]
+    assert _texts(_ask(stocked, caller, "Jane", Filter(category="preference"))) == ["Jane prefers green tea"]
+    assert _texts(_ask(stocked, caller, "roof spring", Filter(entity="projects/roof"), 1)) != []
+    assert _texts(_ask(stocked, caller, "Jane", Filter(entity="projects/roof"))) == []
+
+
+def test_replaced_and_withdrawn_facts_come_only_when_asked_for(stocked: Vault, caller: Caller) -> None:
+    oslo = _ask(stocked, caller, "Where does Jane live?").found[0].fact.id
+    draft = draft_from_record({"fact": "Jane lives in Rome", "valid_from": "2026-06-01"}, caller.now)
+    supersede(stocked, oslo, draft, caller)
+    false = _keep(stocked, caller, "Jane lives on the moon")
+    retract(stocked, false, caller)
+    assert _texts(_ask(stocked, caller, "Where does Jane live?"))[0] == "Jane lives in Rome"
+    assert not {"Jane lives in Oslo", "Jane lives on the moon"} & set(_texts(_ask(stocked, caller, "Jane lives")))
+    every = _ask(stocked, caller, "Jane lives", Filter(superseded=True))
+    assert {"Jane lives in Oslo", "Jane lives on the moon", "Jane lives in Rome"} <= set(_texts(every))
+    then = _texts(_ask(stocked, caller, "Jane lives", Filter(as_of="2026-05-31")))
+    assert "Jane lives in Oslo" in then
+    assert "Jane lives in Rome" not in then
+    assert "Jane lives on the moon" not in then
+
+
+def test_an_agent_sees_its_own_facts_and_the_global_ones(stocked: Vault, caller: Caller) -> None:
+    agent = caller._replace(agent="finance")
+    _keep(stocked, agent, "Jane owes us 40 euro", entity="@finance/areas/people/jane")
+    assert "Jane owes us 40 euro" not in _texts(_ask(stocked, caller, "Jane"))
+    own = Filter(owners=("", "finance"))
+    assert {"Jane owes us 40 euro", "Jane lives in Oslo"} <= set(_texts(_ask(stocked, agent, "Jane", own)))
+    listed = list_facts(stocked, agent, own)
+    assert listed.facts[0][0].entity == "@finance/areas/people/jane"
+
+
+def test_reads_never_commit_and_shown_counts_include_them(stocked: Vault, caller: Caller) -> None:
+    head = stocked.head()
+    for _ in range(3):
+        fact = _ask(stocked, caller, "green tea").found[0].fact
+    assert stocked.head() == head
+    assert stocked.git.run("status", "--porcelain") == b""
+    assert accesses(unfolded(stocked))[fact.id].count == 3
+    placed, _ = show(stocked, fact.id, caller)
+    assert placed.fact.access_count == 3
+    folded = fold_accesses(stocked, caller)
+    assert folded.commit is not None
+    assert show(stocked, fact.id, caller)[0].fact.access_count == 4
+    assert stocked.git.run("log", "-1", "--format=%s").startswith(b"access(")
+
+
+def test_nothing_found_says_what_each_channel_did(stocked: Vault, caller: Caller) -> None:
+    result = _ask(stocked, caller, "zeppelin")
+    assert result.found == ()
+    assert result.channels["keyword"] == (True, 0, "")
+
+
+def test_a_limit_cuts_after_ranking(stocked: Vault, caller: Caller) -> None:
+    whole = _texts(_ask(stocked, caller, "Jane roof"))
+    assert _texts(_ask(stocked, caller, "Jane roof", limit=2)) == whole[:2]

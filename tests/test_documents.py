@@ -1,0 +1,143 @@
+"""The documentation says what the code does. CLAWMEM_UPDATE_DOCS=1 writes the generated parts anew."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem import errors
+from clawmem.cli.verbs import ALIASES, VERBS
+from clawmem.model.event import Event
+from clawmem.model.fact import CANONICAL_KEYS, STATUSES
+from clawmem.model.settings import SETTINGS, Setting, wanted
+from tests.manual import COMMON, blocks, commands, reference, with_blocks
+from tests.transcripts.transcript import Labels, Stage, Step, read
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md"), *(ROOT / "vault-template").rglob("*.md")])
+# Read before the fixtures scrub the environment.
+UPDATE = os.environ.get("CLAWMEM_UPDATE_DOCS") == "1"
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def rows(text: str, heading: str = "") -> list[list[str]]:
+    """The cells of the first table after a heading, without its head; code marks are taken off."""
+    after = text[text.index(heading) :] if heading else text
+    table = re.search(r"^\|.*\|\n\|[-|]+\|\n((?:\|.*\|\n)+)", after, re.MULTILINE)
+    assert table, f"no table after {heading!r}"
+    return [[cell.strip().strip("`") for cell in line.strip("|").split(" | ")] for line in table[1].splitlines()]
+
+
+@pytest.mark.skipif(not UPDATE, reason="only where CLAWMEM_UPDATE_DOCS=1 asks for it")
+def test_write_anew() -> None:
+    path = DOCS / "commands.md"
+    path.write_text(with_blocks(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def test_the_manual_shows_every_command_as_it_is() -> None:
+    shown = blocks(page("commands.md"))
+    real = {name: reference(name, command) for name, command in commands().items()}
+    assert list(shown) and set(shown) == set(real)
+    assert {name: body for name, body in shown.items() if body != real[name]} == {}
+
+
+def test_the_manual_names_every_verb_as_a_heading() -> None:
+    headings = re.findall(r"^### (\S+)$", page("commands.md"), re.MULTILINE)
+    assert sorted(headings) == sorted(VERBS)
+
+
+def test_every_command_takes_the_options_that_all_verbs_share() -> None:
+    shared = [row[0].split(" ")[0].strip("`") for row in rows(page("commands.md"), "## What all verbs share")]
+    assert shared == list(COMMON)
+    for name, command in commands().items():
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert set(COMMON) - {"--help"} <= options, name
+
+
+def test_aliases_of_verbs_are_in_their_help() -> None:
+    for alias, verb in ALIASES.items():
+        assert f"(also: {alias})" in VERBS[verb].help
+
+
+def test_exit_codes() -> None:
+    documented = {int(row[0]) for row in rows(page("exit-codes.md"))}
+    real = {value for name, value in vars(errors).items() if name.isupper() and isinstance(value, int)}
+    assert documented == real
+
+
+def test_error_codes() -> None:
+    documented = {row[0]: int(row[1]) for row in rows(page("exit-codes.md"), "## Error codes")}
+    # The three that are no ClawmemError: the boundary in cli/app.py makes them.
+    boundary = {"usage": errors.USAGE, "bug": errors.BUG, "interrupted": errors.INTERRUPTED}
+    assert documented == {**{one.code: one.exit_code for one in failures()}, **boundary}
+
+
+def failures() -> Iterator[type[errors.ClawmemError]]:
+    for one in vars(errors).values():
+        if isinstance(one, type) and issubclass(one, errors.ClawmemError):
+            yield one
+
+
+def test_settings() -> None:
+    documented = [tuple(row) for row in rows(page("vault-format.md"), "## Settings")]
+    assert documented == [(one.key, wanted(one), default(one), one.about) for one in SETTINGS]
+
+
+def default(setting: Setting) -> str:
+    return str(setting.default).lower() if setting.kind == "bool" else str(setting.default)
+
+
+def test_keys_of_facts_and_events() -> None:
+    assert [row[0] for row in rows(page("vault-format.md"), "## A fact")] == list(CANONICAL_KEYS)
+    assert [row[0] for row in rows(page("vault-format.md"), "## An event")] == list(Event._fields)
+    assert all(f"`{status}`" in page("vault-format.md") for status in STATUSES)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        found = (path.parent / name).resolve() if name else path
+        assert found.exists(), f"{path.name} links to {target}"
+        if anchor:
+            assert anchor in anchors(found.read_text(encoding="utf-8")), f"{path.name} links to {target}"
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that a page's headings make, as the common hosts do."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_decision_is_listed_and_has_its_four_parts() -> None:
+    decisions = sorted(path for path in (DOCS / "decisions").glob("[0-9]*.md"))
+    numbers = [path.name[:3] for path in decisions]
+    assert numbers == [f"{number:03}" for number in range(1, len(decisions) + 1)]
+    index = page("decisions/README.md")
+    for path in decisions:
+        text = path.read_text(encoding="utf-8")
+        assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["Context", "Decision", "Alternatives", "Consequences"]
+        title = text.splitlines()[0].removeprefix(f"# {path.name[:3]}: ")
+        assert f"| [{path.name[:3]}]({path.name}) | {title} |" in index
+
+
+def test_the_transcript_in_the_readme_is_what_the_commands_print(tmp_path: Path, environment: dict[str, str]) -> None:
+    found = re.search(r"```console\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert found
+    steps = list(read(found[1].replace("/home/you", "/here")))
+    stage = Stage(tmp_path, tmp_path, environment)
+    now = [Step((), step.command, stage.run(step.command)) for step in steps]
+    assert len(now) == 7
+    labels = Labels()
+    assert [step._replace(printed=tuple(map(labels.put_in, step.printed))) for step in steps] == now
