@@ -31,7 +31,8 @@ def batch_rows(folder: Path, facts: int = 10_000, added: int = 2_000) -> Iterato
         before = _commits(root)
         start = time.perf_counter()
         command = [*_CLAWMEM, "remember", "--jsonl", "-", "--json"]
-        done = subprocess.run(command, cwd=root, env=env, input="\n".join(lines).encode(), capture_output=True, check=True)
+        given = "\n".join(lines).encode()
+        done = subprocess.run(command, cwd=root, env=env, input=given, capture_output=True, check=True)
         seconds = time.perf_counter() - start
         kept = json.loads(done.stdout)["data"]["outcome"].count("added")
         assert _commits(root) - before >= kept
@@ -60,7 +61,8 @@ def repository_rows(folder: Path, commits: int = 10_000) -> Iterator[Row]:
     content = folder_size(root) - folder_size(root / ".git")
     git = folder_size(root / ".git")
     derived = folder_size(root / ".git" / "clawmem")
-    detail = f"{git / 1e6:.1f} MB, {derived / 1e6:.1f} of it the index, over {content / 1e6:.1f} MB; {_commits(root):,} commits"
+    sizes = f"{git / 1e6:.1f} MB, {derived / 1e6:.1f} of it the index, over {content / 1e6:.1f} MB"
+    detail = f"{sizes}; {_commits(root):,} commits"
     yield Row(f".git / content after {commits:,} single-fact commits", git / content, 4, detail)
     yield Row("the same without the index", (git - derived) / content, 4, detail)
     yield Row("peak memory of that heartbeat and its upkeep, MB", peak, 200, "the largest process")
@@ -77,5 +79,3 @@ def _peak_of(command: list[str], root: Path, env: dict[str, str]) -> float:
 
 def _commits(root: Path) -> int:
     return int(subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=root, capture_output=True, check=True).stdout)
-
-

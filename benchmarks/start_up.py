@@ -26,9 +26,13 @@ def recall_rows(folder: Path, sizes: tuple[int, ...] = (10_000, 100_000)) -> Ite
         def recall(number: int, root: Path = vault.root, asked: list[str] = asked) -> float:
             return run([*_CLAWMEM, "recall", asked[number], "--json"], env, root)
 
-        recalled, typer = in_turn(RUNS, recall, lambda _, root=vault.root: run(_TYPER, env, root))
+        def typer(_: int, root: Path = vault.root) -> float:
+            return run(_TYPER, env, root)
+
+        recalled, plain = in_turn(RUNS, recall, typer)
         limit = 1.3 if facts <= 10_000 else 2.0
-        yield Row(f"recall, {facts:,} facts / Typer", ratio(recalled, typer), limit, _times(recalled.median, typer.median))
+        detail = _times(recalled.median, plain.median)
+        yield Row(f"recall, {facts:,} facts / Typer", ratio(recalled, plain), limit, detail)
 
 
 def remember_rows(folder: Path, sizes: tuple[int, ...] = (2_000, 20_000)) -> Iterator[Row]:

@@ -44,7 +44,7 @@ class Runtime:
         self._opened: Vault | None = None
 
     def found(self) -> Found:
-        """The vault by option, environment, nearest `clawmem.yaml` upwards, or the user's default; NoVault otherwise."""
+        """The vault by option, environment, nearest `clawmem.yaml` upwards, or the user's default; else NoVault."""
         named = self.environment.get("CLAWMEM_VAULT")
         if self._vault:
             return self._named(self._vault, "--vault")

@@ -45,14 +45,15 @@ def load(name: str) -> Any:
     """One verb as a command; its module holds a function or a Typer of that name."""
     verb = VERBS[name]
     module = import_module(f"clawmem.cli.{verb.module}")
-    part = getattr(module, name.replace("-", "_"), None) or getattr(module, f"{name}_command", None)
-    app = part
-    if not isinstance(part, typer.Typer):
+    part: Any = getattr(module, name, None) or getattr(module, f"{name}_command")
+    if isinstance(part, typer.Typer):
+        command = get_command(part)
+        command.help = verb.help
+    else:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(name, help=verb.help + _more(part))(part)
-    command = get_command(app)
+        command = get_command(app)
     command.name = name
-    command.help = command.help if app is not part else verb.help
     for one in [command, *getattr(command, "commands", {}).values()]:
         one.params.extend(_common_options())
     return command

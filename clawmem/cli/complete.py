@@ -15,7 +15,6 @@ from clawmem.cli.verbs import ALIASES, VERBS
 from clawmem.errors import ClawmemError
 from clawmem.runtime import from_process
 
-FILES = ":files"
 _LONGEST_HELP = 70
 
 
@@ -165,7 +164,7 @@ def _values(place: Place, name: str, incomplete: str) -> Iterator[Offer]:
     runtime = from_process(place.shared.get("vault"), place.shared.get("agent"))
     try:
         some = complete_values.values(runtime, " ".join((*place.path, name)), name, incomplete)
-        yield from _beginning(incomplete, (Offer(word, text) for word, text in some if word != FILES))
-        yield from (Offer(FILES) for word, _ in some if word == FILES)
+        yield from _beginning(incomplete, (Offer(word, text) for word, text in some if word != complete_values.FILES))
+        yield from (Offer(word) for word, _ in some if word == complete_values.FILES)
     except ClawmemError:
         return  # no vault, or one that cannot be read: there is nothing to offer, and the command itself will say why

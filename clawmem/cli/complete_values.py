@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clawmem.cli.complete import FILES
 from clawmem.memory.candidates import agent_candidates, category_candidates, entity_candidates, fact_candidates
 from clawmem.model.fact import LINK_TYPES, STATUSES, TRUSTS
 from clawmem.model.settings import BY_KEY, SETTINGS
 from clawmem.runtime import Runtime
+
+FILES = ":files"
+"""Asks the shell for the names of files."""
 
 Pairs = list[tuple[str, str]]
 _Source = Callable[[Runtime, str], Pairs]

@@ -142,8 +142,7 @@ def sketches(index: Index, numbers: Sequence[int]) -> dict[int, Placed]:
 
 # Fact's first fields in their order, NULL for those between the accesses and the importance.
 _SKETCH = (
-    "n, entity, id, '', category, timestamp, '', status, access_count, last_accessed"
-    f"{', NULL' * 11}, importance, trust"
+    f"n, entity, id, '', category, timestamp, '', status, access_count, last_accessed{', NULL' * 11}, importance, trust"
 )
 
 

@@ -50,6 +50,8 @@ class FtsEngine:
         phrases = [_phrase(word) for word in dict.fromkeys(words)]
         phrases = [phrase for phrase in phrases if phrase]
         found: list[Match] = []
+        if limit < 1:
+            return found
         for question in self._questions(phrases)[-1 if thorough else 0 :]:
             found = self._run(question, limit)
             if len(found) >= min(limit, ENOUGH):
@@ -83,7 +85,7 @@ class FtsEngine:
         total = self._total()
         if total <= CHEAP or len(phrases) == 1:
             return [widest]
-        counts = {phrase: self._count(phrase, total // 10 + 1) for phrase in phrases}
+        counts = {phrase: self._count(phrase, max(CHEAP, total // 10) + 1) for phrase in phrases}
         counts = {phrase: count for phrase, count in counts.items() if count}
         if sum(counts.values()) <= CHEAP:
             return [widest]

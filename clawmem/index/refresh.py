@@ -41,9 +41,7 @@ def rebuild(vault: Vault) -> Index:
     return _build(vault, forced=True)
 
 
-def apply_commit(
-    vault: Vault, index: Index, contents: Mapping[str, bytes | None], commit: str | None = None
-) -> None:
+def apply_commit(vault: Vault, index: Index, contents: Mapping[str, bytes | None], commit: str | None = None) -> None:
     """Take in a change that was just committed, whose final contents the caller has at hand.
 
     `commit` is its name (HEAD where it is left out). Where another process has moved the index since it was

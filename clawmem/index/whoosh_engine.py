@@ -10,6 +10,7 @@ import sqlite3
 import struct
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, cast
 
 from whoosh.analysis.analyzers import StemmingAnalyzer
@@ -17,6 +18,7 @@ from whoosh.analysis.filters import CharsetFilter
 from whoosh.fields import ID, TEXT, Schema
 from whoosh.filedb.filestore import FileStorage, RamStorage
 from whoosh.index import IndexError as WhooshIndexError
+from whoosh.index import LockError
 from whoosh.query.compound import Or
 from whoosh.query.positional import Phrase
 from whoosh.query.terms import Term
@@ -26,10 +28,15 @@ from whoosh.support.charset import accent_map
 from clawmem.index.keyword import Document, EngineDamaged, Match
 
 _STAMP = "whoosh"
+_LOOKS = 5
 # The same words as FTS5's unicode61: runs of letters and digits, none too short or too common to count.
 _ANALYZER = StemmingAnalyzer(expression=r"[^\W_]+", stoplist=None, minsize=1) | CharsetFilter(accent_map)
 _SCHEMA = Schema(n=ID(stored=True, unique=True), text=TEXT(analyzer=_ANALYZER))
-_DAMAGE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, struct.error, WhooshIndexError)
+# What reading or merging files raises that are not what they should be, or that are held by a stopped process.
+_DAMAGE = (
+    *(OSError, EOFError, ValueError, LookupError, TypeError, AttributeError),
+    *(struct.error, UnpicklingError, WhooshIndexError, LockError),
+)
 
 
 class WhooshEngine:
@@ -63,6 +70,57 @@ class WhooshEngine:
         if not self._new and not self._gone:
             return
         self.close()
+        try:
+            self._write()
+            generation = self._generation()
+        except _DAMAGE as problem:
+            raise EngineDamaged(f"Whoosh's files cannot be written: {problem}") from problem
+        self.forget()
+        self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_STAMP, str(generation)))
+
+    def forget(self) -> None:
+        """Drop what was noted since the last flush."""
+        self._new, self._gone = {}, set()
+
+    def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
+        """BM25F with k1 1.2 and b 0.75; raises EngineDamaged where the files cannot be read."""
+        parts = [one for one in (_part(word) for word in dict.fromkeys(words)) if one is not None]
+        if not parts or limit < 1:
+            return []
+        try:
+            if self._generation() < 0:
+                return []
+            if self._searcher is None:
+                self._searcher = self._reader()
+            found = self._searcher.search(Or(parts), limit=limit)
+            matches = [Match(int(hit["n"]), float(hit.score)) for hit in found]
+        except _DAMAGE as problem:
+            raise EngineDamaged(f"Whoosh's files cannot be read: {problem}") from problem
+        return sorted(matches, key=lambda match: (-match.score, match.n))
+
+    def in_step(self) -> bool:
+        """Whether the newest generation on disk is the one the SQLite side knows."""
+        row = self._database.execute("SELECT value FROM meta WHERE key = ?", (_STAMP,)).fetchone()
+        try:
+            return self._generation() == (int(row[0]) if row else -1)
+        except _DAMAGE:
+            return False
+
+    def close(self) -> None:
+        """Let go of the files."""
+        searcher, self._searcher = self._searcher, None
+        if searcher is not None:
+            searcher.close()
+
+    def _reader(self) -> Any:
+        for _ in range(_LOOKS):
+            try:
+                return self._index().searcher(weighting=BM25F(B=0.75, K1=1.2))
+            except FileNotFoundError:
+                continue  # a writer replaced the files between the look and the opening
+        return self._index().searcher(weighting=BM25F(B=0.75, K1=1.2))
+
+    def _write(self) -> None:
         writer = self._index().writer(limitmb=64, timeout=10.0)
         try:
             for n in self._gone:
@@ -73,37 +131,6 @@ class WhooshEngine:
             writer.cancel()
             raise
         writer.commit()
-        self.forget()
-        self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_STAMP, str(self._generation())))
-
-    def forget(self) -> None:
-        """Drop what was noted since the last flush."""
-        self._new, self._gone = {}, set()
-
-    def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
-        """BM25F with k1 1.2 and b 0.75; raises EngineDamaged where the files cannot be read."""
-        parts = [one for one in (_part(word) for word in dict.fromkeys(words)) if one is not None]
-        if not parts or self._generation() < 0:
-            return []
-        try:
-            if self._searcher is None:
-                self._searcher = self._index().searcher(weighting=BM25F(B=0.75, K1=1.2))
-            found = self._searcher.search(Or(parts), limit=limit)
-            matches = [Match(int(hit["n"]), float(hit.score)) for hit in found]
-        except _DAMAGE as problem:
-            raise EngineDamaged(f"Whoosh's files cannot be read: {problem}") from problem
-        return sorted(matches, key=lambda match: (-match.score, match.n))
-
-    def in_step(self) -> bool:
-        """Whether the newest generation on disk is the one the SQLite side knows."""
-        row = self._database.execute("SELECT value FROM meta WHERE key = ?", (_STAMP,)).fetchone()
-        return self._generation() == (int(row[0]) if row else -1)
-
-    def close(self) -> None:
-        """Let go of the files."""
-        searcher, self._searcher = self._searcher, None
-        if searcher is not None:
-            searcher.close()
 
     def _generation(self) -> int:
         if self._folder is not None and not self._folder.is_dir():

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
+from clawmem.model.event import Event
 
 PATH = "ledger/learned.json"
 
 
-class Cursor(NamedTuple):
-    """Events already learned from, by day, and mentions so far, by title in its normal form."""
+class Reached(NamedTuple):
+    """How many events of a day were learned from, and the id of the last of them."""
 
-    days: Mapping[str, int]
+    events: int
+    last: str
+
+
+class Cursor(NamedTuple):
+    """How far each day was learned from, and mentions so far, by title in its normal form."""
+
+    days: Mapping[str, Reached]
     mentions: Mapping[str, int]
+
+
+def unread(events: Sequence[Event], reached: Reached | None) -> Sequence[Event]:
+    """The events of a day that were not learned from yet; all of them where the day changed before that point,
+    as after an undo or a merge."""
+    if reached is None or len(events) < reached.events or events[reached.events - 1].id != reached.last:
+        return events
+    return events[reached.events :]
 
 
 def parse_cursor(data: bytes | None) -> Cursor:
@@ -24,7 +40,7 @@ def parse_cursor(data: bytes | None) -> Cursor:
         return Cursor({}, {})
     try:
         record = json.loads(data)
-        days = {str(day): int(count) for day, count in record["days"].items()}
+        days = {str(day): Reached(int(number), str(last)) for day, (number, last) in record["days"].items()}
         mentions = {str(title): int(count) for title, count in record.get("mentions", {}).items()}
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise Unreadable(PATH, None, f"it does not say how far learning has come ({problem})") from None
@@ -33,5 +49,10 @@ def parse_cursor(data: bytes | None) -> Cursor:
 
 def render_cursor(cursor: Cursor) -> bytes:
     """The cursor as JSON, one day and one title a line, so that a diff shows what moved."""
-    record = {"days": dict(sorted(cursor.days.items())), "mentions": dict(sorted(cursor.mentions.items()))}
-    return (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode()
+    days, mentions = dict(sorted(cursor.days.items())), dict(sorted(cursor.mentions.items()))
+    return ("{\n" + _block("days", days) + ",\n" + _block("mentions", mentions) + "\n}\n").encode()
+
+
+def _block(name: str, rows: Mapping[str, object]) -> str:
+    lines = [f"  {json.dumps(key, ensure_ascii=False)}: {json.dumps(value)}" for key, value in rows.items()]
+    return f' "{name}": {{' + ("\n" + ",\n".join(lines) + "\n }" if lines else "}")

@@ -32,7 +32,7 @@ _NOT_NAMES = frozenset(
     "so no yes "
     "not just been also still even maybe perhaps hope glad thanks wow yeah good great nice your you his her "
     "their some "
-    "any all every each one two such life time nothing everything everyone someone anything something people kids "
+    "any all every each lots tons plenty much most one two such life time nothing everything everyone someone anything something people kids "
     "nature family music art love work school then now after before during while as to for in on at with from by of "
     "today yesterday tomorrow honestly actually sometimes always never once since until despite although "
     "because".split()

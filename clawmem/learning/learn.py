@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.index.lookup import TakenIds, about, entities, entity_exists
-from clawmem.learning.cursor import PATH, Cursor, parse_cursor, render_cursor
+from clawmem.index.lookup import TakenIds, about, entities, entity_exists, learned_from
+from clawmem.learning.cursor import PATH, Cursor, Reached, parse_cursor, render_cursor, unread
 from clawmem.learning.entities import place
 from clawmem.learning.gate import Verdict, judge
 from clawmem.learning.reconcile import MERGE, NOOP, RETRACT, UPDATE, Decision, reconcile
@@ -79,17 +79,17 @@ def learn(vault: Vault, caller: Caller, dry_run: bool = False) -> Learned:
         return Learned(len(events), tuple(mind.candidates), tuple(sorted(mind.touched)), commit, notices=work.notices)
 
 
-def unread_events(work: Writing, cursor: Cursor) -> tuple[list[Event], dict[str, int]]:
+def unread_events(work: Writing, cursor: Cursor) -> tuple[list[Event], dict[str, Reached]]:
     """Events the cursor has not reached, in order of day, and how far each day reaches now."""
     fresh: list[Event] = []
     reached = dict(cursor.days)
     for path in sorted((work.vault.root / "ledger").glob("*.jsonl")):
-        day = path.stem
-        events = parse_events(work.read(f"ledger/{path.name}") or b"", f"ledger/{path.name}")
-        done = cursor.days.get(day, 0)
-        if len(events) > done:
-            fresh += events[done:]
-            reached[day] = len(events)
+        name = f"ledger/{path.name}"
+        events = parse_events(work.read(name) or b"", name)
+        new = unread(events, reached.get(path.stem))
+        if new:
+            fresh += new
+            reached[path.stem] = Reached(len(events), events[-1].id)
     return fresh, reached
 
 
@@ -116,7 +116,12 @@ class _Mind:
         if event.recalled:
             return
         readable = event._replace(text=masked(event.text))
+        before = {one.fact.source_span for one in learned_from(self._work.index, event.id)}
         for proposition in extract(readable, self._catalog, tuple(speakers))[: self._most]:
+            if proposition.span in before:
+                # The day is read again, after an undo or a merge: whatever became of that fact since, it stays so.
+                self.candidates.append(Candidate(proposition, "noop", "It was learned from this event before."))
+                continue
             self._mentions.update({normal(hint.title) for hint in proposition.entity_hints})
             self.candidates.append(self._decide(proposition, event))
 
@@ -221,7 +226,7 @@ class _Mind:
             self._created[entity] = title
         self._known.setdefault(entity, [title])
 
-    def change(self, events: int, reached: Mapping[str, int]) -> Change:
+    def change(self, events: int, reached: Mapping[str, Reached]) -> Change:
         """The round as one change: facts, new entities, daily notes, and how far learning has come."""
         writes: dict[str, bytes | None] = {}
         for entity, title in self._created.items():

@@ -56,9 +56,11 @@ _EVALUATION = re.compile(
     r"|\s+(?:so much fun|so fun|and all that|and stuff like that)\b"
 )
 _QUESTION = re.compile(
-    r"(?:what|who|whom|whose|when (?!I\b|we\b|my\b)|where|why|how|which|do|does|did|is|are|am|was|were|can|could|would|will|"
+    r"(?:what|who|whom|whose|when (?!I\b|we\b|my\b)|where|why|how|which|do|does|did|is|are|am|was|were|can|"
+    r"could|would|will|"
     r"should|shall|"
-    r"have|has|had (?=you|he|she|they|it|the)|may|might|isn't|aren't|don't|doesn't|didn't|won't|any|ever|got any|wanna|mind if)\b",
+    r"have|has|had (?=you|he|she|they|it|the)|may|might|isn't|aren't|don't|doesn't|didn't|won't|any|ever|"
+    r"got any|wanna|mind if)\b",
     re.IGNORECASE,
 )
 _JEST = re.compile(r"\b(?:yeah,? right|kidding|joking|sarcas\w+|just saying|as if)\b|(?:^|\s)/s\b", re.IGNORECASE)

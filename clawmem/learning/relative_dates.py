@@ -193,6 +193,8 @@ def _year_of(month: int, sign: int, said: date) -> int:
 def _month_day(month: int, day: int, year: str | None, said: date, ahead: bool) -> _Reading:
     if year:
         return date(int(year), month, day).isoformat(), "", False
+    if day > monthrange(2024, month)[1]:
+        raise ValueError(f"no day {day} in month {month}")
     found = date(said.year, month, min(day, monthrange(said.year, month)[1]))
     if ahead and found < said - timedelta(days=60):
         found = date(said.year + 1, month, day)

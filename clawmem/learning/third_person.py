@@ -41,7 +41,8 @@ _TEAM = re.compile(
 
 
 _AT_WORK = re.compile(
-    r"\bwe (?:have |'ve )?(?:use|used|run|chose|chosen|picked|decided|need|ship|build|built|store|require|support|agreed|"
+    r"\bwe (?:have |'ve )?(?:use|used|run|chose|chosen|picked|decided|need|"
+    r"ship|build|built|store|require|support|agreed|"
     r"settled|moved|switched|migrated)\b",
     re.IGNORECASE,
 )

@@ -147,7 +147,7 @@ POINTING = re.compile(
     r"dream|goal|trip|"
     r"event|experience|painting|picture|photo|spot|project|stuff|world)\b|\bthat \w+$|\b(?:the following|"
     r"as follows|the above|below:?$|"
-    r"like so|here's|here is|such a|same|other)\b|:$",
+    r"like so|like (?:that|this|those|these)|one of (?:my|our) own|here's|here is|such a|same|other)\b|:$",
     re.IGNORECASE,
 )
 SECOND_PERSON = re.compile(
@@ -167,13 +167,15 @@ PRONOUN = re.compile(
     re.IGNORECASE,
 )
 BORING = re.compile(
-    r"(?:(?:to|on|at|in|for|with|up|back|out|together|around|by) )*(?:(?:an?|the|some|my|our|any|few|new|cool|"
+    r"(?:(?:to|on|at|in|for|with|up|back|out|together|around|by) )*(?:(?:an?|the|some|my|our|any|few|new|huge|"
+    r"major|similar|whole|cool|"
     r"great|amazing|awesome|nice|more|really|good|fun|"
     r"interesting|couple|own|little|big|bit|of) )*(?:event|events|thing|things|place|places|party|game|games|"
     r"trip|show|store|"
     r"movie|movies|book|books|stuff|pics?|pictures?|photos?|look|people|friends?|guys|folks|time|times|day|"
     r"days|life|work|home|future|"
-    r"break|chance|way|goals?|progress|changes?|ideas?|plans?|advice|moments?|memories|experiences?|projects?|tasks?|talks?|"
+    r"break|chance|way|goals?|progress|changes?|ideas?|plans?|advice|moments?|memories|experiences?|calls?|"
+    r"decisions?|positive|projects?|tasks?|talks?|"
     r"chats?|conversations?|"
     r"steps?|effort|difference|amount|distance|bit|lot|parts?|one|phase|ride|something|news|options|"
     r"opportunities|happy|scratch|team|group|fun)?"

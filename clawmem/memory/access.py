@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.lookup import by_ids
@@ -25,33 +24,47 @@ class Folded(NamedTuple):
 
 
 def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> Folded:
-    """Take the access journal into `access_count` and `last_accessed`; an archived fact that was used is active again."""
+    """Take the access journal into `access_count` and `last_accessed`; an archived fact that was used is active again,
+    in a commit of its own that names it."""
     if dry_run:
         return Folded(len(accesses(unfolded(vault))))
     if not unfolded(vault):
         return Folded(0)
     with writing(vault, caller, "fold") as work:
         counted = accesses(set_aside(vault))
-        writes, restored = _writes(work, counted)
-        if not writes:
+        shelves = _shelves(work, counted)
+        if not shelves:
             vault.disk.remove(vault.state / FOLDING)
             return Folded(0, notices=work.notices)
+        used = {name: [_used(one, counted.get(one.id)) for one in facts] for name, facts in shelves.items()}
         words = f"{len(counted)} fact{'' if len(counted) == 1 else 's'} used"
-        change = Change(subject_line("access", "facts", words), writes, trailers("access"), consumes=(FOLDING,))
-        return Folded(len(counted), restored, work.commit([change])[-1], work.notices)
+        changes = [Change(subject_line("access", "facts", words), _writes(used), trailers("access"))]
+        woken = [one for facts in used.values() for one in facts if one.id in counted and one.status == ARCHIVED]
+        if woken:
+            changes.append(_restoration(used, woken))
+        changes[-1] = changes[-1]._replace(consumes=(FOLDING,))
+        return Folded(len(counted), tuple(one.id for one in woken), work.commit(changes)[-1], work.notices)
 
 
-def _writes(work: Writing, counted: Mapping[str, Access]) -> tuple[dict[str, bytes | None], tuple[str, ...]]:
-    by_entity: dict[str, list[str]] = defaultdict(list)
-    for fact_id, placed in by_ids(work.index, counted).items():
-        by_entity[placed.entity].append(fact_id)
-    writes: dict[str, bytes | None] = {}
-    restored: list[str] = []
-    for entity, fact_ids in by_entity.items():
-        facts = work.facts(entity)
-        restored += [one.id for one in facts if one.id in counted and one.status == ARCHIVED]
-        writes.update(items_write(entity, [_used(one, counted.get(one.id)) for one in facts]))
-    return writes, tuple(restored)
+def _shelves(work: Writing, counted: Mapping[str, Access]) -> dict[str, list[Fact]]:
+    places = sorted({placed.entity for placed in by_ids(work.index, counted).values()})
+    return {entity: work.facts(entity) for entity in places}
+
+
+def _writes(shelves: Mapping[str, Sequence[Fact]]) -> dict[str, bytes | None]:
+    return {path: data for name, facts in shelves.items() for path, data in items_write(name, facts).items()}
+
+
+def _restoration(shelves: Mapping[str, Sequence[Fact]], woken: Sequence[Fact]) -> Change:
+    ids = {one.id for one in woken}
+    places = [name for name, facts in shelves.items() if any(one.id in ids for one in facts)]
+    active = {name: [one._replace(status=ACTIVE) if one.id in ids else one for one in shelves[name]] for name in places}
+    return Change(
+        subject_line("restore", "facts", f"{len(woken)} archived and used again"),
+        _writes(active),
+        trailers("restore", facts=ids, entities=places),
+        body="\n".join(f"- {one.fact}" for one in woken[:100]),
+    )
 
 
 def _used(fact: Fact, access: Access | None) -> Fact:
@@ -60,5 +73,4 @@ def _used(fact: Fact, access: Access | None) -> Fact:
     return fact._replace(
         access_count=fact.access_count + access.count,
         last_accessed=max(access.last, fact.last_accessed or ""),
-        status=ACTIVE if fact.status == ARCHIVED else fact.status,
     )

@@ -41,7 +41,8 @@ def pack(heading: str, sections: Sequence[Section], budget: int, count: Count) -
     used = included = 0
     for section in sections:
         title = f"## {section.title}"
-        cost, kept = count(title + "\n"), []
+        cost = count(title + "\n")
+        kept: list[str] = []
         for line in section.lines:
             price = count(line + "\n") + (0 if kept else cost)
             if used + price <= free:

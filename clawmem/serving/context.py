@@ -33,7 +33,9 @@ class Context(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def context(vault: Vault, caller: Caller, budget: int, question: str | None = None, entity: str | None = None) -> Context:
+def context(
+    vault: Vault, caller: Caller, budget: int, question: str | None = None, entity: str | None = None
+) -> Context:
     """Important facts first, then what answers the question, then what people wrote, then facts by tier.
 
     Superseded and retracted facts never appear. Raises InvalidInput where the budget cannot hold even the frame.

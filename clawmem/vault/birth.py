@@ -46,10 +46,10 @@ def create_vault(
     _check_place(root, inside_repository)
     _initialise(root, environment)
     vault = Vault(root, environment)
-    writes: dict[str, bytes | None] = dict(template_files())
     with transaction(vault, now, "init", wait=_WAIT) as started:
-        if vault.head().commit is None:
-            started.commit([Change("init(vault): a new memory", writes, trailers("init"))])
+        missing: dict[str, bytes | None] = {path: data for path, data in template_files() if started.read(path) is None}
+        if missing:
+            started.commit([Change("init(vault): a new memory", missing, trailers("init"))])
     return vault
 
 

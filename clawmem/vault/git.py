@@ -110,7 +110,7 @@ def failure(name: str, code: int, complaint: bytes) -> GitFailed:
     hint = "Run `clawmem doctor`."
     if "dubious ownership" in words:
         hint = "Allow it once: `git config --global --add safe.directory PATH`."
-    elif "No space left" in complaint.decode(errors="replace"):
+    elif any(told in complaint for told in (b"No space left", b"Out of diskspace")):
         hint = "The disk is full: free some space and run the command again."
     elif "Read-only file system" in words:
         hint = "The disk is read-only: reads still work."

@@ -114,7 +114,6 @@ def _own_identity(vault: Vault) -> Author:
     return Author(name or UNNAMED.name, rest.partition(">")[0] or UNNAMED.email)
 
 
-
 def dropped_facts(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]) -> list[str]:
     """A sentence for each `items.json` from which a person's edit took facts: an editor may have held an old copy."""
     said = []

@@ -54,3 +54,36 @@ def test_a_merge_conflict_is_named(clawmem: Command, vault_root: Path) -> None:
     done = clawmem("doctor")
     assert done.code == 1
     assert f"error  {ITEMS}:2  The marks of a merge conflict" in done.out
+
+
+def test_whatever_the_verbs_do_leaves_a_sound_vault(clawmem: Command) -> None:
+    def kept(*arguments: str) -> str:
+        done = clawmem(*arguments, "--json")
+        assert done.code == 0, done
+        return str(done.data["facts"][0]["id"])
+
+    oslo = kept("remember", "Jane lives in Oslo.", "--entity", "areas/people/jane", "--subject", "Jane")
+    porto = kept("supersede", oslo, "Jane lives in Porto.")
+    tea = kept("remember", "Jane likes tea.", "--entity", "areas/people/jane")
+    green = kept("remember", "Jane likes green tea.", "--entity", "areas/people/jane")
+    kept("merge", tea, green, "--into", "Jane likes tea, green tea above all.")
+    launch = kept("remember", "The launch is in May.", "--entity", "projects/launch", "--related", "areas/people/jane")
+    steps = [
+        ("link", launch, porto, "--type", "supports"),
+        ("agent", "create", "finance"),
+        ("remember", "The budget is tight.", "--entity", "@finance/projects/budget"),
+        ("note", "met Jane"),
+        ("recall", "where does Jane live?"),
+        ("heartbeat",),
+        ("retract", launch, "--reason", "it moved"),
+        ("entity", "move", "projects/launch", "archives/launch"),
+        ("entity", "rename", "areas/people/jane", "jane-doe"),
+        ("undo", "HEAD"),
+    ]
+    for step in steps:
+        done = clawmem(*step)
+        assert done.code == 0, (step, done)
+    lines = '{"role": "user", "content": "I live in Bergen. My sister Anna works at Equinor.", "id": "m1"}\n'
+    assert clawmem("ingest", "-", given=lines).code == 0
+    assert clawmem("heartbeat").code == 0
+    assert [one for one in clawmem("doctor", "--full", "--json").data["problems"] if one["severity"] != "info"] == []

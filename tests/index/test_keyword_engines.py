@@ -83,7 +83,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opened]:
         (["run"], {4}),
         (["marathon"], {4}),
         (["moving"], {2}),
-        (["the"], {2, 3, 5, 6, 7} - {6}),
+        (["the"], {1, 2, 3, 5, 7}),
         (["1200"], {3}),
         (["cafe"], {5}),
         (["café"], {5}),
@@ -102,33 +102,32 @@ def test_the_same_texts_are_found(opened: Opened, words: list[str], rows: set[in
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "rows"),
     [
-        ["OR"],
-        ["AND", "NOT"],
-        ['"'],
-        ['"tea'],
-        ["tea*"],
-        ["text:tea"],
-        ["(tea"],
-        ["NEAR(tea, jane)"],
-        ["-tea"],
-        ["tea^2"],
-        ["*"],
-        ["\\"],
-        ["'"],
-        ["[a TO z]"],
-        ["~"],
-        ["te?"],
-        ["tea\0jane"],
+        (["OR"], set()),
+        (["AND", "NOT"], {2}),
+        (['"'], set()),
+        (['"tea'], {1, 3, 8}),
+        (["tea*"], {1, 3, 8}),
+        (["mar*"], set()),
+        (["text:tea"], set()),
+        (["(tea"], {1, 3, 8}),
+        (["NEAR(tea, jane)"], set()),
+        (["-tea"], {1, 3, 8}),
+        (["tea^2"], set()),
+        (["*"], set()),
+        (["\\"], set()),
+        (["'"], set()),
+        (["[a TO z]"], set()),
+        (["tea~1"], set()),
+        (["te?"], set()),
+        (["tea\0jane"], set()),
+        (["green tea"], {1}),
+        (["tea green"], set()),
     ],
 )
-def test_operators_are_plain_text(opened: Opened, words: list[str]) -> None:
-    found = set(opened.found(*words))
-    plain = {n for n, text in enumerate(TEXTS, 1) if "tea" in text}
-    assert found <= plain, f"{words} found a text that lacks its words"
-    if words[0].strip('"*^2-(') == "tea":
-        assert found == plain
+def test_operators_are_plain_text(opened: Opened, words: list[str], rows: set[int]) -> None:
+    assert set(opened.found(*words)) == rows
 
 
 def test_no_words_find_nothing(opened: Opened) -> None:
@@ -277,6 +276,7 @@ def test_whoosh_knows_when_it_is_not_in_step(tmp_path: Path) -> None:
     again.close()
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Whoosh leaves such files open
 def test_whoosh_says_that_its_files_are_damaged(tmp_path: Path) -> None:
     one = Opened("whoosh", tmp_path)
     one.add(*enumerate(TEXTS, 1))

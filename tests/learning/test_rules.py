@@ -375,9 +375,11 @@ def test_any_text_is_read_without_error_and_quoted_exactly(text: str, role: str)
 
 
 _WORDS = [
-    "I", "I'm", "I’ve", "we", "my", "dog", "moved", "to", "love", "Lisbon", "last", "Friday", "because", ",", ".", "!", "?",
-    "\n", "- ", "never", "not", "always", "remember", "that", "when", "is", "a", "the", "used", "no", "longer", "going",
-    "been", "have", "two", "weeks", "ago", "\"", "(", "you", "Ana", "works", "at", "don't", "switched", "from", "decided",
+    "I", "I'm", "I’ve", "we", "my", "dog", "moved", "to", "love", "Lisbon", "last", "Friday", "because", ",", ".", "!",
+    "?", "\n", "- ", "never", "not", "always", "remember", "that", "when", "is", "a", "the",
+    "used", "no", "longer", "going",
+        "been", "have", "two", "weeks", "ago", "\"", "(", "you", "Ana", "works", "at", "don't", "switched", "from",
+    "decided",
 ]  # fmt: skip
 
 

@@ -73,7 +73,8 @@ def test_a_move_never_lands_on_another_entity(vault: Vault, caller: Caller) -> N
 
 
 @pytest.mark.parametrize(
-    "name", ["projects/../x", "/etc/passwd", "projects", "elsewhere/x", "projects/.git", "areas/a/b/c", "@x y/projects/z"]
+    "name",
+    ["projects/../x", "/etc/passwd", "projects", "elsewhere/x", "projects/.git", "areas/a/b/c", "@x y/projects/z"],
 )
 def test_names_that_leave_the_vault_are_refused(vault: Vault, caller: Caller, name: str) -> None:
     with pytest.raises(InvalidInput):

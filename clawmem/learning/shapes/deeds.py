@@ -106,7 +106,8 @@ _GOT = re.compile(
     r"apartment|bike|guitar|piano|"
     r"offer|scholarship|internship|gig|role|grant|award|diagnosis|turtles?|necklace|console|camera|book deal|"
     r"contract|sponsorship|deal|visa|passport)\b|"
-    r"into (?:an?|[A-Z]|\w+ school|college|grad|law|med)|back from [a-zA-Z ]{4,})"
+    r"into (?:an?|[A-Z]|\w+ school|college|grad|law|med)|back from (?!(?:my |the |a )?(?:\w+ )?(?:walk|run|"
+    r"work|gym|store|shop)\b)[a-zA-Z ]{4,})"
 )
 _TOLD = re.compile(r"(?:to|that|on|against|we) ")
 _SWITCHED = re.compile(r"(?:over )?(?:(?:\w+ )?from (?P<old>.+?) )?to (?P<new>.+)")

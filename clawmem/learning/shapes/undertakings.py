@@ -135,22 +135,20 @@ def _plan_of(rest: str, setting: Setting) -> Shape | None:
     return Shape("plan", "plans_to", planned[1], 0.55, 0.75)
 
 
+_HOW_LONG = re.compile(
+    r"\b(?:ever )?since\b.*|\bfor (?:\w+ ){0,3}(?:years?|months?|weeks?|decades).*|\b\w+ years now.*"
+)
+_SINCE_WE_TALKED = re.compile(r"since (?:we|I|our) (?:last|started talking)")
+
+
 def has_been_doing(reading: g.Reading, setting: Setting) -> Shape | None:
-    if reading.never or reading.negated:
+    """`I've been painting since 2016`, or an undertaking that began some time ago."""
+    if reading.never or reading.negated or _SINCE_WE_TALKED.search(reading.rest):
         return None
-    lasting = _LEAST_AGO.search(reading.rest) and reading.lemma in (verbs.UNDERTAKINGS | verbs.HABITS) - verbs.IDLE
-    what = re.sub(
-        r"\b(?:ever )?since\b.*|\bfor (?:\w+ ){0,3}(?:years?|months?|weeks?|decades).*|\b\w+ years now.*",
-        "",
-        reading.rest,
-    ).strip(" .!,")
-    if (
-        lasting
-        and (BORING.match(what) or re.search(r"since (?:we|I|our) (?:last|started talking)", reading.rest))
-        and reading.lemma not in COMPLETE
-    ):
+    what = _HOW_LONG.sub("", reading.rest).strip(" .!,")
+    if BORING.match(what) and reading.lemma not in COMPLETE:
         return None
-    if lasting:
+    if _LEAST_AGO.search(reading.rest) and reading.lemma in (verbs.UNDERTAKINGS | verbs.HABITS) - verbs.IDLE:
         return Shape("status", None, f"{reading.lemma} {reading.rest}".rstrip(" .!,"), 0.6, 0.8)
     shape = is_doing(reading._replace(past=False), setting)
     return shape._replace(predicate=shape.predicate if shape.predicate != "plans_to" else None) if shape else None

@@ -1,0 +1,34 @@
+"""How far learning has come, day by day, also after a day changed behind it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.learning.cursor import Cursor, Reached, parse_cursor, render_cursor, unread
+from clawmem.model.event import Event
+
+
+def _events(*ids: str) -> list[Event]:
+    return [Event(one, "2026-11-02T10:00:00Z", "user", "text") for one in ids]
+
+
+def test_only_what_came_after_is_unread() -> None:
+    day = _events("a", "b", "c")
+    assert unread(day, None) == day
+    assert unread(day, Reached(2, "b")) == day[2:]
+    assert unread(day, Reached(3, "c")) == []
+
+
+def test_a_day_that_changed_before_that_point_is_read_again() -> None:
+    assert len(unread(_events("a"), Reached(2, "b"))) == 1
+    assert len(unread(_events("a", "x", "b", "c"), Reached(2, "b"))) == 4
+
+
+@given(
+    st.dictionaries(st.dates().map(str), st.builds(Reached, st.integers(1, 99), st.text("ab", min_size=1)), max_size=4),
+    st.dictionaries(st.text(max_size=8), st.integers(1, 9), max_size=4),
+)
+def test_the_cursor_reads_back_as_written(days: dict[str, Reached], mentions: dict[str, int]) -> None:
+    cursor = Cursor(days, mentions)
+    assert parse_cursor(render_cursor(cursor)) == cursor
