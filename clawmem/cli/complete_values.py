@@ -56,7 +56,6 @@ SOURCES: dict[str, _Source] = {
     "category": _categories,
     "fact": _facts,
     "facts": _facts,
-    "fact_id": _facts,
     "link target": _facts,
     "link kind": _words(*LINK_TYPES),
     "trust": _words(*TRUSTS),

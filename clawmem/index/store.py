@@ -132,10 +132,14 @@ def create_store(vault: Vault, name: str) -> Index:
     """An empty index in a new file of that name, which nobody finds before `put_in_use`."""
     path = vault.state / f"index-{name}.sqlite"
     path.touch(exist_ok=False)
-    index = _connect(vault, str(path))
-    # Until it is in use nobody needs a way back.
-    index.database.execute("PRAGMA journal_mode = OFF")
-    _initialise(index, identity(index.engine.name, path.stat().st_ino))
+    try:
+        index = _connect(vault, str(path))
+        # Until it is in use nobody needs a way back.
+        index.database.execute("PRAGMA journal_mode = OFF")
+        _initialise(index, identity(index.engine.name, path.stat().st_ino))
+    except BaseException:
+        drop_store(vault, name)
+        raise
     return index
 
 

@@ -35,15 +35,30 @@ class Placement(NamedTuple):
     reason: str
 
 
-def place(
-    proposition: Proposition, known: Mapping[str, Iterable[str]], mentions: Mapping[str, int] | None = None
-) -> Placement:
-    """Decide for one proposition.
+class Titles:
+    """Every way to call each known entity, with and without its kind."""
 
-    `known` maps entity names to their titles and aliases; `mentions` counts how often a title (in normal form)
-    was mentioned so far.
-    """
-    names = _by_title(known)
+    def __init__(self, known: Mapping[str, Iterable[str]]) -> None:
+        self._names: dict[tuple[str, str], str] = {}
+        for name, titles in known.items():
+            self.add(name, titles)
+
+    def add(self, name: str, titles: Iterable[str]) -> None:
+        """Make one entity known by its name, the title its name suggests, and these titles."""
+        for title in (name, title_of(name), *titles):
+            self._names.setdefault((kind_of(name), normal(title)), name)
+            self._names.setdefault(("", normal(title)), name)
+
+    def get(self, kind: str, title: str) -> str | None:
+        """The entity of that kind (any, where it is empty) called that, in normal form."""
+        return self._names.get((kind, title))
+
+    def __contains__(self, title: object) -> bool:
+        return ("", title) in self._names
+
+
+def place(proposition: Proposition, names: Titles, mentions: Mapping[str, int] | None = None) -> Placement:
+    """Decide for one proposition; `mentions` counts how often a title (in normal form) was mentioned so far."""
     for hint in proposition.entity_hints:
         entity = _known(hint, names)
         if entity:
@@ -66,19 +81,9 @@ def entity_name(hint: Hint) -> str | None:
         return None
 
 
-def _by_title(known: Mapping[str, Iterable[str]]) -> dict[tuple[str, str], str]:
-    """Every way to call a known entity, each with and without its kind."""
-    names: dict[tuple[str, str], str] = {}
-    for name, titles in known.items():
-        for title in (name, title_of(name), *titles):
-            names.setdefault((kind_of(name), normal(title)), name)
-            names.setdefault(("", normal(title)), name)
-    return names
-
-
-def _known(hint: Hint, names: Mapping[tuple[str, str], str]) -> str | None:
+def _known(hint: Hint, names: Titles) -> str | None:
     title = normal(hint.title)
-    return names.get((hint.kind, title)) or names.get(("", title)) or names.get(("", normal(entity_name(hint) or "")))
+    return names.get(hint.kind, title) or names.get("", title) or names.get("", normal(entity_name(hint) or ""))
 
 
 def _deserves(hint: Hint, mentions: Mapping[str, int]) -> str:

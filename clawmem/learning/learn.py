@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.index.lookup import TakenIds, about, entities, entity_exists, learned_from
 from clawmem.learning.cursor import PATH, Cursor, Reached, parse_cursor, render_cursor, unread
-from clawmem.learning.entities import place
+from clawmem.learning.entities import Titles, place
 from clawmem.learning.gate import Verdict, judge
 from clawmem.learning.reconcile import MERGE, NOOP, RETRACT, UPDATE, Decision, reconcile
 from clawmem.learning.rules import extract
@@ -105,7 +105,7 @@ class _Mind:
         self._shelves: dict[str, dict[str, Fact]] = {}
         self._homes: dict[str, str] = {}
         self._created: dict[str, str] = {}
-        self._known = {one.name: [one.title, *one.aliases] for one in entities(work.index)}
+        self._titles = Titles({one.name: (one.title, *one.aliases) for one in entities(work.index)})
         self._mentions: Counter[str] = Counter(cursor.mentions)
         self._notes: dict[str, list[str]] = {}
         self.touched: set[str] = set()
@@ -133,7 +133,7 @@ class _Mind:
         verdict = judge(proposition, list(known.values()), _secret_rule)
         if not verdict.accepted:
             return self._refused(proposition, verdict, known, event)
-        placement = place(proposition, self._known, self._mentions)
+        placement = place(proposition, self._titles, self._mentions)
         if placement.entity is None:
             self._notes.setdefault(day_of(event.timestamp), []).append(proposition.statement)
             return Candidate(proposition, "noted", placement.reason)
@@ -199,6 +199,7 @@ class _Mind:
             trust=proposition.trust,
             agent=event.agent,
             workflow=f"heartbeat/{EXTRACTOR}",
+            metadata={"said_at": proposition.said_at} if proposition.said_at else None,
         )
 
     def _about(self, subject: str) -> dict[str, Fact]:
@@ -222,9 +223,9 @@ class _Mind:
         return self._shelves[entity]
 
     def _create(self, entity: str, title: str) -> None:
-        if entity not in self._known and not entity_exists(self._work.index, entity):
-            self._created[entity] = title
-        self._known.setdefault(entity, [title])
+        if not entity_exists(self._work.index, entity):
+            self._created.setdefault(entity, title)
+        self._titles.add(entity, (title,))
 
     def change(self, events: int, reached: Mapping[str, Reached]) -> Change:
         """The round as one change: facts, new entities, daily notes, and how far learning has come."""
@@ -236,8 +237,7 @@ class _Mind:
         for day, lines in self._notes.items():
             path = daily_path(day)
             writes[path] = _with_mentions(self._work.text(path), day, lines).encode()
-        named = {normal(title) for titles in self._known.values() for title in titles}
-        mentions = {title: count for title, count in self._mentions.items() if title not in named}
+        mentions = {title: count for title, count in self._mentions.items() if title not in self._titles}
         writes[PATH] = render_cursor(Cursor(reached, mentions))
         kept = [one for one in self.candidates if one.outcome in ("added", "updated") and one.fact]
         return Change(

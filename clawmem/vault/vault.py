@@ -57,7 +57,10 @@ class Vault:
                     f"{name} lies behind a symbolic link that leads out of the vault.",
                     "Put a real file or folder in its place.",
                 )
-        return self.disk.read(path)
+        try:
+            return self.disk.read(path)
+        except IsADirectoryError:
+            raise Refused(f"{name} is a folder where a file should be.", "Move it out of the way.") from None
 
     def obstacle(self, name: str) -> str | None:
         """What stands where a vault file would be written: a link, a folder, a file in a folder's place; else None."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.entities import place
+from clawmem.learning.entities import Titles, place
 from clawmem.model.proposition import Hint, Proposition
 
 KNOWN = {"areas/people/ana": ["Ana", "Annie"], "projects/atlas": ["Atlas"]}
@@ -33,6 +33,6 @@ CASES = [
 
 @pytest.mark.parametrize(("proposition", "entity", "create"), CASES)
 def test_the_entity_a_fact_goes_to(proposition: Proposition, entity: str | None, create: bool) -> None:
-    placement = place(proposition, KNOWN, {"kim": 3, "tom": 2})
+    placement = place(proposition, Titles(KNOWN), {"kim": 3, "tom": 2})
     assert (placement.entity, placement.create) == (entity, create)
     assert placement.reason

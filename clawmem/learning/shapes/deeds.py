@@ -18,7 +18,7 @@ _STRONG_ONLY_WITH = {
     "start": r"(?!from scratch|to (?:feel|get|see|think|realize|notice|understand|lose)|getting|thinking|"
     r"feeling|seeing|having|off|over|out|being|realizing)(?:\w+)",
     "begin": r"(?!to (?:feel|get|see|think|realize)|getting|thinking|feeling|seeing)\w+",
-    "learn": r"(?:to (?!love|appreciate|accept|cope)|how to|that |the hard way|about [A-Z]|[A-Z]|\w+ing\b)",
+    "learn": r"(?:to (?!love|appreciate|accept|cope)|how to|that (?!the hard way)|about [A-Z]|[A-Z]|\w+ing\b)",
     "lose": r"(?:my|our|the|\d|a) (?!\w*\s*(?:keys|wallet|phone|mind|way|temper|track|hope|motivation|focus|"
     r"cool|balance|marbles))",
     "break": r"(?:my|our|a|the|his|her) (?!\w*\s*(?:heart|mold|record|ice|rules))|up with",
@@ -198,7 +198,7 @@ def _milestone(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
         return None
     if lemma == "decide" or (lemma == "choose" and setting.chat):
         return _decided(rest)
-    if lemma == "learn" and re.match(r"(?:that|the hard way) ", rest):
+    if lemma == "learn" and re.match(r"(?:that|the hard way that) (?!the hard way)\w+ \w+", rest):
         return Shape("lesson", "learned", rest, 0.65, 0.75)
     if lemma == "move" and re.match(r"(?:back )?(?:to|into) ", rest) and not VAGUE.match(rest):
         return _moved(rest)

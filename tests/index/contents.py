@@ -1,0 +1,52 @@
+"""All that an index says, in a form that two indexes can be compared by."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from clawmem.index.intake import search_text
+from clawmem.index.lookup import all_facts
+from clawmem.index.refresh import rebuild
+from clawmem.index.store import Index
+from clawmem.vault.vault import Vault
+
+PROBES = 60
+
+
+def contents(index: Index) -> dict[str, Any]:
+    """Rows of every table without their numbers, an entity's facts in their order, and what words find."""
+    execute = index.database.execute
+    columns = [row[1] for row in execute("PRAGMA table_info(fact)") if row[1] not in ("n", "exact", "tokens")]
+    facts: dict[str, list[Any]] = {}
+    for row in execute(f"SELECT {', '.join(columns)} FROM fact ORDER BY n"):
+        facts.setdefault(row[columns.index("entity")], []).append(row)
+    rest = {name: execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall() for name in ("entity", "alias", "event")}
+    broken = execute("SELECT path FROM broken ORDER BY path").fetchall()
+    return {"head": index.head(), "facts": facts, **rest, "broken": broken, "found": found(index)}
+
+
+def found(index: Index) -> dict[str, list[str]]:
+    """For many of the words that stand in the facts, the ids of the facts each finds."""
+    ids = dict(index.database.execute("SELECT n, id FROM fact"))
+    words = {word for one in all_facts(index) for word in re.findall(r"\w+", search_text(one.entity, one.fact))}
+    probes = [*sorted(words)[:PROBES], "jane", "project", "absentia"]
+    return {
+        word: sorted(ids[match.n] for match in index.engine.search([word], 10_000, thorough=True)) for word in probes
+    }
+
+
+def assert_equal_to_a_rebuild(vault: Vault, index: Index) -> None:
+    """The index says what a new one says, and SQLite finds nothing wrong with it."""
+    assert index.database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    if index.engine.name == "fts5":
+        (words,) = index.database.execute("SELECT count(*) FROM words_docsize").fetchone()
+        (facts,) = index.database.execute("SELECT count(*) FROM fact").fetchone()
+        assert words == facts
+    old = contents(index)
+    index.close()
+    fresh = rebuild(vault)
+    new = contents(fresh)
+    fresh.close()
+    assert json.loads(json.dumps(old)) == json.loads(json.dumps(new))
