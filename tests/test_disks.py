@@ -15,7 +15,7 @@ from tests.conftest import NOW, Command, Result
 
 BLOCK = 4096
 # How many blocks are left free when a change begins: from none to enough, so that each step meets the end in turn.
-LEFT = [*range(0, 22), 24, 28, 32, 48]
+LEFT = [*range(22), 24, 28, 32, 48]
 
 
 @pytest.fixture

@@ -152,15 +152,6 @@ def _decode(data: bytes, path: str) -> str:
 
 
 def _records(text: str, path: str) -> list[tuple[int, Any]]:
-    lines = text.split("\n")
-    try:
-        return [
-            (number, json.loads(line.rstrip().rstrip(",")))
-            for number, line in enumerate(lines, 1)
-            if line.strip() not in ("", "[", "]", "[]")
-        ]
-    except ValueError:
-        pass
     if not text.strip():
         raise Unreadable(path, 1, "it is empty where a JSON array should be")
     try:
@@ -172,6 +163,9 @@ def _records(text: str, path: str) -> list[tuple[int, Any]]:
         whole = whole.get("items", whole.get("facts"))
     if not isinstance(whole, list):
         raise Unreadable(path, 1, "it must hold a JSON array of facts")
+    lines = text.split("\n")
+    if lines[0].strip() == "[" and len(lines) == len(whole) + 3:
+        return list(enumerate(whole, 2))
     return [(_line_of(lines, record), record) for record in whole]
 
 

@@ -55,10 +55,11 @@ def _lock_files(vault: Vault) -> list[Path]:
 def _goes_by_itself(vault: Vault, path: Path) -> bool:
     """Give a live git time to finish; False where no git holds the lock any more. Raises Locked in the end."""
     start = time.monotonic()
-    while path.exists():
+    while (held := _identity(path)) is not None:
         waited = time.monotonic() - start
         at_work = _git_at_work(vault, path)
-        if not at_work and waited > _SURELY_DEAD:
+        # The same lock after the look as before it: else a git ended or began meanwhile.
+        if not at_work and waited > _SURELY_DEAD and _identity(path) == held:
             return False
         if at_work and waited > _LONGEST_WAIT:
             raise Locked(
@@ -66,6 +67,14 @@ def _goes_by_itself(vault: Vault, path: Path) -> bool:
             )
         time.sleep(_NAP)
     return True
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        return None
+    return facts.st_ino, facts.st_ctime_ns
 
 
 def _git_at_work(vault: Vault, lock: Path) -> bool:
@@ -78,7 +87,7 @@ def _git_at_work(vault: Vault, lock: Path) -> bool:
         return _is_young(lock)
     places = {vault.root.resolve(), vault.git_dir.resolve()}
     entries = [entry for entry in processes.iterdir() if entry.name.isdigit()]
-    return any(_is_git_in(entry, places, lock) or _has_open(entry, lock) for entry in entries)
+    return any(_is_git_in(entry, places, lock) or _has_open(entry, lock.resolve()) for entry in entries)
 
 
 def _is_young(lock: Path) -> bool:
@@ -101,6 +110,14 @@ def _is_git_in(process: Path, places: set[Path], lock: Path) -> bool:
 
 def _has_open(process: Path, lock: Path) -> bool:
     try:
-        return any(entry.readlink() == lock for entry in (process / "fd").iterdir())
+        entries = list((process / "fd").iterdir())
     except OSError:
         return False  # it ended meanwhile, or belongs to somebody else
+    return any(_leads_to(entry, lock) for entry in entries)
+
+
+def _leads_to(entry: Path, lock: Path) -> bool:
+    try:
+        return entry.readlink() == lock
+    except OSError:
+        return False  # closed meanwhile

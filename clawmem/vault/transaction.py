@@ -210,12 +210,21 @@ def _abandon(unused: Transaction) -> None:
 
 
 def _refuse_unfinished(vault: Vault) -> None:
+    if (vault.git_dir / "info" / "sparse-checkout").exists() and _is_sparse(vault):
+        raise Refused(
+            "This vault is a sparse checkout: facts that are not on disk would be taken for deleted.",
+            "Bring them back with `git sparse-checkout disable`.",
+        )
     for name, what in _UNFINISHED.items():
         if (vault.git_dir / name).exists():
             raise NeedsPerson(
                 f"A git {what} is unfinished in the vault.",
                 f"Finish it with `git {what} --continue` or drop it with `git {what} --abort`.",
             )
+
+
+def _is_sparse(vault: Vault) -> bool:
+    return vault.git.try_run("config", "--bool", "core.sparseCheckout") == b"true\n"
 
 
 def _consumed(changes: Sequence[Change]) -> tuple[str, ...]:

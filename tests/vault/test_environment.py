@@ -1,4 +1,4 @@
-"""Nothing around clawmem changes what it stores: leaked variables, hooks, the person's own git settings, git layouts."""
+"""Nothing around clawmem changes what it stores: leaked variables, hooks, a person's git settings, git layouts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.errors import Refused
+from clawmem.errors import GitFailed, Refused
+from clawmem.vault.birth import create_vault
 from clawmem.vault.git import Git, scrubbed
 from clawmem.vault.refs import read_head
 from clawmem.vault.vault import Vault
@@ -128,7 +129,6 @@ def test_hooks_never_run(vault_root: Path, environment: dict[str, str], tmp_path
 def test_a_persons_git_settings_do_not_matter(
     environment: dict[str, str], tmp_path: Path, key: str, value: str
 ) -> None:
-    from clawmem.vault.birth import create_vault
 
     git(tmp_path, environment, "config", "--global", key, value)
     (Path(environment["HOME"]) / "ignore").write_text("*.json\ndaily/\n")
@@ -225,8 +225,6 @@ def test_a_vault_in_a_strange_place(environment: dict[str, str], tmp_path: Path,
 
 
 def test_git_that_is_missing_is_named(vault: Vault, environment: dict[str, str], tmp_path: Path) -> None:
-    from clawmem.errors import GitFailed
-
     with pytest.raises(GitFailed, match="git was not found"):
         Git(vault.root, {**environment, "PATH": str(tmp_path)}).run("version")
 

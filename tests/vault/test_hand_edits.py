@@ -241,11 +241,11 @@ def test_links_are_not_followed(
         subprocess.run(["rm", "-r", str(link)], check=True)
     else:
         link.unlink()
-    aims = {
+    aims: dict[str, Path] = {
         "file": outside / "items.json",
         "folder": outside,
         "dangling": outside / "no",
-        "inside": "../../../index.md",
+        "inside": Path("../../../index.md"),
     }
     link.symlink_to(aims[how])
     kept = {path.name: path.read_bytes() for path in outside.iterdir()}

@@ -1,0 +1,116 @@
+"""The token bound: never under the exact count, near it for plain English, and additive."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from clawmem.model.common_words import COMMON_WORDS
+from clawmem.model.fact import Fact
+from clawmem.model.tokens import context_line, line_tokens, token_bound
+from clawmem.vault.tokens import token_counter
+
+
+@pytest.fixture(scope="module")
+def exact() -> Callable[[str], int]:
+    """The exact count; skips where this machine has no vocabulary."""
+    counter = token_counter(os.environ)
+    if not counter.exact:
+        pytest.skip("the cl100k_base vocabulary is not on this machine: install the extra `llm`")
+    return counter.count
+
+
+def _fact(**more: object) -> Fact:
+    return Fact("fact_1", "Jane likes tea", "fact", "2026-11-21T09:30:00Z", "user")._replace(**more)
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        ({}, "- Jane likes tea (2026-11-21)\n"),
+        ({"valid_from": "2026-01-02"}, "- Jane likes tea (since 2026-01-02)\n"),
+        ({"valid_to": "2026-01-02T10:00:00Z"}, "- Jane likes tea (until 2026-01-02)\n"),
+        ({"valid_from": "2025-01-01", "valid_to": "2026-01-02"}, "- Jane likes tea (2025-01-01 to 2026-01-02)\n"),
+    ],
+)
+def test_the_line_of_context(more: dict[str, str], line: str) -> None:
+    fact = _fact(**more)
+    assert context_line(fact) == line
+    assert line_tokens(fact) == token_bound(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "most"),
+    [
+        ("", 0),
+        (" the", 1),
+        (" the tea", 2),
+        ("the", 2),
+        ("12", 1),
+        ("123456", 2),
+        ("1234567", 3),
+        ("é", 2),
+        ("日本", 6),
+        ("\n\n", 2),
+        (" qj", 2),
+        (" zzzz", 3),
+        ("---", 3),
+    ],
+)
+def test_known_bounds(text: str, most: int) -> None:
+    assert token_bound(text) == most
+
+
+@given(st.text(max_size=60))
+def test_never_more_than_bytes(text: str) -> None:
+    assert token_bound(text) <= len(text.encode("utf-8", errors="surrogatepass")) + text.count("'")
+
+
+_TIGHT = st.text(alphabet=" '\n\t.,-()abcdeqjxzstmlvrABSTLERVDMQXZ0123456789éßſ٣½日😀\u0301_", max_size=30)
+_WORDY = st.lists(
+    st.sampled_from([*sorted(COMMON_WORDS)[::97], "Ravi", "zqxj", "don't", "I'LL", "x1", "é"]), max_size=12
+)
+_ANY = st.text(st.characters(codec="utf-8"), max_size=30)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(text=_TIGHT | _WORDY.map(" ".join) | _ANY)
+@example("'REx")
+@example("I'Llama")
+@example("٣12345")
+@example("12345٣678")
+@example(" customeré")
+@example("<|endoftext|>")
+@example("a" * 99)
+@example("qj" * 40)
+def test_never_under_the_exact_count(exact: Callable[[str], int], text: str) -> None:
+    assert token_bound(text) >= exact(text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(parts=st.lists(_TIGHT | _WORDY.map(" ".join), max_size=6))
+def test_texts_put_together_stay_under_the_sum(exact: Callable[[str], int], parts: list[str]) -> None:
+    assert exact("".join(parts)) <= sum(map(token_bound, parts))
+
+
+@settings(max_examples=200, deadline=None)
+@given(texts=st.lists(_WORDY.map(" ".join).filter(bool) | _ANY.map(lambda text: " ".join(text.split())), max_size=6))
+def test_lines_of_context_count_exactly_what_they_count_together(exact: Callable[[str], int], texts: list[str]) -> None:
+    lines = [context_line(_fact(fact=text)) for text in texts]
+    assert exact("".join(lines)) == sum(map(exact, lines))
+
+
+def test_the_bound_is_near_for_plain_english(exact: Callable[[str], int]) -> None:
+    text = (
+        "- The team decided to move the release to Monday because the server in Frankfurt is being replaced (2026-11-21)\n"
+        "- Jane prefers green tea over coffee and meets her sister every second weekend in Lisbon (since 2026-03-04)\n"
+    )
+    assert exact(text) <= token_bound(text) <= 1.7 * exact(text)
+
+
+def test_every_common_word_is_one_token(exact: Callable[[str], int]) -> None:
+    assert [word for word in sorted(COMMON_WORDS) if exact(f" {word}") != 1] == []

@@ -1,0 +1,82 @@
+"""The verbs that agents call all the time import next to nothing beyond what any Typer program does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+# Each of these costs milliseconds, and none is needed to find or keep a fact.
+HEAVY = frozenset(
+    "yaml rich git gitdb tiktoken litellm whoosh hashlib tempfile logging random secrets asyncio email http urllib "
+    "ssl socket multiprocessing concurrent unittest pydantic numpy regex requests httpx".split()
+)
+# What a hot verb may load that a one-command Typer program does not; another module here needs a reason.
+ALLOWED = frozenset(
+    "clawmem __future__ atexit runpy gc "  # the entry point
+    "json _json "  # facts on disk, --json
+    "sqlite3 _sqlite3 "  # the index
+    "unicodedata "  # the normal form of statements
+    "encodings "  # utf-8-sig for files that carry a mark, ascii for the boot id
+    "fcntl subprocess selectors select _posixsubprocess signal".split()  # the lock and git
+)
+TYPER_PROGRAM = """
+import typer
+app = typer.Typer(add_completion=False)
+@app.command()
+def main(name: str) -> None:
+    print(name)
+app(["hello"], standalone_mode=False)
+"""
+HOT = {
+    "recall": ["recall", "where does Jane live?"],
+    "recall --json": ["recall", "where does Jane live?", "--json"],
+    "context": ["context", "where does Jane live?"],
+    "context --json": ["context", "where does Jane live?", "--json"],
+    "remember": ["remember", "Jane prefers tea.", "--entity", "areas/people/jane"],
+    "remember --json": ["remember", "Jane has a cat.", "--entity", "areas/people/jane", "--json"],
+}
+
+
+def imported(environment: Mapping[str, str], cwd: Path, *arguments: str) -> set[str]:
+    """The top-level modules that a Python process imports, as the interpreter itself tells."""
+    command = [sys.executable, "-X", "importtime", *arguments]
+    # Pinned ids come from `random`, which nobody but a test needs.
+    unpinned = {key: value for key, value in environment.items() if key != "CLAWMEM_SEED"}
+    done = subprocess.run(command, cwd=cwd, env=unpinned, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    names = [line.rsplit("|", 1)[1].strip() for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return {name.split(".")[0] for name in names}
+
+
+@pytest.fixture
+def vault_in_use(vault_root: Path, environment: dict[str, str]) -> Path:
+    """A vault whose settings were read and whose index was built, as any but a new one is."""
+    for arguments in (["remember", "Jane lives in Oslo.", "--entity", "areas/people/jane"], ["recall", "Jane"]):
+        command = [sys.executable, "-m", "clawmem", *arguments]
+        subprocess.run(command, cwd=vault_root, env=environment, check=True, capture_output=True)
+    return vault_root
+
+
+@pytest.mark.parametrize("verb", HOT)
+def test_a_hot_verb_imports_little(verb: str, vault_in_use: Path, environment: dict[str, str]) -> None:
+    loaded = imported(environment, vault_in_use, "-m", "clawmem", *HOT[verb])
+    assert "clawmem" in loaded and "sqlite3" in loaded
+    bare = imported(environment, vault_in_use, "-c", TYPER_PROGRAM)
+    assert (loaded - bare) & HEAVY == set()
+    assert loaded - bare - ALLOWED == set()
+
+
+def test_the_measure_sees_heavy_modules(vault_in_use: Path, environment: dict[str, str]) -> None:
+    assert {"git", "logging", "tempfile"} <= imported(environment, vault_in_use, "-m", "clawmem", "log")
+
+
+def test_help_imports_no_verb(vault_in_use: Path, environment: dict[str, str]) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "clawmem", "--help"]
+    done = subprocess.run(command, cwd=vault_in_use, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    assert "clawmem.cli.verbs" in done.stderr
+    assert "clawmem.cli.recall" not in done.stderr and "clawmem.memory" not in done.stderr

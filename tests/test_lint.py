@@ -1,0 +1,98 @@
+"""The house rule is kept by a linter, and the linter is awake: each contract is seen to fail when it is broken."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LINTER = Path(sys.executable).parent / "lint-imports"
+
+
+class Break(NamedTuple):
+    """A line that breaks a contract, the module it is put in, and the sentence by which the linter tells."""
+
+    contract: str
+    module: str
+    line: str
+    told: str
+
+
+BREAKS = {
+    "an act imports the face": Break(
+        "house", "memory/remember.py", "import clawmem.cli.face", "clawmem.memory is not allowed to import clawmem.cli"
+    ),
+    "the vault imports the index": Break(
+        "house", "vault/vault.py", "import clawmem.index.store", "clawmem.vault is not allowed to import clawmem.index"
+    ),
+    "the model imports the vault": Break(
+        "house", "model/fact.py", "import clawmem.vault.disk", "clawmem.model is not allowed to import clawmem.vault"
+    ),
+    "siblings know each other": Break(
+        "house",
+        "learning/learn.py",
+        "import clawmem.serving.recall",
+        "clawmem.learning is not allowed to import clawmem.serving",
+    ),
+    "a module nobody placed": Break("house", "helpers.py", "", "helpers"),
+    "the model reads files": Break("pure", "model/fact.py", "import pathlib", "clawmem.model.fact -> pathlib"),
+    "the model reads the clock": Break("pure", "model/dates.py", "import time", "clawmem.model.dates -> time"),
+    "an act runs a process": Break(
+        "git", "memory/remember.py", "import subprocess", "clawmem.memory.remember -> subprocess"
+    ),
+    "an act uses GitPython": Break("git", "serving/recall.py", "import git", "clawmem.serving.recall -> git"),
+    "an act draws": Break("faces", "memory/notes.py", "import rich", "clawmem.memory.notes -> rich"),
+    "the runtime parses arguments": Break("faces", "runtime.py", "import typer", "clawmem.runtime -> typer"),
+}
+
+
+def contracts() -> dict[str, str]:
+    """The contracts' names by id."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return {one["id"]: one["name"] for one in settings["tool"]["importlinter"]["contracts"]}
+
+
+def lint(place: Path) -> tuple[int, str]:
+    done = subprocess.run([LINTER, "--no-cache"], cwd=place, capture_output=True, text=True, timeout=120)
+    # The report is wrapped and the arrows have line numbers: compare words only.
+    return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A copy of the package that may be broken."""
+    if not LINTER.exists():
+        pytest.skip("import-linter is not installed: pip install -e '.[dev]'")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(ROOT / "clawmem", tmp_path / "clawmem", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def test_the_house_as_it_is_keeps_every_contract(house: Path) -> None:
+    code, report = lint(house)
+    assert code == 0, report
+    assert all(f"{name} KEPT" in report for name in contracts().values())
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_broken_contract_fails(house: Path, name: str) -> None:
+    broken = BREAKS[name]
+    module = house / "clawmem" / broken.module
+    before = module.read_text(encoding="utf-8") if module.exists() else ""
+    module.write_text(f"{before}\n{broken.line}\n", encoding="utf-8")
+    code, report = lint(house)
+    assert code == 1, report
+    assert f"{contracts()[broken.contract]} BROKEN" in report
+    assert broken.told in report
+    kept = [other for key, other in contracts().items() if key != broken.contract]
+    assert all(f"{other} KEPT" in report for other in kept), report
+
+
+def test_every_contract_is_broken_once() -> None:
+    assert {one.contract for one in BREAKS.values()} == set(contracts())

@@ -1,0 +1,95 @@
+"""The wheel is whole: installed elsewhere, without this checkout, `clawmem init` makes the same vault."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from clawmem import __version__
+
+ROOT = Path(__file__).parent.parent
+TEMPLATE = ROOT / "vault-template"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel built from a copy of the sources, without the network: the build backend is in the environment."""
+    pytest.importorskip("hatchling", reason="the build backend is not installed: pip install -e '.[dev]'")
+    folder = tmp_path_factory.mktemp("package")
+    sources = folder / "sources"
+    sources.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, sources)
+    for name in ("clawmem", "vault-template"):
+        shutil.copytree(ROOT / name, sources / name, ignore=shutil.ignore_patterns("__pycache__"))
+    pip(sources, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(sources))
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel installed in it, and nothing else."""
+    site = tmp_path_factory.mktemp("site")
+    pip(site, "install", "--no-deps", "--no-index", "--target", str(site), str(wheel))
+    return site
+
+
+def pip(place: Path, *arguments: str) -> None:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", *arguments]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def run(site: Path, environment: dict[str, str], *command: str, cwd: Path) -> str:
+    """What a command prints when only the installed package can be found, not this checkout."""
+    done = subprocess.run(
+        command, cwd=cwd, env={**environment, "PYTHONPATH": str(site)}, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def template_files() -> list[str]:
+    return sorted(path.relative_to(TEMPLATE).as_posix() for path in TEMPLATE.rglob("*") if path.is_file())
+
+
+def test_the_wheel_holds_the_package_the_template_and_the_licence(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        metadata = archive.read(f"clawmem_vault-{__version__}.dist-info/METADATA").decode()
+    modules = [path.relative_to(ROOT).as_posix() for path in (ROOT / "clawmem").rglob("*.py")]
+    assert set(modules) <= set(names)
+    assert sorted(name.removeprefix("clawmem/vault-template/") for name in names if "vault-template/" in name) == (
+        template_files()
+    )
+    assert {".gitignore", ".gitattributes", "life/projects/.gitkeep"} <= set(template_files())
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert "Name: clawmem-vault\n" in metadata
+    assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
+
+
+def test_init_works_from_the_installed_wheel(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    python = [sys.executable, "-m", "clawmem"]
+    where = run(installed, environment, sys.executable, "-c", "import clawmem; print(clawmem.__file__)", cwd=tmp_path)
+    assert Path(where.strip()).is_relative_to(installed), "the checkout was imported, not the wheel"
+    run(installed, environment, *python, "init", "vault", cwd=tmp_path)
+    listed = run(installed, environment, "git", "ls-files", cwd=tmp_path / "vault").splitlines()
+    assert sorted(listed) == template_files()
+    for name in listed:
+        assert (tmp_path / "vault" / name).read_bytes() == (TEMPLATE / name).read_bytes()
+
+
+def test_the_command_is_installed_and_works(installed: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    command = str(installed / "bin" / "clawmem")
+    assert os.access(command, os.X_OK)
+    assert run(installed, environment, command, "--version", cwd=tmp_path) == f"clawmem {__version__}\n"
+    run(installed, environment, command, "init", "vault", cwd=tmp_path)
+    run(installed, environment, command, "remember", "Jane lives in Oslo.", cwd=tmp_path / "vault")
+    assert "Jane lives in Oslo." in run(installed, environment, command, "recall", "Jane", cwd=tmp_path / "vault")

@@ -1,0 +1,184 @@
+"""Lock files and half files of killed processes: removed aloud; what a live git holds is respected."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from clawmem.errors import Locked, StorageFailed
+from clawmem.vault.git import Git
+from clawmem.vault.transaction import transaction
+from clawmem.vault.vault import Vault
+from tests.conftest import NOW, Command
+from tests.faults.checks import assert_whole, commits, facts, git
+from tests.faults.scenarios import keep
+
+
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock", "packed-refs.lock"])
+def test_a_lock_that_a_killed_git_left_is_removed_aloud(
+    vault: Vault, environment: dict[str, str], clawmem: Command, name: str
+) -> None:
+    (vault.git_dir / name).write_bytes(b"")
+    done = clawmem("remember", "First.", "--json")
+    assert done.code == 0, done
+    assert done.json["notices"] == [f"removed {name.rsplit('/', 1)[-1]}, left behind by a git process that was killed"]
+    assert_whole(vault.root, environment)
+    assert clawmem("remember", "Second.", "--json").json["notices"] == []
+
+
+def test_a_lock_that_goes_by_itself_is_waited_for(vault: Vault) -> None:
+    lock = vault.git_dir / "index.lock"
+    holder = subprocess.Popen(["sh", "-c", f"exec 9>'{lock}'; sleep 0.5; rm '{lock}'"])
+    while not lock.exists():
+        time.sleep(0.01)
+    with transaction(vault, NOW, "test") as started:
+        assert started.notices == []
+    assert holder.wait(5) == 0
+
+
+def test_a_live_git_is_respected(vault: Vault, environment: dict[str, str], tmp_path: Path) -> None:
+    """A person's `git commit` holds the index while the editor is open."""
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!/bin/sh\ntouch {tmp_path}/open\nsleep 30\n")
+    editor.chmod(0o755)
+    (vault.root / "notes.txt").write_text("mine")
+    git(vault.root, environment, "add", "notes.txt")
+    before = commits(vault.root, environment)
+    person = subprocess.Popen(
+        ["git", "commit", "-a"], cwd=vault.root, env={**environment, "GIT_EDITOR": str(editor)}, start_new_session=True
+    )
+    try:
+        while not (tmp_path / "open").exists():
+            time.sleep(0.02)
+        assert (vault.git_dir / "index.lock").exists()
+        with pytest.raises(Locked, match="at work"), transaction(vault, NOW, "test"):
+            pass
+        assert (vault.git_dir / "index.lock").exists()
+        assert commits(vault.root, environment) == before
+    finally:
+        os.killpg(person.pid, 9)
+        person.wait()
+    keep(vault, "Afterwards.")
+    assert "Afterwards." in [one["fact"] for one in facts(vault.root)]
+
+
+def test_a_program_that_is_no_git_but_has_the_lock_open_is_respected(vault: Vault) -> None:
+    lock = vault.git_dir / "index.lock"
+    code = "import sys, time; f = open(sys.argv[1], 'w'); print('open', flush=True); time.sleep(30)"
+    with subprocess.Popen([sys.executable, "-c", code, str(lock)], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"open\n"
+        with pytest.raises(Locked), transaction(vault, NOW, "test"):
+            pass
+        assert lock.exists()
+        other.kill()
+    keep(vault, "Afterwards.")
+    assert not lock.exists()
+
+
+def test_a_git_that_takes_the_index_after_the_commit_costs_nothing(vault: Vault, environment: dict[str, str]) -> None:
+    """An editor's `git status` may hold the index at the moment we need it; the fact is safe all the same."""
+    lock = vault.git_dir / "index.lock"
+    editors = []
+
+    class Disturbed(Git):
+        def run(self, *arguments: str, given: bytes = b"") -> bytes:
+            done = super().run(*arguments, given=given)
+            if arguments[0] == "fast-import":
+                editors.append(subprocess.Popen(["sh", "-c", f": >'{lock}'; sleep 0.4; rm '{lock}'"]))
+                while not lock.exists():
+                    time.sleep(0.01)
+            return done
+
+    vault.git = Disturbed(vault.root, environment)
+    keep(vault, "First.")
+    assert [editor.wait(5) for editor in editors] == [0]
+    assert_whole(vault.root, environment)
+
+
+def test_an_index_that_stays_locked_is_left_to_the_next_command(vault: Vault, environment: dict[str, str]) -> None:
+    lock = vault.git_dir / "index.lock"
+
+    class Disturbed(Git):
+        def run(self, *arguments: str, given: bytes = b"") -> bytes:
+            done = super().run(*arguments, given=given)
+            if arguments[0] == "fast-import":
+                lock.write_bytes(b"")
+            return done
+
+    before = len(commits(vault.root, environment))
+    disturbed = Vault(vault.root, environment)
+    disturbed.git = Disturbed(vault.root, environment)
+    keep(disturbed, "First.")
+    assert len(commits(vault.root, environment)) == before + 1
+    keep(vault, "Second.")
+    assert len(commits(vault.root, environment)) == before + 2
+    assert_whole(vault.root, environment)
+
+
+def test_a_git_killed_after_it_moved_the_branch_counts_as_landed(vault: Vault, environment: dict[str, str]) -> None:
+    class Dying(Git):
+        def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+            printed = super().finish(process, name, given)
+            if name == "fast-import":
+                from clawmem.vault.git import failure
+
+                raise failure(name, -9, b"")
+            return printed
+
+    dying = Vault(vault.root, environment)
+    dying.git = Dying(vault.root, environment)
+    keep(dying, "First.", "Second.")
+    assert [one["fact"] for one in facts(vault.root)] == ["First.", "Second."]
+    assert_whole(vault.root, environment)
+
+
+def test_a_branch_that_moved_at_the_same_moment(vault: Vault, environment: dict[str, str]) -> None:
+    """A person commits between our last look and ours: nothing of ours is written, and it says try again."""
+
+    class Beaten(Git):
+        def run(self, *arguments: str, given: bytes = b"") -> bytes:
+            if arguments[0] == "fast-import":
+                git(vault.root, environment, "commit", "-q", "--allow-empty", "-m", "mine")
+            return super().run(*arguments, given=given)
+
+    beaten = Vault(vault.root, environment)
+    beaten.git = Beaten(vault.root, environment)
+    before = len(commits(vault.root, environment))
+    with pytest.raises(Locked, match="moved the branch"):
+        keep(beaten, "First.")
+    assert len(commits(vault.root, environment)) == before + 1
+    assert_whole(vault.root, environment)
+    keep(vault, "First.")
+    assert_whole(vault.root, environment)
+
+
+def test_half_files_and_crash_reports_are_cleared(vault: Vault, environment: dict[str, str]) -> None:
+    vault.prepare_state()
+    (vault.state / "half-123").write_bytes(b"half")
+    keep(vault, "First.")
+    assert_whole(vault.root, environment)
+
+    class Refusing(Git):
+        def run(self, *arguments: str, given: bytes = b"") -> bytes:
+            return super().run(*arguments, given=given.replace(b"done\n", b"nonsense\n"))
+
+    broken = Vault(vault.root, environment)
+    broken.git = Refusing(vault.root, environment)
+    with pytest.raises(StorageFailed):
+        keep(broken, "A private word.")
+    assert_whole(vault.root, environment)
+    keep(vault, "Second.")
+    assert_whole(vault.root, environment)
+
+
+def test_a_damaged_note_of_a_pending_change_is_named(vault: Vault) -> None:
+    vault.prepare_state()
+    (vault.state / "pending.json").write_bytes(b"{")
+    with pytest.raises(StorageFailed, match=r"pending\.json is damaged"):
+        keep(vault, "First.")
