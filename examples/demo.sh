@@ -48,7 +48,7 @@ run clawmem recall 'where does Lena live' --limit 1
 run clawmem recall 'when do the movers come' --limit 1
 
 heading "What an agent gets before it answers, within a budget of tokens"
-run clawmem context 'plan a dinner for the first evening' --budget 300
+run clawmem context 'plan a dinner for the first evening' --budget 800
 
 heading "The movers called: a correction replaces the fact, and nothing is lost"
 movers=$(first_fact 'when do the movers come')
@@ -61,4 +61,4 @@ run clawmem why "$movers"
 heading "All of it is git: every change is one commit"
 run git -C demo-vault --no-pager log --format='%h %<(9,trunc)%an %s'
 
-printf '\nThe memory is in ./demo-vault. Look around: cd demo-vault && clawmem status\n'
+printf '\nThe memory is in ./demo-vault. Look around: %s status --vault demo-vault\n' "$(command -v clawmem)"

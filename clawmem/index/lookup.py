@@ -96,6 +96,14 @@ def learned_from(index: Index, event_id: str) -> list[Placed]:
     return [placed(row) for row in rows]
 
 
+def naming(index: Index, fact_id: str) -> list[Placed]:
+    """The other facts whose record has this id anywhere: in a link, as a successor, in their details."""
+    rows = index.database.execute(
+        "SELECT line, entity FROM fact WHERE id != ? AND instr(line, ?) ORDER BY n", (fact_id, f'"{fact_id}"')
+    )
+    return [placed(row) for row in rows]
+
+
 def event_day(index: Index, event_id: str) -> str | None:
     """The day whose ledger holds the event, or None."""
     row = index.database.execute("SELECT day FROM event WHERE id = ?", (event_id,)).fetchone()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from clawmem.errors import SecretFound
 from clawmem.index.lookup import TakenIds, entity_exists
+from clawmem.memory.evidence import with_evidence
 from clawmem.memory.places import new_entity_files, place_of
 from clawmem.memory.writing import Writing, fact_change, writing
 from clawmem.model.caller import Caller
@@ -120,7 +121,8 @@ class _Desk:
         place = shelf.places.get(normal(draft.fact.fact))
         if place is not None:
             return self._again(shelf, place, draft, entity)
-        fact = completed(draft.fact, work.caller, self._new_id())
+        cited = with_evidence(work.vault, work.index, draft.fact)
+        fact = completed(cited, work.caller, self._new_id())
         shelf.put(fact)
         writes[items_path(entity)] = shelf.render()
         return Kept(fact, entity, "added"), fact_change(work.caller, "remember", entity, fact.fact, writes, [fact])

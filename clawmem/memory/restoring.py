@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import Refused
-from clawmem.index.lookup import Placed, by_ids, learned_from, placed
+from clawmem.index.lookup import Placed, by_ids, learned_from, naming
 from clawmem.index.store import Index
 from clawmem.memory.history import fact_history
 from clawmem.model.codec import parse_items, render_items
@@ -181,7 +181,7 @@ def _refuse_dangling(scene: _Scene) -> None:
     gone = {one.fact.id for one, outcome in scene.facts if outcome == "removed"}
     back = {one.fact.id: one for one, outcome in scene.facts if outcome == "restored"}
     for fact_id in sorted(gone):
-        for each in _naming(scene.index, fact_id):
+        for each in naming(scene.index, fact_id):
             stays = back.get(each.fact.id, each)
             if stays.fact.id not in gone and fact_id in points_at(stays.fact):
                 raise Refused(
@@ -205,14 +205,6 @@ def _dangling_now(scene: _Scene, fact_id: str) -> set[str]:
     found = by_ids(scene.index, [fact_id]).get(fact_id)
     targets = points_at(found.fact) if found else frozenset()
     return set(targets - by_ids(scene.index, targets).keys())
-
-
-def _naming(index: Index, fact_id: str) -> Iterable[Placed]:
-    """The other facts whose record has this id anywhere."""
-    rows = index.database.execute(
-        "SELECT line, entity FROM fact WHERE id != ? AND instr(line, ?)", (fact_id, f'"{fact_id}"')
-    ).fetchall()
-    return map(placed, rows)
 
 
 def _take_events_back(scene: _Scene, path: str) -> None:

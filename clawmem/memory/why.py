@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.lookup import Placed, by_ids, event_day, find, placed
+from clawmem.index.lookup import Placed, by_ids, find, naming
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
+from clawmem.memory.evidence import find_event
 from clawmem.memory.history import fact_history, paths_of_fact
 from clawmem.model.chain import chain_of
 from clawmem.model.entry import Entry
-from clawmem.model.event import Event, ledger_path, parse_events
+from clawmem.model.event import Event
 from clawmem.model.fact import Fact
 from clawmem.vault.history import open_history
-from clawmem.vault.journal import accesses, unfolded
+from clawmem.vault.journal import accesses, unfolded, with_access
 from clawmem.vault.vault import Vault
 
 
@@ -51,7 +51,7 @@ def why(vault: Vault, reference: str) -> Why:
         chain = tuple(Link(each.fact, each.entity, next(iter(told[each.fact.id]), None)) for each in members)
         event, problems = _evidence(vault, index, one.fact)
         entries = tuple(told[one.fact.id])
-        fact = _with_accesses(vault, one.fact)
+        fact = with_access(one.fact, accesses(unfolded(vault)))
         return Why(fact, one.entity, event, next(iter(entries), None), chain, entries, (*index.notices, *problems))
     finally:
         index.close()
@@ -67,43 +67,25 @@ def _chain(index: Index, fact_id: str) -> list[Placed]:
         ahead = found[ahead].fact.superseded_by if ahead in found else None
     queue = list(known)
     for current in queue:
-        for each in _replaced_by(index, current):
+        for each in naming(index, current):
+            if each.fact.superseded_by != current:
+                continue
             if each.fact.id not in known:
                 known[each.fact.id] = each
                 queue.append(each.fact.id)
     return [known[fact.id] for fact in chain_of(fact_id, {key: each.fact for key, each in known.items()})]
 
 
-def _replaced_by(index: Index, fact_id: str) -> Iterable[Placed]:
-    rows = index.database.execute(
-        "SELECT line, entity FROM fact WHERE status != 'active' AND instr(line, ?)", (f'"{fact_id}"',)
-    ).fetchall()
-    return (each for each in map(placed, rows) if each.fact.superseded_by == fact_id)
-
-
 def _evidence(vault: Vault, index: Index, fact: Fact) -> tuple[Event | None, list[str]]:
     """The event the fact cites, and what is wrong with the evidence."""
     if fact.source_event is None:
         return None, []
-    day = event_day(index, fact.source_event)
-    if day is None:
-        return None, [f"the ledger has no event {fact.source_event}"]
-    path = ledger_path(day)
     try:
-        events = parse_events(vault.read(path) or b"", path)
+        event = find_event(vault, index, fact.source_event)
     except ClawmemError as problem:
         return None, [f"the event cannot be shown: {problem.message}"]
-    event = next((one for one in events if one.id == fact.source_event), None)
     if event is None:
-        return None, [f"{path} no longer has the event {fact.source_event}"]
+        return None, [f"the ledger has no event {fact.source_event}"]
     if fact.source_span and event.text[slice(*fact.source_span)] != fact.source_text:
         return event, [f"the quoted words are not what {event.id} has at characters {list(fact.source_span)}"]
     return event, []
-
-
-def _with_accesses(vault: Vault, fact: Fact) -> Fact:
-    access = accesses(unfolded(vault)).get(fact.id)
-    if access is None:
-        return fact
-    last = max(access.last, fact.last_accessed or "")
-    return fact._replace(access_count=fact.access_count + access.count, last_accessed=last)

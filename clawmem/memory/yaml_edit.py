@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,9 @@ from clawmem.model.summary import yaml_scalar
 from clawmem.vault.vault import parse_yaml
 
 _INDENT = "  "
+
+# What needs no quotes anywhere, inside {braces} too.
+_PLAIN = re.compile(r"[\w./@ -]+")
 
 
 def with_value(text: str, key: str, value: int | float | bool | str, name: str) -> str:
@@ -44,7 +48,7 @@ def _forms(value: int | float | bool | str) -> Sequence[str]:
     if isinstance(value, bool):
         return ("true" if value else "false",)
     if isinstance(value, str):
-        return (value, yaml_scalar(value))
+        return (value, yaml_scalar(value)) if _PLAIN.fullmatch(value) else (yaml_scalar(value),)
     # Above 2**53 a float without its point would be read as another number.
     return (in_full(value), f"{in_full(value)}.0")
 

@@ -11,8 +11,8 @@ from clawmem.index.refresh import open_index
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
 from clawmem.model.ranking import ordered
-from clawmem.serving.recall import standing_of, unreadable, with_access
-from clawmem.vault.journal import accesses, record_access, unfolded
+from clawmem.serving.recall import standing_of, unreadable
+from clawmem.vault.journal import accesses, record_access, unfolded, with_access
 from clawmem.vault.vault import Vault
 
 

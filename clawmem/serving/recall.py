@@ -25,7 +25,7 @@ from clawmem.model.fact import Fact, importance_of
 from clawmem.model.question import search_words, time_asked
 from clawmem.model.ranking import Ranked, Standing, rank
 from clawmem.model.tiers import tier_of
-from clawmem.vault.journal import Access, accesses, record_access, unfolded
+from clawmem.vault.journal import Access, accesses, record_access, unfolded, with_access
 from clawmem.vault.vault import Vault
 
 
@@ -78,15 +78,6 @@ def _recall(vault: Vault, index: Index, question: str, caller: Caller, wanted: F
     found = _whole(index, _best(hits, shown, caller, limit), counted)
     channels = {name: Channel(one.ran, len(one.scores), one.why_not) for name, one in hits.items()}
     return Recalled(found, channels, (*index.notices, *unreadable(index)))
-
-
-def with_access(fact: Fact, counted: Mapping[str, Access]) -> Fact:
-    """The fact with accesses counted that no commit holds yet."""
-    access = counted.get(fact.id)
-    if access is None:
-        return fact
-    last = max(access.last, fact.last_accessed or "")
-    return fact._replace(access_count=fact.access_count + access.count, last_accessed=last)
 
 
 def standing_of(fact: Fact, entity: str, now: datetime, agent: str | None) -> Standing:

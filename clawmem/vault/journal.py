@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from clawmem.model.fact import Fact
 from clawmem.vault.disk import write_whole
 from clawmem.vault.vault import Vault
 
@@ -82,6 +83,15 @@ def accesses(journal: bytes) -> dict[str, Access]:
                 Access(1, moment) if earlier is None else Access(earlier.count + 1, max(earlier.last, moment))
             )
     return counts
+
+
+def with_access(fact: Fact, counted: Mapping[str, Access]) -> Fact:
+    """The fact with accesses counted that no commit holds yet."""
+    access = counted.get(fact.id)
+    if access is None:
+        return fact
+    last = max(access.last, fact.last_accessed or "")
+    return fact._replace(access_count=fact.access_count + access.count, last_accessed=last)
 
 
 def _same_file(descriptor: int, path: os.PathLike[str]) -> bool:

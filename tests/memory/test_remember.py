@@ -8,13 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clawmem.errors import InvalidInput, SecretFound
+from clawmem.errors import InvalidInput, NotFound, SecretFound
+from clawmem.learning.ingest import ingest
 from clawmem.memory.remember import remember
 from clawmem.model.caller import Caller
 from clawmem.model.codec import parse_items
 from clawmem.model.draft import draft_from_record
 from clawmem.model.entity import items_path
+from clawmem.model.event import parse_events
 from clawmem.model.fact import Fact
+from clawmem.model.transcript import Message
 from clawmem.vault.vault import Vault
 
 
@@ -138,3 +141,16 @@ def test_whatever_is_accepted_reads_back_the_same(vault: Vault, caller: Caller, 
     assert fact in _on_disk(vault, "resources/any")
     lines = (vault.read("life/resources/any/items.json") or b"").decode().split("\n")
     assert all(json.loads(line.rstrip(",")) for line in lines[1:-2])
+
+
+def test_evidence_must_be_in_the_event_to_the_character(vault: Vault, caller: Caller) -> None:
+    told = [Message(1, "user", "Well, I moved to Oslo in May.", "2026-11-02T10:00:00Z", "Jane")]
+    ingest(vault, told, caller, "talk")
+    event = parse_events((vault.root / "ledger/2026-11-02.jsonl").read_bytes(), "ledger")[0]
+    fact, _, _ = _keep(vault, caller, fact="Jane moved to Oslo", source_event=event.id, source_text="moved to Oslo")
+    assert fact.source_span == (8, 21)
+    assert event.text[8:21] == fact.source_text
+    with pytest.raises(InvalidInput):
+        _keep(vault, caller, fact="Jane moved to Rome", source_event=event.id, source_text="moved to Rome")
+    with pytest.raises(NotFound):
+        _keep(vault, caller, fact="Jane moved to Rome", source_event="evt_nothing")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from clawmem.errors import NotFound
@@ -9,7 +11,9 @@ from clawmem.learning.ingest import ingest
 from clawmem.memory.remember import remember
 from clawmem.memory.revise import merge, supersede
 from clawmem.memory.why import why
+from clawmem.memory.writing import items_write, writing
 from clawmem.model.caller import Caller
+from clawmem.model.change import Change
 from clawmem.model.draft import Draft, draft_from_record
 from clawmem.model.transcript import Message
 from clawmem.vault.journal import record_access
@@ -47,11 +51,17 @@ def test_the_event_stands_behind_the_fact_whole(vault: Vault, caller: Caller) ->
 
 
 def test_evidence_that_is_not_there_is_said(vault: Vault, caller: Caller) -> None:
-    missing = keep(vault, caller, "Jane likes tea.", source_event="evt_none", source_text="tea")
-    assert why(vault, missing).notices == ("the ledger has no event evt_none",)
     event = heard(vault, caller)
-    wrong = keep(vault, caller, "Jane likes milk.", source_event=event, source_text="milk", source_span=[0, 4])
-    assert "not what" in why(vault, wrong).notices[0]
+    edits: list[tuple[dict[str, Any], str]] = [
+        ({"source_event": "evt_none"}, "no event evt_none"),
+        ({"source_span": (0, 3)}, "not what"),
+    ]
+    for change, words in edits:
+        cited = keep(vault, caller, f"Jane said so, {words}.", source_event=event)
+        with writing(vault, caller, "test") as work:
+            facts = [one._replace(**change) if one.id == cited else one for one in work.facts("areas/people/jane")]
+            work.commit([Change("edit(areas/people/jane): by hand", items_write("areas/people/jane", facts))])
+        assert words in why(vault, cited).notices[0]
 
 
 def test_the_whole_chain_is_told_from_any_of_its_facts(vault: Vault, caller: Caller) -> None:

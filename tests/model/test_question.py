@@ -63,7 +63,7 @@ def test_words_are_distinct_lower_case_and_of_the_question(question: str) -> Non
         ("last month", "2026-10-01", "2026-10-31"),
         ("this year", "2026-01-01", "2026-12-31"),
         ("last year", "2025-01-01", "2025-12-31"),
-        ("3 days ago", "2026-11-17", "2026-11-19"),
+        ("3 days ago", "2026-11-18", "2026-11-18"),
         ("two weeks ago", "2026-11-04", "2026-11-10"),
         ("a month ago", "2026-10-07", "2026-11-06"),
         ("in March", "2026-03-01", "2026-03-31"),

@@ -20,6 +20,7 @@ def test_transcript(path: Path, tmp_path: Path, vault_root: Path, environment: d
     stage = Stage(tmp_path, vault_root, environment)
     now = [Step(step.remarks, step.command, stage.run(step.command)) for step in read(text)]
     assert now, f"{path.name} holds no command"
+    assert "clawmem has a bug" not in render(now), render(now)
     if UPDATE:
         path.write_text(render(now), encoding="utf-8")
     else:

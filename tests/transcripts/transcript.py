@@ -75,7 +75,7 @@ class Stage:
         self._folder = folder
         self._place = start
         self._labels = Labels()
-        self._environment = {**environment, "PATH": f"{_tools(folder)}{os.pathsep}{environment['PATH']}"}
+        self._environment = {**environment, "PATH": f"{tools(folder)}{os.pathsep}{environment['PATH']}"}
         self._environment.pop("CLAWMEM_TRACEBACK", None)
 
     def run(self, command: str) -> tuple[str, ...]:
@@ -143,11 +143,12 @@ def _trimmed(lines: list[str]) -> tuple[str, ...]:
     return tuple(lines[:end])
 
 
-def _tools(folder: Path) -> Path:
-    tools = folder / "tools"
-    tools.mkdir(exist_ok=True)
+def tools(folder: Path) -> Path:
+    """A folder of commands for the PATH: `clawmem` as it is here, and `while-locked`, which holds the lock."""
+    place = folder / "tools"
+    place.mkdir(exist_ok=True)
     for name, text in (("clawmem", _CLAWMEM), ("while-locked", _WHILE_LOCKED)):
-        tool = tools / name
+        tool = place / name
         tool.write_text(text.format(python=sys.executable))
         tool.chmod(0o755)
-    return tools
+    return place

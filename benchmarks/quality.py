@@ -1,0 +1,282 @@
+"""How good learning by rules is, on the labelled set in tests/learning/labelled: `python -m benchmarks.quality`.
+
+Extraction. A proposition matches a labelled fact where (a) the evidence overlaps: the shared stretch of text is at
+least half of the shorter of the two, (b) the statement or its subject holds the word for whom the fact is about, and
+(c) each key word of the label begins a word of the statement (`a/b` asks for either). Each proposition matches at most
+one label and each label at most one proposition, so a fact told twice in other words counts against precision.
+Precision is matches over propositions, recall is matches over labels.
+
+Supersession. The known facts of a case stand in memory (as triples, or as turns that were learned before); the new turn
+goes through extract, judge, reconcile and place in the order in which `clawmem.learning.learn` calls them. A retirement
+is right where the label asks for it and what replaced the fact holds one of the `news` words, if any are labelled.
+Precision is right retirements over all, recall is right retirements over those asked for, and a bystander killed is a
+fact that had to stand and does not. `outcomes` is the share of cases whose kind of decision is the labelled one.
+
+`tune` is the half that rule changes were made on, `held` the half that they were not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from clawmem.learning.entities import Titles, place
+from clawmem.learning.gate import judge
+from clawmem.learning.reconcile import MERGE, NOOP, RETRACT, UPDATE, reconcile
+from clawmem.learning.rules import extract
+from clawmem.model.catalog import Catalog, catalog_from_mapping
+from clawmem.model.event import Event
+from clawmem.model.fact import SUPERSEDED, Fact
+from clawmem.model.proposition import Proposition
+from clawmem.model.secrets import find_secret
+from clawmem.model.text import normal
+
+ROOT = Path(__file__).resolve().parent.parent
+LABELLED = ROOT / "tests" / "learning" / "labelled"
+HALVES = ("tune", "held")
+_WHO = {"user": "user", "note": "user", "assistant": "assistant", "tool": "tool"}
+
+
+class Extraction(NamedTuple):
+    """What extraction made of the turns: counts, and each miss and each false fact in words."""
+
+    proposed: int
+    labelled: int
+    matched: int
+    quiet_turns: int
+    quiet_kept: int
+    false: tuple[str, ...]
+    missed: tuple[str, ...]
+
+    @property
+    def precision(self) -> float:
+        """Matches over propositions."""
+        return self.matched / self.proposed if self.proposed else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Matches over labels."""
+        return self.matched / self.labelled if self.labelled else 1.0
+
+
+class Supersession(NamedTuple):
+    """What the change cases came to: counts, and each fault in words."""
+
+    cases: int
+    retired: int
+    wanted: int
+    right: int
+    bystanders: int
+    killed: int
+    outcomes: int
+    faults: tuple[str, ...]
+
+    @property
+    def precision(self) -> float:
+        """Right retirements over all retirements."""
+        return self.right / self.retired if self.retired else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Right retirements over those that were asked for."""
+        return self.right / self.wanted if self.wanted else 1.0
+
+
+def read_labels(name: str, half: str) -> list[dict[str, Any]]:
+    """The labelled records of one half."""
+    lines = (LABELLED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [record for record in map(json.loads, lines) if record["half"] == half]
+
+
+def shipped_catalog() -> Catalog:
+    """The predicate catalog that a new vault starts with."""
+    import yaml  # only the benchmark reads it without a vault
+
+    return catalog_from_mapping(yaml.safe_load((ROOT / "vault-template" / "predicates.yaml").read_text("utf-8")))
+
+
+def extraction(turns: Sequence[dict[str, Any]], catalog: Catalog) -> Extraction:
+    """Run the extractor on each turn and compare."""
+    proposed = labelled = matched = quiet = kept = 0
+    false: list[str] = []
+    missed: list[str] = []
+    for turn in turns:
+        propositions = list(extract(_event(turn, turn["text"]), catalog, tuple(turn["speakers"])))
+        proposed += len(propositions)
+        labelled += len(turn["facts"])
+        quiet += not turn["facts"]
+        kept += not turn["facts"] and not propositions
+        for label in turn["facts"]:
+            match = next((one for one in propositions if matches(one, label, turn)), None)
+            if match is None:
+                missed.append(f"{turn['id']}: {label['evidence']}  [{' '.join(label['words'])}]")
+            else:
+                propositions.remove(match)
+                matched += 1
+        false += [f"{turn['id']}: {one.statement}  <- {turn['text'][:90]}" for one in propositions]
+    return Extraction(proposed, labelled, matched, quiet, kept, tuple(false), tuple(missed))
+
+
+def matches(proposition: Proposition, label: dict[str, Any], turn: dict[str, Any]) -> bool:
+    """Whether a proposition says what the label asks for, from the evidence that the label names."""
+    start = turn["text"].index(label["evidence"])
+    end = start + len(label["evidence"])
+    shared = min(end, proposition.span[1]) - max(start, proposition.span[0])
+    if shared * 2 < min(end - start, proposition.span[1] - proposition.span[0]):
+        return False
+    words = f"{proposition.subject or ''} {proposition.statement}"
+    return all(_holds(words, word) for word in (label["who"], *label["words"]))
+
+
+def _holds(text: str, word: str) -> bool:
+    lowered = normal(text)
+    return any(re.search(rf"(?<![^\W\d_]){re.escape(normal(way))}", lowered) for way in word.split("/"))
+
+
+def supersession(cases: Sequence[dict[str, Any]], catalog: Catalog) -> Supersession:
+    """Run each change case from its known facts through the new turn, and compare."""
+    retired = wanted = right = bystanders = killed = outcomes = 0
+    faults: list[str] = []
+    for case in cases:
+        memory = _Memory(catalog, case)
+        goals = [memory.know(known) for known in case["known"]]
+        outcome = memory.hear(case["turn"], case["said_at"])
+        retired += len(memory.retired())
+        for known, facts in zip(case["known"], goals, strict=True):
+            gone = [fact for fact in facts if not memory.facts[fact.id].stands]
+            if known["retire"]:
+                wanted += 1
+                good = bool(gone) and all(memory.told(fact, case["news"]) for fact in gone)
+                right += len(gone) if good else 0
+                wanted += max(0, len(gone) - 1)
+                faults += [] if good else [f"{case['id']} not retired ({case['kind']}): {case['turn']}"]
+            else:
+                bystanders += 1
+                killed += bool(gone)
+                faults += [f"{case['id']} BYSTANDER killed ({case['kind']}): {case['turn']}"] if gone else []
+        agreed = case["expected"] == outcome or (case["expected"] == "untouched" and outcome in ("add", "nothing"))
+        outcomes += agreed
+        faults += [] if agreed else [f"{case['id']} wanted {case['expected']}, was {outcome}: {case['turn']}"]
+    return Supersession(len(cases), retired, wanted, right, bystanders, killed, outcomes, tuple(faults))
+
+
+class _Memory:
+    """The facts of one case, as `learn` holds them while a round goes on."""
+
+    def __init__(self, catalog: Catalog, case: dict[str, Any]) -> None:
+        self.catalog = catalog
+        self.case = case
+        self.facts: dict[str, Fact] = {}
+        subjects = {known.get("subject") or "" for known in case["known"]} | {"User", *case["speakers"]}
+        self.titles = Titles({f"areas/people/{name.lower()}": (name,) for name in subjects if name})
+
+    def know(self, known: dict[str, Any]) -> list[Fact]:
+        """Put a known fact in, or learn the turn it was told in a month before; the facts it became."""
+        if "turn" not in known:
+            return [self._add(known["statement"], known["subject"], known["predicate"], known["object"])]
+        before = set(self.facts)
+        earlier = date.fromisoformat(self.case["said_at"][:10]) - timedelta(days=30)
+        self.hear(known["turn"], f"{earlier}T10:00:00Z")
+        told = [fact for name, fact in self.facts.items() if name not in before]
+        return [fact for fact in told if all(_holds(fact.fact, word) for word in known["words"])]
+
+    def hear(self, text: str, said_at: str) -> str:
+        """Learn from one turn; the decision that weighed most."""
+        event = _event({**self.case, "role": "user", "said_at": said_at}, text)
+        outcomes = [self._decide(one) for one in extract(event, self.catalog, tuple(self.case["speakers"]))]
+        return next((one for one in (RETRACT, UPDATE, MERGE, NOOP, "add") if one in outcomes), "nothing")
+
+    def retired(self) -> list[Fact]:
+        """The facts that no longer stand."""
+        return [fact for fact in self.facts.values() if not fact.stands]
+
+    def told(self, fact: Fact, news: Sequence[str]) -> bool:
+        """Whether what replaced a fact holds one of the words of the news."""
+        after = self.facts[self.facts[fact.id].superseded_by or fact.id]
+        return all(_holds(after.fact, word) for word in news)
+
+    def _decide(self, proposition: Proposition) -> str:
+        subject = normal(proposition.subject or "")
+        known = [fact for fact in self.facts.values() if normal(fact.subject or "") == subject]
+        decision = reconcile(proposition, known, self.catalog)
+        if decision.outcome == NOOP and decision.targets:
+            return NOOP
+        verdict = judge(proposition, known, lambda text: find_secret(text) and "secret" or None)
+        if not verdict.accepted:
+            return NOOP if verdict.duplicate_of else "refused"
+        if place(proposition, self.titles).entity is None:
+            return "noted"
+        fact = self._add(
+            proposition.statement,
+            proposition.subject,
+            proposition.predicate,
+            proposition.object,
+            valid_from=proposition.valid_from,
+            metadata={"said_at": proposition.said_at},
+        )
+        if decision.outcome in (UPDATE, MERGE, RETRACT) and decision.targets:
+            for target in decision.targets:
+                old = self.facts[target]
+                self.facts[target] = old._replace(status=SUPERSEDED, superseded_by=fact.id)
+            return decision.outcome
+        return "add"
+
+    def _add(self, statement: str, subject: str | None, predicate: str | None, value: str | None, **more: Any) -> Fact:
+        name = f"fact_{len(self.facts):08x}"
+        fact = Fact(name, statement, "fact", "2026-01-01T00:00:00Z", "test")
+        self.facts[name] = fact._replace(subject=subject, predicate=predicate, object=value, **more)
+        return self.facts[name]
+
+
+def _event(record: dict[str, Any], text: str) -> Event:
+    return Event("evt_1", record["said_at"], record["role"], text, speaker=record["speaker"])
+
+
+def report() -> Iterator[str]:
+    """The figures of both halves as a Markdown table."""
+    catalog = shipped_catalog()
+    yield "| what | goal | tune | held |\n|---|---|---|---|"
+    found = [extraction(read_labels("turns", half), catalog) for half in HALVES]
+    changed = [supersession(read_labels("changes", half), catalog) for half in HALVES]
+
+    def row(what: str, goal: str, tell: Callable[[int], str]) -> str:
+        return f"| {what} | {goal} | {tell(0)} | {tell(1)} |"
+
+    yield row(
+        "extraction precision",
+        "0.90",
+        lambda n: f"{found[n].precision:.3f} ({found[n].matched} of {found[n].proposed})",
+    )
+    yield row(
+        "extraction recall", "0.60", lambda n: f"{found[n].recall:.3f} ({found[n].matched} of {found[n].labelled})"
+    )
+    yield row("turns rightly left alone", "", lambda n: f"{found[n].quiet_kept} of {found[n].quiet_turns}")
+    yield row(
+        "supersession precision",
+        "0.98",
+        lambda n: f"{changed[n].precision:.3f} ({changed[n].right} of {changed[n].retired})",
+    )
+    yield row(
+        "supersession recall", "0.85", lambda n: f"{changed[n].recall:.3f} ({changed[n].right} of {changed[n].wanted})"
+    )
+    yield row("bystanders killed", "0", lambda n: f"{changed[n].killed} of {changed[n].bystanders}")
+    yield row("outcome as labelled", "", lambda n: f"{changed[n].outcomes} of {changed[n].cases}")
+
+
+def faults(half: str) -> Iterator[str]:
+    """Every miss and every false fact of one half, one a line."""
+    catalog = shipped_catalog()
+    found = extraction(read_labels("turns", half), catalog)
+    yield from (f"false  {one}" for one in found.false)
+    yield from (f"missed {one}" for one in found.missed)
+    yield from supersession(read_labels("changes", half), catalog).faults
+
+
+if __name__ == "__main__":
+    for shown in faults(sys.argv[2]) if sys.argv[1:2] == ["faults"] else report():
+        print(shown)

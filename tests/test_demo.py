@@ -1,0 +1,64 @@
+"""The demonstration that `make run` shows: it works, it shows what it promises, and it fails aloud."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.transcripts.transcript import tools
+
+ROOT = Path(__file__).parent.parent
+CONVERSATION = ROOT / "examples" / "conversation.jsonl"
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    """A copy of the examples, so that the vault they make is not in this checkout."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+def run(demo: Path, environment: dict[str, str], path: str) -> subprocess.CompletedProcess[str]:
+    command = ["sh", "examples/demo.sh"]
+    # The demonstration runs as a newcomer runs it: nothing is pinned.
+    unpinned = {"PATH": path, "HOME": environment["HOME"], "LANG": environment["LANG"]}
+    return subprocess.run(command, cwd=demo, env=unpinned, capture_output=True, text=True, timeout=120)
+
+
+def test_the_demonstration_does_the_main_job(demo: Path, environment: dict[str, str]) -> None:
+    path = f"{tools(demo)}{os.pathsep}{environment['PATH']}"
+    done = run(demo, environment, path)
+    assert (done.returncode, done.stderr) == (0, "")
+    verbs = ["init", "ingest", "heartbeat", "recall", "context", "supersede", "why"]
+    places = [done.stdout.index(f"\n$ clawmem {verb}") for verb in verbs]
+    assert places == sorted(places)
+    assert "82 events added" in done.stdout
+    assert "Ida is allergic to peanuts" in done.stdout
+    assert "The movers come on 2 November 2026." in done.stdout
+    assert ">>the movers come on 30 October 2026<<" in done.stdout
+    log = done.stdout[done.stdout.index("\n$ git ") :]
+    assert [word in log for word in ("supersede(", "learn(", "ingest(", "init(vault)")] == [True] * 4
+    again = run(demo, environment, path)
+    assert again.returncode == 0, "a second run makes the vault anew"
+
+
+def test_the_demonstration_fails_aloud(demo: Path, environment: dict[str, str]) -> None:
+    (demo / "examples" / "conversation.jsonl").unlink()
+    done = run(demo, environment, f"{tools(demo)}{os.pathsep}{environment['PATH']}")
+    assert done.returncode == 1
+    assert "There is no file examples/conversation.jsonl." in done.stderr
+    assert "exit code 1" in done.stderr
+
+
+def test_the_conversation_is_one() -> None:
+    messages = [json.loads(line) for line in CONVERSATION.read_text(encoding="utf-8").splitlines()]
+    assert 60 <= len(messages) <= 100
+    assert {one["role"] for one in messages} == {"user", "assistant", "system", "tool"}
+    assert len({one["session"] for one in messages}) >= 5
+    times = [one["timestamp"] for one in messages]
+    assert times == sorted(times)
