@@ -2,56 +2,82 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import IO, Annotated
 
 import typer
 
 from clawmem.cli.face import Face
-from clawmem.cli.reading import file_or_stdin
+from clawmem.cli.reading import opened
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.learning.ingest import ingest as act
 from clawmem.model.event import ROLES
 from clawmem.model.text import check_statement
-from clawmem.model.transcript import Message, looks_like_json_lines, read_json_lines, read_plain
+from clawmem.model.transcript import Message, Skipped
+from clawmem.model.transcripts.formats import AUTO, FORMATS, HEAD_BYTES, Shape, check_format, read, shape_of
 
-FORMATS = ("auto", "jsonl", "text")
+_SHOWN = 20
+_BLOCK_BYTES = 1 << 18
 
 
 def ingest(
     ctx: typer.Context,
-    file: Annotated[str, typer.Argument(help="A transcript, or - for stdin.")],
-    format_: Annotated[str, typer.Option("--format", "-f", help="auto, jsonl or text.")] = "auto",
+    file: Annotated[str, typer.Argument(help="A transcript, an export or notes, or - for stdin.")],
+    format_: Annotated[str, typer.Option("--format", "-f", help=f"One of {', '.join(FORMATS)}.")] = AUTO,
     session: Annotated[str | None, typer.Option(help="The session of lines that name none.")] = None,
-    speaker: Annotated[str | None, typer.Option(help="The speaker of lines that name none.")] = None,
+    speaker: Annotated[str | None, typer.Option(help="The speaker of the user's lines that name none.")] = None,
     role: Annotated[str, typer.Option(help="The role of plain text.")] = "note",
     source: Annotated[str | None, typer.Option(help="What to call the source (default: the file's name).")] = None,
 ) -> int:
     """Events are kept verbatim and once: the same file again adds nothing. Lines that are no message are skipped
     and named, and the exit code is then 4."""
     face = Face.of(ctx)
-    if format_ not in FORMATS:
-        raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join(FORMATS)}.")
+    check_format(format_)
     if role not in ROLES:
         raise InvalidInput(f"'{role}' is not a role.", f"Choose one of {', '.join(ROLES)}.")
-    text = file_or_stdin(file)
-    as_lines = format_ == "jsonl" or (format_ == "auto" and looks_like_json_lines(text))
-    read = read_json_lines(text) if as_lines else read_plain(text, role)
-    messages = (
-        one._replace(session=one.session or session, speaker=one.speaker or speaker)
-        if isinstance(one, Message)
-        else one
-        for one in read
-    )
     name = check_statement(source or ("stdin" if file == "-" else file.rsplit("/", 1)[-1]), "source")
-    done = act(face.runtime.vault(), messages, face.runtime.caller(), name)
+    with opened(file) as given:
+        shape = shape_of(given.read(HEAD_BYTES), name, format_, role)
+        given.seek(0)
+        found = read(shape, _pieces(given, shape), name, role)
+        done = act(face.runtime.vault(), _named(found, session, speaker), face.runtime.caller(), name)
     data = {
+        "format": shape.format,
         "added": done.added,
         "known": done.known,
         "skipped": [one._asdict() for one in done.skipped],
         "days": list(done.days),
         "commit": done.commit,
+        "commits": done.commits,
     }
     lines = [f"{done.added} events added, {done.known} known already, {len(done.skipped)} skipped"]
-    lines.append(f"commit {done.commit[:12]}" if done.commit else "nothing changed, so there is no commit")
-    notices = [*done.notices, *(f"line {one.line} was skipped: {one.reason}" for one in done.skipped)]
-    return face.done(data, lines, notices, PARTIAL if done.skipped else DONE)
+    lines.append(_committed(done.commit, done.commits))
+    return face.done(data, lines, [*done.notices, *_said(done.skipped)], PARTIAL if done.skipped else DONE)
+
+
+def _pieces(given: IO[bytes], shape: Shape) -> Iterator[bytes]:
+    return iter(given) if shape.by_line else iter(lambda: given.read(_BLOCK_BYTES), b"")
+
+
+def _named(
+    found: Iterator[Message | Skipped], session: str | None, speaker: str | None
+) -> Iterator[Message | Skipped]:  # fmt: skip
+    for one in found:
+        if isinstance(one, Message):
+            spoken = one.role in ("user", "note")
+            yield one._replace(session=one.session or session, speaker=one.speaker or (speaker if spoken else None))
+        else:
+            yield one
+
+
+def _committed(last: str | None, number: int) -> str:
+    if last is None:
+        return "nothing changed, so there is no commit"
+    return f"commit {last[:12]}" + (f", the last of {number}" if number > 1 else "")
+
+
+def _said(skipped: tuple[Skipped, ...]) -> list[str]:
+    sentences = [f"line {one.line} was skipped: {one.reason}" for one in skipped[:_SHOWN]]
+    if len(skipped) > _SHOWN:
+        sentences.append(f"{len(skipped) - _SHOWN} more lines were skipped; --json lists them all")
+    return sentences

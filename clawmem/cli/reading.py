@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from clawmem.errors import InvalidInput, NotFound
 
@@ -38,6 +39,37 @@ def file_or_stdin(argument: str) -> str:
         raise InvalidInput(f"{argument} is a folder.", "Name a file, or - for stdin.") from None
     except UnicodeDecodeError as problem:
         raise InvalidInput(f"{argument} is not UTF-8 text (byte {problem.start}).", "Convert it first.") from None
+
+
+@contextmanager
+def opened(argument: str) -> Iterator[IO[bytes]]:
+    """A file, or all of stdin where the argument is `-`, to be read in pieces and from its beginning again.
+
+    What comes through a pipe is kept in a temporary file first: whoever writes it slowly keeps nobody waiting.
+    """
+    if argument == "-" and (sys.stdin is None or sys.stdin.isatty()):
+        raise InvalidInput("Nothing comes in on stdin.", "Pipe it in: `clawmem ingest - < chat.jsonl`.")
+    try:
+        with sys.stdin.buffer if argument == "-" else Path(argument).open("rb") as file:
+            if file.seekable():
+                yield file
+                return
+            with _kept(file) as copy:
+                yield copy
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {argument}.", "Name a file, or - for stdin.") from None
+    except IsADirectoryError:
+        raise InvalidInput(f"{argument} is a folder.", "Name a file, or - for stdin.") from None
+
+
+def _kept(file: IO[bytes]) -> IO[bytes]:
+    import shutil  # only for pipes
+    import tempfile
+
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    shutil.copyfileobj(file, copy)
+    copy.seek(0)
+    return copy
 
 
 def json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -1,12 +1,14 @@
-"""Ingest: messages go into the ledger verbatim, each once, in one commit; nothing is learned yet."""
+"""Ingest: messages go into the ledger verbatim, each once, a commit for every 5,000; nothing is learned yet."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
+from clawmem.errors import ClawmemError
 from clawmem.index.lookup import known_events
 from clawmem.memory.writing import Writing, writing
 from clawmem.model.caller import Caller
@@ -20,10 +22,12 @@ from clawmem.model.transcript import Message, Skipped
 from clawmem.vault.vault import Vault
 
 NOTES = "daily notes"
+PART = 5_000
+PART_CHARACTERS = 4_000_000
 
 
 class Ingested(NamedTuple):
-    """How many events were added, how many the ledger held already, what was skipped and why, the commit."""
+    """How many events were added, how many the ledger held already, what was skipped and why, the last commit."""
 
     added: int
     known: int
@@ -31,49 +35,103 @@ class Ingested(NamedTuple):
     days: tuple[str, ...]
     commit: str | None
     notices: tuple[str, ...] = ()
+    commits: int = 0
 
 
 def ingest(vault: Vault, messages: Iterable[Message | Skipped], caller: Caller, source: str) -> Ingested:
     """Append the messages to their days' ledgers; the same transcript twice adds nothing.
 
-    A message that holds a credential is skipped and named, or redacted where the settings say so.
+    A message that holds a credential is skipped and named, or redacted where the settings say so. At most 5,000
+    messages are held at a time, and each such part is one commit: those made stay where a later one fails.
     """
     skipped: list[Skipped] = []
-    clean: list[Message] = []
-    for one in messages:
-        safe = one if isinstance(one, Skipped) else _without_secret(one, vault)
-        if isinstance(safe, Skipped):
-            skipped.append(safe)
-        else:
-            clean.append(safe)
+    parts = _parts(_clean(messages, vault, skipped))
+    # Taken before the lock: where nothing is recognised, no other writer has to wait for that.
+    first = next(parts, [])
     with writing(vault, caller, "ingest") as work:
-        events = to_events(clean, caller, source)
-        added, commit = _append(work, events, source)
-        days = tuple(sorted({day_of(event.timestamp) for event in added}))
-        return Ingested(len(added), len(events) - len(added), tuple(skipped), days, commit, work.notices)
+        intake = _Intake(work, source)
+        try:
+            for part in chain([first], parts):
+                intake.take(part)
+        except ClawmemError as problem:
+            if intake.added:
+                problem.hint = f"{intake.added:,} events are kept; the same command again adds the rest. {problem.hint}"
+            raise
+        return intake.done(skipped)
 
 
 def ingest_notes(vault: Vault, caller: Caller) -> Ingested:
     """Take the lines of the daily notes into the ledger as events, so that facts can cite them."""
     with writing(vault, caller, "ingest") as work:
-        events = note_events(work)
-        added, commit = _append(work, events, NOTES)
-        days = tuple(sorted({day_of(event.timestamp) for event in added}))
-        return Ingested(len(added), len(events) - len(added), (), days, commit, work.notices)
+        intake = _Intake(work, NOTES)
+        intake.append(note_events(work))
+        return intake.done(())
 
 
-def to_events(messages: Sequence[Message], caller: Caller, source: str) -> list[Event]:
+class _Intake:
+    """What one ingest has taken in so far."""
+
+    def __init__(self, work: Writing, source: str) -> None:
+        self._work = work
+        self._source = source
+        self._repeats = Repeats()
+        self._commits: list[str] = []
+        self._days: set[str] = set()
+        self._known = 0
+        self.added = 0
+
+    def take(self, messages: Sequence[Message]) -> None:
+        """Commit the messages that are new, and let go of them."""
+        self.append(to_events(messages, self._work.caller, self._source, self._repeats))
+        self._work.settle()
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Commit the events that are new."""
+        fresh = _unknown(self._work, events)
+        self._known += len(events) - len(fresh)
+        if fresh:
+            change = _change(self._work, fresh, self._source)
+            self._commits.append(self._work.commit([change])[-1])
+            self.added += len(fresh)
+            self._days.update(day_of(event.timestamp) for event in fresh)
+
+    def done(self, skipped: Sequence[Skipped]) -> Ingested:
+        """The account of it."""
+        last = self._commits[-1] if self._commits else None
+        days = tuple(sorted(self._days))
+        return Ingested(self.added, self._known, tuple(skipped), days, last, self._work.notices, len(self._commits))
+
+
+class Repeats:
+    """How often the same was said before, for messages that have no id of their own. It holds a number for each of
+    them and not the text."""
+
+    def __init__(self) -> None:
+        self._once: set[int] = set()
+        self._more: Counter[int] = Counter()
+
+    def number(self, *key: str | None) -> int:
+        """1 for the first message of this key, 2 for the second."""
+        digest = int.from_bytes(_digest(key)[:8])
+        if digest not in self._once:
+            self._once.add(digest)
+            return 1
+        self._more[digest] += 1
+        return 1 + self._more[digest]
+
+
+def to_events(messages: Iterable[Message], caller: Caller, source: str, repeats: Repeats) -> list[Event]:
     """Messages as events. An event's id comes from what it says, who says it, in which session and when, and how
     often the same was said before, so that a transcript read again gives the same ids."""
-    seen: Counter[tuple[str | None, ...]] = Counter()
+    now = stamp(caller.now)
     events = []
     for one in messages:
         key = (one.session, one.role, one.speaker, one.timestamp, one.external_id, one.text)
-        seen[key] += 1
+        number = 1 if one.external_id else repeats.number(*key)
         events.append(
             Event(
-                event_id(*key, str(seen[key])),
-                one.timestamp or stamp(caller.now),
+                event_id(*key, str(number)),
+                one.timestamp or now,
                 one.role,
                 one.text,
                 one.speaker,
@@ -81,8 +139,9 @@ def to_events(messages: Sequence[Message], caller: Caller, source: str) -> list[
                 caller.agent,
                 source,
                 one.external_id,
-                "note" if one.role == "note" else "message",
-                is_recalled(one.text),
+                "note" if one.role == "note" else one.kind,
+                one.recalled or is_recalled(one.text),
+                one.metadata,
             )
         )
     return events
@@ -110,17 +169,34 @@ def note_events(work: Writing) -> list[Event]:
 
 def event_id(*parts: str | None) -> str:
     """An id made from what identifies an event: `evt_` and 16 hex digits."""
-    digest = hashlib.sha256("\x1f".join(part or "" for part in parts).encode(errors="surrogatepass"))
-    return f"evt_{digest.hexdigest()[:16]}"
+    return f"evt_{_digest(parts).hex()[:16]}"
 
 
-def _append(work: Writing, events: Sequence[Event], source: str) -> tuple[list[Event], str | None]:
+def _digest(parts: Sequence[str | None]) -> bytes:
+    return hashlib.sha256("\x1f".join(part or "" for part in parts).encode(errors="surrogatepass")).digest()
+
+
+def _parts(messages: Iterable[Message]) -> Iterator[list[Message]]:
+    part: list[Message] = []
+    size = 0
+    for one in messages:
+        part.append(one)
+        size += len(one.text)
+        if len(part) >= PART or size >= PART_CHARACTERS:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _unknown(work: Writing, events: Sequence[Event]) -> list[Event]:
     known = known_events(work.index, (event.id for event in events))
-    fresh = [event for event in events if event.id not in known]
-    if not fresh:
-        return [], None
+    return list({event.id: event for event in events if event.id not in known}.values())
+
+
+def _change(work: Writing, events: Sequence[Event], source: str) -> Change:
     by_day: dict[str, list[Event]] = defaultdict(list)
-    for event in fresh:
+    for event in events:
         by_day[day_of(event.timestamp)].append(event)
     writes: dict[str, bytes | None] = {}
     for day, of_day in sorted(by_day.items()):
@@ -129,13 +205,22 @@ def _append(work: Writing, events: Sequence[Event], source: str) -> tuple[list[E
         writes[path] = before + (b"" if before.endswith(b"\n") or not before else b"\n") + render_events(of_day)
     first, last = min(by_day), max(by_day)
     span = first if first == last else f"{first} to {last}"
-    change = Change(
-        subject_line("ingest", "ledger", f"{len(fresh)} events from {source} ({span})"),
+    return Change(
+        subject_line("ingest", "ledger", f"{len(events)} events from {source} ({span})"),
         writes,
         trailers("ingest", agent=work.caller.agent, session=work.caller.session, sources=[source]),
         author=agent_author(work.caller.agent),
     )
-    return fresh, work.commit([change])[-1]
+
+
+def _clean(messages: Iterable[Message | Skipped], vault: Vault, skipped: list[Skipped]) -> Iterator[Message]:
+    """The messages without credentials; what is left out is added to `skipped`."""
+    for one in messages:
+        safe = one if isinstance(one, Skipped) else _without_secret(one, vault)
+        if isinstance(safe, Skipped):
+            skipped.append(safe)
+        else:
+            yield safe
 
 
 def _without_secret(message: Message, vault: Vault) -> Message | Skipped:

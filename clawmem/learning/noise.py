@@ -46,7 +46,7 @@ _EVALUATION = re.compile(
     r" are| has| had| really| made| makes| feels| felt| gave| gives|"
     r" helped| helps| reminds| reminded| turned| brings| means| meant| ended| totally| definitely| always|"
     r" just| seems| looks| came| went| tasted| will| can)\b)"
-    r"|,\s+(?:so|really|super|such|very|pretty|quite|what a|absolutely|truly|always|just|especially|hopefully|"
+    r"|,\s+(?:so|really|super|such|very|pretty|quite|what a|absolutely|truly|always|just|especially (?:when|since|because|after|with|on|in|if|as)|hopefully|"
     r"love|loving|excited|feeling|thanks to)\s"
     r"|\s+(?:and|but|so) (?:loved?|it|am|was|were|can't|cannot|had (?:a|an|so|such|the)|have (?:a|so)|feel|"
     r"felt|feeling|super|so|really|very)\s"

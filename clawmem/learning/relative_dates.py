@@ -61,6 +61,10 @@ _PATTERN = re.compile(
 )
 
 
+# "every Tuesday and Thursday" is a habit, not a day.
+_EVERY = re.compile(r"\b(?:every|each|most)(?: other| second)? (?:\w+(?:,| and|, and| or) )*$", re.IGNORECASE)
+
+
 class Found(NamedTuple):
     """A date in a text: its place, the first day it covers (ISO, None where vague), and how to write it for good.
 
@@ -78,6 +82,8 @@ def find_dates(text: str, said: date, ahead: bool = False) -> tuple[Found, ...]:
     """Every date in the text; `ahead` says the sentence looks forward, which decides bare weekdays and months."""
     found = []
     for match in _PATTERN.finditer(text):
+        if match["day"] and _EVERY.search(text, max(0, match.start() - 60), match.start("day")):
+            continue
         try:
             reading = _read(match, said, ahead)
         except (ValueError, OverflowError):

@@ -101,7 +101,7 @@ def _in_clauses(sentence: Piece, event: Event, voice: Voice) -> Iterator[Proposi
         if asks and number == len(parts) - 1:
             continue
         piece = noise.bare(Piece(part.text.replace("’", "'"), part.start, part.end))
-        if 8 <= len(piece.text) <= LONGEST_SENTENCE and not noise.is_noise(piece.text):
+        if 6 <= len(piece.text) <= LONGEST_SENTENCE and not noise.is_noise(piece.text):
             yield from _in_clause(piece, event, voice)
 
 

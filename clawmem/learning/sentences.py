@@ -46,6 +46,9 @@ _INTRODUCTION = re.compile(
 )
 
 
+_JOINED = re.compile(r"\b(?:and|but|so|though|although|yet|while|whereas)\b")
+
+
 class Piece(NamedTuple):
     """A part of a text: `text` is exactly the whole text from `start` to `end`."""
 
@@ -71,7 +74,8 @@ def clauses(sentence: Piece) -> Iterator[Piece]:
     """The parts of a sentence that could each stand alone."""
     start = 0
     for cut in _CLAUSE.finditer(sentence.text):
-        if cut[0].startswith(",") and _INTRODUCTION.search(sentence.text[max(start, cut.start() - 60) : cut.start()]):
+        before = sentence.text[max(start, cut.start() - 60) : cut.start()]
+        if cut[0].startswith(",") and not _JOINED.search(cut[0]) and _INTRODUCTION.search(before):
             continue
         yield from _trimmed(sentence.text, start, cut.start(), sentence.start)
         start = cut.end()

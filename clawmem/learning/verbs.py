@@ -46,7 +46,7 @@ HABITS = frozenset(
     "surf ski train watch listen visit travel walk meet visit host mentor camp raise breed grow make have get "
     "do help "
     "keep spend smoke avoid follow support wear sleep wake stream record blog photograph carve craft build code "
-    "develop design research manage lead earn rent exercise lift climb journal call attend sell".split()
+    "develop design research manage lead earn rent exercise lift climb journal call attend sell deploy release ship test order pay review".split()
 )
 
 # What can be under way for weeks ("I'm learning Portuguese").
@@ -59,7 +59,7 @@ UNDERTAKINGS = frozenset(
     "collaborate pursue explore switch migrate use deploy test refactor implement integrate collect edit publish "
     "compete perform recover rehab relocate make major minor finish complete intern manage lead care babysit "
     "homeschool "
-    "pay buy look try aim focus join do go network juggle knit crochet code translate put think".split()
+    "get pay buy look try aim focus join do go network juggle knit crochet code translate put think".split()
 )
 
 LIKING = {
@@ -91,7 +91,7 @@ _IRREGULAR = {
     "win": "won", "write": "wrote written", "rewatch": "rewatched", "reread": "reread", "bet": "bet",
     "learn": "learned", "rebuild": "rebuilt", "split": "split", "cut": "cut", "hurt": "hurt", "deal": "dealt",
     "fall": "fell fallen", "fight": "fought", "stand": "stood", "come": "came come", "sit": "sat",
-    "rewrite": "rewrote rewritten", "wed": "wed",
+    "rewrite": "rewrote rewritten", "cancel": "cancelled canceled", "wed": "wed",
 }  # fmt: skip
 _DOUBLED = frozenset(
     "plan stop chat shop jog run swim hit set put get win quit cut let bet skip drop hug pop trim spar refer "
@@ -100,7 +100,7 @@ _DOUBLED = frozenset(
 )
 _MORE = frozenset(
     "be come fall stand sit arrive cut hurt stop end drop rewrite rebuild split deal want intend hope dream "
-    "plan pass name "
+    "plan pass name expire "
     "call turn die suffer specialize specialise major focus belong identify report commit fight push pop welcome "
     "separate wed cost weigh cover last return resign laugh need require depend trade scale rely live".split()
 )

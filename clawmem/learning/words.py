@@ -32,7 +32,7 @@ FACT_THINGS = frozenset(
     "deadline budget limit quota target goal release launch repo repository branch stack endpoint server database "
     "sprint version port domain requirement contract milestone timeout threshold api app application project site "
     "website service client pipeline deployment backend frontend team meeting standup uptime latency coverage schema "
-    "product codebase build framework migration license hosting maximum minimum cap size".split()
+    "product codebase build framework migration license hosting maximum minimum cap size visa lease passport insurance subscription membership retro demo kickoff rehearsal".split()
 )
 
 OCCUPATION = re.compile(

@@ -27,6 +27,7 @@ class Writing:
         self.started = started
         self.index = index
         self._behind: dict[str, bytes | None] = {}
+        self._last: str | None = None
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -52,6 +53,7 @@ class Writing:
         names = self.started.commit(changes)
         for change in changes if names else ():
             self._behind.update(change.writes)
+        self._last = names[-1] if names else self._last
         return names
 
     def bring_index(self) -> None:
@@ -59,11 +61,17 @@ class Writing:
         if not self._behind:
             return
         try:
-            apply_commit(self.vault, self.index, self._behind)
+            apply_commit(self.vault, self.index, self._behind, self._last)
         except (sqlite3.Error, OSError) as problem:
             self.started.notices.append(f"the index will be built anew: {problem}")
             discard(self.vault)
         self._behind = {}
+
+    def settle(self) -> None:
+        """Bring the index along now and let go of what was committed: for acts of many commits, whose memory would
+        grow with each."""
+        self.bring_index()
+        self.started.release()
 
 
 @contextmanager

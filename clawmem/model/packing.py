@@ -11,11 +11,13 @@ Count = Callable[[str], int]
 
 
 class Section(NamedTuple):
-    """A heading and its lines, most important first; `more` is the command that shows what was left out."""
+    """A heading and its lines, most important first; `more` is the command that shows what was left out, `share`
+    the most of the free budget that the section may take."""
 
     title: str
     lines: Sequence[str]
     more: str
+    share: float = 1.0
 
 
 class Packed(NamedTuple):
@@ -43,9 +45,10 @@ def pack(heading: str, sections: Sequence[Section], budget: int, count: Count) -
         title = f"## {section.title}"
         cost = count(title + "\n")
         kept: list[str] = []
+        most = min(free, used + int(free * section.share))
         for line in section.lines:
             price = count(line + "\n") + (0 if kept else cost)
-            if used + price <= free:
+            if used + price <= most:
                 kept.append(line)
                 used += price
         if kept:

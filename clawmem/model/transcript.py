@@ -1,22 +1,37 @@
-"""Transcripts as they arrive: JSON Lines of messages, or plain text; each line becomes an event or says why not."""
+"""What a transcript gives: messages, and lines that are none; and how times, roles and words are read."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.model.dates import moment_of, stamp
 from clawmem.model.event import ROLES
 
-_ROLE_NAMES = {"human": "user", "ai": "assistant", "bot": "assistant", "model": "assistant", "developer": "system"}
-_TEXT_KEYS = ("content", "text", "message")
-_TIME_KEYS = ("timestamp", "time", "created_at", "ts")
-_ID_KEYS = ("id", "external_id", "dia_id", "uuid")
+_ROLE_NAMES = {
+    "human": "user",
+    "ai": "assistant",
+    "bot": "assistant",
+    "model": "assistant",
+    "developer": "system",
+    "function": "tool",
+    "toolresult": "tool",
+    "tool_result": "tool",
+}
+_HALVES = re.compile("[\ud800-\udfff]")
+_EPOCH = re.compile(r"\d{9,19}(?:\.\d+)?")
+# A number this large counts thousandths, millionths or billionths of a second.
+_UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+_EARLIEST_YEAR = 1000
 
 
 class Message(NamedTuple):
-    """One message of a transcript. `timestamp` is ISO 8601 UTC, or None where the transcript names no time."""
+    """One message of a transcript. `timestamp` is ISO 8601 UTC, or None where the transcript names no time.
+
+    `kind` is message, tool_call, tool_result or note; `recalled` says that its source knows nobody said it:
+    the machine around the conversation put it there.
+    """
 
     line: int
     role: str
@@ -25,6 +40,9 @@ class Message(NamedTuple):
     speaker: str | None = None
     session: str | None = None
     external_id: str | None = None
+    kind: str = "message"
+    recalled: bool = False
+    metadata: Mapping[str, Any] | None = None
 
 
 class Skipped(NamedTuple):
@@ -34,81 +52,55 @@ class Skipped(NamedTuple):
     reason: str
 
 
-def looks_like_json_lines(text: str) -> bool:
-    """Whether a text is JSON Lines rather than prose: its first line that is not empty begins an object."""
-    return text.lstrip().startswith("{")
-
-
-def read_json_lines(text: str) -> Iterator[Message | Skipped]:
-    """The messages of JSON Lines `{role, content, timestamp?, speaker?, session?, id?}`, verbatim."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield _message(number, line)
-
-
-def read_plain(text: str, role: str = "note") -> Iterator[Message | Skipped]:
-    """The paragraphs of plain text, verbatim but for the white space around them."""
-    number = 1
-    for paragraph in text.replace("\r\n", "\n").split("\n\n"):
-        stripped = paragraph.strip()
-        if stripped:
-            yield Message(number + paragraph[: paragraph.find(stripped[0])].count("\n"), role, stripped)
-        number += paragraph.count("\n") + 2
-
-
-def _message(number: int, line: str) -> Message | Skipped:
-    try:
-        record = json.loads(line)
-    except ValueError as problem:
-        return Skipped(number, f"it is not JSON ({problem})")
-    if not isinstance(record, dict):
-        return Skipped(number, "it is not a JSON object")
-    role = str(record.get("role", "user")).lower()
-    role = _ROLE_NAMES.get(role, role)
-    if role not in ROLES:
-        return Skipped(number, f"its role '{role}' is none of {', '.join(ROLES)}")
-    text = _content(_first(record, _TEXT_KEYS))
-    if text is None or not text.strip():
-        return Skipped(number, "it has no content")
-    when = _first(record, _TIME_KEYS)
-    try:
-        timestamp = None if when is None else _moment(when)
-    except (ValueError, OverflowError, OSError):
-        return Skipped(number, f"its timestamp '{when}' is not a time")
-    external = _first(record, _ID_KEYS)
-    return Message(
-        number,
-        role,
-        text,
-        timestamp,
-        _word(record.get("speaker") or record.get("name")),
-        _word(record.get("session") or record.get("session_id")),
-        _word(external),
-    )
-
-
-def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+def first(record: Mapping[str, Any], *keys: str) -> Any:
+    """The value of the first of these keys that holds one."""
     return next((record[key] for key in keys if record.get(key) is not None), None)
 
 
-def _content(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        parts = [part if isinstance(part, str) else part.get("text") for part in value if isinstance(part, str | dict)]
-        texts = [part for part in parts if isinstance(part, str)]
-        return "\n".join(texts) if texts else None
-    return None
+def word(value: Any) -> str | None:
+    """A name or an id as text; None where it says nothing or is no plain value."""
+    if value is None or isinstance(value, dict | list):
+        return None
+    return str(value) if str(value).strip() else None
+
+
+def role_of(value: Any) -> str:
+    """The role as the ledger calls it; ValueError where it is none."""
+    named = str(value).lower()
+    role = _ROLE_NAMES.get(named, named)
+    if role not in ROLES:
+        raise ValueError(f"its role '{named}' is none of {', '.join(ROLES)}")
+    return role
+
+
+def time_of(value: Any) -> str | None:
+    """A time as ISO 8601 UTC, from ISO 8601 or from seconds or milliseconds since 1970; ValueError where it is none."""
+    if value is None:
+        return None
+    try:
+        return _moment(value)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(f"its timestamp '{value}' is not a time") from None
+
+
+def sound(text: str) -> str:
+    """The text with halves of broken characters, which no file can hold, replaced by U+FFFD."""
+    return text if text.isascii() or not _HALVES.search(text) else _HALVES.sub("\ufffd", text)
 
 
 def _moment(value: Any) -> str:
+    from datetime import UTC, datetime
+
+    if isinstance(value, str) and _EPOCH.fullmatch(value.strip()):
+        value = float(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        from datetime import UTC, datetime
+        moment = datetime.fromtimestamp(_seconds(value), UTC)
+    else:
+        moment = moment_of(str(value))
+    if moment.year < _EARLIEST_YEAR:
+        raise ValueError("no transcript is that old")
+    return stamp(moment)
 
-        seconds = value / 1000 if value > 1e11 else value
-        return stamp(datetime.fromtimestamp(seconds, UTC))
-    return stamp(moment_of(str(value)))
 
-
-def _word(value: Any) -> str | None:
-    return str(value) if value is not None and str(value).strip() else None
+def _seconds(value: float) -> float:
+    return next((value / divisor for limit, divisor in _UNITS if value > limit), value)

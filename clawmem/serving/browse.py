@@ -7,7 +7,7 @@ from typing import NamedTuple
 from clawmem.index.channels import Filter, all_passing
 from clawmem.index.lookup import Placed
 from clawmem.index.lookup import find as find_fact
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import answered
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
 from clawmem.model.ranking import ordered
@@ -26,15 +26,10 @@ class Listed(NamedTuple):
 
 def show(vault: Vault, reference: str, caller: Caller) -> tuple[Placed, tuple[str, ...]]:
     """One fact by id or unique prefix; showing it counts as an access."""
-    index = open_index(vault)
-    try:
-        placed = find_fact(index, reference)
-    finally:
-        index.close()
+    placed, notices = answered(vault, lambda index: (find_fact(index, reference), index.notices))
     counted = accesses(unfolded(vault))
     problem = record_access(vault, stamp(caller.now), [placed.fact.id])
-    notices = (*index.notices, *([problem] if problem else []))
-    return Placed(with_access(placed.fact, counted), placed.entity), notices
+    return Placed(with_access(placed.fact, counted), placed.entity), (*notices, *([problem] if problem else []))
 
 
 def list_facts(
@@ -46,12 +41,9 @@ def list_facts(
     status: str | None = None,
 ) -> Listed:
     """The facts that pass a filter, hot before warm before cold; listing counts as no access."""
-    index = open_index(vault)
-    try:
-        passing = all_passing(index, wanted)
-        notices = (*index.notices, *unreadable(index))
-    finally:
-        index.close()
+    passing, notices = answered(
+        vault, lambda index: (all_passing(index, wanted), (*index.notices, *unreadable(index)))
+    )
     counted = accesses(unfolded(vault))
     shown = {one.fact.id: Placed(with_access(one.fact, counted), one.entity) for one in passing}
     standings = ordered(standing_of(one.fact, one.entity, caller.now, caller.agent) for one in shown.values())
@@ -65,9 +57,5 @@ def list_facts(
 
 def peek(vault: Vault, reference: str) -> Placed:
     """One fact by id or unique prefix, without counting an access."""
-    index = open_index(vault)
-    try:
-        placed = find_fact(index, reference)
-    finally:
-        index.close()
+    placed = answered(vault, lambda index: find_fact(index, reference))
     return Placed(with_access(placed.fact, accesses(unfolded(vault))), placed.entity)

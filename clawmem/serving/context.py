@@ -21,6 +21,9 @@ from clawmem.vault.journal import record_access
 from clawmem.vault.vault import Vault
 
 FOR_QUESTION = 20
+ALWAYS = "Always"
+# Beside a question, what always surfaces may take this much of the budget and no more.
+ALWAYS_SHARE = 0.5
 _LONGEST_PROSE = 600
 
 
@@ -51,6 +54,8 @@ def context(
         notices = list(dict.fromkeys([*notices, *result.notices]))
     groups = _groups(active, asked, question)
     sections = [_section(title, ids, active, more) for title, ids, more in groups if ids]
+    if asked and sections[0].title == ALWAYS:
+        sections[0] = sections[0]._replace(share=ALWAYS_SHARE)
     sections[1:1] = _written(vault, active)
     heading = f"# Memory on {stamp(caller.now)[:10]}"
     least = smallest_budget(heading, sections, token_bound)
@@ -71,7 +76,7 @@ def _groups(
     taken = {*always}
     answering = [one for one in asked if one not in taken]
     taken.update(answering)
-    groups = [("Always", always, "clawmem list"), ("For this question", answering, f"clawmem recall '{question}'")]
+    groups = [(ALWAYS, always, "clawmem list"), ("For this question", answering, f"clawmem recall '{question}'")]
     for tier, title in ((HOT, "Fresh in use"), (WARM, "Used lately"), (COLD, "Known")):
         ids = [one for one, (_, heat) in active.items() if heat == tier and one not in taken]
         groups.append((title, ids, f"clawmem list --tier {tier}"))

@@ -102,7 +102,10 @@ def _best(
     scores = {
         name: {shown[n].fact.id: score for n, score in one.scores.items() if n in shown} for name, one in hits.items()
     }
-    return [(row_of[one.id], standings[one.id].tier, one) for one in rank(scores, standings)[:limit]]
+    best = rank(scores, standings)[:limit]
+    # An agent's own facts come first among those that earned their place.
+    best.sort(key=lambda one: not standings[one.id].own)
+    return [(row_of[one.id], standings[one.id].tier, one) for one in best]
 
 
 def _whole(index: Index, best: Sequence[tuple[int, str, Ranked]], counted: Mapping[str, Access]) -> tuple[Found, ...]:

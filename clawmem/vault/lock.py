@@ -11,7 +11,8 @@ from pathlib import Path
 
 from clawmem.errors import Locked
 
-_SHORTEST_NAP = 0.002
+_FIRST_NAP = 0.002
+_SHORTEST_NAP = 0.0005
 _LONGEST_NAP = 0.02
 
 
@@ -32,18 +33,24 @@ def writer_lock(path: Path, wait: float, purpose: str) -> Iterator[int]:
 
 
 def _acquire(descriptor: int, wait: float) -> None:
-    deadline = time.monotonic() + wait
-    nap = _SHORTEST_NAP
+    start = time.monotonic()
+    nap = _FIRST_NAP
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            left = deadline - time.monotonic()
-            if left <= 0:
+            waited = time.monotonic() - start
+            if waited >= wait:
                 raise _held(descriptor, wait) from None
-            time.sleep(min(nap, left))
-            nap = min(nap * 1.5, _LONGEST_NAP)
+            time.sleep(min(nap, wait - waited))
+            nap = _next_nap(nap, waited)
+
+
+def _next_nap(nap: float, waited: float) -> float:
+    """Who has waited long looks more often than who has just come, so that no one of many is passed over for ever."""
+    longest = _LONGEST_NAP / (1 + waited) ** 2
+    return max(_SHORTEST_NAP, min(nap * 1.5, longest))
 
 
 def _held(descriptor: int, wait: float) -> Locked:

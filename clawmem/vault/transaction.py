@@ -52,6 +52,7 @@ class Transaction:
         self.notices: list[str] = []
         self.unreadable: dict[str, ClawmemError] = {}
         self._read: dict[str, bytes | None] = {}
+        self._released: dict[str, bytes] = {}
         self._scan: subprocess.Popen[bytes] | None = None
         self._unfinished = False
 
@@ -59,8 +60,17 @@ class Transaction:
         """A work tree file as this transaction sees it; remembered, so that a later edit by hand is noticed."""
         self.adopt()
         if path not in self._read:
-            self._read[path] = self.vault.read(path)
+            data = self.vault.read(path)
+            if path in self._released and self._released[path] != _digest(data):
+                raise Locked(f"{path} was edited while this ran.", "Run the command again.")
+            self._read[path] = data
         return self._read[path]
+
+    def release(self) -> None:
+        """Forget the contents read and written so far, to need no more memory with every commit; an edit by hand is
+        noticed all the same."""
+        self._released.update({path: _digest(data) for path, data in self._read.items()})
+        self._read.clear()
 
     def begin(self) -> None:
         """Finish what an earlier process left undone and start looking for edits made by hand."""
@@ -225,6 +235,12 @@ def _refuse_unfinished(vault: Vault) -> None:
 
 def _is_sparse(vault: Vault) -> bool:
     return vault.git.try_run("config", "--bool", "core.sparseCheckout") == b"true\n"
+
+
+def _digest(data: bytes | None) -> bytes:
+    import hashlib  # only acts of many commits need it
+
+    return b"" if data is None else hashlib.sha256(data).digest()
 
 
 def _consumed(changes: Sequence[Change]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ def write_at_once(root: Path, environment: Mapping[str, str], writers: int, each
     before = len(commits(root, own))
     with ThreadPoolExecutor(writers) as pool:
         failed = [said for all_said in pool.map(partial(_write, root, own, each), range(writers)) for said in all_said]
-    assert failed == []
+    assert not failed, failed
     assert_whole(root, own)
     assert_sound(root, own)
     assert len(commits(root, own)) == before + writers * each

@@ -69,3 +69,15 @@ def test_what_people_wrote_on_a_summary_is_served(vault: Vault, caller: Caller) 
     page = vault.root / "life/resources/bike/summary.md"
     page.write_text(page.read_text().replace("# Bike", "# Bike\n\nKept in the cellar."))
     assert "- resources/bike: Kept in the cellar." in context(vault, caller, 400).packed.text
+
+
+def test_what_always_surfaces_leaves_room_for_the_question(vault: Vault, caller: Caller) -> None:
+    drafts = [
+        draft_from_record({"fact": f"Important standing fact number {n}", "importance": 0.9}, caller.now)
+        for n in range(40)
+    ]
+    drafts.append(draft_from_record({"fact": "The boiler is serviced by Warmfix"}, caller.now))
+    remember(vault, drafts, caller)
+    text = context(vault, caller, 400, "who services the boiler?").packed.text
+    assert "Warmfix" in text
+    assert "Important standing fact" in text

@@ -118,3 +118,10 @@ def test_nothing_found_says_what_each_channel_did(stocked: Vault, caller: Caller
 def test_a_limit_cuts_after_ranking(stocked: Vault, caller: Caller) -> None:
     whole = _texts(_ask(stocked, caller, "Jane roof"))
     assert _texts(_ask(stocked, caller, "Jane roof", limit=2)) == whole[:2]
+
+
+def test_own_facts_come_first_among_those_found(stocked: Vault, caller: Caller) -> None:
+    agent = caller._replace(agent="finance")
+    _keep(stocked, agent, "Somebody called Jane wrote about invoices", entity="@finance/areas/mail")
+    found = _texts(_ask(stocked, agent, "Where does Jane live?", Filter(owners=("", "finance"))))
+    assert found[:2] == ["Somebody called Jane wrote about invoices", "Jane lives in Oslo"]

@@ -8,6 +8,7 @@ from clawmem.learning import grammar as g
 from clawmem.learning import verbs
 from clawmem.learning.shapes.shape import Setting, Shape
 from clawmem.learning.words import (
+    APPOINTMENT,
     FACT_THINGS,
     RELATION_OF,
     VAGUE,
@@ -47,10 +48,22 @@ def owned(reading: g.Reading, setting: Setting) -> Shape | None:
         return Shape("relationship", "name", rest, 0.75, 0.9)
     if reading.lemma == "be" and is_somebody(reading.subject) and re.match(r"(?:called|named) [A-Z]", rest):
         return Shape("relationship", "name", rest.split(" ", 1)[1], 0.75, 0.9)
-    last = owned.split()[-1].lower() if owned else ""
-    if last in WORK_THINGS | FACT_THINGS:
+    of_other = _OTHERS.match(owned)
+    if of_other and reading.aspect == g.BE and not reading.negated and not reading.past and rest:
+        attribute = _ATTRIBUTE.match(of_other["what"])
+        return _attribute(attribute, rest, setting) if attribute and not VAGUE.match(rest) else None
+    head = _HEAD.match(owned.lower())
+    last = head[0].split()[-1] if head else ""
+    if last in _THINGS:
         return thing(reading, setting)
+    if reading.aspect == g.BE and not reading.past and not reading.negated and setting.dated and _ON_DAY.match(rest):
+        return Shape("event", "scheduled_for", rest, 0.6, 0.8) if APPOINTMENT.fullmatch(last) else None
     return None
+
+
+_HEAD = re.compile(r"[\w' -]+?(?= (?:for|of|to|with|on|in|at) |$)")
+_ON_DAY = re.compile(r"(?:on |at |in |scheduled (?:for|on) |set for |due )?\S*\d|(?:on|next|this) ")
+_OTHERS = re.compile(r"(?P<who>(?:[\w-]+ ){0,2}(?P<noun>[a-zé]+)(?:,? [A-Z]\w+)?)'s (?P<what>[a-z -]+)$")
 
 
 def _attribute(attribute: re.Match[str], rest: str, setting: Setting) -> Shape | None:
@@ -59,7 +72,7 @@ def _attribute(attribute: re.Match[str], rest: str, setting: Setting) -> Shape |
         return None
     if kind == "favorite" and re.search(r"(?:thing|part|one|memory|moment|way|bit|spots?)\b", attribute["favorite"]):
         return None
-    if kind == "goal" and (setting.chat or not re.match(r"to \w+ \w+", rest)):
+    if kind == "goal" and ((setting.chat and not setting.dated) or not re.match(r"to \w+ \w+", rest)):
         return None
     if kind in ("job", "employer", "hobby", "diet") and re.match(
         r"(?:so|really|very|pretty|going|great|good|hard|stressful|tough|keeping|awesome)\b", rest
@@ -77,6 +90,7 @@ _THING_IS = re.compile(
     r"running|scheduled|limited|located|moved|pushed|version|v\d|now |currently |around \d|"
     r"about \d|under \d|over \d|up to \d)"
 )
+_THINGS = FACT_THINGS | WORK_THINGS
 _THING_VERBS = {
     "use": "uses",
     "run": "uses",
@@ -86,12 +100,17 @@ _THING_VERBS = {
     "cost": None,
     "depend": "uses",
     "weigh": None,
+    "end": "ends",
+    "expire": "ends",
+    "start": None,
+    "begin": None,
+    "close": None,
 }
 
 
 def thing(reading: g.Reading, setting: Setting) -> Shape | None:
     words = reading.subject.lower().split()[1:]
-    head = next((word for word in words if word.strip(",'s") in FACT_THINGS | WORK_THINGS), None)
+    head = next((bare for word in words if (bare := word.strip(",").removesuffix("'s")) in _THINGS), None)
     rest = reading.rest.rstrip(" .!,")
     if not head or not rest or VAGUE.match(rest) or reading.negated or len(words) > 7:
         return None
@@ -102,7 +121,9 @@ def thing(reading: g.Reading, setting: Setting) -> Shape | None:
         and (setting.specific or re.search(r"\d", rest))
     ):
         rest = re.sub(r"^(?:now |currently |set (?:to|at|for) |moved to |pushed to )+", "", rest)
-        return Shape("fact", _thing_predicate(words), rest, 0.65, 0.75)
+        return Shape("fact", _thing_predicate(words, rest), rest, 0.65, 0.75)
+    if reading.aspect == verbs.PRESENT and reading.lemma == "run" and re.match(r"out\b", rest):
+        return Shape("fact", "ends", re.sub(r"^out ?", "", rest), 0.65, 0.75) if setting.dated else None
     if reading.aspect == verbs.PRESENT and reading.lemma in _THING_VERBS and setting.specific:
         return Shape("fact", _THING_VERBS[reading.lemma], re.sub(r"^(?:on|to) ", "", rest), 0.6, 0.75)
     if (
@@ -110,22 +131,35 @@ def thing(reading: g.Reading, setting: Setting) -> Shape | None:
         and reading.past
         and re.match(r"(?:moved|pushed|changed|extended|postponed) (?:back )?(?:from .+ )?to ", rest)
     ):
-        return Shape("fact", _thing_predicate(words), re.sub(r".*? to ", "", rest), 0.65, 0.75)
+        return Shape("fact", _thing_predicate(words, rest), re.sub(r".*? to ", "", rest), 0.65, 0.75)
     return None
 
 
-def _thing_predicate(words: list[str]) -> str | None:
+_AT_TIME = re.compile(r"(?:(?:moved|pushed|changed|extended|postponed) .*|(?:on|at|in|every|each) .*)(?:\d|day)")
+_SET_TO = re.compile(r"(?:[A-Z][\w.+#/-]*|v?\d[\w.,]*|[\"'`]\S+[\"'`])(?: [\w.+#%-]+){0,2}$")
+_WHEN = frozenset("standup meeting retro review demo sprint milestone call kickoff class rehearsal".split())
+_WHAT = frozenset(
+    "database hosting framework version port domain branch license threshold timeout target cap maximum minimum "
+    "size coverage stack".split()
+)
+
+
+def _thing_predicate(words: list[str], rest: str) -> str | None:
+    """What of a thing is told, where it is something of which there is one at a time."""
     joined = " ".join(words)
     for noun, predicate in (
         ("deadline", "deadline"),
         ("launch", "deadline"),
-        ("release date", "deadline"),
+        ("release", "deadline"),
         ("budget", "budget"),
         ("limit", "limit"),
         ("quota", "limit"),
-        ("database", "uses"),
-        ("stack", "uses"),
     ):
         if noun in joined:
             return predicate
-    return None
+    last = re.split(r" (?:for|of|in|with|on) ", joined)[0].split()[-1]
+    if last in _WHEN and _AT_TIME.match(rest):
+        return "scheduled_for"
+    if last in _WHAT and _SET_TO.match(rest):
+        return "set_to"
+    return "uses" if "database" in joined or "stack" in joined else None

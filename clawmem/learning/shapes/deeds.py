@@ -57,7 +57,7 @@ _STRONG_ONLY_WITH = {
     "display": r"(?:my|our) ",
     "present": r"(?:my|our|an?) ",
     "become": r"(?:an?|friends with|the|vegan|vegetarian|interested in|engaged) ?",
-    "teach": r"(?:an?|my|myself|[A-Z]|\d|some (?:kids|students)) ?",
+    "teach": r"(?:an?|me to|my|myself|[A-Z]|\d|some (?:kids|students)) ?",
     "earn": r"(?:an?|my|the|\$?\d) ?",
     "release": r"(?:an?|my|our|the|version|v?\d) ?",
     "use": r"$",
@@ -110,7 +110,9 @@ _GOT = re.compile(
     r"work|gym|store|shop)\b)[a-zA-Z ]{4,})"
 )
 _TOLD = re.compile(r"(?:to|that|on|against|we) ")
-_SWITCHED = re.compile(r"(?:over )?(?:(?:\w+ )?from (?P<old>.+?) )?to (?P<new>.+)")
+_SWITCHED = re.compile(
+    r"(?:over )?(?:(?:\w+ )?from (?P<old>.+?) )?to (?P<new>.+?)(?: from (?P<was>[\w.+#-]+(?: [\w.+#-]+)?))?$"
+)
 
 
 def did(reading: g.Reading, setting: Setting) -> Shape | None:
@@ -128,7 +130,7 @@ def did(reading: g.Reading, setting: Setting) -> Shape | None:
         )
     if lemma in verbs.LIKING and reading.aspect == g.HAVE_DONE and "always" in reading.verb:
         return likes(reading._replace(past=False), rest, setting)
-    turned = re.match(r"(\d{1,3})(?: years old)?$", rest) if lemma == "turn" else None
+    turned = re.match(r"(\d{1,3})(?: years old)?(?= (?:in|on|last|this) |$)", rest) if lemma == "turn" else None
     if turned:
         return Shape("identity", "age", turned[1], 0.7, 0.85)
     if lemma == "pass" and rest.startswith("away") and reading.person != g.SELF:
@@ -139,6 +141,10 @@ def did(reading: g.Reading, setting: Setting) -> Shape | None:
         return Shape("milestone", None, f"got {rest}", 0.6, 0.8) if _GOT.match(rest) else None
     if lemma in ("switch", "migrate", "convert", "change"):
         return _switched(rest)
+    if lemma == "replace":
+        return _replaced(rest) or _milestone(reading, rest, setting)
+    if lemma == "cancel":
+        return _cancelled(rest) or _milestone(reading, rest, setting)
     shape = _always(reading, rest, setting)
     if shape or not rest or lemma in verbs.IDLE:
         return shape or _quit(lemma, rest)
@@ -178,10 +184,29 @@ def _quit(lemma: str, rest: str) -> Shape | None:
         name = re.split(r"[,.]| (?:to|because|and|as|in|for|after|since|with) ", job[1])[0]
         return Shape("milestone", "works_at", name, 0.7, 0.8, ended=True)
     if lemma in ("quit", "stop") and stopped and not VAGUE.match(stopped[2]):
-        return Shape("milestone", "hobby", stopped[2], 0.6, 0.75, ended=True)
+        what = re.sub(r"^(?:at|for|in) ", "", stopped[2]) if stopped[1] in ("working", "living") else stopped[2]
+        return Shape("milestone", _STOPPED.get(stopped[1], "hobby"), what, 0.6, 0.75, ended=True)
     if lemma == "quit" and re.match(r"(?:my job|smoking|drinking|school|college)", rest):
         return Shape("milestone", None, f"quit {rest}", 0.7, 0.8)
     return None
+
+
+_STOPPED = {
+    "using": "uses", "working": "works_at", "living": "lives_in", "taking": "takes", "dating": "partner",
+    "seeing": None, "studying": "studies", "learning": "studies", "eating": None, "drinking": None, "going": None,
+}  # fmt: skip
+
+
+def _replaced(rest: str) -> Shape | None:
+    """`Pulumi with Terraform`: the named thing after `with` is in use instead of the one before."""
+    found = re.match(r"(?:my |our |the )?(?P<old>.{2,60}?) (?:with|by) (?P<new>[A-Z\d].+)", rest)
+    return Shape("decision", "uses", found["new"], 0.7, 0.8, former=found["old"]) if found else None
+
+
+def _cancelled(rest: str) -> Shape | None:
+    """A plan that was given up, as the plan it ends."""
+    found = re.match(r"(?:my|our|the) plans? (?:to|for|of) (?P<what>\w+ .+)", rest)
+    return Shape("plan", "plans_to", found["what"], 0.6, 0.8, ended=True) if found else None
 
 
 def _switched(rest: str) -> Shape | None:
@@ -189,7 +214,7 @@ def _switched(rest: str) -> Shape | None:
     if not found or VAGUE.match(found["new"]):
         return None
     new = re.split(r"[,.]| (?:because|since|as|for|in|on) ", found["new"])[0]
-    return Shape("decision", "uses", new, 0.7, 0.8, former=found["old"])
+    return Shape("decision", "uses", new, 0.7, 0.8, former=found["old"] or found["was"])
 
 
 def _milestone(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
@@ -244,6 +269,9 @@ _DONE = {"buy": "owns", "purchase": "owns"}
 
 
 def _decided(rest: str) -> Shape | None:
+    over = re.match(r"(?P<new>[\w.+# -]{2,40}?) (?:over|instead of|rather than) (?P<old>[\w.+# -]{2,60})$", rest)
+    if over and not VAGUE.match(rest):
+        return Shape("decision", "decided", rest, 0.7, 0.8)
     if re.match(r"(?:to|on|not to|that) (?:it|that|this|go for it|try|the following|take)\b", rest) or not _TOLD.match(
         rest
     ):

@@ -58,6 +58,9 @@ def does(reading: g.Reading, setting: Setting) -> Shape | None:
     return _habit(reading, rest, setting)
 
 
+_RATHER = re.compile(r" (?:to|over|rather than|instead of|than) ")
+
+
 def likes(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
     if len(rest) < 3 or rest == "to":
         return None
@@ -68,7 +71,9 @@ def likes(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
     predicate = verbs.LIKING[reading.lemma]
     if reading.negated:
         predicate = {"likes": "dislikes", "dislikes": "likes", "prefers": "dislikes"}[predicate]
-    return Shape("preference", predicate, rest, 0.7 if predicate == "prefers" else 0.55, 0.8)
+    over = _RATHER.search(rest) if predicate == "prefers" else None
+    former = rest[over.end() :] if over else None
+    return Shape("preference", predicate, rest, 0.7 if predicate == "prefers" else 0.55, 0.8, former=former)
 
 
 def _aims(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
@@ -169,6 +174,8 @@ WORKING: dict[str, Callable[[str], Shape | None]] = {
         r"(.*\b(?:medication|insulin|pills|antihistamines?|inhaler|"
         r"supplements|mg)\b.*)",
     ),
+    "sing": _named("preference", "hobby", 0.5, r"((?:[\w-]+ )?(?:in|with) (?:an?|the|my|our) .*\b(?:choir|band|chorus|group)\b.*)"),
+    "keep": _named("status", None, 0.5, r"((?:bees|chickens|hens|goats|sheep|rabbits|ducks|pigeons|horses)\b.*)"),
     "suffer": _named("health", "health", 0.9, r"from (.+)"),
     "run": _named(
         "status",

@@ -177,9 +177,14 @@ _COUNTED = re.compile(
 _CALLED = re.compile(r"(?:named|called|name is|,) ([A-Z][\w'-]+(?:(?:,? and |, | & )[A-Z][\w'-]+)*)")
 
 
+_YOUNG = re.compile(r"an? [\w-]+[- ](?:year|month|week)s?[- ]old(?: (?:named|called) [A-Z]\w+)?$")
+
+
 def has(reading: g.Reading, setting: Setting) -> Shape | None:
     rest = reading.rest.rstrip(" .!,")
     counted = _COUNTED.match(rest)
+    if _YOUNG.match(rest) and not reading.past:
+        return Shape("relationship", "child", rest, 0.75, 0.85)
     if counted and counted["noun"] in RELATION_OF and not reading.past:
         predicate = RELATION_OF[counted["noun"]]
         if predicate != "friend" or _CALLED.search(rest):

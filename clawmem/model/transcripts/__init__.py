@@ -1,0 +1,1 @@
+"""Readers of transcripts, one module per format; `formats` is the table of them."""

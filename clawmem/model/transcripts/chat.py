@@ -1,0 +1,87 @@
+"""Chats as objects of role and content: one message an object, or a list of them under `messages`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from clawmem.model.transcript import Message, Skipped, first, role_of, time_of, word
+from clawmem.model.transcripts.parts import Read, Thread, answered, called, said
+
+_TEXT_KEYS = ("content", "text", "message")
+_TIME_KEYS = ("timestamp", "time", "created_at", "create_time", "created", "ts")
+_ID_KEYS = ("id", "external_id", "dia_id", "uuid")
+_SESSION_KEYS = ("session", "session_id", "conversation_id", "thread_id")
+
+
+def fits_message(record: Mapping[str, Any]) -> bool:
+    """Whether a record is a message: content, and a role or no other kind of type."""
+    content = first(record, *_TEXT_KEYS)
+    if not isinstance(content, str | list) and "tool_calls" not in record:
+        return False
+    return isinstance(record.get("role"), str) or "type" not in record
+
+
+def fits_chat(record: Mapping[str, Any]) -> bool:
+    """Whether a record is a whole chat."""
+    return isinstance(record.get("messages"), list)
+
+
+def read_message(line: int, record: Mapping[str, Any], thread: Thread) -> Read:
+    """The events of one message `{role, content, timestamp?, speaker?, session?, id?, tool_calls?}`."""
+    try:
+        base = _base(line, record)
+    except ValueError as problem:
+        return [Skipped(line, str(problem))]
+    content = first(record, *_TEXT_KEYS)
+    if base.role == "tool":
+        identity = first(record, "tool_call_id", *_ID_KEYS)
+        tool = None if "speaker" in record else record.get("name")
+        base = base._replace(speaker=None) if tool else base
+        events = list(answered(base, content, identity, thread, tool))
+    else:
+        events = [*said(base, content, thread), *_calls(base, record, thread)]
+    return events if events or isinstance(content, list) else [Skipped(line, "it has no content")]
+
+
+def read_chat(line: int, record: Mapping[str, Any], thread: Thread) -> Iterator[Message | Skipped]:
+    """The events of a chat `{messages: [...], id?, created?}`; its messages take from it what they do not say."""
+    messages = record.get("messages")
+    if not isinstance(messages, list):
+        yield Skipped(line, "it has no list of messages")
+        return
+    outer = {
+        "session": first(record, *_SESSION_KEYS, "id", "uuid"),
+        "timestamp": first(record, *_TIME_KEYS),
+    }
+    for number, one in enumerate(messages, 1):
+        if not isinstance(one, dict):
+            yield Skipped(line, f"message {number} of it is not a JSON object")
+            continue
+        inherited = {key: value for key, value in outer.items() if value is not None}
+        for event in read_message(line, {**inherited, **one}, thread):
+            yield event if isinstance(event, Message) else Skipped(line, f"message {number} of it: {event.reason}")
+
+
+def _base(line: int, record: Mapping[str, Any]) -> Message:
+    return Message(
+        line,
+        role_of(record.get("role", "user")),
+        "",
+        time_of(first(record, *_TIME_KEYS)),
+        word(first(record, "speaker", "name")),
+        word(first(record, *_SESSION_KEYS)),
+        word(first(record, *_ID_KEYS)),
+    )
+
+
+def _calls(base: Message, record: Mapping[str, Any], thread: Thread) -> Iterator[Message]:
+    calls = record.get("tool_calls")
+    for one in calls if isinstance(calls, list) else ():
+        if isinstance(one, dict):
+            function = one.get("function")
+            inner = function if isinstance(function, dict) else one
+            yield called(base, inner.get("name"), inner.get("arguments"), one.get("id"), thread)
+    old = record.get("function_call")
+    if isinstance(old, dict):
+        yield called(base, old.get("name"), old.get("arguments"), None, thread)

@@ -1,0 +1,95 @@
+"""The data export of ChatGPT: conversations as trees of messages, of which the branch last shown is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from clawmem.model.transcript import Message, Skipped, first, role_of, time_of, word
+from clawmem.model.transcripts.parts import Thread, answered, called
+
+_THINKING = frozenset({"thoughts", "reasoning_recap"})
+_REMEMBERED = frozenset({"user_editable_context", "model_editable_context"})
+
+
+def fits(record: Mapping[str, Any]) -> bool:
+    """Whether a record is a conversation of such an export."""
+    return isinstance(record.get("mapping"), dict)
+
+
+def read(line: int, record: Mapping[str, Any], thread: Thread) -> Iterator[Message | Skipped]:
+    """The events of one conversation, oldest first."""
+    if not fits(record):
+        yield Skipped(line, "it has no mapping of messages")
+        return
+    session = word(first(record, "conversation_id", "id"))
+    for number, message in enumerate(branch(record), 1):
+        try:
+            when = time_of(first(message, "create_time")) or time_of(record.get("create_time"))
+            yield from _message(line, message, when, session, thread)
+        except ValueError as problem:
+            yield Skipped(line, f"message {number} of '{record.get('title') or session}': {problem}")
+
+
+def branch(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The messages from the root to the current node; where none is current, along the last child of each."""
+    nodes = record["mapping"]
+    here = record.get("current_node")
+    if here not in nodes:
+        here = _last_leaf(nodes)
+    path: list[Mapping[str, Any]] = []
+    seen = set()
+    while isinstance(nodes.get(here), dict) and here not in seen:
+        seen.add(here)
+        message = nodes[here].get("message")
+        path += [message] if isinstance(message, dict) else []
+        here = nodes[here].get("parent")
+    return path[::-1]
+
+
+def _last_leaf(nodes: Mapping[str, Any]) -> str | None:
+    here = next((key for key, node in nodes.items() if isinstance(node, dict) and not node.get("parent")), None)
+    seen = set()
+    while here is not None and here not in seen:
+        seen.add(here)
+        children = [child for child in (nodes[here].get("children") or ()) if isinstance(nodes.get(child), dict)]
+        here = children[-1] if children else here
+    return here
+
+
+def _message(
+    line: int, message: Mapping[str, Any], when: str | None, session: str | None, thread: Thread
+) -> Iterator[Message]:
+    author, about, content = (_object(message.get(key)) for key in ("author", "metadata", "content"))
+    kind = content.get("content_type")
+    hidden = bool(about.get("is_visually_hidden_from_conversation") or about.get("is_user_system_message"))
+    base = Message(
+        line, role_of(author.get("role", "user")), "", when, None, session, word(message.get("id")),
+        recalled=hidden or kind in _REMEMBERED,
+    )  # fmt: skip
+    text = _text(content)
+    recipient = message.get("recipient") or "all"
+    if kind in _THINKING or not text.strip():
+        return
+    if base.role == "tool":
+        yield from answered(base, text, None, thread, author.get("name"), kind == "system_error")
+    elif recipient != "all":
+        yield called(base, recipient, text, message.get("id"), thread)
+    else:
+        yield base._replace(text=text)
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    parts = content.get("parts")
+    if isinstance(parts, list):
+        found = [part if isinstance(part, str) else part.get("text") for part in parts if isinstance(part, str | dict)]
+        return "\n".join(text for text in found if isinstance(text, str) and text)
+    if content.get("content_type") == "user_editable_context":
+        told = [content.get("user_profile"), content.get("user_instructions")]
+        return "\n".join(text for text in told if isinstance(text, str))
+    found = first(content, "text", "result", "model_set_context")
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,59 @@
+"""Sessions of Claude Code: one JSON object a line, a `message` inside, and lines of bookkeeping between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from clawmem.model.transcript import Message, Skipped, first, time_of, word
+from clawmem.model.transcripts.parts import Read, Thread, said
+
+_SPOKEN = ("user", "assistant")
+# Lines by which the program keeps its own books; nobody says anything in them.
+_QUIET = frozenset(
+    "summary file-history-snapshot file-history-delta queue-operation progress attachment last-prompt mode "
+    "permission-mode custom-title ai-title agent-name agent-color agent-setting tag pr-link worktree-state "
+    "cost-state bridge-session relocated started result stream_event rate_limit_event fork-context-ref "
+    "content-replacement attribution-snapshot saved_hook_context".split()
+)
+_MARKS = ("sessionId", "session_id", "uuid", "parentUuid", "leafUuid", "messageId", "isSidechain")
+
+
+def fits(record: Mapping[str, Any]) -> bool:
+    """Whether a record is a line of such a session."""
+    known = record.get("type") in (*_SPOKEN, "system") or record.get("type") in _QUIET
+    return known and any(mark in record for mark in _MARKS)
+
+
+def read(line: int, record: Mapping[str, Any], thread: Thread) -> Read:
+    """The events of one line. What the program wrote in the user's name is marked as recalled."""
+    kind = record.get("type")
+    if kind in _QUIET:
+        return []
+    if kind not in (*_SPOKEN, "system"):
+        return [Skipped(line, f"its type '{kind}' is not known")]
+    try:
+        when = time_of(record.get("timestamp"))
+    except ValueError as problem:
+        return [Skipped(line, str(problem))]
+    base = Message(
+        line, str(kind), "", when, None, word(first(record, "sessionId", "session_id")), word(record.get("uuid")),
+        recalled=_by_program(record),
+    )  # fmt: skip
+    if kind == "system":
+        return said(base, record.get("content"), thread)
+    message = record.get("message")
+    if not isinstance(message, dict):
+        return [Skipped(line, "it has no message")]
+    return said(_aside(base) if record.get("isSidechain") else base, message.get("content"), thread)
+
+
+def _aside(base: Message) -> Message:
+    """In a sidechain it is the agent that speaks to another agent, in the user's place."""
+    return base._replace(role="assistant", metadata={"sidechain": True})
+
+
+def _by_program(record: Mapping[str, Any]) -> bool:
+    message = record.get("message")
+    model = message.get("model") if isinstance(message, dict) else None
+    return bool(record.get("isMeta") or record.get("isCompactSummary") or model == "<synthetic>")

@@ -1,0 +1,40 @@
+"""The data export of Claude: conversations with their messages in order under `chat_messages`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from clawmem.model.transcript import Message, Skipped, first, role_of, time_of, word
+from clawmem.model.transcripts.parts import Thread, said
+
+
+def fits(record: Mapping[str, Any]) -> bool:
+    """Whether a record is a conversation of such an export."""
+    return isinstance(record.get("chat_messages"), list)
+
+
+def read(line: int, record: Mapping[str, Any], thread: Thread) -> Iterator[Message | Skipped]:
+    """The events of one conversation, in its order. Attached files are not kept."""
+    if not fits(record):
+        yield Skipped(line, "it has no list of chat messages")
+        return
+    session = word(record.get("uuid"))
+    for number, message in enumerate(record["chat_messages"], 1):
+        try:
+            yield from _message(line, message, record, session, thread)
+        except ValueError as problem:
+            yield Skipped(line, f"message {number} of '{record.get('name') or session}': {problem}")
+
+
+def _message(
+    line: int, message: Any, record: Mapping[str, Any], session: str | None, thread: Thread
+) -> Iterator[Message]:
+    if not isinstance(message, dict):
+        raise ValueError("it is not a JSON object")
+    when = time_of(first(message, "created_at", "updated_at") or record.get("created_at"))
+    role = role_of(first(message, "sender", "role") or "nobody")
+    base = Message(line, role, "", when, None, session, word(message.get("uuid")))
+    events = list(said(base, message.get("content"), thread))
+    # Older exports hold the text outside of the content.
+    yield from events or said(base, message.get("text"), thread)

@@ -1,0 +1,181 @@
+"""The formats that ingest reads: which there are, which one a file has, and its messages one by one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.model.transcript import Message, Skipped, sound
+from clawmem.model.transcripts import chat, chatgpt, claude_code, claude_export, openclaw
+from clawmem.model.transcripts.notes import Line, looks_like_markdown, read_markdown, read_plain
+from clawmem.model.transcripts.parts import Read, Thread
+from clawmem.model.transcripts.records import Record, by_line, documents
+
+AUTO = "auto"
+HEAD_BYTES = 262_144
+_LOOKED_AT = 100
+
+
+class Format(NamedTuple):
+    """One format of JSON records: whether a record has it, and the events of a record that has."""
+
+    about: str
+    fits: Callable[[Mapping[str, Any]], bool]
+    read: Callable[[int, Mapping[str, Any], Thread], Read]
+
+
+# In the order in which they are tried: what fits the first of two is not asked of the second.
+RECORDS = {
+    "claude-code": Format("a session of Claude Code", claude_code.fits, claude_code.read),
+    "openclaw": Format("a session of OpenClaw", openclaw.fits, openclaw.read),
+    "chatgpt": Format("the conversations.json of a ChatGPT export", chatgpt.fits, chatgpt.read),
+    "claude": Format("the conversations.json of a Claude export", claude_export.fits, claude_export.read),
+    "openai": Format("chats with a list of messages", chat.fits_chat, chat.read_chat),
+    "jsonl": Format("one message a line, with role and content", chat.fits_message, chat.read_message),
+}
+TEXTS = {"markdown": "notes by paragraph and bullet", "text": "plain text by paragraph"}
+FORMATS = (AUTO, *RECORDS, *TEXTS)
+_JSON = re.compile(r'\s*(?:\[\s*[\[{\]]|\{\s*["}])')
+# Where the first record is longer than what is looked at, the earliest of these keys tells.
+_KEY = re.compile(r'(?<!\\)"(mapping|chat_messages|messages|sessionId|parentId|role)"\s*:')
+_TELLS = {
+    "mapping": "chatgpt",
+    "chat_messages": "claude",
+    "messages": "openai",
+    "sessionId": "claude-code",
+    "parentId": "openclaw",
+    "role": "jsonl",
+}
+
+
+class Shape(NamedTuple):
+    """A format, and whether it comes line by line, as all but whole JSON documents do."""
+
+    format: str
+    by_line: bool = True
+
+
+def check_format(name: str) -> str:
+    """The name of a format; InvalidInput, with the list of them, where it is none."""
+    if name not in FORMATS:
+        raise InvalidInput(f"'{name}' is not a format.", f"Choose one of {', '.join(FORMATS)}.")
+    return name
+
+
+def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> Shape:
+    """The shape of a file by its first 256 kB and its name; `wanted` is the format where a person named one.
+
+    InvalidInput where nothing at all is recognised in it.
+    """
+    text = head.decode("utf-8-sig", errors="ignore")
+    if wanted in TEXTS:
+        return Shape(wanted)
+    if wanted in RECORDS:
+        return Shape(wanted, _comes_by_line(head))
+    if _comes_by_line(head):
+        return Shape(_format_of(head, True, name))
+    if _JSON.match(text):
+        return Shape(_format_of(head, False, name), False)
+    if b"\0" in head:
+        raise InvalidInput(f"{name} is not text.", "Unpack an archive first; convert other encodings to UTF-8.")
+    marked = name.lower().endswith((".md", ".markdown")) or looks_like_markdown(text)
+    # A role for the whole of a text says that somebody speaks it: those are no notes.
+    return Shape("markdown" if marked and role == "note" else "text")
+
+
+def read(shape: Shape, pieces: Iterable[bytes], name: str, role: str = "note") -> Iterator[Message | Skipped]:
+    """The messages of a file and the lines that are none, in its order.
+
+    `pieces` are its lines, or blocks of any size where it does not come by line. InvalidInput at the end where
+    nothing at all was recognised.
+    """
+    if shape.format in RECORDS:
+        found = _from_records(RECORDS[shape.format], by_line(pieces) if shape.by_line else documents(pieces), name)
+    elif shape.format == "text":
+        found = read_plain(_decoded(pieces, name), role)
+    else:
+        found = read_markdown(_decoded(pieces, name), role, name)
+    return map(_sound, found)
+
+
+def _from_records(
+    chosen: Format, records: Iterable[Record | Skipped], name: str
+) -> Iterator[Message | Skipped]:  # fmt: skip
+    thread = Thread()
+    recognised, refused = False, False
+    for record in records:
+        events = [record] if isinstance(record, Skipped) else list(chosen.read(record.line, record.value, thread))
+        unknown = any(isinstance(event, Skipped) for event in events)
+        recognised = recognised or not unknown or len(events) > 1
+        refused = refused or unknown
+        yield from events
+    if refused and not recognised:
+        raise _unrecognised(name)
+
+
+def _comes_by_line(head: bytes) -> bool:
+    """Whether a file holds one JSON object a line: its first line is one, or some line is and the whole is not."""
+    text = head.decode("utf-8-sig", errors="ignore")
+    lines = [line for line in text.split("\n")[:_LOOKED_AT] if line.strip()]
+    if not lines or _is_object(lines[0]):
+        return bool(lines)
+    try:
+        json.JSONDecoder().raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return any(line.startswith("{") and _is_object(line) for line in lines)
+    return False
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _format_of(head: bytes, lines: bool, name: str) -> str:
+    """The format that most of the first records have."""
+    records = by_line(head.splitlines()) if lines else documents([head])
+    first = [one.value for one in islice(records, _LOOKED_AT) if isinstance(one, Record)]
+    votes = Counter(found for record in first if (found := _fitting(record)))
+    if votes:
+        return votes.most_common(1)[0][0]
+    key = None if first else _KEY.search(head.decode(errors="ignore"))
+    if key is None or len(head) < HEAD_BYTES:
+        raise _unrecognised(name)
+    return _TELLS[key[1]]
+
+
+def _fitting(record: Mapping[str, Any]) -> str | None:
+    return next((name for name, one in RECORDS.items() if one.fits(record)), None)
+
+
+def _unrecognised(name: str) -> InvalidInput:
+    return InvalidInput(
+        f"Nothing in {name} was recognised as a message.",
+        f"Name its format with --format: {', '.join([*RECORDS, *TEXTS])}.",
+    )
+
+
+def _decoded(lines: Iterable[bytes], name: str) -> Iterator[Line]:
+    for number, line in enumerate(lines, 1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            raise InvalidInput(f"{name} is not UTF-8 text (line {number}).", "Convert it to UTF-8 first.") from None
+        yield Line(number, text.rstrip("\r\n"))
+
+
+def _sound(one: Message | Skipped) -> Message | Skipped:
+    if isinstance(one, Skipped):
+        return one
+    about = one.metadata and {
+        key: sound(value) if isinstance(value, str) else value for key, value in one.metadata.items()
+    }
+    speaker, session, external = (value and sound(value) for value in (one.speaker, one.session, one.external_id))
+    return one._replace(text=sound(one.text), speaker=speaker, session=session, external_id=external, metadata=about)

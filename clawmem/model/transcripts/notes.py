@@ -1,0 +1,182 @@
+"""Notes: plain text by paragraphs, markdown by paragraphs and bullets, verbatim but for the white space around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from clawmem.model.recalled import awaits
+from clawmem.model.transcript import Message
+
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
+_BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+_FENCE = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(`{3,}|~{3,})")
+_DAY = re.compile(r"(?<!\d)(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?!\d)")
+_DATED = re.compile(r"(?:date|day|created|created_at|timestamp)[ \t]*:[ \t]*[\"']?(.*)", re.IGNORECASE)
+_CLOCK = re.compile(r"[ \t]*(?:[-*+][ \t]+)?((?:[01]?\d|2[0-3]):[0-5]\d)\b")
+_MARKDOWN = re.compile(r"^(?:#{1,6} \S| {0,3}[-*+] \S)", re.MULTILINE)
+# Front matter that has not ended after so many lines is none.
+_LONGEST_FRONT = 100
+
+
+class Line(NamedTuple):
+    """One line of text, counted from 1."""
+
+    number: int
+    text: str
+
+
+def looks_like_markdown(text: str) -> bool:
+    """Whether a text has a heading, a bullet or front matter."""
+    return text.startswith("---\n") or _MARKDOWN.search(text) is not None
+
+
+def read_plain(lines: Iterable[Line], role: str = "note") -> Iterator[Message]:
+    """The paragraphs of plain text."""
+    block = _Block()
+    for line in lines:
+        if line.text.strip() or block.open:
+            block.add(line)
+        else:
+            yield from block.taken(role)
+    yield from block.taken(role)
+
+
+def read_markdown(lines: Iterable[Line], role: str = "note", name: str = "") -> Iterator[Message]:
+    """The paragraphs and bullets of markdown, each with the headings it stands under.
+
+    A bullet takes with it what is indented below it. The day is the nearest one named by a heading above, the
+    front matter, or the file's name.
+    """
+    page = _Page(role, name)
+    for line in lines:
+        yield from page.add(line)
+    yield from page.end()
+
+
+class _Block:
+    """Lines that belong together; `open` while an element or a fence in them is not closed."""
+
+    def __init__(self) -> None:
+        self.lines: list[Line] = []
+        self._closing: str | None = None
+
+    @property
+    def open(self) -> bool:
+        return self._closing is not None
+
+    def add(self, line: Line, fences: bool = False) -> None:
+        self.lines.append(line)
+        fence = _FENCE.match(line.text) if fences else None
+        if self._closing is None:
+            self._closing = awaits(line.text) or (fence[1] if fence else None)
+        elif self._closing in line.text:
+            self._closing = None
+
+    def taken(self, role: str) -> Iterator[Message]:
+        """The block as a message, if it says anything; it is empty afterwards."""
+        text = "\n".join(line.text for line in self.lines).strip()
+        if text and not (text.startswith("<!--") and text.endswith("-->")):
+            first = next(line.number for line in self.lines if line.text.strip())
+            yield Message(first, role, text, kind="note" if role == "note" else "message")
+        self.lines = []
+        self._closing = None
+
+
+class _Page:
+    """A page of markdown on the way through: the block at hand, the headings above it, the day."""
+
+    def __init__(self, role: str, name: str) -> None:
+        self._role = role
+        self._block = _Block()
+        self._front: list[Line] | None = None
+        self._headings: list[tuple[int, str]] = []
+        self._days = [(0, day)] if (day := _day(name)) else []
+
+    def add(self, line: Line) -> Iterator[Message]:
+        if line.number == 1 and line.text.rstrip() == "---":
+            self._front = [line]
+        elif self._front is not None:
+            yield from self._in_front(line)
+        else:
+            yield from self._in_body(line)
+
+    def end(self) -> Iterator[Message]:
+        held, self._front = self._front or [], None
+        for line in held:
+            yield from self._in_body(line)
+        yield from self._flush()
+
+    def _in_front(self, line: Line) -> Iterator[Message]:
+        assert self._front is not None
+        if line.text.rstrip() in ("---", "..."):
+            dated = (found[1] for one in self._front if (found := _DATED.match(one.text)))
+            days = [day for value in dated if (day := _day(value))]
+            self._days = [(0, days[0])] if days else self._days
+            self._front = None
+        elif len(self._front) >= _LONGEST_FRONT:
+            yield from self.end()
+            yield from self._in_body(line)
+        else:
+            self._front.append(line)
+
+    def _in_body(self, line: Line) -> Iterator[Message]:
+        if self._block.open:
+            self._block.add(line, fences=True)
+            return
+        heading, underline = _HEADING.match(line.text), _UNDERLINE.match(line.text)
+        if heading:
+            yield from self._flush()
+            self._head(len(heading[1]), heading[2])
+        elif underline and self._is_one_line():
+            self._head(1 if underline[1].startswith("=") else 2, self._block.lines.pop().text.strip())
+        elif _RULE.match(line.text):
+            yield from self._flush()
+        else:
+            if self._is_apart(line):
+                yield from self._flush()
+            if line.text.strip() or self._indent() is not None:
+                self._block.add(line, fences=True)
+
+    def _is_one_line(self) -> bool:
+        return len(self._block.lines) == 1 and self._indent() is None
+
+    def _indent(self) -> int | None:
+        """How far the bullet at hand is indented; None where it is no bullet."""
+        bullet = _BULLET.match(self._block.lines[0].text) if self._block.lines else None
+        return len(bullet[1].expandtabs(4)) if bullet else None
+
+    def _is_apart(self, line: Line) -> bool:
+        """Whether a line does not belong to the block at hand."""
+        indent, bullet = self._indent(), _BULLET.match(line.text)
+        if indent is None:
+            return bullet is not None or not line.text.strip()
+        if bullet:
+            return len(bullet[1].expandtabs(4)) <= indent
+        after_blank = not self._block.lines[-1].text.strip()
+        return after_blank and bool(line.text.strip()) and not line.text.startswith((" ", "\t"))
+
+    def _head(self, level: int, title: str) -> None:
+        self._headings = [*((other, text) for other, text in self._headings if other < level), (level, title)]
+        self._days = [(other, day) for other, day in self._days if other < level]
+        if day := _day(title):
+            self._days.append((level, day))
+
+    def _flush(self) -> Iterator[Message]:
+        for message in self._block.taken(self._role):
+            above = " > ".join(title for _, title in self._headings if title)
+            yield message._replace(timestamp=self._moment(message.text), metadata={"heading": above} if above else None)
+
+    def _moment(self, text: str) -> str | None:
+        if not self._days:
+            return None
+        clock = _CLOCK.match(text)
+        return f"{self._days[-1][1]}T{clock[1].zfill(5) if clock else '00:00'}:00Z"
+
+
+def _day(text: str) -> str | None:
+    found = _DAY.search(text)
+    return found[1] if found else None

@@ -1,0 +1,131 @@
+"""The content of one message as chat programs write it: text, tool calls, tool results, and parts that are not kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from clawmem.model.recalled import asks_memory
+from clawmem.model.transcript import Message, Skipped, word
+
+TOOL_TEXT_LIMIT = 4000
+_TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
+_CALLS = frozenset({"tool_use", "toolCall", "tool_call", "server_tool_use", "mcp_tool_use", "function_call"})
+_RESULTS = frozenset({"tool_result", "toolResult", "mcp_tool_result", "web_search_tool_result", "function_call_output"})
+
+
+class Call(NamedTuple):
+    """A tool call that awaits its result: the tool, and whether it asks for what is remembered already."""
+
+    tool: str
+    asks_memory: bool
+
+
+class Thread:
+    """What is known while one file is read: its session, and the calls that await their results, by id."""
+
+    def __init__(self) -> None:
+        self.session: str | None = None
+        self.calls: dict[str, Call] = {}
+
+
+Read = Iterable[Message | Skipped]
+
+
+def said(base: Message, content: Any, thread: Thread) -> Iterator[Message]:
+    """The events in a message's content, in its order: `base` gives everything but text and kind.
+
+    Thinking, images and whatever else is no text are not kept.
+    """
+    texts: list[str] = []
+    for part in [content] if isinstance(content, str | dict) else content if isinstance(content, list) else ():
+        text = _text(part)
+        if text is not None:
+            texts.append(text)
+        elif isinstance(part, dict) and part.get("type") in _CALLS | _RESULTS:
+            yield from _joined(base, texts)
+            texts = []
+            yield from _tool(base, part, thread)
+    yield from _joined(base, texts)
+
+
+def called(base: Message, name: Any, arguments: Any, call_id: Any, thread: Thread) -> Message:
+    """A tool call, as the JSON of its name and arguments."""
+    tool = word(name) or "unknown"
+    text = f'{{"name": {json.dumps(tool, ensure_ascii=False)}, "arguments": {_arguments(arguments)}}}'
+    identity = word(call_id)
+    if identity:
+        thread.calls[identity] = Call(tool, asks_memory(text))
+    return _cut(base._replace(role="assistant", kind="tool_call", text=text, external_id=identity or base.external_id))
+
+
+def answered(
+    base: Message, content: Any, call_id: Any, thread: Thread, tool: Any = None, failed: bool = False
+) -> Iterator[Message]:
+    """A tool's result, verbatim up to 4,000 characters; nothing where it holds no text."""
+    identity = word(call_id)
+    call = thread.calls.pop(identity, None) if identity else None
+    about: dict[str, Any] = {"tool": word(tool) or (call.tool if call else None), "error": failed or None}
+    noted = {**(base.metadata or {}), **{key: value for key, value in about.items() if value is not None}}
+    result = base._replace(
+        role="tool",
+        kind="tool_result",
+        text=text_of(content),
+        external_id=identity or base.external_id,
+        recalled=base.recalled or (call is not None and call.asks_memory),
+        metadata=noted or None,
+    )
+    if result.text.strip():
+        yield _cut(result)
+
+
+def text_of(content: Any) -> str:
+    """The text in some content, its parts a line break apart; empty where it holds none."""
+    parts = content if isinstance(content, list) else [content]
+    return "\n".join(text for text in map(_text, parts) if text is not None)
+
+
+def _text(part: Any) -> str | None:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict) or part.get("type", "text") not in _TEXTS:
+        return None
+    value = part.get("refusal") if part.get("type") == "refusal" else part.get("text")
+    return value if isinstance(value, str) else None
+
+
+def _joined(base: Message, texts: list[str]) -> Iterator[Message]:
+    text = "\n".join(texts)
+    if text.strip():
+        yield base._replace(text=text)
+
+
+def _tool(base: Message, part: Mapping[str, Any], thread: Thread) -> Iterator[Message]:
+    if part["type"] in _CALLS:
+        arguments = part.get("input", part.get("arguments"))
+        yield called(base, part.get("name"), arguments, part.get("id") or part.get("call_id"), thread)
+        return
+    identity = part.get("tool_use_id") or part.get("toolCallId") or part.get("call_id")
+    content = part.get("content", part.get("output"))
+    failed = bool(part.get("is_error") or part.get("isError"))
+    yield from answered(base, content, identity, thread, part.get("name"), failed)
+
+
+def _arguments(value: Any) -> str:
+    """Arguments as JSON; those that came as JSON already stay as they were written."""
+    if isinstance(value, str):
+        try:
+            json.loads(value)
+        except (ValueError, RecursionError):
+            return json.dumps(value, ensure_ascii=False)
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _cut(message: Message) -> Message:
+    length = len(message.text)
+    if length <= TOOL_TEXT_LIMIT:
+        return message
+    noted = {**(message.metadata or {}), "cut": True, "length": length}
+    return message._replace(text=message.text[:TOOL_TEXT_LIMIT], metadata=noted)

@@ -1,0 +1,108 @@
+"""JSON as it comes out of a file, piece by piece: one object a line, or documents and arrays of any size."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from clawmem.model.transcript import Skipped
+
+_SPACE = " \t\r\n"
+# A decoder that ran out of text complains about a place this close to the end of it.
+_MARGIN = 16
+
+
+class Record(NamedTuple):
+    """One JSON object and the line it begins on, counted from 1."""
+
+    line: int
+    value: dict[str, Any]
+
+
+def by_line(lines: Iterable[bytes]) -> Iterator[Record | Skipped]:
+    """The objects of JSON Lines; a line that is none is said and passed."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield parsed(number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line)
+
+
+def parsed(number: int, line: bytes) -> Record | Skipped:
+    """One line of JSON Lines."""
+    try:
+        return _record(number, json.loads(line.decode()))
+    except UnicodeDecodeError:
+        return Skipped(number, "it is not UTF-8 text")
+    except (ValueError, RecursionError) as problem:
+        return Skipped(number, f"it is not JSON ({problem})")
+
+
+def documents(blocks: Iterable[bytes]) -> Iterator[Record | Skipped]:
+    """The objects in a row of JSON documents, or in one array of them; no more than one of them is held at a time.
+
+    What stands after JSON that is broken cannot be read any more.
+    """
+    supply = _Supply(blocks)
+    try:
+        while supply.to_next():
+            yield _record(supply.line, supply.take())
+    except UnicodeDecodeError:
+        yield Skipped(supply.line, "from here on it is not UTF-8 text")
+    except (ValueError, RecursionError) as problem:
+        yield Skipped(supply.line, f"from here on it is not JSON ({problem})")
+
+
+def _record(number: int, value: Any) -> Record | Skipped:
+    return Record(number, value) if isinstance(value, dict) else Skipped(number, "it is not a JSON object")
+
+
+class _Supply:
+    """Text that arrives in blocks, of which only what is not consumed yet is held."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._blocks = iter(blocks)
+        self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
+        self._json = json.JSONDecoder()
+        self._text = ""
+        self.line = 1
+
+    def to_next(self) -> bool:
+        """Go to where the next value begins; False at the end."""
+        while True:
+            rest = self._text.lstrip(_SPACE + "[],")
+            self._consume(len(self._text) - len(rest))
+            if rest or not self._more(1):
+                return bool(rest)
+
+    def take(self) -> Any:
+        """The value that begins here."""
+        while True:
+            try:
+                value, end = self._json.raw_decode(self._text)
+            except json.JSONDecodeError as problem:
+                if not self._ends_early(problem) or not self._more(len(self._text)):
+                    raise
+                continue
+            self._consume(end)
+            return value
+
+    def _ends_early(self, problem: json.JSONDecodeError) -> bool:
+        return problem.msg.startswith("Unterminated string") or problem.pos >= len(self._text) - _MARGIN
+
+    def _more(self, wanted: int) -> bool:
+        parts, size = [self._text], 0
+        for block in self._blocks:
+            parts.append(self._utf8.decode(block))
+            size += len(parts[-1])
+            if size >= wanted:
+                break
+        else:
+            parts.append(self._utf8.decode(b"", final=True))
+            size += len(parts[-1])
+        self._text = "".join(parts)
+        return size > 0
+
+    def _consume(self, end: int) -> None:
+        self.line += self._text.count("\n", 0, end)
+        self._text = self._text[end:]
