@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from clawmem.errors import GitFailed
@@ -62,6 +63,16 @@ class Git:
             )
         except FileNotFoundError:
             raise GitFailed("git was not found on this machine.", "Install git 2.30 or newer.") from None
+
+    @contextmanager
+    def lent(self, variables: Mapping[str, str]) -> Iterator[None]:
+        """Run git with more variables in its environment for a while."""
+        before = self.environment
+        self.environment = {**before, **variables}
+        try:
+            yield
+        finally:
+            self.environment = before
 
     def run(self, *arguments: str, given: bytes = b"") -> bytes:
         """Run git to its end and return what it printed; raises GitFailed with git's own words."""

@@ -142,12 +142,22 @@ class Transaction:
         paths = tuple(dict.fromkeys(path for change in changes for path in change.writes))
         pending = Pending(head.commit, paths, changes[-1].subject, _consumed(changes))
         write_pending(self.vault, pending)
-        given = stream(changes, head.branch, head.commit, int(self.now.timestamp()))
         try:
-            printed = self.vault.git.run("fast-import", "--quiet", "--done", given=given)
+            if self.vault.settings.flag("git.sign"):
+                return self._import_signed(changes, head.branch, head.commit)
+            return self._import(changes, head.branch, head.commit)
         except GitFailed as problem:
             return self._after_failure(pending, head, problem)
-        return tuple(printed.decode().split())
+
+    def _import(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
+        given = stream(changes, branch, parent, int(self.now.timestamp()))
+        return tuple(self.vault.git.run("fast-import", "--quiet", "--done", given=given).decode().split())
+
+    def _import_signed(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
+        from clawmem.vault.signing import UNSIGNED, land_signed, prepare_unsigned  # most vaults never sign
+
+        prepare_unsigned(self.vault)
+        return land_signed(self.vault, self._import(changes, UNSIGNED, parent), branch, parent)
 
     def _after_failure(self, pending: Pending, head: Head, problem: GitFailed) -> tuple[str, ...]:
         """A git that was killed may have moved the branch before it died: then the change has landed."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import Locked
-from clawmem.vault.lock import writer_lock
+from clawmem.vault.lock import _next_nap, writer_lock
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import assert_whole
@@ -23,7 +23,7 @@ HOLD = """
 import sys, time
 from collections.abc import Iterator
 from pathlib import Path
-from clawmem.vault.lock import writer_lock
+from clawmem.vault.lock import _next_nap, writer_lock
 with writer_lock(Path(sys.argv[1]), 1, "dreaming of sheep"):
     print("held", flush=True)
     time.sleep(60)
@@ -53,6 +53,7 @@ def test_the_wait_is_bounded_and_names_the_holder(
     assert f"process {holder.pid} (dreaming of sheep)" in done.json["error"]["message"]
     assert time.monotonic() - start < 10
     assert clawmem("recall", "anything").code == 0
+    assert time.monotonic() - start < 20
 
 
 def test_the_lock_ends_with_its_process(vault: Vault, holder: subprocess.Popen[bytes]) -> None:
@@ -93,3 +94,12 @@ def test_a_lock_file_with_anything_in_it_is_taken(vault: Vault, tmp_path: Path) 
     path.write_bytes(b"\xff\xfe 99999999 \x00 nobody" * 50)
     with writer_lock(path, 0, "mine"):
         assert path.read_text() == f"{os.getpid()} mine\n"
+
+
+def test_who_waits_long_looks_more_often() -> None:
+    """Sixteen writers of which each new one looked as often as the oldest: one of a thousand was passed over."""
+    naps = [_next_nap(1.0, waited / 10) for waited in range(100)]
+    assert naps[0] == pytest.approx(0.02)
+    assert naps == sorted(naps, reverse=True)
+    assert naps[-1] == pytest.approx(0.0005)
+    assert _next_nap(0.002, 0) == pytest.approx(0.003)
