@@ -10,7 +10,7 @@ import typer
 from clawmem.cli.face import Face
 from clawmem.cli.reading import file_or_stdin, json_lines, text_or_stdin
 from clawmem.cli.words import fact_data, outcome_lines
-from clawmem.errors import ClawmemError, InvalidInput
+from clawmem.errors import PARTIAL, ClawmemError, InvalidInput
 from clawmem.memory.remember import remember as act
 from clawmem.model.draft import Draft, draft_from_record
 
@@ -75,7 +75,10 @@ def remember(
         "commit": done.commit,
     }
     rows = [(one.outcome, one.fact, one.entity) for one in done.kept]
-    return face.done(data, outcome_lines(rows, done.commit), done.notices)
+    if done.failed is None:
+        return face.done(data, outcome_lines(rows, done.commit), done.notices)
+    stopped = f"stopped after {len(done.kept)} of {len(drafts)} facts: {done.failed.message} {done.failed.hint}"
+    return face.done(data, outcome_lines(rows, done.commit), [*done.notices, stopped], PARTIAL)
 
 
 def _drafts(text: str, now: datetime, entity: str | None) -> list[Draft]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from clawmem.errors import SecretFound
+from clawmem.errors import ClawmemError, SecretFound
 from clawmem.index.lookup import TakenIds, entity_exists
 from clawmem.memory.evidence import with_evidence
 from clawmem.memory.places import new_entity_files, place_of
@@ -35,11 +35,13 @@ class Kept(NamedTuple):
 
 
 class Remembered(NamedTuple):
-    """What became of each draft, in order; the last commit (None where nothing changed); asides."""
+    """What became of each draft, in order; the last commit (None where nothing changed); asides; and, where a
+    large batch stopped half way, the failure that stopped it: `kept` then ends where it struck."""
 
     kept: tuple[Kept, ...]
     commit: str | None
     notices: tuple[str, ...] = ()
+    failed: ClawmemError | None = None
 
 
 def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> Remembered:
@@ -49,11 +51,18 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> Remembere
         desk = _Desk(work)
         kept: list[Kept] = []
         commits: tuple[str, ...] = ()
+        failed = None
         for start in range(0, len(safe), CHUNK):
-            planned = [desk.take(draft) for draft in safe[start : start + CHUNK]]
-            commits = work.commit([change for _, change in planned if change is not None]) or commits
+            try:
+                planned = [desk.take(draft) for draft in safe[start : start + CHUNK]]
+                commits = work.commit([change for _, change in planned if change is not None]) or commits
+            except ClawmemError as problem:
+                if not commits:
+                    raise
+                failed = problem
+                break
             kept += [one for one, _ in planned]
-        return Remembered(tuple(kept), commits[-1] if commits else None, work.notices)
+        return Remembered(tuple(kept), commits[-1] if commits else None, work.notices, failed)
 
 
 def without_secrets(vault: Vault, draft: Draft) -> Draft:

@@ -7,13 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, Refused
+from clawmem.errors import ClawmemError, Refused, SecretFound
 from clawmem.model.catalog import catalog_from_mapping
 from clawmem.model.change import Author, Change, subject_line, trailers
 from clawmem.model.codec import parse_items, refuse_conflict_markers
 from clawmem.model.entity import ITEMS, SUMMARY, name_of_path
 from clawmem.model.event import parse_events
 from clawmem.model.layout import CATALOG, OWNED_FOLDERS, SETTINGS, is_owned
+from clawmem.model.secrets import find_secret
 from clawmem.model.settings import settings_from_mapping
 from clawmem.model.summary import split_front_matter
 from clawmem.vault.vault import Vault, parse_yaml
@@ -71,7 +72,21 @@ def _sound(vault: Vault, path: str) -> bytes | None:
         raise Refused(f"{path} is not taken in: {obstacle}.", "Put a real file or folder in its place.")
     data = vault.read(path)
     check_file(path, data)
+    _refuse_new_secret(vault, path, data)
     return data
+
+
+def _refuse_new_secret(vault: Vault, path: str, data: bytes | None) -> None:
+    """Raise SecretFound where an edit brings a credential that history does not hold yet."""
+    text = (data or b"").decode(errors="replace")
+    match = find_secret(text)
+    if match is None:
+        return
+    head = vault.head().commit
+    standing = (vault.contents_at(head, [path])[path] if head else None) or b""
+    if text[match.start : match.end] not in standing.decode(errors="replace"):
+        line = text.count("\n", 0, match.start) + 1
+        raise SecretFound(match.rule, f"{path}:{line}")
 
 
 def check_file(path: str, data: bytes | None) -> None:

@@ -6,20 +6,19 @@ from pathlib import Path
 
 from tests.faults.kill_verbs import kill_heartbeat, kill_remember, kill_supersede
 
-REMEMBER, SUPERSEDE, HEARTBEAT = 90, 80, 60
+REMEMBER, SUPERSEDE, HEARTBEAT = 80, 70, 60
 
 
 def test_remember_is_killed(vault_root: Path, environment: dict[str, str]) -> None:
     done = kill_remember(vault_root, environment, REMEMBER)
-    assert done.killed + done.finished == REMEMBER
-    assert done.killed > REMEMBER // 2
+    assert done.killed == REMEMBER
 
 
 def test_supersede_is_killed(vault_root: Path, environment: dict[str, str]) -> None:
     done = kill_supersede(vault_root, environment, SUPERSEDE)
-    assert done.killed > SUPERSEDE // 2
+    assert done.killed == SUPERSEDE
 
 
 def test_heartbeat_is_killed(vault_root: Path, environment: dict[str, str]) -> None:
     done = kill_heartbeat(vault_root, environment, HEARTBEAT)
-    assert done.killed > HEARTBEAT // 2
+    assert done.killed == HEARTBEAT

@@ -154,3 +154,18 @@ def test_evidence_must_be_in_the_event_to_the_character(vault: Vault, caller: Ca
         _keep(vault, caller, fact="Jane moved to Rome", source_event=event.id, source_text="moved to Rome")
     with pytest.raises(NotFound):
         _keep(vault, caller, fact="Jane moved to Rome", source_event="evt_nothing")
+
+
+def test_a_batch_that_fails_half_way_says_what_was_kept(
+    vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clawmem.memory.remember.CHUNK", 2)
+    _keep(vault, caller, fact="Broken soon", entity="projects/broken")
+    (vault.root / "life/projects/broken/items.json").write_text("[\n{oops\n]\n")
+    places = ["projects/a", "projects/a", "projects/broken", "projects/a"]
+    drafts = [draft_from_record({"fact": f"Fact {n}", "entity": place}, caller.now) for n, place in enumerate(places)]
+    done = remember(vault, drafts, caller)
+    assert [one.fact.fact for one in done.kept] == ["Fact 0", "Fact 1"]
+    assert done.failed is not None
+    assert "items.json:2" in done.failed.message
+    assert {fact.fact for fact in _on_disk(vault, "projects/a")} == {"Fact 0", "Fact 1"}

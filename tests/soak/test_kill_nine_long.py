@@ -13,14 +13,14 @@ pytestmark = pytest.mark.soak
 
 def test_remember_is_killed_700_times(vault_root: Path, environment: dict[str, str]) -> None:
     done = kill_remember(vault_root, environment, 700)
-    assert done.killed > 350
+    assert done.killed == 700
 
 
 def test_supersede_is_killed_700_times(vault_root: Path, environment: dict[str, str]) -> None:
     done = kill_supersede(vault_root, environment, 700)
-    assert done.killed > 350
+    assert done.killed == 700
 
 
 def test_heartbeat_is_killed_600_times(vault_root: Path, environment: dict[str, str]) -> None:
     done = kill_heartbeat(vault_root, environment, 600)
-    assert done.killed > 300
+    assert done.killed == 600

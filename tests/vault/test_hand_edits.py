@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import Locked, Refused
+from clawmem.model.caller import Caller
 from clawmem.model.change import Change
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.transaction import Transaction, transaction
@@ -385,3 +386,15 @@ def test_a_link_out_of_the_vault_is_not_read(furnished: Vault, tmp_path: Path) -
     (furnished.root / "daily/link.md").symlink_to(secret)
     with pytest.raises(Refused):
         furnished.read("daily/link.md")
+
+
+def test_an_edit_that_brings_a_credential_is_left_alone(vault: Vault, caller: Caller) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    page = vault.root / "MEMORY.md"
+    page.write_text(f"# Memory\n\nThe deploy token is {token}\n")
+    with transaction(vault, caller.now, "test") as started:
+        edits = started.adopt()
+    assert not edits.good
+    assert "MEMORY.md:3" in str(edits.bad[0][1])
+    assert token in page.read_text()
+    assert token not in vault.git.run("cat-file", "--batch-all-objects", "--batch").decode(errors="replace")
