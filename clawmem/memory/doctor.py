@@ -14,8 +14,8 @@ from clawmem.memory.checks.repository import fsck_problems, repository_problems,
 from clawmem.memory.checks.tree import tree_problems
 from clawmem.memory.mend import mend
 from clawmem.model.caller import Caller
-from clawmem.vault.hand_edits import finish_scan, start_scan
 from clawmem.vault.lock import writer_lock
+from clawmem.vault.scan import finish_scan, start_scan
 from clawmem.vault.vault import Vault
 
 _WAIT_SECONDS = 10.0

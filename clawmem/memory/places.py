@@ -9,7 +9,6 @@ from clawmem.model.caller import Caller
 from clawmem.model.dates import day_of, stamp
 from clawmem.model.draft import Draft
 from clawmem.model.entity import Entity, check_name, items_path, kind_of, owner_of, summary_path, title_of
-from clawmem.model.summary import summary_page
 
 
 def named_entity(index: Index, text: str, caller: Caller) -> str:
@@ -69,6 +68,8 @@ def new_entity_files(
     name: str, caller: Caller, title: str | None = None, aliases: tuple[str, ...] = ()
 ) -> dict[str, bytes | None]:
     """The files of an entity that does not exist yet: its summary, and no facts."""
+    from clawmem.model.summary import summary_page  # only where an entity is new
+
     entity = Entity(name, title or title_of(name), aliases, kind_of(name))
     page = summary_page(entity, day_of(stamp(caller.now)))
     return {summary_path(name): page.encode(), items_path(name): b"[]\n"}

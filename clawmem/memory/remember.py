@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, SecretFound
 from clawmem.index.lookup import TakenIds, entity_exists
-from clawmem.memory.evidence import with_evidence
 from clawmem.memory.places import new_entity_files, place_of
 from clawmem.memory.writing import Writing, fact_change, writing
 from clawmem.model.caller import Caller
@@ -47,7 +46,7 @@ class Remembered(NamedTuple):
 def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> Remembered:
     """Keep the drafts, one commit each. Raises SecretFound before anything is written."""
     safe = [without_secrets(vault, draft) for draft in drafts]
-    with writing(vault, caller, "remember") as work:
+    with writing(vault, caller, "remember", eager=True) as work:
         desk = _Desk(work)
         kept: list[Kept] = []
         commits: tuple[str, ...] = ()
@@ -130,8 +129,7 @@ class _Desk:
         place = shelf.places.get(normal(draft.fact.fact))
         if place is not None:
             return self._again(shelf, place, draft, entity)
-        cited = with_evidence(work.vault, work.index, draft.fact)
-        fact = completed(cited, work.caller, self._new_id())
+        fact = completed(_cited(work, draft.fact), work.caller, self._new_id())
         shelf.put(fact)
         writes[items_path(entity)] = shelf.render()
         return Kept(fact, entity, "added"), fact_change(work.caller, "remember", entity, fact.fact, writes, [fact])
@@ -151,6 +149,14 @@ class _Desk:
         fact_id = new_fact_id(self._work.caller.entropy, self._taken)
         self._taken.add(fact_id)
         return fact_id
+
+
+def _cited(work: Writing, fact: Fact) -> Fact:
+    if fact.source_event is None:
+        return fact
+    from clawmem.memory.evidence import with_evidence  # reads ledgers, which most facts do not cite
+
+    return with_evidence(work.vault, work.index, fact)
 
 
 def completed(fact: Fact, caller: Caller, fact_id: str) -> Fact:

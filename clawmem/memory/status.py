@@ -11,10 +11,12 @@ from clawmem.index.lookup import broken_files, counts, entity_names
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index, index_path, open_store
 from clawmem.memory.checks.repository import unfinished_git
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.fact import STATUSES
-from clawmem.vault.hand_edits import check_edits, finish_scan, start_scan
+from clawmem.vault.hand_edits import check_edits
 from clawmem.vault.journal import accesses, unfolded
 from clawmem.vault.pending import read_pending
+from clawmem.vault.scan import finish_scan, start_scan
 from clawmem.vault.vault import Vault
 
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
@@ -36,7 +38,8 @@ class IndexState(NamedTuple):
 
 
 class Status(NamedTuple):
-    """The state of a vault. `facts` are numbers by status; `unfinished` is what waits to be completed."""
+    """The state of a vault. `facts` are numbers by status; `unfinished` is what waits to be completed; `proposals`
+    is how many wait for a person."""
 
     name: str
     format: int
@@ -50,6 +53,7 @@ class Status(NamedTuple):
     unfinished: str | None
     search: IndexState
     notices: tuple[str, ...] = ()
+    proposals: int = 0
 
 
 def status(vault: Vault) -> Status:
@@ -57,6 +61,7 @@ def status(vault: Vault) -> Status:
     scan = start_scan(vault)
     head = vault.head()
     found = _index_found(vault)
+    filed = read_proposals(vault)
     index = open_index(vault)
     try:
         return Status(
@@ -71,7 +76,8 @@ def status(vault: Vault) -> Status:
             edits=_edited(vault, finish_scan(vault, scan)),
             unfinished=_unfinished(vault),
             search=IndexState(found, index.engine.name, tuple(broken_files(index))),
-            notices=index.notices,
+            notices=(*index.notices, *filed.unreadable),
+            proposals=len(filed.open),
         )
     finally:
         index.close()

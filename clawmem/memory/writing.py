@@ -48,6 +48,10 @@ class Writing:
         data = self.started.read(path)
         return [] if data is None else list(parse_items(data, path))
 
+    def is_whole(self, entity: str) -> bool:
+        """Whether the entity's facts can be read; where not, they are left as they are."""
+        return items_path(entity) not in self.started.unreadable
+
     def commit(self, changes: Sequence[Change]) -> tuple[str, ...]:
         """Commit the changes; returns the commits' names, oldest first. The index follows when the act ends."""
         names = self.started.commit(changes)
@@ -75,9 +79,9 @@ class Writing:
 
 
 @contextmanager
-def writing(vault: Vault, caller: Caller, purpose: str) -> Iterator[Writing]:
-    """Take the right to write; edits made by hand are committed first."""
-    with transaction(vault, caller.now, purpose) as started:
+def writing(vault: Vault, caller: Caller, purpose: str, eager: bool = False) -> Iterator[Writing]:
+    """Take the right to write; edits made by hand are committed first. `eager` is for acts that surely commit."""
+    with transaction(vault, caller.now, purpose, eager=eager) as started:
         if vault.head().commit is None:
             raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
         # git looks for edits made by hand while the index opens; the index follows where there are some.

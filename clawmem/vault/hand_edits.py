@@ -1,11 +1,9 @@
-"""Edits made by hand: found before a change, checked, and committed on their own as the person's work."""
+"""Edits made by hand: checked, and committed on their own as the person's work."""
 
 from __future__ import annotations
 
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, Refused, SecretFound
 from clawmem.model.catalog import catalog_from_mapping
@@ -13,45 +11,14 @@ from clawmem.model.change import Author, Change, subject_line, trailers
 from clawmem.model.codec import parse_items, refuse_conflict_markers
 from clawmem.model.entity import ITEMS, SUMMARY, name_of_path
 from clawmem.model.event import parse_events
-from clawmem.model.layout import CATALOG, OWNED_FOLDERS, SETTINGS, is_owned
+from clawmem.model.layout import CATALOG, SETTINGS
 from clawmem.model.secrets import find_secret
 from clawmem.model.settings import settings_from_mapping
 from clawmem.model.summary import split_front_matter
+from clawmem.vault.scan import HandEdits
 from clawmem.vault.vault import Vault, parse_yaml
 
 UNNAMED = Author("by hand", "hand@clawmem")
-
-
-class HandEdits(NamedTuple):
-    """Owned files that differ from HEAD: those fit to be committed with what they hold (None: deleted), and why
-    each other one is not."""
-
-    good: Mapping[str, bytes | None]
-    bad: tuple[tuple[str, ClawmemError], ...]
-
-
-def start_scan(vault: Vault) -> subprocess.Popen[bytes]:
-    """Start git looking for changed files, so that other work can go on meanwhile."""
-    # New folders come as folders, not file by file: only so can git's cache of untracked files help in a large vault.
-    options = ("--no-renames", "--untracked-files=normal", "--ignore-submodules=all")
-    return vault.git.start("status", "--porcelain=v1", "-z", *options)
-
-
-def finish_scan(vault: Vault, scan: subprocess.Popen[bytes]) -> tuple[str, ...]:
-    """The owned files that differ from HEAD, new and deleted ones included."""
-    printed = vault.git.finish(scan, "status").decode(errors="surrogateescape")
-    paths = {entry[3:] for entry in printed.split("\0")}
-    folders = [path for path in paths if path.endswith("/") and path.startswith(OWNED_FOLDERS)]
-    if folders:
-        paths |= _new_files(vault, folders)
-    return tuple(sorted(path for path in paths if is_owned(path)))
-
-
-def _new_files(vault: Vault, folders: Iterable[str]) -> set[str]:
-    """The files in new folders, as git sees them: without what is ignored and what is another repository's."""
-    names = [f":(literal){folder}" for folder in folders]
-    printed = vault.git.run("ls-files", "-z", "--others", "--exclude-standard", "--", *names)
-    return set(printed.decode(errors="surrogateescape").split("\0"))
 
 
 def check_edits(vault: Vault, paths: Iterable[str]) -> HandEdits:

@@ -10,11 +10,11 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from threading import Thread
 
 from clawmem.errors import ClawmemError, GitFailed, Locked, NeedsPerson, Refused
 from clawmem.model.change import Change
 from clawmem.vault.fast_import import stream
-from clawmem.vault.hand_edits import HandEdits, check_edits, dropped_facts, finish_scan, plan_adoption, start_scan
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.pending import (
     Pending,
@@ -29,6 +29,7 @@ from clawmem.vault.pending import (
     write_pending,
 )
 from clawmem.vault.refs import Head
+from clawmem.vault.scan import HandEdits, finish_scan, remember_untracked, start_scan
 from clawmem.vault.stale import clear_crash_reports, clear_halves, clear_stale_locks
 from clawmem.vault.vault import Vault
 from clawmem.vault.verbatim import keep_verbatim
@@ -42,6 +43,9 @@ _UNFINISHED = {
     "REVERT_HEAD": "revert",
 }
 
+_IMPORT = ("fast-import", "--quiet", "--done")
+MANY_FILES = 200
+
 
 class Transaction:
     """The right to write, held by one process at a time. `notices` are sentences for the person."""
@@ -54,6 +58,8 @@ class Transaction:
         self._read: dict[str, bytes | None] = {}
         self._released: dict[str, bytes] = {}
         self._scan: subprocess.Popen[bytes] | None = None
+        self._importer: subprocess.Popen[bytes] | None = None
+        self._tail: Thread | None = None
         self._unfinished = False
 
     def read(self, path: str) -> bytes | None:
@@ -72,21 +78,31 @@ class Transaction:
         self._released.update({path: _digest(data) for path, data in self._read.items()})
         self._read.clear()
 
-    def begin(self) -> None:
-        """Finish what an earlier process left undone and start looking for edits made by hand."""
+    def begin(self, eager: bool) -> None:
+        """Finish what an earlier process left undone and start looking for edits made by hand.
+
+        With `eager` the git that will take the commits starts now, while there is other work to do.
+        """
         self.notices += clear_stale_locks(self.vault)
         clear_halves(self.vault)
         keep_verbatim(self.vault)
         _refuse_unfinished(self.vault)
         self._settle()
         self._scan = start_scan(self.vault)
+        if eager:
+            self._importer = self.vault.git.start(*_IMPORT)
 
     def adopt(self) -> HandEdits:
         """Commit the edits made by hand since the last change, once; files that do not parse stay as they are."""
         scan, self._scan = self._scan, None
         if scan is None:
             return HandEdits({}, ())
-        edits = check_edits(self.vault, finish_scan(self.vault, scan))
+        changed = finish_scan(self.vault, scan)
+        if not changed:
+            return HandEdits({}, ())
+        from clawmem.vault.hand_edits import check_edits  # knows every kind of file, and is rarely needed
+
+        edits = check_edits(self.vault, changed)
         for path, problem in edits.bad:
             self.unreadable[path] = problem
             self.notices.append(f"left alone: {problem}")
@@ -103,6 +119,7 @@ class Transaction:
         self.adopt()
         if not changes:
             return ()
+        self.wait()
         if self._unfinished:
             self._settle()
         final: dict[str, bytes | None] = {}
@@ -122,6 +139,8 @@ class Transaction:
         self._unfinished = False
 
     def _take_in(self, good: Mapping[str, bytes | None]) -> None:
+        from clawmem.vault.hand_edits import dropped_facts, plan_adoption
+
         head = self.vault.head().commit
         standing = self.vault.contents_at(head, good) if head else {}
         edited = {path: data for path, data in good.items() if data != standing.get(path)}
@@ -151,7 +170,8 @@ class Transaction:
 
     def _import(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
         given = stream(changes, branch, parent, int(self.now.timestamp()))
-        return tuple(self.vault.git.run("fast-import", "--quiet", "--done", given=given).decode().split())
+        importer, self._importer = self._importer or self.vault.git.start(*_IMPORT), None
+        return tuple(self.vault.git.finish(importer, _IMPORT[0], given).decode().split())
 
     def _import_signed(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
         from clawmem.vault.signing import UNSIGNED, land_signed, prepare_unsigned  # most vaults never sign
@@ -199,34 +219,62 @@ class Transaction:
             kept = [path for path, content in final.items() if not bring(self.vault, path, self._read[path], content)]
             self.notices += [f"kept your edit of {path}; the committed version is in HEAD" for path in kept]
             discard_consumed(self.vault, _consumed(changes))
-            sync_index(self.vault, tuple(final), kept)
+        except OSError as problem:
+            self._leave_to_next(problem)
+            return
+        # git's index is brought along while the caller brings along its own.
+        self._tail = Thread(target=self._complete, args=(tuple(final), kept))
+        self._tail.start()
+
+    def _complete(self, paths: Sequence[str], kept: Sequence[str]) -> None:
+        try:
+            sync_index(self.vault, paths, kept)
             clear_pending(self.vault)
+            if len(paths) >= MANY_FILES:
+                remember_untracked(self.vault)
         except (OSError, GitFailed) as problem:
-            self._unfinished = True
-            self.notices.append(f"committed; the next command puts the files in place, which failed now: {problem}")
+            self._leave_to_next(problem)
+
+    def _leave_to_next(self, problem: Exception) -> None:
+        self._unfinished = True
+        self.notices.append(f"committed; the next command puts the files in place, which failed now: {problem}")
+
+    def wait(self) -> None:
+        """Wait until git's index has followed the last commit."""
+        tail, self._tail = self._tail, None
+        if tail is not None:
+            tail.join()
 
 
 @contextmanager
-def transaction(vault: Vault, now: datetime, purpose: str, wait: float | None = None) -> Iterator[Transaction]:
-    """Take the writer lock and begin; `wait` defaults to the vault's `lock.wait_seconds`."""
+def transaction(
+    vault: Vault, now: datetime, purpose: str, wait: float | None = None, eager: bool = False
+) -> Iterator[Transaction]:
+    """Take the writer lock and begin; `wait` defaults to the vault's `lock.wait_seconds`, `eager` is for acts that
+    will surely commit."""
     vault.prepare_state()
     limit = float(vault.settings.get("lock.wait_seconds")) if wait is None else wait
     with writer_lock(vault.state / "lock", limit, purpose) as descriptor:
         vault.git.keep_open = (descriptor,)
         started = Transaction(vault, now)
         try:
-            started.begin()
+            started.begin(eager)
             yield started
         finally:
+            started.wait()
             _abandon(started)
             vault.git.keep_open = ()
 
 
 def _abandon(unused: Transaction) -> None:
-    scan = unused._scan
-    if scan is not None:
-        scan.kill()
-        scan.communicate()
+    if unused._scan is not None:
+        unused._scan.kill()
+        unused._scan.communicate()
+    if unused._importer is not None:
+        # Without a stream it has nothing to do and ends by itself.
+        unused._importer.communicate(b"")
+        if unused._importer.returncode:
+            clear_crash_reports(unused.vault)
 
 
 def _refuse_unfinished(vault: Vault) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from clawmem.vault.scan import remember_untracked
 from clawmem.vault.vault import Vault
 
 # git's defaults took 1.7 GB on large vaults elsewhere: one thread and small windows keep it under 200 MB.
@@ -43,6 +44,7 @@ def keep_small(vault: Vault, threshold: int) -> Upkeep:
     """Pack loose objects once there are `threshold` of them; repack everything, deltas computed anew, once the
     packs have doubled. The caller holds the writer lock."""
     _drop_abandoned(vault)
+    remember_untracked(vault)
     loose, packs, size = _count(vault)
     if packs > _MOST_PACKS or size > 2 * _last_size(vault) + _GROWN_BYTES:
         _git(vault, "repack", "-a", "-d", "-f", *_DENSE)

@@ -8,15 +8,17 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import NoVault, Refused, Unreadable
-from clawmem.model.catalog import Catalog, catalog_from_mapping
 from clawmem.model.layout import CATALOG, SETTINGS, check_inside
 from clawmem.model.settings import Settings, settings_from_mapping
 from clawmem.vault.disk import Disk
 from clawmem.vault.git import Git
 from clawmem.vault.refs import Head, git_dir_of, read_head
+
+if TYPE_CHECKING:
+    from clawmem.model.catalog import Catalog
 
 
 class Vault:
@@ -105,6 +107,8 @@ class Vault:
     @cached_property
     def catalog(self) -> Catalog:
         """The vault's predicate catalog; empty where the file is missing."""
+        from clawmem.model.catalog import catalog_from_mapping  # writers of one fact need none
+
         return catalog_from_mapping(self.load_yaml(CATALOG) or {})
 
     def load_yaml(self, name: str) -> Any:
