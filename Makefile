@@ -17,7 +17,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(LINT_STAMP): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,llm]'
 	@touch $@
 
 run: $(STAMP) ## Set up and do the main job on a conversation of the project's own.

@@ -206,7 +206,7 @@ class _Memory:
         decision = reconcile(proposition, known, self.catalog)
         if decision.outcome == NOOP and decision.targets:
             return NOOP
-        verdict = judge(proposition, known, lambda text: find_secret(text) and "secret" or None)
+        verdict = judge(proposition, known, lambda text: "secret" if find_secret(text) else None)
         if not verdict.accepted:
             return NOOP if verdict.duplicate_of else "refused"
         if place(proposition, self.titles).entity is None:

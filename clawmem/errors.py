@@ -118,6 +118,20 @@ class NeedsPerson(ClawmemError):
     exit_code = CONFLICT
 
 
+class BudgetSpent(ClawmemError):
+    """A limit of money, time or facts was reached before a call to a model; what was not read waits."""
+
+    code = "budget"
+    exit_code = BUDGET
+
+
+class ModelFailed(ClawmemError):
+    """The model cannot be reached, refuses, is too slow, or gives no answer that can be used."""
+
+    code = "model"
+    exit_code = MODEL
+
+
 class StorageFailed(ClawmemError):
     """The disk, the file system or git refused; the vault is as it was before."""
 

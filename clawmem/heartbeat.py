@@ -2,62 +2,189 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from clawmem.errors import ClawmemError
+from clawmem import __version__
+from clawmem.errors import ClawmemError, Locked
+from clawmem.learning.adapt import Adapted, adapt
 from clawmem.learning.ingest import Ingested, ingest_notes
 from clawmem.learning.learn import Learned, learn
+from clawmem.learning.promote import Promoted, promote
+from clawmem.learning.synthesize import Synthesized, synthesize
+from clawmem.learning.tacit import Proposed, propose_tacit
+from clawmem.llm.choice import Model
 from clawmem.memory.access import Folded, fold_accesses
+from clawmem.memory.curated import Curated, refresh_memory
 from clawmem.memory.decay import Decayed, archive_decayed
 from clawmem.memory.summaries import Refreshed, refresh_summaries
 from clawmem.model.caller import Caller
+from clawmem.model.dates import stamp
+from clawmem.model.week import days_after, night_of, week_began
+from clawmem.vault.beats import Beat, keep_beat, last_beat, made_between, rotate_log, turn
+from clawmem.vault.journal import unfolded
 from clawmem.vault.transaction import transaction
 from clawmem.vault.upkeep import Upkeep, keep_small
 from clawmem.vault.vault import Vault
 
+# Nights that a machine which was off makes up for.
+MOST_NIGHTS = 7
 _Result = TypeVar("_Result")
 
 
 class Heartbeat(NamedTuple):
-    """What each act did (None where it failed), the failures by act, and every sentence for the person."""
+    """What each act did (None where it failed or was not due), the failures by act, every sentence for the person,
+    and the commits made, oldest first."""
 
-    noted: Ingested | None
-    learned: Learned | None
-    folded: Folded | None
-    decayed: Decayed | None
-    refreshed: Refreshed | None
-    upkeep: Upkeep | None
-    failed: tuple[tuple[str, ClawmemError], ...]
-    notices: tuple[str, ...]
+    noted: Ingested | None = None
+    learned: Learned | None = None
+    folded: Folded | None = None
+    decayed: Decayed | None = None
+    synthesized: Synthesized | None = None
+    adapted: Adapted | None = None
+    promoted: tuple[Promoted, ...] = ()
+    proposed: Proposed | None = None
+    refreshed: Refreshed | None = None
+    curated: Curated | None = None
+    upkeep: Upkeep | None = None
+    failed: tuple[tuple[str, ClawmemError], ...] = ()
+    notices: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
 
-    @property
-    def commits(self) -> tuple[str, ...]:
-        """The commits this beat made, oldest first."""
-        acts = (self.noted, self.learned, self.folded, self.decayed, self.refreshed)
-        return tuple(act.commit for act in acts if act is not None and act.commit)
 
+class _Attempts:
+    """Runs acts and remembers what failed; once another writer holds the vault, the rest is not waited for."""
 
-def beat(vault: Vault, caller: Caller, dry_run: bool = False) -> Heartbeat:
-    """Run every act once. One that fails does not stop the others; nothing to do makes no commit."""
-    failed: list[tuple[str, ClawmemError]] = []
+    def __init__(self) -> None:
+        self.failed: list[tuple[str, ClawmemError]] = []
+        self.commits: list[str] = []
+        self.notices: dict[str, None] = {}
 
-    def attempt(name: str, act: Callable[[], _Result]) -> _Result | None:
-        try:
-            return act()
-        except ClawmemError as problem:
-            failed.append((name, problem))
+    def run(self, name: str, act: Callable[[], _Result]) -> _Result | None:
+        """What the act gives, or None where it fails."""
+        locked = next((problem for _, problem in self.failed if isinstance(problem, Locked)), None)
+        if locked is not None:
+            self.failed.append((name, locked))
             return None
+        try:
+            done = act()
+        except ClawmemError as problem:
+            self.failed.append((name, problem))
+            return None
+        if isinstance(done, Folded):
+            self.commits += done.commits
+        else:
+            commit = getattr(done, "commit", None)
+            self.commits += [commit] if commit else []
+        self.notices.update(dict.fromkeys(getattr(done, "notices", ())))
+        return done
 
-    noted = None if dry_run else attempt("notes", lambda: ingest_notes(vault, caller))
-    learned = attempt("learn", lambda: learn(vault, caller, dry_run))
-    folded = attempt("fold", lambda: fold_accesses(vault, caller, dry_run))
-    decayed = attempt("decay", lambda: archive_decayed(vault, caller, dry_run))
-    refreshed = attempt("summaries", lambda: refresh_summaries(vault, caller, dry_run))
-    upkeep = None if dry_run else attempt("upkeep", lambda: _upkeep(vault, caller))
-    acts = (noted, learned, folded, decayed, refreshed)
-    notices = dict.fromkeys(sentence for act in acts if act is not None for sentence in act.notices)
-    return Heartbeat(noted, learned, folded, decayed, refreshed, upkeep, tuple(failed), tuple(notices))
+
+def beat(vault: Vault, caller: Caller, dry_run: bool = False, model: Model | None = None) -> Heartbeat:
+    """Run every act once. One that fails does not stop the others; nothing to do makes no commit. Where a model did
+    not read everything, what it left is among the failures, and waits.
+
+    Raises Locked where another heartbeat or writer holds the vault longer than `lock.wait_seconds`.
+    """
+    if dry_run:
+        return _acts(vault, caller, last_beat(vault), model, dry_run=True)
+    with turn(vault, vault.settings.number("lock.wait_seconds")):
+        rotate_log(vault)
+        with transaction(vault, caller.now, "heartbeat") as started:
+            started.adopt()
+            notices = tuple(started.notices)
+        last = last_beat(vault)
+        if _is_done(vault, caller, last):
+            return Heartbeat(notices=notices)
+        start = vault.head().commit
+        done = _acts(vault, caller, last, model)
+        keep_beat(vault, _kept(vault, caller, last, done, start))
+        return done._replace(notices=tuple(dict.fromkeys((*notices, *done.notices))))
+
+
+def _acts(vault: Vault, caller: Caller, last: Beat, model: Model | None, dry_run: bool = False) -> Heartbeat:
+    acts = _Attempts()
+    noted = None if dry_run else acts.run("notes", lambda: ingest_notes(vault, caller))
+    learned = acts.run("learn", lambda: _learn(vault, caller, last, model, dry_run))
+    if learned and learned.extraction.problem:
+        acts.failed.append(("model", learned.extraction.problem))
+    folded = acts.run("fold", lambda: fold_accesses(vault, caller, dry_run))
+    decayed = acts.run("decay", lambda: archive_decayed(vault, caller, dry_run))
+    synthesized = acts.run("synthesize", lambda: synthesize(vault, caller, None, last.head, dry_run))
+    nights = _nights(vault, caller, last)
+    adapted = acts.run("adapt", lambda: adapt(vault, caller, nights[-1], dry_run)) if nights else None
+    promoted = [acts.run("promote", lambda day=day: promote(vault, caller, day, dry_run)) for day in nights]  # type: ignore[misc]
+    filled = [one.on for one in promoted if one and one.noted and one.commit]
+    if filled:
+        # What was only mentioned is a fact now, and the notes say so.
+        acts.run("synthesize", lambda: synthesize(vault, caller, filled))
+    proposed = acts.run("tacit", lambda: propose_tacit(vault, caller, dry_run))
+    refreshed = acts.run("summaries", lambda: refresh_summaries(vault, caller, dry_run))
+    curated = acts.run("memory", lambda: refresh_memory(vault, caller, dry_run))
+    upkeep = None if dry_run else acts.run("upkeep", lambda: _upkeep(vault, caller))
+    return Heartbeat(
+        noted,
+        learned,
+        folded,
+        decayed,
+        synthesized,
+        adapted,
+        tuple(one for one in promoted if one),
+        proposed,
+        refreshed,
+        curated,
+        upkeep,
+        tuple(acts.failed),
+        tuple(acts.notices),
+        tuple(acts.commits),
+    )
+
+
+def _learn(vault: Vault, caller: Caller, last: Beat, model: Model | None, dry_run: bool) -> Learned:
+    """Learn, unless no ledger changed since a beat that read everything: parsing them all would be most of the work."""
+    head = vault.head().commit
+    changed = vault.changed_between(last.head, head) if last.head and head else None
+    if changed is not None and not any(path.startswith("ledger/") for path in changed):
+        return Learned(0, (), (), None)
+    return learn(vault, caller, dry_run, model)
+
+
+def _nights(vault: Vault, caller: Caller, last: Beat) -> Sequence[str]:
+    """The days whose night has come and that no beat promoted yet."""
+    return days_after(last.promoted, night_of(caller.now, vault.settings.whole("promotion.hour")), MOST_NIGHTS)
+
+
+def _week(vault: Vault, caller: Caller) -> str:
+    settings = vault.settings
+    return stamp(week_began(caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour")))
+
+
+def _is_done(vault: Vault, caller: Caller, last: Beat) -> bool:
+    """Whether nothing changed since the last complete beat: no commit, no use, no new day, week or night."""
+    return (
+        last.head is not None
+        and last.head == vault.head().commit
+        and last.made == __version__
+        and last.day == stamp(caller.now)[:10]
+        and last.week == _week(vault, caller)
+        and not _nights(vault, caller, last)
+        and not unfolded(vault)
+    )
+
+
+def _kept(vault: Vault, caller: Caller, last: Beat, done: Heartbeat, start: str | None) -> Beat:
+    """What to remember of this beat. It counts as complete where nothing failed and nobody else wrote meanwhile."""
+    failed = {name for name, _ in done.failed}
+    promoted = last.promoted if failed & {"adapt", "promote"} else _last_night(done, last)
+    head = vault.head().commit
+    between = made_between(vault, start, head) if start and head and start != head else frozenset()
+    if failed or between is None or not between <= set(done.commits):
+        return last._replace(promoted=promoted)
+    return Beat(head, __version__, stamp(caller.now)[:10], _week(vault, caller), promoted)
+
+
+def _last_night(done: Heartbeat, last: Beat) -> str | None:
+    return done.promoted[-1].on if done.promoted else last.promoted
 
 
 def _upkeep(vault: Vault, caller: Caller) -> Upkeep:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import InvalidInput, NoVault
 from clawmem.model.caller import Caller
@@ -16,6 +16,9 @@ from clawmem.model.ids import Entropy
 from clawmem.model.layout import SETTINGS
 from clawmem.vault.refs import git_dir_of
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.llm.choice import Model
 
 DEFAULT_FOLDER = ".clawmem"
 
@@ -76,6 +79,12 @@ class Runtime:
             agent=check_agent(agent) if agent else None,
             session=self.environment.get("CLAWMEM_SESSION") or None,
         )
+
+    def model(self) -> Model | None:
+        """The model that reads events, None where the vault's settings name none."""
+        from clawmem.llm.choice import choose  # only the heartbeat asks
+
+        return choose(self.vault().settings, self.environment)
 
     def now(self) -> datetime:
         """The time, or what CLAWMEM_NOW pins it to."""

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import threading
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
+from clawmem.errors import Locked
 from clawmem.heartbeat import beat
 from clawmem.index.lookup import all_facts, entity_names
 from clawmem.index.refresh import open_index
 from clawmem.learning.ingest import ingest
+from clawmem.memory.configure import change_setting
 from clawmem.memory.notes import note
 from clawmem.memory.remember import remember
+from clawmem.memory.undo import undo
 from clawmem.model.caller import Caller
 from clawmem.model.codec import parse_items
 from clawmem.model.draft import draft_from_record
@@ -18,8 +26,12 @@ from clawmem.model.event import Event, parse_events
 from clawmem.model.fact import Fact
 from clawmem.model.recalled import wrapped
 from clawmem.model.transcript import Message
-from clawmem.vault.journal import record_access
+from clawmem.vault.beats import STATE, last_beat
+from clawmem.vault.disk import Disk
+from clawmem.vault.journal import FOLDING, record_access
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 
 TALK = (
     Message(1, "user", "Hi! How are you?", "2026-11-02T10:00:00Z", "Nora"),
@@ -160,3 +172,148 @@ def test_summaries_say_what_is_known_and_keep_what_people_wrote(vault: Vault, ca
     assert "The bicycle is green" in text
     assert "resources/bike" in (vault.root / "life/index.md").read_text()
     assert parse_items((vault.root / "life/resources/bike/items.json").read_bytes(), "x")
+
+
+def test_a_beat_that_remembers_nothing_makes_no_commit_either(vault: Vault, caller: Caller) -> None:
+    ingest(vault, TALK, caller, "talk.jsonl")
+    note(vault, "We decided to use Postgres for the billing service.", caller)
+    beat(vault, caller)
+    head = vault.head()
+    (vault.state / STATE).unlink()
+    assert beat(vault, caller).commits == ()
+    assert vault.head() == head
+
+
+def test_nothing_new_runs_no_act_and_anything_new_runs_them_all(vault: Vault, caller: Caller) -> None:
+    ingest(vault, TALK, caller, "talk.jsonl")
+    beat(vault, caller)
+    assert last_beat(vault).head == vault.head().commit
+    assert beat(vault, caller).learned is None
+    for change in (
+        lambda: note(vault, "The plumber came.", caller),
+        lambda: record_access(vault, "2026-11-21T09:31:00Z", [_facts(vault)[0].id]),
+        lambda: (vault.root / "daily/2026-11-20.md").write_text("# 2026-11-20\n\n- Rain.\n"),
+    ):
+        change()
+        assert beat(vault, caller).learned is not None
+        assert beat(vault, caller).learned is None
+    tomorrow = caller._replace(now=caller.now + timedelta(days=1))
+    assert beat(vault, tomorrow).learned is not None
+    assert beat(vault, tomorrow).learned is None
+
+
+def test_the_acts_commit_in_their_order(vault: Vault, caller: Caller) -> None:
+    ingest(vault, TALK, caller, "talk.jsonl")
+    beat(vault, caller)
+    record_access(vault, "2026-11-21T09:31:00Z", [_facts(vault)[0].id])
+    (vault.root / "daily/2026-11-20.md").write_text("# 2026-11-20\n\n- We decided to use Postgres for billing.\n")
+    start = vault.head().commit
+    done = beat(vault, caller._replace(now=caller.now + timedelta(days=1)))
+    subjects = vault.git.run("log", "--reverse", "--format=%s", f"{start}..HEAD").decode().split("\n")
+    verbs = [subject.split("(")[0] for subject in subjects if subject]
+    order = ["edit", "ingest", "learn", "access", "synthesize", "promote", "summarise", "curate"]
+    assert verbs == [verb for verb in order if verb in verbs]
+    assert {"edit", "ingest", "learn", "access", "promote", "summarise", "curate"} <= set(verbs)
+    assert len(done.commits) == len(verbs) - 1
+
+
+def test_a_night_promotes_once_even_where_the_promotion_was_undone(vault: Vault, caller: Caller) -> None:
+    record = {"fact": "Ada is allergic to nuts.", "category": "health", "importance": 0.78}
+    draft = draft_from_record(record, caller.now)
+    remember(vault, [draft], caller)
+    assert [one.kept for one in beat(vault, caller).promoted] == [()]
+    tomorrow = caller._replace(now=caller.now + timedelta(days=1))
+    (night,) = beat(vault, tomorrow).promoted
+    assert (night.on, len(night.kept)) == ("2026-11-21", 1)
+    assert night.commit is not None
+    undo(vault, night.commit, tomorrow)
+    assert beat(vault, tomorrow).promoted == ()
+    assert _facts(vault)[0].importance == 0.78
+
+
+def test_nights_missed_are_made_up_for(vault: Vault, caller: Caller) -> None:
+    beat(vault, caller)
+    later = caller._replace(now=caller.now + timedelta(days=3))
+    assert [one.on for one in beat(vault, later).promoted] == ["2026-11-21", "2026-11-22", "2026-11-23"]
+
+
+class Between(Disk):
+    """A disk that lets something happen once in the middle of a beat, while no act holds the vault."""
+
+    def __init__(self, happens: Callable[[], object]) -> None:
+        self.happens: Callable[[], object] | None = happens
+
+    def read(self, path: Path) -> bytes | None:
+        """Read as ever; the access journal is looked at before its act takes the lock."""
+        happens = self.happens
+        if happens is not None and path.name == FOLDING:
+            self.happens = None
+            happens()
+        return super().read(path)
+
+
+def test_a_commit_by_somebody_else_meanwhile_is_not_taken_for_done(vault: Vault, caller: Caller) -> None:
+    ingest(vault, TALK[:3], caller, "talk.jsonl")
+    disk = Between(lambda: ingest(vault, TALK, caller, "talk.jsonl"))
+    own = Vault(vault.root, vault.git.environment, disk)
+    assert beat(own, caller).commits
+    assert disk.happens is None
+    assert last_beat(vault).head is None
+    learned = beat(own, caller).learned
+    assert learned is not None
+    assert learned.events == 2
+
+
+def test_a_busy_vault_is_waited_for_once(vault: Vault, caller: Caller) -> None:
+    change_setting(vault, caller, "lock.wait_seconds", "0.2")
+    own = Vault(vault.root, vault.git.environment)
+    with writer_lock(vault.state / "lock", 0, "a long write"), pytest.raises(Locked, match="a long write"):
+        beat(own, caller)
+    assert beat(own, caller).failed == ()
+
+
+def test_a_writer_that_comes_between_the_acts_costs_one_wait(vault: Vault, caller: Caller) -> None:
+    change_setting(vault, caller, "lock.wait_seconds", "0.2")
+    ingest(vault, TALK, caller, "talk.jsonl")
+    held, over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with writer_lock(vault.state / "lock", 30, "a long write"):
+            held.set()
+            over.wait(60)
+
+    def come() -> None:
+        writer.start()
+        held.wait(30)
+
+    writer = threading.Thread(target=hold)
+    own = Vault(vault.root, vault.git.environment, Between(come))
+    done = beat(own, caller)
+    over.set()
+    writer.join()
+    assert done.learned is not None
+    assert {problem.code for _, problem in done.failed} == {"locked"}
+    assert len(done.failed) > 5
+    assert len({id(problem) for _, problem in done.failed}) == 1
+    assert last_beat(vault).head is None
+    assert beat(own, caller).failed == ()
+
+
+def _run(command: Command, *arguments: str) -> Sequence[str]:
+    return command("heartbeat", *arguments).out.splitlines()
+
+
+def test_the_command_says_what_it_did_and_exits_with_four_where_a_part_failed(vault: Vault, clawmem: Command) -> None:
+    talk = "\n".join(json.dumps({"role": one.role, "speaker": one.speaker, "content": one.text}) for one in TALK)
+    assert clawmem("ingest", "-", given=talk).code == 0
+    assert any(line.startswith("read 5 events by rules") for line in _run(clawmem))
+    assert _run(clawmem) == []
+    (vault.root / "ledger/adaptation.json").write_text("oops\n")
+    odd = clawmem("heartbeat", "--json", "--explain", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
+    assert odd.code == 4
+    assert {one["act"] for one in odd.data["failed"]} == {"adapt", "promote"}
+    (vault.root / "ledger/adaptation.json").unlink()
+    good = clawmem("heartbeat", "--json", "--explain", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
+    assert good.code == 0
+    assert good.data["promoted"][0]["date"] == "2026-11-21"
+    assert any(one["promoted"] for one in good.data["promoted"][0]["candidates"])

@@ -47,6 +47,12 @@ BREAKS = {
         "git", "memory/remember.py", "import subprocess", "clawmem.memory.remember -> subprocess"
     ),
     "an act uses GitPython": Break("git", "serving/recall.py", "import git", "clawmem.serving.recall -> git"),
+    "an act calls a model": Break(
+        "models", "learning/learn.py", "import litellm", "clawmem.learning.learn -> litellm"
+    ),
+    "the vault knows models": Break(
+        "house", "vault/vault.py", "import clawmem.llm.choice", "clawmem.vault is not allowed to import clawmem.llm"
+    ),
     "an act draws": Break("faces", "memory/notes.py", "import rich", "clawmem.memory.notes -> rich"),
     "the runtime parses arguments": Break("faces", "runtime.py", "import typer", "clawmem.runtime -> typer"),
 }

@@ -65,7 +65,9 @@ def test_the_wheel_holds_the_package_the_template_and_the_licence(wheel: Path) -
         names = archive.namelist()
         metadata = archive.read(f"clawmem_vault-{__version__}.dist-info/METADATA").decode()
     modules = [path.relative_to(ROOT).as_posix() for path in (ROOT / "clawmem").rglob("*.py")]
-    assert set(modules) <= set(names)
+    prompts = [path.relative_to(ROOT).as_posix() for path in (ROOT / "clawmem/llm/prompts").glob("*.txt")]
+    assert len(prompts) >= 2
+    assert {*modules, *prompts} <= set(names)
     assert sorted(name.removeprefix("clawmem/vault-template/") for name in names if "vault-template/" in name) == (
         template_files()
     )

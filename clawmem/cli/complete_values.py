@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clawmem.memory.candidates import agent_candidates, category_candidates, entity_candidates, fact_candidates
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.fact import LINK_TYPES, STATUSES, TRUSTS
+from clawmem.model.proposal import KINDS
 from clawmem.model.settings import BY_KEY, SETTINGS
 from clawmem.runtime import Runtime
 
@@ -43,6 +45,10 @@ def _categories(runtime: Runtime, prefix: str) -> Pairs:
     return [(name, "") for name in category_candidates(runtime.vault(), prefix)]
 
 
+def _proposals(runtime: Runtime, prefix: str) -> Pairs:
+    return [(one.id, one.says) for one in read_proposals(runtime.vault()).open if one.id.startswith(prefix)]
+
+
 def _keys(runtime: Runtime, prefix: str) -> Pairs:
     return [(setting.key, setting.about) for setting in SETTINGS]
 
@@ -75,8 +81,12 @@ SOURCES: dict[str, _Source] = {
     "completions shell": _words("bash", "zsh", "fish"),
     "jsonl": _files,
     "ingest file": _files,
-    "ingest format_": _words("auto", "jsonl", "text"),
+    "ingest format_": _words(
+        "auto", "claude-code", "openclaw", "chatgpt", "claude", "openai", "jsonl", "markdown", "text"
+    ),
     "init path": _files,
+    "proposal": _proposals,
+    "review list kind": _words(*KINDS),
 }
 
 

@@ -7,23 +7,54 @@ from typing import Annotated, Any
 import typer
 
 from clawmem.cli.face import Face
-from clawmem.errors import DONE, PARTIAL
+from clawmem.cli.learned import candidate_data, learned_data, learned_lines, verdict_line
+from clawmem.cli.promote import promotion_data
+from clawmem.cli.promote import verdict_line as promotion_line
+from clawmem.errors import DONE, PARTIAL, ClawmemError
 from clawmem.heartbeat import Heartbeat, beat
-from clawmem.learning.learn import Candidate
+from clawmem.llm.choice import Model
+from clawmem.model.dates import stamp
 
 
 def heartbeat(
     ctx: typer.Context,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, write nothing.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="List every candidate with its verdict.")] = False,
+    budget_cents: Annotated[
+        float | None, typer.Option("--budget-cents", min=0, help="The most this run of a model may cost, in cents.")
+    ] = None,
+    stamped: Annotated[bool, typer.Option("--stamped", help="Begin each line with the time, for a log.")] = False,
 ) -> int:
     """Takes in edits made by hand, learns from new events and daily notes, folds accesses, archives what has
-    decayed, refreshes summaries. One commit for each; none where nothing changed. Exit code 4: only part was done."""
+    decayed, writes daily notes, promotes what the day before taught, refreshes summaries and MEMORY.md. One commit
+    for each; none where nothing changed. Exit code 4: only part was done; 13: a limit on the model was reached; 14:
+    the model could not be used. What it did not read waits for the next run."""
     face = Face.of(ctx)
-    done = beat(face.runtime.vault(), face.runtime.caller(), dry_run)
+    caller = face.runtime.caller()
+    before = f"{stamp(caller.now)} " if stamped else ""
+    try:
+        done = beat(face.runtime.vault(), caller, dry_run, _model(face, budget_cents))
+    except ClawmemError:
+        if stamped:
+            face.notice(f"{before}the heartbeat did not run")
+        raise
     notices = [*done.notices, *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed)]
-    code = PARTIAL if done.failed else DONE
-    return face.done(_data(done, explain), _lines(done, dry_run, explain), notices, code)
+    lines = [f"{before}{line}" for line in _lines(done, dry_run, explain)]
+    return face.done(_data(done, explain), lines, [f"{before}{each}" for each in notices], _exit_code(done))
+
+
+def _model(face: Face, budget_cents: float | None) -> Model | None:
+    """The model of the settings, with this run's budget where one was given."""
+    model = face.runtime.model()
+    if model is None or budget_cents is None:
+        return model
+    return model._replace(limits=model.limits._replace(cents=budget_cents))
+
+
+def _exit_code(done: Heartbeat) -> int:
+    """What a model left undone says why it did; any other failure that only part was done."""
+    codes = {problem.exit_code if name == "model" else PARTIAL for name, problem in done.failed}
+    return DONE if not codes else codes.pop() if len(codes) == 1 else PARTIAL
 
 
 def _data(done: Heartbeat, explain: bool) -> dict[str, Any]:
@@ -31,56 +62,59 @@ def _data(done: Heartbeat, explain: bool) -> dict[str, Any]:
     data: dict[str, Any] = {
         "commits": list(done.commits),
         "notes": done.noted.added if done.noted else 0,
-        "learned": {
-            "extractor": learned.extractor,
-            "events": learned.events,
-            **{outcome: learned.count(outcome) for outcome in ("added", "updated", "noop", "noted", "refused")},
-            "entities": list(learned.entities),
-        }
-        if learned
-        else None,
+        "learned": learned_data(learned) if learned else None,
         "accesses": done.folded.facts if done.folded else 0,
         "archived": [one.fact.id for one in done.decayed.facts] if done.decayed else [],
+        "restored": list(done.folded.restored) if done.folded else [],
+        "daily": list(done.synthesized.pages) if done.synthesized else [],
+        "promoted": [promotion_data(one, explain) for one in done.promoted if explain or one.kept],
+        "adapted": done.adapted.after._asdict() if done.adapted and done.adapted.commit else None,
+        "tacit": [one.id for one in done.proposed.proposals] if done.proposed else [],
         "refreshed": list(done.refreshed.entities) if done.refreshed else [],
+        "memory": bool(done.curated and done.curated.changed),
         "repacked": bool(done.upkeep and done.upkeep.repacked),
         "failed": [{"act": name, "code": problem.code, "message": problem.message} for name, problem in done.failed],
     }
     if explain and learned:
-        data["candidates"] = [_candidate(one) for one in learned.candidates]
+        data["candidates"] = [candidate_data(one) for one in learned.candidates]
     return data
 
 
-def _candidate(one: Candidate) -> dict[str, Any]:
-    return {
-        "statement": one.proposition.statement,
-        "outcome": one.outcome,
-        "reason": one.reason,
-        "event": one.proposition.event_id,
-        "evidence": one.proposition.source_text,
-        "fact": one.fact.id if one.fact else None,
-        "entity": one.entity,
-    }
-
-
 def _lines(done: Heartbeat, dry_run: bool, explain: bool) -> list[str]:
-    lines = []
+    lines: list[str] = []
     learned = done.learned
     if learned and learned.events:
-        lines.append(
-            f"read {learned.events} events by {learned.extractor}: {learned.count('added')} facts added, "
-            f"{learned.count('updated')} replaced older ones, {learned.count('noop')} known already, "
-            f"{learned.count('noted')} noted only, {learned.count('refused')} refused"
-        )
+        lines += learned_lines(learned, dry_run)
     if done.folded and done.folded.facts:
         lines.append(f"counted the use of {done.folded.facts} facts")
     if done.decayed and done.decayed.facts:
         lines.append(f"archived {len(done.decayed.facts)} facts that were not used for long")
+    if done.folded and done.folded.restored:
+        lines.append(f"restored {len(done.folded.restored)} archived facts that were used again")
+    lines += _nightly_lines(done, explain)
     if done.refreshed and done.refreshed.entities:
         lines.append(f"refreshed {len(done.refreshed.entities)} summaries")
+    if done.curated and done.curated.changed:
+        lines.append("refreshed MEMORY.md")
     if done.upkeep and done.upkeep.repacked:
         lines.append("packed the repository")
     if explain and learned:
-        lines += [f"{one.outcome:<7}  {one.proposition.statement}  [{one.reason}]" for one in learned.candidates]
+        lines += map(verdict_line, learned.candidates)
     if dry_run:
         return ["this would be done:", *lines] if lines else ["nothing would change"]
     return lines + [f"commit {name[:12]}" for name in done.commits]
+
+
+def _nightly_lines(done: Heartbeat, explain: bool) -> list[str]:
+    lines = []
+    if done.synthesized and done.synthesized.pages:
+        number = len(done.synthesized.pages)
+        lines.append(f"wrote {number} daily note{'' if number == 1 else 's'}")
+    for one in done.promoted:
+        lines += [f"promoted {len(one.kept)} facts of {one.on}"] if one.kept else []
+        lines += map(promotion_line, one.verdicts if explain else one.kept)
+    if done.adapted and done.adapted.after != done.adapted.before:
+        lines.append(f"promotion takes a score of {done.adapted.after.score:g} now")
+    if done.proposed and done.proposed.proposals:
+        lines.append(f"{len(done.proposed.proposals)} patterns for TACIT.md wait: `clawmem review list`")
+    return lines

@@ -34,6 +34,7 @@ def _data(found: Found, state: Status) -> dict[str, object]:
         "entities": state.entities,
         "events": state.events,
         "unfolded_accesses": state.unfolded_accesses,
+        "proposals": state.proposals,
         "edits": {"waiting": list(state.edits.waiting), "unreadable": _reasons(state.edits.unreadable)},
         "unfinished": state.unfinished,
         "index": {
@@ -56,6 +57,8 @@ def _lines(found: Found, state: Status) -> Iterator[str]:
     yield f"entities  {state.entities:,}"
     yield f"events    {state.events:,}"
     yield f"accesses  {state.unfolded_accesses:,} not folded yet"
+    if state.proposals:
+        yield f"review    {state.proposals:,} waiting; `clawmem review list` shows them"
     yield f"index     {state.search.state}, {state.search.engine}"
     if state.unfinished:
         yield f"waiting   {state.unfinished}"

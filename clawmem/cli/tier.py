@@ -8,6 +8,7 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.words import fact_line
+from clawmem.memory.decay import restore
 from clawmem.model.tiers import explain
 from clawmem.serving.browse import peek
 
@@ -15,10 +16,12 @@ from clawmem.serving.browse import peek
 def tier(
     ctx: typer.Context,
     fact: Annotated[str, typer.Argument(help="The id of the fact, or a unique prefix.")],
+    wake: Annotated[bool, typer.Option("--restore", help="Make an archived fact active again first.")] = False,
 ) -> int:
     """Each policy's answer, and the one that decides."""
     face = Face.of(ctx)
     vault = face.runtime.vault()
+    done = restore(vault, fact, face.runtime.caller()) if wake else None
     placed = peek(vault, fact)
     settings = vault.settings
     data = explain(
@@ -29,7 +32,10 @@ def tier(
     )
     lines = [fact_line(placed.fact, placed.entity), f"{data['tier']}: {data['reason']}"]
     lines += [f"  {key}: {_plain(value)}" for key, value in data.items() if key not in ("tier", "reason")]
-    return face.done({"id": placed.fact.id, **data}, lines)
+    if done is None:
+        return face.done({"id": placed.fact.id, **data}, lines)
+    lines.append(f"commit {done.commit[:12]}" if done.commit else "nothing changed, so there is no commit")
+    return face.done({"id": placed.fact.id, **data, "commit": done.commit}, lines, done.notices)
 
 
 def _plain(value: object) -> str:

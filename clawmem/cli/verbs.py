@@ -26,7 +26,10 @@ VERBS: dict[str, Verb] = {
     "link": Verb("link", "Connect two facts."),
     "note": Verb("note", "Write a line in the daily note."),
     "ingest": Verb("ingest", "Take events into the ledger, verbatim."),
+    "synthesize": Verb("synthesize", "Write down what a day taught, and what matters most."),
+    "promote": Verb("promote", "Lift the facts of a day that are worth thirty days."),
     "heartbeat": Verb("heartbeat", "Learn from new events and keep the vault in order."),
+    "review": Verb("review", "Decide about what waits for a person."),
     "tier": Verb("tier", "Say how hot a fact is, and why."),
     "log": Verb("log", "Show the history of the vault, an entity or a fact."),
     "why": Verb("why", "Show where a fact comes from and what became of it."),
@@ -37,6 +40,7 @@ VERBS: dict[str, Verb] = {
     "config": Verb("config", "Read and change settings."),
     "doctor": Verb("doctor", "Check every file and every rule of the vault."),
     "reindex": Verb("reindex", "Build the search index anew."),
+    "cron": Verb("cron", "Have the heartbeat run by itself."),
     "completions": Verb("completions", "Print the completion script of a shell."),
 }
 

@@ -10,7 +10,7 @@ from clawmem.errors import AmbiguousId, NotFound
 from clawmem.index.store import Index
 from clawmem.model.codec import fact_from_record
 from clawmem.model.entity import Entity
-from clawmem.model.fact import Fact
+from clawmem.model.fact import ACTIVE, Fact
 from clawmem.model.ids import FACT_PREFIX, check_reference
 from clawmem.model.text import normal
 
@@ -93,6 +93,45 @@ def about(index: Index, subject: str) -> list[Placed]:
 def learned_from(index: Index, event_id: str) -> list[Placed]:
     """The facts that cite an event."""
     rows = index.database.execute("SELECT line, entity FROM fact WHERE event = ? ORDER BY n", (event_id,))
+    return [placed(row) for row in rows]
+
+
+def of_days(index: Index, days: Iterable[str]) -> list[Placed]:
+    """The facts that were recorded on one of these days, or learned from an event of one."""
+    wanted = list(days)
+    marks = ", ".join("?" * len(wanted))
+    rows = index.database.execute(
+        f"SELECT line, entity FROM fact WHERE substr(timestamp, 1, 10) IN ({marks})"
+        f" OR event IN (SELECT id FROM event WHERE day IN ({marks})) ORDER BY n",
+        (*wanted, *wanted),
+    )
+    return [placed(row) for row in rows]
+
+
+def holding(index: Index, *pieces: str) -> list[Placed]:
+    """The facts whose record has one of these pieces of text, as it is written."""
+    condition = " OR ".join("instr(line, ?)" for _ in pieces)
+    rows = index.database.execute(f"SELECT line, entity FROM fact WHERE {condition} ORDER BY n", pieces)
+    return [placed(row) for row in rows]
+
+
+def unused_since(index: Index, moment: str) -> list[Placed]:
+    """The active facts that were neither recorded nor folded as used after a moment (ISO 8601 UTC)."""
+    rows = index.database.execute(
+        "SELECT line, entity FROM fact WHERE status = ? AND coalesce(last_accessed, timestamp) <= ? ORDER BY n",
+        (ACTIVE, moment),
+    )
+    return [placed(row) for row in rows]
+
+
+def weighty(index: Index, categories: Iterable[str], importance: float, mark: str) -> list[Placed]:
+    """The active global facts of some categories, of that importance at least, or with a mark in their record."""
+    named = list(categories)
+    rows = index.database.execute(
+        "SELECT line, entity FROM fact WHERE owner = '' AND status = ? AND (importance >= ? OR instr(line, ?)"
+        f" OR category IN ({', '.join('?' * len(named))})) ORDER BY n",
+        (ACTIVE, importance, f'"{mark}"', *named),
+    )
     return [placed(row) for row in rows]
 
 

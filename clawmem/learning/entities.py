@@ -57,13 +57,16 @@ class Titles:
         return ("", title) in self._names
 
 
-def place(proposition: Proposition, names: Titles, mentions: Mapping[str, int] | None = None) -> Placement:
-    """Decide for one proposition; `mentions` counts how often a title (in normal form) was mentioned so far."""
+def place(
+    proposition: Proposition, names: Titles, mentions: Mapping[str, int] | None = None, enough: int = ENOUGH_MENTIONS
+) -> Placement:
+    """Decide for one proposition; `mentions` counts how often a title (in normal form) was mentioned so far, and
+    `enough` of them make it an entity."""
     for hint in proposition.entity_hints:
         entity = _known(hint, names)
         if entity:
             return Placement(entity, False, hint.title, f"{hint.title} is known as {entity}.")
-        reason = _deserves(hint, mentions or {})
+        reason = _deserves(hint, mentions or {}, enough)
         entity = entity_name(hint)
         if reason and entity:
             return Placement(entity, True, hint.title, reason)
@@ -86,8 +89,8 @@ def _known(hint: Hint, names: Titles) -> str | None:
     return names.get(hint.kind, title) or names.get("", title) or names.get("", normal(entity_name(hint) or ""))
 
 
-def _deserves(hint: Hint, mentions: Mapping[str, int]) -> str:
+def _deserves(hint: Hint, mentions: Mapping[str, int], enough: int) -> str:
     if hint.role in _REASONS:
         return f"{hint.title} {_REASONS[hint.role]}."
     count = mentions.get(normal(hint.title), 0)
-    return f"{hint.title} was mentioned {count} times." if count >= ENOUGH_MENTIONS else ""
+    return f"{hint.title} was mentioned {count} times." if count >= enough else ""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from clawmem.learning.sameness import alike, contained
 from clawmem.model.fact import Fact
 from clawmem.model.proposition import Proposition
 from clawmem.model.text import LONGEST_FACT, normal
@@ -20,6 +21,10 @@ _NEGATIONS = frozenset("not no never cannot isn't doesn't don't didn't won't can
 _PASSING = frozenset(
     "right now|at the moment|at this very moment|for now|this minute|tonight i|in a minute|in a bit".split("|")
 )
+
+
+# What may be said in many words without being news.
+_LOOSE = frozenset((None, "plans_to", "works_on", "wants", "studies", "likes"))
 
 
 class Limits(NamedTuple):
@@ -98,29 +103,39 @@ def _duplication(proposition: Proposition, known: Iterable[Fact], limits: Limits
     for fact in known:
         if not fact.stands:
             continue
-        if normal(fact.fact) == statement:
+        if plain(fact.fact) == statement:
             return Verdict(False, "duplication", f"It is known already as {fact.id}.", fact.id)
-        if not proposition.ended and _near(proposition, fact, limits.overlap):
+        if not (proposition.ended or proposition.former) and _near(proposition, fact, limits.overlap):
             return Verdict(False, "duplication", f"It says the same as {fact.id}: {fact.fact}", fact.id)
     return None
 
 
 def _near(proposition: Proposition, fact: Fact, overlap: float) -> bool:
     """Whether both say the same of the same subject: most words shared, and every number and negation."""
-    if normal(fact.subject or "") != normal(proposition.subject or ""):
+    if plain(fact.subject or "") != plain(proposition.subject or ""):
         return False
     if fact.predicate and proposition.predicate and fact.predicate != proposition.predicate:
         return False
+    about = proposition.subject or ""
+    if contained(proposition.statement, fact.fact, about):
+        return True
+    if proposition.predicate in _LOOSE and alike(proposition.statement, fact.fact, about):
+        return True
     new, old = content_words(proposition.statement), content_words(fact.fact)
-    if _decisive(new) != _decisive(old):
-        return False
-    subject = content_words(proposition.subject or "")
-    new, old = new - subject, old - subject
-    return bool(new) and len(new & old) >= overlap * len(new | old)
+    subject = content_words(about)
+    ours, theirs = new - subject, old - subject
+    enough = bool(ours) and len(ours & theirs) >= overlap * len(ours | theirs)
+    return enough and _decisive(new) == _decisive(old)
 
 
 def _decisive(words: frozenset[str]) -> frozenset[str]:
     return frozenset(word for word in words if word in _NEGATIONS or any(letter.isdigit() for letter in word))
+
+
+@lru_cache(maxsize=65536)
+def plain(text: str) -> str:
+    """The normal form of a text; the same known facts are compared again and again within a round."""
+    return normal(text)
 
 
 @lru_cache(maxsize=65536)

@@ -23,7 +23,8 @@ _HEAD = re.compile(
     r"long story short|believe it or not|for example|first|second|additionally|furthermore|moreover|lastly|"
     r"in addition|"
     r"(?:last but not )?least|that's (?:right|true)|you(?:'re| are) right|got it|good point|no problem|as i said|"
-    r"besides(?: that)?|apart from that|other than that|on top of that|since (?:we|i) last (?:spoke|talked|"
+    r"on (?:the|a) (?:bright|brighter|plus|other) side|on another note|besides(?: that)?|apart from that|"
+    r"other than that|on top of that|since (?:we|i) last (?:spoke|talked|"
     r"chatted|met)|"
     r"since our last (?:chat|talk|conversation)|since then|for now|these days|nowadays|at the moment|right now)"
     r"(?:[,!.:;~-]+\s*|\s+(?=I\b|I'|[Ww]e\b|[Ww]e'|[Mm]y\b|the\b)))",
@@ -34,7 +35,8 @@ _NAMED = re.compile(
     r"definitely) )?[A-Z][a-z]{1,12}[,!]\s+(?=\S)"
 )
 _TAIL = re.compile(
-    r"(?:,? (?:too|as well|though|lol|haha+|btw|by the way|you know|for sure|in fact|yay|right|now|so far|"
+    r"(?:,? (?:too|as well|though|even|for (?:example|instance)|to celebrate|lol|haha+|btw|by the way|you know|"
+    r"for sure|in fact|yay|right|now|so far|"
     r"and stuff|and all|and everything|"
     r"thanks|thank you|i guess|i think|and more|again|already|i must say|to be honest|tbh)|"
     r"\s*[,.!?~;:)\u2026-]|\s*[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F]+)+$",
@@ -46,11 +48,13 @@ _EVALUATION = re.compile(
     r" are| has| had| really| made| makes| feels| felt| gave| gives|"
     r" helped| helps| reminds| reminded| turned| brings| means| meant| ended| totally| definitely| always|"
     r" just| seems| looks| came| went| tasted| will| can)\b)"
-    r"|,\s+(?:so|really|super|such|very|pretty|quite|what a|absolutely|truly|always|just|especially (?:when|since|because|after|with|on|in|if|as)|hopefully|"
+    r"|,\s+(?:so|really|super|such|very|pretty|quite|what a|absolutely|truly|always|just|especially (?:when|"
+    r"since|because|after|with|on|in|if|as)|hopefully|"
     r"love|loving|excited|feeling|thanks to)\s"
     r"|\s+(?:and|but|so) (?:loved?|it|am|was|were|can't|cannot|had (?:a|an|so|such|the)|have (?:a|so)|feel|"
     r"felt|feeling|super|so|really|very)\s"
     r"|,\s+(?:things|stuff) like (?:that|this)|,\s+like\b|\s+and,? like\b"
+    r"|,?\s+as (?:mentioned|discussed|described|shown|noted|suggested|stated|i said|you said|we said)\b"
     r"|,?\s+(?:-\s+)?(?:check (?:it|this|them) out|and wow|since (?:we|I|our) last|here's)\b"
     r"|,\s+(?:making|giving|helping|showing|reminding|feeling|letting|bringing|hoping|allowing|which)\s"
     r"|\s+(?:so much fun|so fun|and all that|and stuff like that)\b"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from clawmem.learning.gate import content_words
+from clawmem.learning.gate import content_words, plain
+from clawmem.learning.sameness import adds_nothing, contained, enriched
 from clawmem.model.catalog import Catalog, is_replaced, is_single
 from clawmem.model.fact import Fact
 from clawmem.model.proposition import Proposition
@@ -20,6 +21,13 @@ RETRACT = "retract"
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,40}\b")
 _ARTICLES = re.compile(r"^(?:the|a|an|his|her|their|its)\s+")
+_RATHER = re.compile(r" (?:to|over|rather than|instead of|than) ")
+_LONG = 6  # words of meaning from which one statement within another is no accident
+_ASIDE = re.compile(r",| (?:named|called|who|which|that|with|from|in|near|for|since|at|to|on|of)\b")
+_ENDING = re.compile(
+    r"\b(?:no longer|stopped|quit|sold|left|gave up|broke up|broke it off|resigned|laid off|fired|dropped|removed|"
+    r"rid of|cancelled|does not|do not|is not|are not)\b"
+)
 _REFINEMENT = re.compile(r"(?:,| (?:named|called|who|which|that|with|from|in|near|for|since)\b)")
 
 
@@ -40,13 +48,16 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
         return Decision(outcome, named, "The text names the fact that it changes.")
     standing = [fact for fact in same_subject if fact.stands and _same(fact.subject, proposition.subject)]
     related = [fact for fact in standing if proposition.predicate and fact.predicate == proposition.predicate]
+    over = [fact for fact in related if _ENDING.search(fact.fact)]
+    related = [fact for fact in related if fact not in over] if proposition.ended else related
     if proposition.ended:
         return _ended(proposition, related, catalog)
     return (
-        _restated(proposition, standing, related)
+        _resumed(proposition, over)
+        or _restated(proposition, standing, related, catalog)
         or _replaced_by_name(proposition, related)
         or _single(proposition, related, catalog)
-        or _refined(proposition, related)
+        or _refined(proposition, standing, related, catalog)
         or Decision(ADD, (), "Nothing known says the same or stands against it.")
     )
 
@@ -59,6 +70,7 @@ def _named(proposition: Proposition, facts: Iterable[Fact]) -> tuple[str, ...]:
 def _ended(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> Decision:
     if proposition.object:
         over = [fact for fact in related if _overlap(fact.object, proposition.object)]
+        over = [fact for fact in over if _head(fact.object or "") == _head(proposition.object)]
     else:
         over = [fact for fact in related if is_single(catalog, fact.predicate)]
     over = [fact for fact in over if not _older(proposition, fact)]
@@ -67,10 +79,32 @@ def _ended(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) 
     return Decision(ADD, (), "It says that something ended which was not known; the ending is kept as news.")
 
 
-def _restated(proposition: Proposition, standing: Sequence[Fact], related: Sequence[Fact]) -> Decision | None:
-    same = [fact for fact in standing if normal(fact.fact) == normal(proposition.statement)]
+def _resumed(proposition: Proposition, over: Sequence[Fact]) -> Decision | None:
+    """What had ended is so again."""
+    again = [fact for fact in over if _repeats(proposition, fact) and not _older(proposition, fact)]
+    return Decision(UPDATE, _ids(again), "It had ended, and is so again.") if again else None
+
+
+def _head(text: str) -> str:
+    """The noun that a value is about: the last word before what is only said of it."""
+    return (_ASIDE.split(_bare(text))[0].split() or [""])[-1]
+
+
+def _restated(
+    proposition: Proposition, standing: Sequence[Fact], related: Sequence[Fact], catalog: Catalog
+) -> Decision | None:
+    same = [fact for fact in standing if plain(fact.fact) == plain(proposition.statement)]
     same = same or [fact for fact in related if _repeats(proposition, fact)]
+    if not same and _names_things(proposition, catalog):
+        known = [fact.object for fact in related if fact.object]
+        same = list(related[:1]) if adds_nothing(proposition.object or "", known) else []
     return Decision(NOOP, _ids(same[:1]), "It restates what is known.") if same else None
+
+
+def _names_things(proposition: Proposition, catalog: Catalog) -> bool:
+    """Whether the predicate takes many values that are things, such as the tools in use."""
+    entry = catalog.predicates.get(proposition.predicate or "")
+    return entry is not None and entry.value == "thing" and not entry.single and not proposition.former
 
 
 def _repeats(proposition: Proposition, fact: Fact) -> bool:
@@ -85,8 +119,15 @@ def _repeats(proposition: Proposition, fact: Fact) -> bool:
 def _replaced_by_name(proposition: Proposition, related: Sequence[Fact]) -> Decision | None:
     if not proposition.former:
         return None
-    gone = [fact for fact in related if _overlap(fact.object, proposition.former) and not _older(proposition, fact)]
+    gone = [
+        fact for fact in related if _overlap(_chosen(fact.object), proposition.former) and not _older(proposition, fact)
+    ]
     return Decision(UPDATE, _ids(gone), f"The text says it replaces '{proposition.former}'.") if gone else None
+
+
+def _chosen(known: str | None) -> str | None:
+    """What a preference is for: the part before what it is preferred to."""
+    return _RATHER.split(known)[0] if known else None
 
 
 def _single(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> Decision | None:
@@ -97,12 +138,27 @@ def _single(proposition: Proposition, related: Sequence[Fact], catalog: Catalog)
         return Decision(ADD, (), reason, _ids(related))
     newer = [fact for fact in related if _older(proposition, fact)]
     if newer:
-        return Decision(NOOP, _ids(newer[:1]), f"It is older news than {newer[0].id}, which stays.")
+        return Decision(NOOP, _ids(newer[:1]), f"It is older news than {newer[0].id}, which stays.", _ids(newer[:1]))
     return Decision(UPDATE, _ids(related), f"'{proposition.predicate}' has one value, and this is the newer one.")
 
 
-def _refined(proposition: Proposition, related: Sequence[Fact]) -> Decision | None:
+def _refined(
+    proposition: Proposition, standing: Sequence[Fact], related: Sequence[Fact], catalog: Catalog
+) -> Decision | None:
+    if _names_things(proposition, catalog):
+        less = [fact for fact in related if fact.object and enriched(proposition.object or "", fact.object)]
+        if less:
+            return Decision(MERGE, _ids(less), "It names all that was known, and more.")
     poorer = [fact for fact in related if _richer(proposition.object, fact.object)]
+    if not proposition.predicate and len(content_words(proposition.statement)) > _LONG:
+        about = proposition.subject or ""
+        poorer = [
+            fact
+            for fact in standing
+            if not fact.predicate
+            and len(content_words(fact.fact)) >= _LONG
+            and contained(fact.fact, proposition.statement, about)
+        ]
     return Decision(MERGE, _ids(poorer), "It says the same with more detail.") if len(poorer) == 1 else None
 
 
@@ -122,7 +178,7 @@ def _older(proposition: Proposition, fact: Fact) -> bool:
 
 
 def _same(one: str | None, other: str | None) -> bool:
-    return bool(one and other) and normal(one or "") == normal(other or "")
+    return bool(one and other) and plain(one or "") == plain(other or "")
 
 
 def _bare(text: str) -> str:

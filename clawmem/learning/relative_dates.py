@@ -33,7 +33,8 @@ _YEAR = r"(?P<{}>(?:19|20)\d\d)"
 _PATTERN = re.compile(
     r"\b(?:"
     r"(?P<near>the day before yesterday|the day after tomorrow|yesterday|today|tonight|tomorrow|last night|"
-    r"this (?:morning|afternoon|evening)|earlier today)(?: (?:morning|afternoon|evening|night))?"
+    r"this (?:morning|afternoon|evening)|earlier today|recently|the other day|not (?:too |so |that )?long ago|"
+    r"a (?:short )?while (?:ago|back))(?: (?:morning|afternoon|evening|night))?"
     r"|(?:about |around |like |over )?" + _COUNT.format("ago") + " " + _UNIT.format("ago_unit") + r" (?:ago|back)\b"
     r"|in (?:about |around )?" + _COUNT.format("ahead") + " " + _UNIT.format("ahead_unit") + r"(?:'s? time)?\b"
     r"|(?:(?:over|during|in|for|on|by|until|since|around) )?(?:the |early |late )?"
@@ -125,6 +126,9 @@ def _day_number(words: str) -> int:
 
 
 def _near(words: str, said: date) -> _Reading:
+    if words in ("recently", "the other day") or "long" in words or "while" in words:
+        side = "some time before" if words.startswith("a while") else "shortly before"
+        return None, f"{side} {said.isoformat()}", True
     offsets = {"the day before yesterday": -2, "the day after tomorrow": 2, "yesterday": -1, "last night": -1}
     offset = 1 if words == "tomorrow" else offsets.get(words, 0)
     day = (said + timedelta(days=offset)).isoformat()

@@ -8,18 +8,19 @@ from datetime import date
 from typing import NamedTuple
 
 from clawmem.learning import grammar, noise
+from clawmem.learning.antecedents import turned_round, with_antecedent
 from clawmem.learning.hints import Relation, hints_of, relation_of
 from clawmem.learning.relative_dates import Found, find_dates
 from clawmem.learning.requests import asked_to_keep, assistant_says, tool_reports
 from clawmem.learning.sentences import LONGEST_SENTENCE, Piece, clauses, sentences, sub_piece
 from clawmem.learning.shapes.classify import classify
 from clawmem.learning.shapes.shape import DATELESS, OWN_ATTRIBUTES, Setting, Shape
-from clawmem.learning.third_person import about, article, statement, subject_of
+from clawmem.learning.third_person import about, article, first_verb, statement, subject_of
 from clawmem.learning.verbs import PAST
 from clawmem.learning.words import PRAISED, RECENT
 from clawmem.model.catalog import Catalog, canonical
 from clawmem.model.event import Event
-from clawmem.model.proposition import Proposition
+from clawmem.model.proposition import Hint, Proposition
 
 THE_USER = "The user"
 _LONGEST_STATEMENT = 45
@@ -34,6 +35,9 @@ _THEIR_WORK = re.compile(
     r"\b[Tt]his (?=(?:app|project|site|website|application|api|codebase|portfolio|dashboard|repo|program)\b)"
 )
 _BIRTH = re.compile(r"\b(?:birthday|born)\b")
+_DANGLING = re.compile(
+    r"\b(?:for|with|about|to|of|from|at|into|than|and|or|but|the|an?|few|as|such|my|our|their|some)\.$"
+)
 _AHEAD = (grammar.FUTURE,)
 
 
@@ -107,6 +111,7 @@ def _in_clauses(sentence: Piece, event: Event, voice: Voice) -> Iterator[Proposi
 
 def _in_clause(piece: Piece, event: Event, voice: Voice) -> Iterator[Proposition]:
     said = _said(event)
+    piece = turned_round(with_antecedent(piece, event.text))
     lead = _LEAD.match(piece.text)
     main = sub_piece(piece, lead.end(), len(piece.text)) if lead else piece
     first = find_dates(main.text, said)
@@ -124,6 +129,9 @@ def _in_clause(piece: Piece, event: Event, voice: Voice) -> Iterator[Proposition
         voice.chat,
     )
     shape = classify(reading, setting)
+    relation = relation_of(reading, voice.name)
+    if shape is None and relation and relation.name:
+        yield _kinship(relation, piece, event, voice)
     if shape:
         yield from _propose(
             piece, reading, shape, dates + early, _without(lead["lead"], early) if lead else "", event, voice
@@ -142,10 +150,10 @@ def _propose(
     label = ", ".join(dict.fromkeys(found.label for found in dates if found.label and found.relative))
     context = piece.text + " " + event.text[:400]
     words = statement(reading, voice.name, _settled(reading.rest), piece.text, label, lead)
-    if not 3 <= len(words.split()) <= _LONGEST_STATEMENT:
+    if not 3 <= len(words.split()) <= _LONGEST_STATEMENT or _DANGLING.search(words) or _lacks_company(reading):
         return
     subject = subject_of(reading, voice.name, piece.text)
-    relation = relation_of(reading, voice.name)
+    relation = relation_of(_owner(reading) if shape.predicate in OWN_ATTRIBUTES else reading, voice.name)
     day = next((found.day for found in dates if found.day), None)
     main = Proposition(
         statement=words,
@@ -167,34 +175,54 @@ def _propose(
         said_at=event.timestamp,
     )
     if relation and relation.name:
-        yield main._replace(
-            statement=f"{relation.name} is {voice.name}'s {relation.noun}.".replace("The user's", "the user's"),
-            subject=_subject_name(voice.name),
-            predicate=relation.predicate,
-            object=relation.name,
-            relation_phrase=f"has a {relation.noun}",
-            category="relationship",
-            importance=0.75,
-            confidence=0.85,
-            valid_from=None,
-            ended=False,
-            former=None,
-            entity_hints=main.entity_hints[::-1],
-        )
+        yield _kinship(relation, piece, event, voice)
     yield main
+
+
+def _kinship(relation: Relation, piece: Piece, event: Event, voice: Voice) -> Proposition:
+    """Who somebody is to the speaker, told in passing ("my sister Ana")."""
+    hint = Hint("person", "User" if voice.name == THE_USER else voice.name, "speaker")
+    close = (Hint("person", relation.name or "", "relation"),) if relation.predicate != "pet" else ()
+    return Proposition(
+        statement=f"{relation.name} is {voice.name}'s {relation.noun}.".replace("The user's", "the user's"),
+        event_id=event.id,
+        span=(piece.start, piece.end),
+        source_text=event.text[piece.start : piece.end],
+        subject=_subject_name(voice.name),
+        predicate=relation.predicate,
+        object=relation.name,
+        relation_phrase=f"has a {relation.noun}",
+        category="relationship",
+        confidence=0.85,
+        importance=0.75,
+        entity_hints=(hint, *close),
+        trust=voice.trust,
+        said_at=event.timestamp,
+    )
 
 
 def _triple_subject(reading: grammar.Reading, shape: Shape, relation: Relation | None, subject: str, name: str) -> str:
     """Whom the triple is about: the speaker also where they say "we" or name an attribute of their own."""
     if relation and relation.name:
         return relation.name
-    if reading.person == grammar.WE or (
-        reading.person == grammar.MINE and shape.predicate in OWN_ATTRIBUTES and not relation
-    ):
+    if reading.person == grammar.WE:
         return _subject_name(name)
-    if shape.predicate == "name":
-        return _subject_name(re.sub(r"'s name$", "", subject))
+    if reading.person == grammar.MINE and shape.predicate in OWN_ATTRIBUTES and not relation:
+        return _subject_name(name if _is_own(reading.subject, shape.predicate) else subject)
+    if shape.predicate in OWN_ATTRIBUTES:
+        return _subject_name(re.sub(r"'s (?!.*'s )[a-z -]+$", "", subject) if "'s " in reading.subject else subject)
     return _subject_name(subject)
+
+
+def _is_own(subject: str, predicate: str | None) -> bool:
+    """Whether an attribute is the speaker's and not that of a thing or of somebody else ("my kitchen budget")."""
+    words = subject.split()[1:]
+    return "'s " not in subject and (len(words) == 1 or predicate not in ("budget", "deadline"))
+
+
+def _owner(reading: grammar.Reading) -> grammar.Reading:
+    """The reading with its attribute taken off the subject: `my sister Ana's birthday` is about my sister Ana."""
+    return reading._replace(subject=re.sub(r"'s [a-z -]+$", "", reading.subject))
 
 
 def _object(shape: Shape, said: date) -> str:
@@ -205,12 +233,24 @@ def _object(shape: Shape, said: date) -> str:
             text = f"{text[: found.start].rstrip(' ,')} {text[found.end :].lstrip(' ,')}"
     if shape.predicate in ("lives_in", "works_at"):
         text = re.split(r",? (?:with|and|because|for|since|as|where|while|but|so|now) ", text)[0]
-    return _settled(about(text))
+    return _settled(about(first_verb(text) or text))
 
 
 def _subject_name(subject: str) -> str:
     """A subject as the triple holds it: the way a name is written, `the user` in the middle of a sentence."""
     return subject.replace(THE_USER, "the user").replace("The ", "the ", 1) if subject.startswith("The ") else subject
+
+
+def _lacks_company(reading: grammar.Reading) -> bool:
+    """Whether one person does something "together", with nobody named."""
+    return (
+        reading.person == grammar.SELF
+        and re.search(r"\btogether\b(?! with)", reading.rest) is not None
+        and (
+            re.search(r"\b(?:put|putting|pull|pulling|get|bring|work|with|my|and)\b", f"{reading.lemma} {reading.rest}")
+            is None
+        )
+    )
 
 
 def _looks_ahead(reading: grammar.Reading) -> bool:

@@ -26,7 +26,7 @@ _CLAUSE = re.compile(
     r"|they|they['’]re|you|you['’]re|my|our|can|could|do|is|what|how|now I|now we|hopefully|maybe)\s)"
     r"|,\s+(?=(?:I|I['’][a-z]+|[Ww]e|[Ww]e['’][a-z]+|it|it['’]s|that['’]s|this|there|he|she|he['’]s|she['’]s|"
     r"they|they['’]re"
-    r"|you|you['’]re|can|could|would|which|what|how|so|but|especially|right|thanks|maybe|hopefully|is|are|do|"
+    r"|you|you['’]re|can|could|would|which|what|how|so|but|right|thanks|maybe|hopefully|is|are|do|"
     r"does|any)\s)"
     r"|,\s+(?=(?:got|went|started|bought|took|finished|recently|just|been)\s)"
     r"|,\s+(?=(?:making|giving|helping|showing|reminding|feeling|letting|bringing|leaving)\s)"

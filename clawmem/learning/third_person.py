@@ -19,9 +19,9 @@ _FORMS = {
     "ours": "theirs", "ourselves": "themselves",
 }  # fmt: skip
 _SECOND_VERB = re.compile(
-    r",? and (?:then |also |always |often |sometimes )?(practice|train|go|take|make|have|try|want|use|play|do|"
+    r"(?:^|,? )and (?:then |also |always |often |sometimes )?(practice|train|go|take|make|have|try|want|use|play|do|"
     r"get|help|keep|watch|read|feel|think|"
-    r"need|spend|love|like|enjoy|live|run|write|cook|know|plan|hope)\b(?! and)"
+    r"need|walk|talk|listen|train|exercise|spend|love|like|enjoy|live|run|write|cook|know|plan|hope)\b(?! and)"
 )
 _WITH_BARE_VERB = (FUTURE, USED_TO, ABLE)
 _FAMILY = re.compile(
@@ -103,6 +103,12 @@ def subject_of(reading: Reading, name: str, context: str) -> str:
 def is_plural(reading: Reading) -> bool:
     """Whether the subject takes the plural verb."""
     return reading.person == WE
+
+
+def first_verb(text: str) -> str:
+    """The text up to a second verb after "and"."""
+    second = _SECOND_VERB.search(text)
+    return text[: second.start()] if second else text
 
 
 def _one_verb_form(reading: Reading, text: str, single: bool) -> str:

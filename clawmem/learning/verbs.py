@@ -46,7 +46,8 @@ HABITS = frozenset(
     "surf ski train watch listen visit travel walk meet visit host mentor camp raise breed grow make have get "
     "do help "
     "keep spend smoke avoid follow support wear sleep wake stream record blog photograph carve craft build code "
-    "develop design research manage lead earn rent exercise lift climb journal call attend sell deploy release ship test order pay review".split()
+    "develop design research manage lead earn rent exercise lift climb journal call attend sell deploy release "
+    "ship test order pay review".split()
 )
 
 # What can be under way for weeks ("I'm learning Portuguese").
@@ -100,7 +101,7 @@ _DOUBLED = frozenset(
 )
 _MORE = frozenset(
     "be come fall stand sit arrive cut hurt stop end drop rewrite rebuild split deal want intend hope dream "
-    "plan pass name expire "
+    "plan pass name expire resign postpone delay reschedule extend remove "
     "call turn die suffer specialize specialise major focus belong identify report commit fight push pop welcome "
     "separate wed cost weigh cover last return resign laugh need require depend trade scale rely live".split()
 )

@@ -32,7 +32,8 @@ FACT_THINGS = frozenset(
     "deadline budget limit quota target goal release launch repo repository branch stack endpoint server database "
     "sprint version port domain requirement contract milestone timeout threshold api app application project site "
     "website service client pipeline deployment backend frontend team meeting standup uptime latency coverage schema "
-    "product codebase build framework migration license hosting maximum minimum cap size visa lease passport insurance subscription membership retro demo kickoff rehearsal".split()
+    "product codebase build framework migration license hosting maximum minimum cap size visa lease passport "
+    "insurance subscription membership retro demo kickoff rehearsal".split()
 )
 
 OCCUPATION = re.compile(
@@ -98,14 +99,15 @@ APPOINTMENT = re.compile(
     r"barbecue|bbq|accident|baby|miscarriage|operation|exhibition|exhibit|workshop|class|lesson|seminar|funeral|"
     r"graduation|performance|event|fundraiser|retreat|vacation|holiday|premiere|screening|campout|road trip|"
     r"launch|demo|"
-    r"review|call|visit|scare|setback|injury|breakthrough|breakup)\b",
+    r"review|call|visit|scare|injury|breakup)\b",
     re.IGNORECASE,
 )
 FREQUENCY = re.compile(
     r"\b(?:every (?!time|bit|minute|moment|step|second|single)\w+|each (?:day|week|morning|month|year|night|"
     r"evening|weekend|summer)|"
     r"daily|weekly|monthly|yearly|"
-    r"(?:once|twice|\w+ times) (?:a|per|each|every) \w+|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|on weekends|"
+    r"(?:once|twice|(?:a )?(?:\w+|couple of) times) (?:a|per|each|every) \w+|on (?:mon|tues|wednes|thurs|fri|"
+    r"satur|sun)days?|on weekends|"
     r"on weekdays|in the (?:mornings?|evenings?)|per (?:day|week|month)|(?:a|each) (?:day|week|month)|"
     r"since (?:\d{4}|I was|childhood|college|high school|we were)|for (?:\w+ ){1,3}(?:years|decades|months)|"
     r"before (?:bed|work)|after work)\b",
@@ -124,6 +126,9 @@ VAGUE = re.compile(
     r"to (?:it|that|this|them|you|there|here)|with (?:it|that|this|them|you)|on (?:it|that|this)|of (?:it|that|this)|"
     r"for (?:it|that|this|you)|at (?:it|that|this)|from (?:it|that|this)|in (?:it|that|this)|into (?:it|that|this)|"
     r"up (?:with|on|for) (?:it|that|this|you)|such|both|another one|a blast|a bit|a little|a couple things|"
+    r"(?:the (?:whole|entire|full|complete) \w+|(?:an? )?(?:\w+ )?thing)(?=$| and\b)|"
+    r"(?:into |about )?(?:different|various|all) (?:types|kinds|sorts) of|to an? (?:\w+ )?place\b|"
+    r"(?:an? )?(?:\w+ )?(?:distance|bit|while|ways)(?=$)|to spend (?:some |more |a lot of |quality |my )*time|"
     r"(?:off|away|on|up|out|down|over|again|too|now|then|by|along|around|back|together)(?=\W*$)|my best|"
     r"our best|the best|sure|sense|fun|well|good|great|"
     r"some (?:things?|stuff|great|awesome|amazing|cool|really|new things|time|thought|of|fun|progress|more|"
@@ -147,7 +152,11 @@ POINTING = re.compile(
     r"dream|goal|trip|"
     r"event|experience|painting|picture|photo|spot|project|stuff|world)\b|\bthat \w+$|\b(?:the following|"
     r"as follows|the above|below:?$|"
-    r"like so|like (?:that|this|those|these)|one of (?:my|our) own|here's|here is|such a|same|other)\b|:$",
+    r"like so|like (?:that|this|those|these)|one of (?:my|our) own|like (?:my|our|the) (?:last|first|other)|"
+    r"(?:last|other|previous) one|similar(?! to)|"
+    r"(?:at|for|from|to|with|in|on|by) the (?:event|cause|occasion|group|thing|guys?|ones?|latter|rest)"
+    r"(?! (?:of|for|in|called|named|where|that|at)\b)|somewhere|someplace|someone|somebody|here's|here is|"
+    r"such a|same|other)\b|:$",
     re.IGNORECASE,
 )
 SECOND_PERSON = re.compile(
@@ -168,7 +177,7 @@ PRONOUN = re.compile(
 )
 BORING = re.compile(
     r"(?:(?:to|on|at|in|for|with|up|back|out|together|around|by) )*(?:(?:an?|the|some|my|our|any|few|new|huge|"
-    r"major|similar|whole|cool|"
+    r"major|similar|whole|cool|crazy|tough|rough|wild|hard|long|short|local|special|intense|rad|career|"
     r"great|amazing|awesome|nice|more|really|good|fun|"
     r"interesting|couple|own|little|big|bit|of) )*(?:event|events|thing|things|place|places|party|game|games|"
     r"trip|show|store|"
@@ -178,7 +187,8 @@ BORING = re.compile(
     r"decisions?|positive|projects?|tasks?|talks?|"
     r"chats?|conversations?|"
     r"steps?|effort|difference|amount|distance|bit|lot|parts?|one|phase|ride|something|news|options|"
-    r"opportunities|happy|scratch|team|group|fun)?"
+    r"opportunities|happy|scratch|team|group|fun|milestone|hobby|organi[sz]ations?|exam|spot|wall|somewhere|"
+    r"trophy|distance)?"
     r"(?: (?:together|again|recently|lately|now|soon|already|ago|today))*$",
     re.IGNORECASE,
 )
@@ -187,6 +197,8 @@ FEELING = re.compile(
     r"excited|pumped|"
     r"nervous|overwhelmed|grateful|thankful|blessed|means a lot|means so much|meant a lot|proud of|"
     r"amazing time|great time|"
-    r"a blast|wonderful time|awesome time|good time|so much fun|lots of fun|good luck|looking forward)\b",
+    r"a blast|wonderful time|awesome time|good time|so much fun|lots of fun|good luck|make a difference|"
+    r"making a difference|give back|giving back|positively affect|"
+    r"positive (?:impact|influence|change)|change the world|sore spot|rock bottom|bump in the road|looking forward)\b",
     re.IGNORECASE,
 )

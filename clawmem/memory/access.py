@@ -6,49 +6,59 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.lookup import by_ids
-from clawmem.memory.writing import Writing, items_write, writing
+from clawmem.memory.writing import items_write, writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.fact import ACTIVE, ARCHIVED, Fact
-from clawmem.vault.journal import FOLDING, Access, accesses, set_aside, unfolded
+from clawmem.vault.journal import FOLDING, Access, accesses, record_access, set_aside, unfolded
 from clawmem.vault.vault import Vault
 
 
 class Folded(NamedTuple):
-    """How many facts were accessed, which archived ones that brought back, and the commit."""
+    """How many facts were accessed, which archived ones that brought back, and the commits, oldest first."""
 
     facts: int
     restored: tuple[str, ...] = ()
-    commit: str | None = None
+    commits: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+
+    @property
+    def commit(self) -> str | None:
+        """The last commit."""
+        return self.commits[-1] if self.commits else None
 
 
 def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> Folded:
     """Take the access journal into `access_count` and `last_accessed`; an archived fact that was used is active again,
-    in a commit of its own that names it."""
+    in a commit of its own that names it. What concerns a file that does not parse waits in the journal."""
     if dry_run:
         return Folded(len(accesses(unfolded(vault))))
     if not unfolded(vault):
         return Folded(0)
     with writing(vault, caller, "fold") as work:
         counted = accesses(set_aside(vault))
-        shelves = _shelves(work, counted)
+        places = {fact_id: placed.entity for fact_id, placed in by_ids(work.index, counted).items()}
+        waiting = {one: counted[one] for one, entity in places.items() if not work.is_whole(entity)}
+        shelves = {entity: work.facts(entity) for entity in sorted(set(places.values())) if work.is_whole(entity)}
         if not shelves:
             vault.disk.remove(vault.state / FOLDING)
-            return Folded(0, notices=work.notices)
+            return Folded(0, notices=(*work.notices, *_put_back(vault, waiting)))
         used = {name: [_used(one, counted.get(one.id)) for one in facts] for name, facts in shelves.items()}
-        words = f"{len(counted)} fact{'' if len(counted) == 1 else 's'} used"
+        number = len(places) - len(waiting)
+        words = f"{number} fact{'' if number == 1 else 's'} used"
         changes = [Change(subject_line("access", "facts", words), _writes(used), trailers("access"))]
         woken = [one for facts in used.values() for one in facts if one.id in counted and one.status == ARCHIVED]
         if woken:
             changes.append(_restoration(used, woken))
         changes[-1] = changes[-1]._replace(consumes=(FOLDING,))
-        return Folded(len(counted), tuple(one.id for one in woken), work.commit(changes)[-1], work.notices)
+        commits = work.commit(changes)
+        notices = (*work.notices, *_put_back(vault, waiting))
+        return Folded(number, tuple(one.id for one in woken), commits, notices)
 
 
-def _shelves(work: Writing, counted: Mapping[str, Access]) -> dict[str, list[Fact]]:
-    places = sorted({placed.entity for placed in by_ids(work.index, counted).values()})
-    return {entity: work.facts(entity) for entity in places}
+def _put_back(vault: Vault, waiting: Mapping[str, Access]) -> list[str]:
+    problems = [record_access(vault, one.last, [fact_id] * one.count) for fact_id, one in waiting.items()]
+    return [problem for problem in problems if problem]
 
 
 def _writes(shelves: Mapping[str, Sequence[Fact]]) -> dict[str, bytes | None]:

@@ -1,21 +1,24 @@
-"""Decay: facts that nobody has used for long are archived, still findable, in one commit."""
+"""Decay: facts that nobody has used for long are archived, in one commit; they are still found, and come back."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import timedelta
 from typing import NamedTuple
 
-from clawmem.index.lookup import Placed, all_facts
-from clawmem.memory.writing import items_write, writing
+from clawmem.errors import Refused
+from clawmem.index.lookup import Placed, find, unused_since
+from clawmem.memory.writing import fact_change, items_write, with_fact, writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
-from clawmem.model.fact import ARCHIVED
+from clawmem.model.dates import stamp
+from clawmem.model.fact import ACTIVE, ARCHIVED
 from clawmem.model.tiers import should_archive
 from clawmem.vault.vault import Vault
 
 
 class Decayed(NamedTuple):
-    """The facts that were archived, and the commit."""
+    """The facts that were archived, or restored, and the commit."""
 
     facts: tuple[Placed, ...]
     commit: str | None = None
@@ -27,7 +30,9 @@ def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> Deca
     with writing(vault, caller, "decay") as work:
         score = vault.settings.number("decay.archive_score")
         days = vault.settings.whole("decay.archive_days")
-        due = [one for one in all_facts(work.index) if should_archive(one.fact, caller.now, score, days)]
+        unused = unused_since(work.index, stamp(caller.now - timedelta(days=days)))
+        decayed = (one for one in unused if should_archive(one.fact, caller.now, score, days))
+        due = [one for one in decayed if work.is_whole(one.entity)]
         if dry_run or not due:
             return Decayed(tuple(due), notices=work.notices)
         by_entity: dict[str, set[str]] = defaultdict(set)
@@ -44,3 +49,19 @@ def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> Deca
             body="\n".join(f"- {one.entity}: {one.fact.fact}" for one in due[:100]),
         )
         return Decayed(tuple(due), work.commit([change])[-1], work.notices)
+
+
+def restore(vault: Vault, reference: str, caller: Caller) -> Decayed:
+    """Make an archived fact active again; that counts as a use, or it would be archived again at once."""
+    with writing(vault, caller, "restore") as work:
+        placed = find(work.index, reference)
+        facts = work.facts(placed.entity)
+        fact = next((one for one in facts if one.id == placed.fact.id), placed.fact)
+        if fact.status == ACTIVE:
+            return Decayed((), notices=(*work.notices, f"{fact.id} is not archived"))
+        if fact.status != ARCHIVED:
+            raise Refused(f"{fact.id} was {fact.status}, not archived.", "`clawmem why` tells what became of it.")
+        woken = fact._replace(status=ACTIVE, access_count=fact.access_count + 1, last_accessed=stamp(caller.now))
+        writes = items_write(placed.entity, with_fact(facts, woken))
+        commits = work.commit([fact_change(caller, "restore", placed.entity, fact.fact, writes, [woken])])
+        return Decayed((Placed(woken, placed.entity),), commits[-1], work.notices)

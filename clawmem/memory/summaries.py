@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
@@ -17,6 +18,7 @@ from clawmem.model.dates import day_of
 from clawmem.model.entity import Entity, owner_of, summary_path
 from clawmem.model.fact import Fact
 from clawmem.model.summary import INDEX_PATH, IndexRow, facts_block, index_page, with_generated
+from clawmem.model.week import week_began
 from clawmem.vault.vault import Vault
 
 
@@ -29,9 +31,15 @@ class Refreshed(NamedTuple):
 
 
 def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Refreshed:
-    """Rewrite the generated part of every page whose facts say something else now; the rest is never touched."""
+    """Rewrite the generated part of every page that says something else now; the rest is never touched.
+
+    Tiers are those at the beginning of the week, a day and hour of the settings: within a week only facts that
+    changed change a page, and with a new one every page is made anew.
+    """
     with writing(vault, caller, "summaries") as work:
-        most = vault.settings.whole("summary.max_facts")
+        settings = vault.settings
+        most = settings.whole("summary.max_facts")
+        since = week_began(caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour"))
         by_entity: dict[str, list[Fact]] = defaultdict(list)
         for one in all_facts(work.index):
             by_entity[one.entity].append(one.fact)
@@ -40,7 +48,7 @@ def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Re
         changed, notices = [], []
         for name in sorted({*by_entity, *described}):
             try:
-                page = _page(work, name, by_entity[name], caller, most)
+                page = _page(work, name, by_entity[name], since, most)
             except ClawmemError as problem:
                 notices.append(f"summary left alone: {problem}")
                 continue
@@ -57,17 +65,17 @@ def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Re
         return Refreshed(tuple(changed), work.commit([change])[-1], (*work.notices, *notices))
 
 
-def _page(work: Writing, name: str, facts: Sequence[Fact], caller: Caller, most: int) -> bytes | None:
+def _page(work: Writing, name: str, facts: Sequence[Fact], since: datetime, most: int) -> bytes | None:
     path = summary_path(name)
     data = work.read(path)
     if data is None:
-        data = new_entity_files(name, caller)[path] or b""
+        data = new_entity_files(name, work.caller)[path] or b""
         before = ""
     else:
         before = data.decode("utf-8-sig", errors="replace")
     text = data.decode("utf-8-sig", errors="replace")
     refuse_conflict_markers(text, path)
-    after = with_generated(text, facts_block(name, facts, caller.now, most))
+    after = with_generated(text, facts_block(name, facts, since, most))
     return after.encode() if after != before else None
 
 

@@ -20,6 +20,8 @@ from clawmem.vault.history import History, Wanted, open_history
 from clawmem.vault.vault import Vault
 
 _SHORTEST_NAME = 4
+# A decision about a proposal is one thing: its fact goes back with the proposal, which waits again.
+_REVIEW = "review"
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -87,7 +89,8 @@ def _target(index: Index, history: History, reference: str) -> _Target:
             f"'{reference}' is the start of the fact {fact_id} and of the commit {commit.commit[:12]}.",
             f"Write {fact_id}, or more of the commit's name.",
         )
-    return _Target(_latest(index, history, fact_id), fact_id)
+    latest = _latest(index, history, fact_id)
+    return _Target(latest, None if latest.op == _REVIEW else fact_id)
 
 
 def _commit_named(history: History, reference: str) -> Entry | None:

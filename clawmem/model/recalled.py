@@ -40,12 +40,7 @@ def masked(text: str) -> str:
 
 def awaits(text: str) -> str | None:
     """The closing mark that a text still waits for, where it opens an element and does not close it."""
-    opened = None
-    for found in _openings().finditer(text):
-        closing = f"</{found[1]}>"
-        if text.find(closing, found.end()) < 0 and _begins_line(text, found.start()):
-            opened = opened or closing
-    return opened
+    return _elements(text)[1] if "<" in text else None
 
 
 def asks_memory(call: str) -> bool:
@@ -92,7 +87,7 @@ def _asking() -> re.Pattern[str]:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    spans = _elements(text) if "<" in text else []
+    spans = _elements(text)[0] if "<" in text else []
     rest = _to_the_end().search(text)
     if rest:
         spans.append((rest.start(), len(text)))
@@ -100,8 +95,9 @@ def _spans(text: str) -> list[tuple[int, int]]:
     return sorted(spans)
 
 
-def _elements(text: str) -> list[tuple[int, int]]:
-    """Where elements stand. One that is never closed lasts to the end, if it begins a line or is our own."""
+def _elements(text: str) -> tuple[list[tuple[int, int]], str | None]:
+    """Where elements stand, and the closing mark that is missing at the end. An element that is never closed lasts to
+    the end, if it begins a line or is our own."""
     spans, at, unclosed = [], 0, set()
     while found := _openings().search(text, at):
         name, at = found[1], found.end()
@@ -110,15 +106,16 @@ def _elements(text: str) -> list[tuple[int, int]]:
             at = end + len(name) + 3
             spans.append((found.start(), at))
         elif name == _OWN or _begins_line(text, found.start()):
-            spans.append((found.start(), len(text)))
-            break
+            return [*spans, (found.start(), len(text))], f"</{name}>"
         else:
             unclosed.add(name)
-    return spans
+    return spans, None
 
 
 def _begins_line(text: str, start: int) -> bool:
-    return not text[text.rfind("\n", 0, start) + 1 : start].strip()
+    while start and text[start - 1] in " \t":
+        start -= 1
+    return start == 0 or text[start - 1] == "\n"
 
 
 def _blanked(text: str, spans: list[tuple[int, int]]) -> str:

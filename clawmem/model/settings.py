@@ -11,11 +11,13 @@ from clawmem.model.entity import check_name
 FILE = "clawmem.yaml"
 FORMAT = 1
 
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
 Value = int | float | bool | str
 
 
 class Setting(NamedTuple):
-    """One key: its kind (int, float, bool, text, entity or choice), default, bounds or choices, and meaning."""
+    """One key: its kind (int, float, bool, text, optional, variable, entity or choice), default, bounds or choices, and meaning."""
 
     key: str
     kind: str
@@ -45,9 +47,54 @@ SETTINGS = (
     Setting("decay.archive_score", "float", 0.2, "the score under which such a fact is archived", 0, 1),
     Setting("heartbeat.mentions_for_entity", "int", 3, "mentions that make a name an entity of its own", 1, 1000),
     Setting("heartbeat.max_facts_per_event", "int", 8, "the most facts learned from one event", 1, 100),
+    Setting("promotion.max_facts", "int", 8, "the most facts promoted for one day", 0, 100),
+    Setting("promotion.score", "float", 0.6, "the score from which a fact is worth thirty days", 0, 1),
+    Setting("promotion.hour", "int", 3, "the hour, UTC, from which the heartbeat promotes the day before", 0, 23),
+    Setting("memory.max_tokens", "int", 1500, "the most tokens of the generated part of MEMORY.md", 100, 100_000),
+    Setting("tacit.repeats", "int", 3, "corrections or wishes of one kind that make a pattern", 2, 100),
+    Setting(
+        "gate.conflict_confidence",
+        "float",
+        0.9,
+        "a fact surer than this is not replaced by a less sure one without review",
+        0,
+        1,
+    ),
     Setting("summary.max_facts", "int", 40, "the most facts shown in a summary", 1, 1000),
+    Setting(
+        "summary.weekly_day",
+        "choice",
+        "monday",
+        "the day of the week on which summaries are made anew in full",
+        choices=WEEKDAYS,
+    ),
+    Setting("summary.weekly_hour", "int", 4, "the hour, UTC, of that day", 0, 23),
     Setting("history.limit", "int", 20, "how many entries log shows", 1, 100_000),
-    Setting("git.sign", "bool", False, "whether commits are signed with the vault's key"),
+    Setting("llm.model", "optional", "", "the model that reads events, as litellm names it; empty: rules read them"),
+    Setting("llm.api_base", "optional", "", "where the model is served; empty: where its provider serves it"),
+    Setting("llm.api_key_env", "variable", "", "the environment variable that holds the key, never the key itself"),
+    Setting("llm.timeout_seconds", "float", 10.0, "how long to wait for one answer, in seconds", 0.1, 3600),
+    Setting(
+        "llm.output",
+        "choice",
+        "auto",
+        "how JSON is asked for: by schema where the model is known to take one, else in words (auto), or always so",
+        choices=("auto", "schema", "json", "plain"),
+    ),
+    Setting(
+        "llm.fallback",
+        "choice",
+        "none",
+        "who reads when the model cannot be used: nobody, the events wait, or the rules",
+        choices=("none", "rules"),
+    ),
+    Setting("llm.max_retries", "int", 2, "how often a model may answer again after an answer that will not do", 0, 10),
+    Setting("llm.budget_cents", "float", 12.0, "the most one run may cost, in cents", 0, 1_000_000),
+    Setting("llm.daily_cents", "float", 100.0, "the most one day (UTC) may cost, in cents", 0, 1_000_000),
+    Setting("llm.max_ms", "int", 12_000, "how long one run may wait for the model, in milliseconds", 0, 86_400_000),
+    Setting("llm.max_facts", "int", 8, "the most facts a model may find in one run", 0, 10_000),
+    Setting("llm.max_tokens", "int", 2000, "the most tokens of one answer", 50, 1_000_000),
+    Setting("git.sign", "bool", False, "whether commits are signed, with the key git is configured to use"),
     Setting("upkeep.loose_objects", "int", 2000, "loose git objects after which the vault is repacked", 100, 1_000_000),
 )
 BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}
@@ -179,9 +226,21 @@ def checked(setting: Setting, value: object) -> Value:
         return _bounded(setting, value)
     if setting.kind == "choice" and value in setting.choices:
         return str(value)
+    if setting.kind in ("optional", "variable") and isinstance(value, str) and "\n" not in value:
+        return _variable(setting, value.strip()) if setting.kind == "variable" else value.strip()
     if setting.kind in ("text", "entity") and isinstance(value, str) and value.strip() and "\n" not in value:
         return _entity(setting, value) if setting.kind == "entity" else value.strip()
     raise _wrong(setting, value)
+
+
+def _variable(setting: Setting, value: str) -> str:
+    """The name of a variable, in capitals or small letters: a key pasted here by mistake is mixed, and not repeated."""
+    if not value or (value.isascii() and value.isidentifier() and (value.isupper() or value.islower())):
+        return value
+    raise InvalidInput(
+        f"The setting {setting.key} must be {wanted(setting)}; what was given is not repeated here: it may be a key.",
+        f"It says {setting.about}.",
+    )
 
 
 def _entity(setting: Setting, value: str) -> str:
@@ -216,6 +275,10 @@ def wanted(setting: Setting) -> str:
         return "true or false"
     if setting.kind == "entity":
         return "the name of an entity, such as areas/general"
+    if setting.kind == "optional":
+        return "text on one line, or nothing"
+    if setting.kind == "variable":
+        return "the name of an environment variable, or nothing"
     if setting.kind == "text":
         return "text on one line, in quotes where it could be read as a number or a date"
     noun = "a whole number" if setting.kind == "int" else "a number"
@@ -223,4 +286,4 @@ def wanted(setting: Setting) -> str:
 
 
 def _shown(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value) or "nothing"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from clawmem.model.dates import day_of
 from clawmem.model.entity import ROOTS, Entity, kind_of
 from clawmem.model.fact import ACTIVE, Fact, importance_of
+from clawmem.model.promotion import promotion_of
 from clawmem.model.ranking import Standing, ordered
 from clawmem.model.text import one_line
 from clawmem.model.tiers import HOT, WARM, tier_of
@@ -127,14 +128,20 @@ def _harmless(generated: str) -> str:
 
 
 def facts_block(name: str, facts: Iterable[Fact], now: datetime, maximum: int = MAX_FACTS) -> str:
-    """The generated part of an entity's summary: hot facts, then warm, by access count, at most `maximum`.
+    """The generated part of an entity's summary: promoted facts that are not cold, then hot, then warm ones, each
+    by access count, at most `maximum`.
 
     What was left out, cold facts included, is counted, with the command that shows it.
     """
     active = {fact.id: fact for fact in facts if fact.status == ACTIVE}
     standings = ordered(_standing(fact, now) for fact in active.values())
-    shown = [each for each in standings if each.tier in (HOT, WARM)][:maximum]
-    blocks = [_tier_block(tier, [active[each.id] for each in shown if each.tier == tier]) for tier in (HOT, WARM)]
+    near = [each for each in standings if each.tier in (HOT, WARM)]
+    # A stable sort: promoted facts first, each part in its order of standing.
+    shown = sorted(near, key=lambda each: promotion_of(active[each.id]) is None)[:maximum]
+    groups: dict[str, list[Fact]] = {"promoted": [], HOT: [], WARM: []}
+    for each in shown:
+        groups["promoted" if promotion_of(active[each.id]) else each.tier].append(active[each.id])
+    blocks = [_tier_block(group, found) for group, found in groups.items()]
     return "\n\n".join(filter(None, [*blocks, _rest(name, len(shown), len(active))]))
 
 

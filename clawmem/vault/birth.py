@@ -23,6 +23,8 @@ _CONFIG = {
     "core.fileMode": "false",
     "core.untrackedCache": "true",
     "core.preloadIndex": "true",
+    # The same as clawmem's own runs use: git's cache of untracked files holds for one list of ignored names only.
+    "core.excludesFile": "/dev/null",
 }
 
 

@@ -103,3 +103,22 @@ def test_facts_that_no_longer_stand_are_left_alone() -> None:
 
 def test_an_unchanging_value_that_differs_is_a_contradiction() -> None:
     assert reconcile(news("Dana", "born_in", "Bergen"), ALL, CATALOG).contradicts == (BORN.id,)
+
+
+def test_what_ended_and_begins_again_is_no_repetition() -> None:
+    gone = HOME._replace(id="fact_00000009", fact="Dana no longer uses Notion.", predicate="uses", object="Notion")
+    decision = reconcile(news("Dana", "uses", "Notion"), [gone], CATALOG)
+    assert (decision.outcome, decision.targets) == (UPDATE, (gone.id,))
+
+
+def test_the_end_of_a_part_is_not_the_end_of_the_whole() -> None:
+    laptop = fact("0000000a", "Dana", "owns", "a laptop")
+    assert reconcile(news("Dana", "owns", "old laptop bag", ended=True), [laptop], CATALOG).outcome == ADD
+    assert reconcile(news("Dana", "owns", "old laptop", ended=True), [laptop], CATALOG).targets == (laptop.id,)
+
+
+def test_a_preference_turned_round_replaces_the_one_before() -> None:
+    before = fact("0000000b", "Dana", "prefers", "dogs to cats")
+    other = fact("0000000c", "Dana", "prefers", "mice to dogs")
+    decision = reconcile(news("Dana", "prefers", "cats to dogs", former="dogs"), [before, other], CATALOG)
+    assert (decision.outcome, decision.targets) == (UPDATE, (before.id,))

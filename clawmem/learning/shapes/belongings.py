@@ -40,7 +40,7 @@ def is_somebody(subject: str) -> bool:
 
 def owned(reading: g.Reading, setting: Setting) -> Shape | None:
     owned, rest = _owner_words(reading.subject), reading.rest.rstrip(" .!,")
-    attribute = _ATTRIBUTE.match(owned)
+    attribute = _ATTRIBUTE.match(re.sub(r"^(?:new|current|updated) ", "", owned))
     if attribute and reading.aspect == g.BE and not reading.negated and rest and not VAGUE.match(rest):
         return _attribute(attribute, rest, setting) if not reading.past else None
     named = re.match(r"(?:[\w -]+'s )name$", owned) or re.match(r"(?:[\w-]+ )?name$", owned)
@@ -126,16 +126,20 @@ def thing(reading: g.Reading, setting: Setting) -> Shape | None:
         return Shape("fact", "ends", re.sub(r"^out ?", "", rest), 0.65, 0.75) if setting.dated else None
     if reading.aspect == verbs.PRESENT and reading.lemma in _THING_VERBS and setting.specific:
         return Shape("fact", _THING_VERBS[reading.lemma], re.sub(r"^(?:on|to) ", "", rest), 0.6, 0.75)
-    if (
-        reading.aspect == g.BE
-        and reading.past
-        and re.match(r"(?:moved|pushed|changed|extended|postponed) (?:back )?(?:from .+ )?to ", rest)
-    ):
-        return Shape("fact", _thing_predicate(words, rest), re.sub(r".*? to ", "", rest), 0.65, 0.75)
+    if (reading.past or reading.aspect == g.BEEN) and reading.lemma == "be" and (moved := _MOVED.match(rest)):
+        return Shape("fact", _thing_predicate(words, rest), rest[moved.end() :], 0.65, 0.75)
     return None
 
 
-_AT_TIME = re.compile(r"(?:(?:moved|pushed|changed|extended|postponed) .*|(?:on|at|in|every|each) .*)(?:\d|day)")
+_MOVED = re.compile(
+    r"(?:moved|pushed|changed|extended|postponed|delayed|rescheduled|brought|raised|increased|lowered|reduced|cut|"
+    r"shortened|bumped|set|capped) (?:back |forward |up |down )?(?:from .+? )?(?:to|at|for|until|till|"
+    r"by) (?=\S*[\d$]|.*(?:day|\d))"
+)
+_AT_TIME = re.compile(
+    r"(?:(?:moved|pushed|changed|extended|postponed|delayed|rescheduled|set|brought) .*|(?:on|at|in|every|"
+    r"each) .*)(?:\d|day)"
+)
 _SET_TO = re.compile(r"(?:[A-Z][\w.+#/-]*|v?\d[\w.,]*|[\"'`]\S+[\"'`])(?: [\w.+#%-]+){0,2}$")
 _WHEN = frozenset("standup meeting retro review demo sprint milestone call kickoff class rehearsal".split())
 _WHAT = frozenset(

@@ -6,6 +6,7 @@ import re
 
 from clawmem.learning import grammar as g
 from clawmem.learning import verbs
+from clawmem.learning.shapes.changes import changed, is_switch, switched
 from clawmem.learning.shapes.habits import likes
 from clawmem.learning.shapes.shape import Setting, Shape
 from clawmem.learning.shapes.states import has
@@ -110,9 +111,6 @@ _GOT = re.compile(
     r"work|gym|store|shop)\b)[a-zA-Z ]{4,})"
 )
 _TOLD = re.compile(r"(?:to|that|on|against|we) ")
-_SWITCHED = re.compile(
-    r"(?:over )?(?:(?:\w+ )?from (?P<old>.+?) )?to (?P<new>.+?)(?: from (?P<was>[\w.+#-]+(?: [\w.+#-]+)?))?$"
-)
 
 
 def did(reading: g.Reading, setting: Setting) -> Shape | None:
@@ -130,6 +128,22 @@ def did(reading: g.Reading, setting: Setting) -> Shape | None:
         )
     if lemma in verbs.LIKING and reading.aspect == g.HAVE_DONE and "always" in reading.verb:
         return likes(reading._replace(past=False), rest, setting)
+    shape = _about_somebody(reading, rest) or changed(reading, rest)
+    if shape:
+        return shape
+    if lemma == "get":
+        return Shape("milestone", None, f"got {rest}", 0.6, 0.8) if _GOT.match(rest) else None
+    if is_switch(lemma, rest):
+        return switched(rest)
+    shape = _always(reading, rest, setting)
+    if shape or not rest or lemma in verbs.IDLE:
+        return shape
+    return _milestone(reading, rest, setting)
+
+
+def _about_somebody(reading: g.Reading, rest: str) -> Shape | None:
+    """An age reached, a death, a childhood."""
+    lemma = reading.lemma
     turned = re.match(r"(\d{1,3})(?: years old)?(?= (?:in|on|last|this) |$)", rest) if lemma == "turn" else None
     if turned:
         return Shape("identity", "age", turned[1], 0.7, 0.85)
@@ -137,18 +151,7 @@ def did(reading: g.Reading, setting: Setting) -> Shape | None:
         return Shape("relationship", None, "passed away", 0.85, 0.85)
     if lemma == "grow" and re.match(r"up (?:in|near) \S+", rest):
         return Shape("identity", "from", re.sub(r"^up (?:in|near) ", "", rest), 0.7, 0.85)
-    if lemma == "get":
-        return Shape("milestone", None, f"got {rest}", 0.6, 0.8) if _GOT.match(rest) else None
-    if lemma in ("switch", "migrate", "convert", "change"):
-        return _switched(rest)
-    if lemma == "replace":
-        return _replaced(rest) or _milestone(reading, rest, setting)
-    if lemma == "cancel":
-        return _cancelled(rest) or _milestone(reading, rest, setting)
-    shape = _always(reading, rest, setting)
-    if shape or not rest or lemma in verbs.IDLE:
-        return shape or _quit(lemma, rest)
-    return _quit(lemma, rest) or _milestone(reading, rest, setting)
+    return None
 
 
 def _always(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
@@ -175,51 +178,29 @@ def _always(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
     return None
 
 
-def _quit(lemma: str, rest: str) -> Shape | None:
-    stopped = re.match(r"(\w+ing) (.+)", rest)
-    if lemma in ("leave", "quit") and re.match(r"my (?:[\w-]+ ){0,2}job\b(?! (?:at|with))", rest):
-        return Shape("milestone", None, f"{lemma} {rest}", 0.7, 0.8)
-    job = re.match(r"(?:my (?:old |previous )?job (?:at|with) |working (?:at|for) |(?=[A-Z]))(.+)", rest)
-    if lemma in ("quit", "leave") and job and not (stopped and stopped[1] != "working"):
-        name = re.split(r"[,.]| (?:to|because|and|as|in|for|after|since|with) ", job[1])[0]
-        return Shape("milestone", "works_at", name, 0.7, 0.8, ended=True)
-    if lemma in ("quit", "stop") and stopped and not VAGUE.match(stopped[2]):
-        what = re.sub(r"^(?:at|for|in) ", "", stopped[2]) if stopped[1] in ("working", "living") else stopped[2]
-        return Shape("milestone", _STOPPED.get(stopped[1], "hobby"), what, 0.6, 0.75, ended=True)
-    if lemma == "quit" and re.match(r"(?:my job|smoking|drinking|school|college)", rest):
-        return Shape("milestone", None, f"quit {rest}", 0.7, 0.8)
-    return None
+# "the API", "65% after the test run": what it is of is said somewhere else.
+_BARE = re.compile(
+    r"(?:up |on |off |out )?the [\w-]+(?:,? (?:since|on|in|for) [\w ,-]*\d[\w ,-]*)?$|\d[\d.,]*%?(?= (?:after|"
+    r"in|on|by|at|for)\b|$)"
+)
 
 
-_STOPPED = {
-    "using": "uses", "working": "works_at", "living": "lives_in", "taking": "takes", "dating": "partner",
-    "seeing": None, "studying": "studies", "learning": "studies", "eating": None, "drinking": None, "going": None,
-}  # fmt: skip
-
-
-def _replaced(rest: str) -> Shape | None:
-    """`Pulumi with Terraform`: the named thing after `with` is in use instead of the one before."""
-    found = re.match(r"(?:my |our |the )?(?P<old>.{2,60}?) (?:with|by) (?P<new>[A-Z\d].+)", rest)
-    return Shape("decision", "uses", found["new"], 0.7, 0.8, former=found["old"]) if found else None
-
-
-def _cancelled(rest: str) -> Shape | None:
-    """A plan that was given up, as the plan it ends."""
-    found = re.match(r"(?:my|our|the) plans? (?:to|for|of) (?P<what>\w+ .+)", rest)
-    return Shape("plan", "plans_to", found["what"], 0.6, 0.8, ended=True) if found else None
-
-
-def _switched(rest: str) -> Shape | None:
-    found = _SWITCHED.match(rest)
-    if not found or VAGUE.match(found["new"]):
-        return None
-    new = re.split(r"[,.]| (?:because|since|as|for|in|on) ", found["new"])[0]
-    return Shape("decision", "uses", new, 0.7, 0.8, former=found["old"] or found["was"])
+# Things that only the talk around them could tell from others of their kind.
+_UNNAMED = re.compile(
+    r"^(?:up )?(?:all )?the (?!(?:mountain|dish|stair|wood|kid|art|olympic|final|playoff|national|semifinal|outdoor|"
+    r"bahama|alp|dolomite)s\b)[a-z]+s(?= (?:to|and|with|together)\b|$)|"
+    r"\ban? new (?:team|platform|group|place|project|phase|chapter|journey|adventure|challenge)$|"
+    r"^(?:on|off|out) (?:on )?an? (?:\w+ )?(?:trip|journey|adventure)$"
+)
+_MINOR = frozenset("host raise perform organize organise participate make play hold".split())
+_TELLS_ENOUGH = 8  # words
 
 
 def _milestone(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
     lemma = reading.lemma
-    if len(rest.split()) > 35:
+    if len(rest.split()) > 35 or (setting.chat and _BARE.match(rest)) or _UNNAMED.search(rest):
+        return None
+    if lemma in _MINOR and not setting.specific and len(rest.split()) < _TELLS_ENOUGH:
         return None
     if lemma == "decide" or (lemma == "choose" and setting.chat):
         return _decided(rest)
@@ -245,13 +226,13 @@ def _milestone(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
 
 
 _NEEDS_PIN = frozenset(
-    "get put set do give find see hold lead manage use hit reach show send bring leave "
+    "work get put set do give find see hold lead manage use hit reach show send bring leave "
     "cover increase improve talk speak discuss share "
     "meet call text chat check stay arrive catch pick spend handle support".split()
 )
 _CONCRETE = re.compile(
     r"(?:(?:to|on|at|in|for|up|with|around|through|along) )?(?:an?|my|our|some|the|two|three|\d+|"
-    r"[A-Z]\w+)\b(?: \S+){2,}"
+    r"[A-Z]\w+)\b(?: \S+){4,}"
 )
 
 

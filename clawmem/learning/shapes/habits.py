@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from clawmem.learning import grammar as g
 from clawmem.learning import verbs
+from clawmem.learning.shapes.changes import instead
 from clawmem.learning.shapes.shape import Setting, Shape
 from clawmem.learning.shapes.states import has
 from clawmem.learning.words import (
@@ -24,7 +25,8 @@ _NOT_LIKED = re.compile(
     r"photos?|painting|enthusiasm|"
     r"atmosphere|process|result|connection|sense|rush|thrill|freedom|challenge|moment)|every (?:minute|moment|"
     r"second|bit)|"
-    r"each other|everyone|myself|ourselves|when|talking (?:to|with)|chatting|catching up|having you|"
+    r"spending (?:quality )?time with (?:the|my|our) (?:friends|people|loved ones)|each other|everyone|myself|"
+    r"ourselves|when|talking (?:to|with)|chatting|catching up|having you|"
     r"my (?:life|new look)|"
     r"(?:his|her|their|its)\b|both|all of)",
     re.IGNORECASE,
@@ -52,7 +54,7 @@ def does(reading: g.Reading, setting: Setting) -> Shape | None:
     if reading.lemma in ("want", "hope", "plan", "intend", "dream", "aim"):
         return _aims(reading, rest, setting)
     if reading.lemma in WORKING and not reading.negated:
-        shape = WORKING[reading.lemma](rest)
+        shape = instead(rest, WORKING[reading.lemma](rest))
         if shape:
             return shape
     return _habit(reading, rest, setting)
@@ -174,7 +176,9 @@ WORKING: dict[str, Callable[[str], Shape | None]] = {
         r"(.*\b(?:medication|insulin|pills|antihistamines?|inhaler|"
         r"supplements|mg)\b.*)",
     ),
-    "sing": _named("preference", "hobby", 0.5, r"((?:[\w-]+ )?(?:in|with) (?:an?|the|my|our) .*\b(?:choir|band|chorus|group)\b.*)"),
+    "sing": _named(
+        "preference", "hobby", 0.5, r"((?:[\w-]+ )?(?:in|with) (?:an?|the|my|our) .*\b(?:choir|band|chorus|group)\b.*)"
+    ),
     "keep": _named("status", None, 0.5, r"((?:bees|chickens|hens|goats|sheep|rabbits|ducks|pigeons|horses)\b.*)"),
     "suffer": _named("health", "health", 0.9, r"from (.+)"),
     "run": _named(

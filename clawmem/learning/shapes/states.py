@@ -91,6 +91,13 @@ def _was(shape: Shape) -> Shape | None:
 
 
 def _turn(turned: re.Match[str]) -> Shape:
+    firm = re.match(
+        r" (?:from|by) (?:my (?:job|position) (?:at|with) )?([A-Z][\w&.'-]*(?: [A-Z][\w&.'-]*)*)", turned["of"]
+    )
+    if turned["what"] in ("laid off", "fired") and firm:
+        return Shape("milestone", "works_at", firm[1], 0.75, 0.85, ended=True)
+    if turned["what"] == "promoted" and (post := re.match(r" to (?:be )?((?:an? |the )?\w[\w -]+)", turned["of"])):
+        return Shape("milestone", "job", post[1], 0.7, 0.8)
     if turned["what"] == "diagnosed with":
         return Shape("health", "health", turned["of"].strip(), 0.9, 0.85)
     return Shape("milestone", None, (turned["what"] + turned["of"]).strip(), 0.65, 0.8)
@@ -194,7 +201,7 @@ def has(reading: g.Reading, setting: Setting) -> Shape | None:
     if "deadline" in rest and setting.dated:
         due = re.search(r"deadline (?:of|on|for|by|set for) (.+)", rest)
         return Shape("fact", "deadline", due[1] if due else rest, 0.7, 0.8)
-    if APPOINTMENT.search(rest) and setting.dated:
+    if APPOINTMENT.search(re.split(r" (?:in|at|with|for|on|to|of|during|that|and) ", rest)[0]) and setting.dated:
         return Shape("event", None, rest, 0.55, 0.75)
     if reading.past and reading.aspect == verbs.PAST:
         met = re.match(

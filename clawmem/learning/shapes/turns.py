@@ -24,6 +24,8 @@ def will(reading: g.Reading, setting: Setting) -> Shape | None:
         sure and reading.lemma in ("adopt", "marry", "move", "retire", "become")
     ):
         return None
+    if setting.chat and reading.lemma in ("reach", "check", "look", "test", "try", "see", "send", "share", "contact"):
+        return None
     if reading.lemma == "be" and not APPOINTMENT.search(rest):
         return None
     return Shape("plan", "plans_to", f"{reading.lemma} {rest}", 0.55, 0.75)
@@ -51,6 +53,13 @@ def ended(reading: g.Reading) -> Shape | None:
     if reading.lemma in ("use", "own", "speak", "take"):
         predicate = {"use": "uses", "own": "owns", "speak": "speaks", "take": "takes"}[reading.lemma]
         return Shape("status", predicate, rest, 0.65, 0.8, ended=True)
+    if reading.lemma in ("want", "plan", "intend", "hope"):
+        what = re.sub(r"^(?:to|on) ", "", rest)
+        return Shape("plan", "wants" if reading.lemma in ("want", "hope") else "plans_to", what, 0.6, 0.8, ended=True)
+    if reading.lemma == "go" and re.match(r"(?:to|on) \w", rest):
+        return Shape("plan", "plans_to", f"go {rest}", 0.6, 0.8, ended=True)
+    if reading.lemma in ("date", "see") and rest[:1].isupper():
+        return Shape("status", "partner", rest, 0.7, 0.8, ended=True)
     if reading.lemma in verbs.LIKING:
         return Shape("preference", verbs.LIKING[reading.lemma], rest, 0.6, 0.8, ended=True)
     if reading.lemma in ("eat", "drink"):

@@ -6,6 +6,7 @@ import re
 
 from clawmem.learning import grammar as g
 from clawmem.learning import verbs
+from clawmem.learning.shapes.changes import instead
 from clawmem.learning.shapes.habits import WORKING, works
 from clawmem.learning.shapes.shape import COMPLETE, Setting, Shape
 from clawmem.learning.words import (
@@ -45,7 +46,7 @@ _ONLY_WITH = {
     "use": r"(?:\w+ ){0,3}(?:[A-Z]\w+|\w*\d)",
     "play": r"(?!with|around|along)[\"\w]+",
     "care": r"for ",
-    "focus": r"on (?!it|that|this|myself|me\b)",
+    "focus": r"on (?!the (?:positive|moment|present|good|future|journey)|it|that|this|myself|me\b)",
     "move": r"(?:to|into|in with|out of|back to) ",
     "test": r"(?:\w+ ){0,4}(?:[A-Z]\w+)",
     "major": r"in ",
@@ -78,6 +79,16 @@ _NOW = {
 _LEAST_AGO = re.compile(r"\b(?:since|for (?:\w+ ){0,3}(?:years?|months|decades)|\w+ years now)\b")
 
 
+# What is under way for an hour when it is told to an assistant.
+_TASKS = frozenset(
+    "try look consider explore research focus prepare test do "
+    "make implement integrate refactor think start get put create plan".split()
+)
+_FINISHING = re.compile(
+    r"on (?:finali[sz]|finish|improv|fix|debug|gett|mak|refin|clean|polish|wrapp|complet|understand|test)ing\b"
+)
+
+
 def is_doing(reading: g.Reading, setting: Setting) -> Shape | None:
     rest = reading.rest.rstrip(" .!,")
     known = reading.lemma in verbs.UNDERTAKINGS or (reading.lemma in ("hope", "have") and not setting.chat)
@@ -88,41 +99,19 @@ def is_doing(reading: g.Reading, setting: Setting) -> Shape | None:
     limit = _ONLY_WITH.get(reading.lemma)
     if limit and not re.match(limit, rest):
         return None
+    if re.search(r"\b(?:something|anything|whatever|stuff|things)\b", " ".join(rest.split()[:8])):
+        return None
     if reading.lemma == "plan":
         return _plan_of(rest, setting)
-    if setting.chat and (
-        reading.lemma
-        in (
-            "try",
-            "look",
-            "consider",
-            "explore",
-            "research",
-            "focus",
-            "prepare",
-            "test",
-            "do",
-            "make",
-            "implement",
-            "integrate",
-            "refactor",
-            "think",
-            "start",
-            "get",
-            "put",
-            "create",
-            "plan",
-        )
-        and not setting.dated
-    ):
+    if setting.chat and reading.lemma in _TASKS and not setting.dated:
         return None
     if reading.lemma == "work":
-        return works(rest)
+        return None if setting.chat and _FINISHING.match(rest) else works(rest)
     predicate = _NOW.get(reading.lemma)
     if predicate in ("lives_in", "member_of"):
         shape = WORKING[reading.lemma](rest)
         return shape if shape else None
-    return Shape("status" if predicate != "plans_to" else "plan", predicate, rest, 0.55, 0.75)
+    return instead(rest, Shape("status" if predicate != "plans_to" else "plan", predicate, rest, 0.55, 0.75))
 
 
 def _plan_of(rest: str, setting: Setting) -> Shape | None:

@@ -126,6 +126,8 @@ class _Page:
     def _in_body(self, line: Line) -> Iterator[Message]:
         if self._block.open:
             self._block.add(line, fences=True)
+            if not self._block.open and self._indent() is None:
+                yield from self._flush()
             return
         heading, underline = _HEADING.match(line.text), _UNDERLINE.match(line.text)
         if heading:

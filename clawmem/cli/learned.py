@@ -1,0 +1,67 @@
+"""What a round of learning did, in words and as JSON: counts, what waits for review, every candidate's verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from clawmem.learning.candidate import (
+    ADDED,
+    MERGED,
+    NOOP,
+    NOTED,
+    OUTCOMES,
+    PROPOSED,
+    REFUSED,
+    RETRACTED,
+    UPDATED,
+    Candidate,
+)
+from clawmem.learning.learn import Learned
+
+
+def learned_data(learned: Learned) -> dict[str, Any]:
+    """The round as callers of --json get it; the counts of outcomes are of candidates."""
+    return {
+        "extractor": learned.extractor,
+        "events": learned.events,
+        **{outcome: learned.count(outcome) for outcome in OUTCOMES},
+        "entities": list(learned.entities),
+        "model": learned.extraction.run,
+        "proposals": [{"id": one.id, "kind": one.kind, "says": one.says, "why": one.why} for one in learned.proposals],
+    }
+
+
+def candidate_data(one: Candidate) -> dict[str, Any]:
+    """A candidate and its verdict: the step that decided, its reason, and what became of it."""
+    return {
+        "statement": one.proposition.statement,
+        "outcome": one.outcome,
+        "gate": one.gate,
+        "reason": one.reason,
+        "event": one.proposition.event_id,
+        "evidence": one.proposition.source_text,
+        "fact": one.fact.id if one.fact else None,
+        "entity": one.entity,
+        "proposal": one.proposal,
+    }
+
+
+def learned_lines(learned: Learned, dry_run: bool) -> Iterator[str]:
+    """The counts, then each proposal that was filed."""
+    replaced = sum(learned.count(outcome) for outcome in (UPDATED, MERGED, RETRACTED))
+    waiting = learned.count(PROPOSED)
+    yield (
+        f"read {learned.events} events by {learned.extractor}: {learned.count(ADDED)} facts added, "
+        f"{replaced} replaced older ones, {learned.count(NOOP)} known already, "
+        f"{learned.count(NOTED)} noted only, {learned.count(REFUSED)} refused"
+        + (f", {waiting} for a person to decide" if waiting else "")
+    )
+    for one in learned.proposals:
+        name = "" if dry_run else f"{one.id}  "
+        yield f"waits for review: {name}{one.says}  [{one.kind}: {one.why}]"
+
+
+def verdict_line(one: Candidate) -> str:
+    """A candidate on one line: its outcome, its statement, the step that decided and why."""
+    return f"{one.outcome:<9}  {one.proposition.statement}  [{one.gate}: {one.reason}]"

@@ -1,0 +1,190 @@
+"""What approving a proposal changes, planned: refused with the reason where the world has moved on since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from clawmem.errors import Refused
+from clawmem.index.lookup import Placed, TakenIds, about, by_ids, entity_exists
+from clawmem.memory.evidence import find_event
+from clawmem.memory.places import new_entity_files, place_of
+from clawmem.memory.predicates import with_entry
+from clawmem.memory.remember import completed
+from clawmem.memory.writing import Writing
+from clawmem.model.catalog import Catalog, is_replaced, is_single
+from clawmem.model.codec import render_items
+from clawmem.model.dates import day_of, stamp
+from clawmem.model.draft import Draft
+from clawmem.model.entity import items_path
+from clawmem.model.fact import RETRACTED, Fact, Link
+from clawmem.model.ids import new_fact_id
+from clawmem.model.layout import CATALOG
+from clawmem.model.proposal import END, LINE, MERGE, PREDICATE, RETRACT, SUPERSEDE, Entry, Line, Proposal, Target
+from clawmem.model.succession import Succession, correct, succeed
+from clawmem.model.text import normal
+
+
+class Plan(NamedTuple):
+    """The facts as they will be, what happens to each, the files to write, the place it is about."""
+
+    facts: tuple[Placed, ...]
+    outcome: tuple[str, ...]
+    writes: dict[str, bytes | None]
+    place: str
+    supersedes: tuple[str, ...] = ()
+
+
+class Place(NamedTuple):
+    """Where a fact goes, and the files that make the place where there is none."""
+
+    entity: str
+    writes: dict[str, bytes | None]
+
+
+def plan_approval(work: Writing, proposal: Proposal, reason: str | None, beside: bool = False) -> Plan:
+    """The change a proposal stands for, as of now; `beside` keeps the facts that it contradicts standing."""
+    if proposal.does == PREDICATE and proposal.entry:
+        return _predicate(work, proposal.entry)
+    if proposal.does == LINE and proposal.line:
+        return _line(work, proposal.line)
+    targets = [_target(work, one, proposal) for one in proposal.targets]
+    if proposal.does == RETRACT or proposal.fact is None:
+        return _retraction(work, proposal, targets, reason)
+    if beside and (proposal.kind != "conflict" or proposal.does in (MERGE, END)):
+        raise Refused("Only a fact that contradicts others can stand beside them.", "Approve it without --beside.")
+    fact = completed(proposal.fact, work.caller, new_fact_id(work.caller.entropy, TakenIds(work.index)))
+    _check_evidence(work, fact)
+    _refuse_known(work, fact, proposal, beside)
+    return _kept(work, proposal, fact, targets, _place(work, proposal.fact, proposal), reason, beside)
+
+
+def _kept(
+    work: Writing, proposal: Proposal, fact: Fact, targets: Sequence[Placed], place: Place, reason: str | None,
+    beside: bool,
+) -> Plan:  # fmt: skip
+    at, why = stamp(work.caller.now), reason or proposal.why
+    if beside:
+        links = tuple(Link("contradicts", one.fact.id, why, at) for one in targets)
+        done = Succession(fact._replace(links=(*fact.links, *links)), ())
+    elif targets and proposal.does == SUPERSEDE and _is_fixed(work.vault.catalog, fact.predicate):
+        done = correct(fact, (one.fact for one in targets), why, at)
+    elif targets:
+        link = "merges" if proposal.does == MERGE else "supersedes"
+        done = succeed(fact, (one.fact for one in targets), link, why, at, _said(fact, at))
+    else:
+        done = Succession(fact, ())
+    homes = {one.fact.id: one.entity for one in targets}
+    facts = [Placed(done.new, place.entity), *(Placed(one, homes[one.id]) for one in done.closed)]
+    return Plan(
+        tuple(facts),
+        _outcomes(proposal.does, len(done.closed)),
+        {**place.writes, **_items(work, facts)},
+        place.entity,
+        tuple(one.id for one in done.closed),
+    )
+
+
+def _said(fact: Fact, at: str) -> str:
+    """The day a fact was said, else that of its approval."""
+    said = (fact.metadata or {}).get("said_at")
+    return day_of(said if isinstance(said, str) else at)
+
+
+def _is_fixed(catalog: Catalog, predicate: str | None) -> bool:
+    """Whether the predicate has one value that never changes, so that another one was never true."""
+    return is_single(catalog, predicate) and not is_replaced(catalog, predicate)
+
+
+def _outcomes(does: str, closed: int) -> tuple[str, ...]:
+    if not closed:
+        return ("added",)
+    first = {MERGE: "merged", END: "added"}.get(does, "updated")
+    return (first, *(["merged" if does == MERGE else "updated"] * closed))
+
+
+def _items(work: Writing, changed: Sequence[Placed]) -> dict[str, bytes | None]:
+    shelves: dict[str, dict[str, Fact]] = {}
+    for one in changed:
+        if one.entity not in shelves:
+            shelves[one.entity] = {fact.id: fact for fact in work.facts(one.entity)}
+        shelves[one.entity][one.fact.id] = one.fact
+    return {items_path(entity): render_items(facts.values()) for entity, facts in shelves.items()}
+
+
+def _target(work: Writing, target: Target, proposal: Proposal) -> Placed:
+    """The fact as it stands now; Refused where it is not what the proposal was made about."""
+    hint = f"`clawmem review reject {proposal.id}` closes it; `clawmem why {target.id}` tells what happened."
+    found = by_ids(work.index, [target.id]).get(target.id)
+    fact = next((one for one in work.facts(found.entity) if one.id == target.id), None) if found else None
+    if found is None or fact is None:
+        raise Refused(f"{target.id}, which it would change, is gone.", hint)
+    if fact.superseded_by:
+        raise Refused(f"{target.id}, which it would change, was superseded by {fact.superseded_by} meanwhile.", hint)
+    if not fact.stands:
+        raise Refused(f"{target.id}, which it would change, was {fact.status} meanwhile.", hint)
+    if normal(fact.fact) != normal(target.fact):
+        raise Refused(f"{target.id}, which it would change, says something else now: {fact.fact}", hint)
+    return Placed(fact, found.entity)
+
+
+def _check_evidence(work: Writing, fact: Fact) -> None:
+    if fact.source_event is None:
+        return
+    event = find_event(work.vault, work.index, fact.source_event)
+    if event is None:
+        raise Refused(f"The event it was read in, {fact.source_event}, is not in the ledger any more.", _REJECT)
+    if fact.source_span and event.text[slice(*fact.source_span)] != fact.source_text:
+        raise Refused(f"Its evidence is not in the event {fact.source_event} any more.", _REJECT)
+
+
+_REJECT = "Reject it, or tell the fact anew with `clawmem remember`."
+
+
+def _refuse_known(work: Writing, fact: Fact, proposal: Proposal, beside: bool) -> None:
+    """Nothing that stands may say the same, or hold the one value, but the facts that the proposal names."""
+    named = {one.id for one in proposal.targets}
+    for one in about(work.index, fact.subject) if fact.subject else ():
+        if not one.fact.stands or one.fact.id in named:
+            continue
+        if normal(one.fact.fact) == normal(fact.fact):
+            raise Refused(
+                f"It is known already, as {one.fact.id}.", f"`clawmem review reject {proposal.id}` closes it."
+            )
+        if one.fact.predicate == fact.predicate and is_single(work.vault.catalog, fact.predicate) and not beside:
+            raise Refused(
+                f"{one.fact.id} stands against it, which came since: {one.fact.fact}",
+                f"Reject it, or replace that fact: `clawmem supersede {one.fact.id} ...`.",
+            )
+
+
+def _place(work: Writing, fact: Fact, proposal: Proposal) -> Place:
+    default = work.vault.settings.words("defaults.entity")
+    entity = place_of(work.index, Draft(fact, proposal.entity), work.caller, default)
+    if entity_exists(work.index, entity):
+        return Place(entity, {})
+    return Place(entity, new_entity_files(entity, work.caller, proposal.title))
+
+
+def _retraction(work: Writing, proposal: Proposal, targets: Sequence[Placed], reason: str | None) -> Plan:
+    remark: dict[str, Any] = {"at": stamp(work.caller.now), "reason": reason or proposal.why}
+    gone = [
+        Placed(
+            one.fact._replace(status=RETRACTED, metadata={**(one.fact.metadata or {}), "retracted": remark}), one.entity
+        )
+        for one in targets
+    ]
+    return Plan(tuple(gone), ("retracted",) * len(gone), _items(work, gone), gone[0].entity)
+
+
+def _predicate(work: Writing, entry: Entry) -> Plan:
+    text = with_entry((work.read(CATALOG) or b"").decode("utf-8-sig"), entry)
+    return Plan((), (), {CATALOG: text.encode()}, CATALOG)
+
+
+def _line(work: Writing, line: Line) -> Plan:
+    page = work.text(line.page)
+    if line.text in page.split("\n"):
+        raise Refused(f"{line.page} has that line already.", "Reject the proposal.")
+    gap = "" if not page or page.endswith("\n") else "\n"
+    return Plan((), (), {line.page: f"{page}{gap}{line.text}\n".encode()}, line.page)

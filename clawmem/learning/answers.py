@@ -1,0 +1,239 @@
+"""A model's answer made into propositions: each with its evidence to the character, or dropped with the reason."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.learning.gate import content_words
+from clawmem.learning.pieces import Piece
+from clawmem.learning.predicates import predicate_name
+from clawmem.learning.relative_dates import find_dates
+from clawmem.learning.rules import THE_USER
+from clawmem.model.catalog import Catalog, canonical
+from clawmem.model.proposition import Hint, Proposition
+from clawmem.model.text import check_statement, normal, one_line
+
+CATEGORIES = tuple(
+    "fact identity relationship preference status health plan goal habit event milestone decision lesson requirement "
+    "instruction commitment recommendation action".split()
+)
+_OF_ASSISTANTS = frozenset(("commitment", "recommendation", "action", "decision"))
+_TRUST = {"user": "user", "assistant": "agent", "tool": "tool"}
+_KINDS = ("person", "company", "project", "resource")
+_ROLES = ("relation", "work", "mention")
+_SHORTEST_QUOTE = 8
+_LONGEST_NAME = 40
+_MOST_WORDS = 4
+_SPEAKER = frozenset("i,me,myself,user,the user,speaker,the speaker".split(","))
+# Names and numbers: what a model must not make up.
+_PARTICULAR = re.compile(r"(?<![\w'’])(?:[A-ZÀ-Þ][\w'’&-]*|[\w.,:%-]*\d[\w.,:%-]*)")
+_TEXT, _NULLABLE = {"type": "string"}, {"type": ["string", "null"]}
+_ABOUT = {
+    "type": ["object", "null"],
+    "additionalProperties": False,
+    "required": ["kind", "title", "role"],
+    "properties": {
+        "kind": {"type": "string", "enum": list(_KINDS)},
+        "title": _TEXT,
+        "role": {"type": "string", "enum": list(_ROLES)},
+    },
+}
+_FACT = {
+    "event": _TEXT,
+    "quote": _TEXT,
+    "statement": _TEXT,
+    "subject": _TEXT,
+    "predicate": _TEXT,
+    "object": _TEXT,
+    "relation_phrase": _TEXT,
+    "category": {"type": "string", "enum": list(CATEGORIES)},
+    "confidence": {"type": "number"},
+    "importance": {"type": "number"},
+    "valid_from": _NULLABLE,
+    "ended": {"type": "boolean"},
+    "former": _NULLABLE,
+    "about": _ABOUT,
+}
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["facts"],
+    "properties": {
+        "facts": {
+            "type": "array",
+            "items": {"type": "object", "additionalProperties": False, "required": list(_FACT), "properties": _FACT},
+        }
+    },
+}
+
+
+class Understood(NamedTuple):
+    """The propositions by piece, how many were dropped for which reason, and predicates the catalog does not know."""
+
+    by_piece: tuple[tuple[Proposition, ...], ...]
+    dropped: Mapping[str, int]
+    unmapped: Mapping[str, int]
+
+
+class _Drop(Exception):
+    """A fact of the answer that does not stand; the text is the reason, as it is counted."""
+
+
+def understood(answer: Mapping[str, Any], shown: Sequence[Piece], catalog: Catalog) -> Understood:
+    """Take an answer that fits the schema apart; whatever it claims is held against the pieces that were shown."""
+    by_piece: list[list[Proposition]] = [[] for _ in shown]
+    dropped, unmapped = Counter[str](), Counter[str]()
+    for fact in answer["facts"]:
+        try:
+            number = _number(fact["event"], shown)
+            proposition = _proposition(fact, shown[number], shown[: number + 1], catalog)
+        except _Drop as reason:
+            dropped[str(reason)] += 1
+            continue
+        if any(known.statement == proposition.statement for known in by_piece[number]):
+            dropped["said twice"] += 1
+            continue
+        by_piece[number].append(proposition)
+        if proposition.predicate and proposition.predicate not in catalog.predicates:
+            unmapped[proposition.predicate] += 1
+    return Understood(tuple(map(tuple, by_piece)), dropped, unmapped)
+
+
+def _number(label: str, shown: Sequence[Piece]) -> int:
+    digits = label.strip().removeprefix("e")
+    if not (digits.isascii() and digits.isdigit() and 1 <= int(digits[:9]) <= len(shown)):
+        raise _Drop("no such event")
+    return int(digits) - 1
+
+
+def _proposition(fact: Mapping[str, Any], piece: Piece, before: Sequence[Piece], catalog: Catalog) -> Proposition:
+    quote, start = _evidence(fact, piece)
+    words = _statement(fact, piece)
+    _grounded(words, quote, before)
+    category = fact["category"]
+    if piece.role == "assistant" and category not in _OF_ASSISTANTS:
+        raise _Drop("no fact of an assistant's")
+    subject, value = _subject(fact, piece), one_line(fact["object"])[:300] or None
+    predicate = _predicate(fact["predicate"], catalog) if piece.role == "user" else None
+    return Proposition(
+        statement=words,
+        event_id=piece.event.id,
+        span=(start, start + len(quote)),
+        source_text=quote,
+        subject=subject,
+        predicate=predicate,
+        object=value,
+        relation_phrase=one_line(fact["relation_phrase"])[:80] or None,
+        category=category,
+        confidence=_share(fact["confidence"]),
+        importance=_share(fact["importance"]),
+        valid_from=_day(fact, quote, piece),
+        entity_hints=_hints(fact, piece, subject, before),
+        trust="external" if piece.orders else _TRUST[piece.role],
+        ended=fact["ended"] and piece.role == "user",
+        former=(one_line(fact["former"] or "") or None) if piece.role == "user" else None,
+        said_at=piece.event.timestamp,
+    )
+
+
+def _evidence(fact: Mapping[str, Any], piece: Piece) -> tuple[str, int]:
+    """The quote and its place in the event's whole text."""
+    quote = fact["quote"].strip()
+    place = piece.text.find(quote)
+    if not quote or place < 0:
+        raise _Drop("quote not in the event")
+    if len(quote) < min(_SHORTEST_QUOTE, len(piece.text.strip())):
+        raise _Drop("quote too short")
+    return quote, piece.start + place
+
+
+def _statement(fact: Mapping[str, Any], piece: Piece) -> str:
+    try:
+        words = check_statement(fact["statement"])
+    except InvalidInput:
+        raise _Drop("no statement") from None
+    words = words if words.endswith((".", "!", "?", '"')) else f"{words}."
+    if piece.role == "tool" and not normal(words).startswith(normal(piece.speaker)):
+        words = f"{piece.speaker[:1].upper()}{piece.speaker[1:]} reported: {words}"
+    return words
+
+
+def _grounded(words: str, quote: str, before: Sequence[Piece]) -> None:
+    """A statement may not name what nobody said, and must have something to do with what it quotes."""
+    piece = before[-1]
+    if _unheard(words, before):
+        raise _Drop("names or numbers nobody said")
+    own = content_words(words) - content_words(piece.speaker)
+    heard = content_words(quote)
+    if not any(one == other or _kin(one, other) for one in own for other in heard):
+        raise _Drop("not what the quote says")
+
+
+def _unheard(words: str, before: Sequence[Piece]) -> bool:
+    heard = " ".join(f"{one.speaker} {one.text}" for one in before).casefold()
+    allowed = (THE_USER.casefold(), "the assistant")
+    for found in _PARTICULAR.finditer(words):
+        name = found[0].strip(".,:%-").removesuffix("'s").removesuffix("’s").casefold()
+        first = found.start() == 0 or words[: found.start()].endswith(("reported: ", ". "))
+        if name and name not in heard and not (first and not name[0].isdigit()) and name not in allowed:
+            return True
+    return False
+
+
+def _kin(one: str, other: str) -> bool:
+    """Whether two words share a stem, as far as their first letters tell."""
+    return len(one) > 3 and len(other) > 3 and one[:4] == other[:4]
+
+
+def _subject(fact: Mapping[str, Any], piece: Piece) -> str:
+    if piece.role != "user":
+        return piece.speaker
+    subject = one_line(fact["subject"])[:120]
+    return piece.speaker if normal(subject) in _SPEAKER or normal(subject) == normal(piece.speaker) else subject
+
+
+def _predicate(phrase: str, catalog: Catalog) -> str | None:
+    """The relation as the catalog calls it; one that it does not know gets a name, to be proposed for it."""
+    known = canonical(catalog, phrase) if phrase.strip() else None
+    name = predicate_name(phrase)
+    return known or (name if name and len(name) <= _LONGEST_NAME and name.count("_") < _MOST_WORDS else None)
+
+
+def _share(value: float) -> float:
+    return round(min(1.0, max(0.0, float(value))), 2)
+
+
+def _day(fact: Mapping[str, Any], quote: str, piece: Piece) -> str | None:
+    """The day it became true: the one the rules read in the quote, else the model's where it is one."""
+    try:
+        said = date.fromisoformat(piece.event.timestamp[:10])
+    except ValueError:
+        return None
+    found = next((one.day for one in find_dates(quote, said) if one.day), None)
+    if found or (piece.role == "user" and (fact["ended"] or fact["former"]) and not fact["valid_from"]):
+        return found or said.isoformat()
+    try:
+        return date.fromisoformat(fact["valid_from"] or "").isoformat()
+    except ValueError:
+        return None
+
+
+def _hints(fact: Mapping[str, Any], piece: Piece, subject: str, before: Sequence[Piece]) -> tuple[Hint, ...]:
+    """The entities of the fact, the one it belongs to first; a title that nobody said is none."""
+    if piece.role != "user":
+        return (Hint("person", "User", "speaker"),)
+    speaker = Hint("person", "User" if normal(piece.speaker) == normal(THE_USER) else piece.speaker, "speaker")
+    about = fact["about"]
+    title = one_line(about["title"])[:80] if about else ""
+    if not title or normal(title) in _SPEAKER or normal(title) == normal(piece.speaker):
+        return (speaker,)
+    if normal(title) not in normal(" ".join(one.text for one in before)):
+        return (speaker,)
+    hint = Hint(about["kind"], title, about["role"])
+    first = normal(subject) != normal(piece.speaker)
+    return (hint, speaker) if first else (speaker, hint)

@@ -1,0 +1,237 @@
+"""One round of learning: each proposition is judged, reconciled, placed, or set aside for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.learning import candidate as ends
+from clawmem.learning.candidate import Candidate
+from clawmem.learning.gate import DEFAULT_LIMITS, Limits, Verdict, judge
+from clawmem.learning.mind import Mind
+from clawmem.learning.predicates import Unknown, mapped, said_of, shape_of
+from clawmem.learning.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, Decision, reconcile
+from clawmem.learning.waiting import Wait, against_ids, decided_before, deed, in_words, verdict_before, waits
+from clawmem.model import proposal as proposals
+from clawmem.model.catalog import Catalog
+from clawmem.model.dates import day_of
+from clawmem.model.draft import UNSET_ID
+from clawmem.model.event import Event
+from clawmem.model.fact import Fact
+from clawmem.model.proposal import Entry, Proposal, Target
+from clawmem.model.proposition import Proposition
+from clawmem.model.recalled import masked
+from clawmem.model.reinforce import raised
+from clawmem.model.secrets import find_secret
+from clawmem.model.succession import succeed
+from clawmem.model.trust import rank
+
+Extract = Callable[[Event, Catalog, Collection[str]], Sequence[Proposition]]
+_OUTCOMES = {UPDATE: ends.UPDATED, MERGE: ends.MERGED, RETRACT: ends.RETRACTED}
+
+
+class Extractor(NamedTuple):
+    """What reads propositions out of an event; its name, which facts and reports carry; the events a model read."""
+
+    name: str
+    extract: Extract
+    by_model: Container[str] = ()
+
+
+class Terms(NamedTuple):
+    """On what terms a round learns: the most facts of one event, and the confidence above which a fact is not
+    replaced without a person."""
+
+    most: int
+    sure: float
+    limits: Limits = DEFAULT_LIMITS
+
+
+class Round:
+    """Decides about the events it is given, one after the other, each on top of what was decided before."""
+
+    def __init__(self, mind: Mind, catalog: Catalog, terms: Terms, extractor: Extractor) -> None:
+        self._mind = mind
+        self._catalog = catalog
+        self._terms = terms
+        self._extractor = extractor
+        self._unknown = Unknown(catalog)
+        self.candidates: list[Candidate] = []
+
+    def consider(self, event: Event, speakers: Collection[str]) -> None:
+        """Read one event and decide about everything it proposes."""
+        if event.recalled:
+            return
+        before = self._mind.spans_of(event.id)
+        readable = event._replace(text=masked(event.text))
+        by_model = event.id in self._extractor.by_model
+        for number, proposition in enumerate(self._extractor.extract(readable, self._catalog, speakers)):
+            unfit = self._unfit(proposition, event, number, before)
+            self.candidates.append(unfit or self._decide(mapped(proposition, self._catalog, by_model), event))
+
+    def propose_predicates(self, entries: Sequence[tuple[Entry, Fact, int]]) -> None:
+        """Set aside what the catalog should know, each thing once and for all."""
+        asked = {shape_of(one) for one in self._mind.filed.entries} if entries else set()
+        for entry, fact, count in entries:
+            if shape_of(entry) not in asked:
+                self._mind.file(self._predicate(entry, fact, count))
+
+    @property
+    def unknown(self) -> Unknown:
+        """The relations met that the catalog does not know."""
+        return self._unknown
+
+    def _unfit(
+        self, proposition: Proposition, event: Event, number: int, before: Collection[tuple[int, int] | None]
+    ) -> Candidate | None:
+        start, end = proposition.span
+        if event.text[start:end] != proposition.source_text or not proposition.source_text:
+            return Candidate(
+                proposition, ends.REFUSED, "evidence", "Its evidence is not in the event to the character."
+            )
+        if proposition.span in before:
+            # The day is read again, after an undo or a merge: whatever became of that fact since, it stays so.
+            return Candidate(proposition, ends.NOOP, "duplication", "It was learned from this event before.")
+        if number >= self._terms.most:
+            return Candidate(
+                proposition, ends.REFUSED, "limit", f"One event gives at most {self._terms.most} candidates."
+            )
+        return None
+
+    def _decide(self, proposition: Proposition, event: Event) -> Candidate:
+        self._mind.mentioned(hint.title for hint in proposition.entity_hints)
+        known = self._mind.known(proposition)
+        decision = reconcile(proposition, list(known.values()), self._catalog)
+        if decision.outcome == NOOP and decision.targets:
+            return self._restated(proposition, decision, known, event, "reconcile")
+        verdict = self._judged(proposition, known)
+        if not verdict.accepted and verdict.gate != "trust":
+            return self._refused(proposition, verdict, known, event)
+        wait = waits(proposition, decision, known, verdict, self._terms.sure)
+        if wait:
+            return self._propose(proposition, decision, known, wait, event)
+        return self._keep(proposition, decision, known, event)
+
+    def _judged(self, proposition: Proposition, known: Mapping[str, Fact]) -> Verdict:
+        """The gate's verdict; `trust` only where it is the one thing that stands against the proposition."""
+        verdict = judge(proposition, known.values(), _secret_rule, self._terms.limits)
+        if verdict.gate != "trust":
+            return verdict
+        trusting = self._terms.limits._replace(trusted=(*self._terms.limits.trusted, proposition.trust))
+        other = judge(proposition, known.values(), _secret_rule, trusting)
+        return verdict if other.accepted else other
+
+    def _refused(
+        self, proposition: Proposition, verdict: Verdict, known: Mapping[str, Fact], event: Event
+    ) -> Candidate:
+        twin = verdict.duplicate_of
+        if twin is not None and twin in known:
+            again = Decision(NOOP, (twin,), verdict.reason)
+            return self._restated(proposition, again, known, event, verdict.gate)
+        return Candidate(proposition, ends.REFUSED, verdict.gate, verdict.reason)
+
+    def _restated(
+        self, proposition: Proposition, decision: Decision, known: Mapping[str, Fact], event: Event, gate: str
+    ) -> Candidate:
+        fact = known[decision.targets[0]]
+        entity = self._mind.home(fact.id)
+        # Older news stands against the fact, the same event is no second witness, and the word of a source counts
+        # only for facts that come from no better one.
+        witness = not decision.contradicts and fact.source_event != event.id
+        if witness and rank(proposition.trust) >= rank(fact.trust) and raised(fact.confidence) != fact.confidence:
+            fact = fact._replace(confidence=raised(fact.confidence))
+            self._mind.put(fact, entity)
+        return Candidate(proposition, ends.NOOP, gate, decision.reason, fact, entity)
+
+    def _keep(self, proposition: Proposition, decision: Decision, known: Mapping[str, Fact], event: Event) -> Candidate:
+        placement = self._mind.place(proposition)
+        if placement.entity is None:
+            self._mind.note(day_of(event.timestamp), proposition.statement)
+            return Candidate(proposition, ends.NOTED, "placement", placement.reason)
+        if placement.create:
+            self._mind.create(placement.entity, placement.title)
+        fact = self._fact(proposition, event, self._mind.new_id())
+        self._unknown.met(fact, event.id in self._extractor.by_model)
+        if decision.outcome == ADD or not decision.targets:
+            self._mind.put(fact, placement.entity)
+            return Candidate(proposition, ends.ADDED, "placement", placement.reason, fact, placement.entity)
+        fact = self._replace(fact, decision, known, placement.entity, day_of(event.timestamp))
+        return Candidate(proposition, _OUTCOMES[decision.outcome], "reconcile", decision.reason, fact, placement.entity)
+
+    def _replace(self, fact: Fact, decision: Decision, known: Mapping[str, Fact], entity: str, said: str) -> Fact:
+        link = "merges" if decision.outcome == MERGE else "supersedes"
+        olds = [known[one] for one in decision.targets]
+        done = succeed(fact, olds, link, decision.reason, self._mind.now, said)
+        for old in done.closed:
+            self._mind.put(old, self._mind.home(old.id))
+        self._mind.put(done.new, entity)
+        return done.new
+
+    def _propose(
+        self, proposition: Proposition, decision: Decision, known: Mapping[str, Fact], wait: Wait, event: Event
+    ) -> Candidate:
+        fact, does = self._fact(proposition, event, UNSET_ID), deed(decision)
+        same, said = self._mind.filed.about(does, fact), proposition.said_at or event.timestamp
+        earlier = decided_before(same, fact, said, against_ids(decision))
+        if earlier:
+            outcome, reason = verdict_before(earlier)
+            return Candidate(proposition, outcome, "review", reason, proposal=earlier.id)
+        targets = [known[one] for one in against_ids(decision)]
+        placement = self._mind.place(proposition)
+        made = Proposal(
+            "",
+            wait.kind,
+            in_words(does, fact.fact, targets),
+            wait.why,
+            self._mind.now,
+            does,
+            targets=tuple(Target(one.id, one.fact) for one in targets),
+            fact=fact,
+            entity=self._mind.home(targets[0].id) if targets else placement.entity,
+            title=placement.title if placement.create and not targets else None,
+            source_event=event.id,
+            agent=event.agent,
+        )
+        made = self._mind.file(made)
+        return Candidate(proposition, ends.PROPOSED, "review", wait.why, entity=made.entity, proposal=made.id)
+
+    def _predicate(self, entry: Entry, fact: Fact, count: int) -> Proposal:
+        return Proposal(
+            "",
+            "predicate",
+            said_of(entry, self._catalog),
+            f"The catalog does not know it, and {count} facts show it.",
+            self._mind.now,
+            proposals.PREDICATE,
+            entry=entry,
+            source_event=fact.source_event,
+            agent=fact.agent,
+        )
+
+    def _fact(self, proposition: Proposition, event: Event, fact_id: str) -> Fact:
+        return Fact(
+            fact_id,
+            proposition.statement,
+            proposition.category,
+            self._mind.now,
+            event.source or "conversation",
+            subject=proposition.subject,
+            predicate=proposition.predicate,
+            object=proposition.object,
+            relation_phrase=proposition.relation_phrase,
+            valid_from=proposition.valid_from,
+            source_event=event.id,
+            source_text=proposition.source_text,
+            source_span=proposition.span,
+            confidence=proposition.confidence,
+            importance=proposition.importance,
+            trust=proposition.trust,
+            agent=event.agent,
+            workflow=f"heartbeat/{self._extractor.name}",
+            metadata={"said_at": proposition.said_at} if proposition.said_at else None,
+        )
+
+
+def _secret_rule(text: str) -> str | None:
+    match = find_secret(text)
+    return match.rule if match else None

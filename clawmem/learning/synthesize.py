@@ -1,0 +1,156 @@
+"""Synthesis: the generated part of daily notes, made anew for the days about which something changed, in one commit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError
+from clawmem.index.lookup import Placed, all_facts, by_ids, event_day, holding, of_days
+from clawmem.index.store import Index
+from clawmem.memory.writing import Writing, writing
+from clawmem.model.caller import Caller
+from clawmem.model.change import Change, subject_line, trailers
+from clawmem.model.codec import parse_items, refuse_conflict_markers
+from clawmem.model.daily import daily_path, noted
+from clawmem.model.dates import day_of
+from clawmem.model.day_page import Told, day_block, is_day, mentions_of, replaced_by, with_day_block
+from clawmem.model.entity import ITEMS, name_of_path, owner_of
+from clawmem.model.event import ledger_path, parse_events
+from clawmem.model.fact import RETRACTED, Fact
+from clawmem.model.text import normal
+from clawmem.vault.vault import Vault
+
+# Up to so many days the index is asked for their facts alone.
+_FEW_DAYS = 200
+
+
+class Synthesized(NamedTuple):
+    """The daily notes that changed, by vault path, and the commit."""
+
+    pages: tuple[str, ...]
+    commit: str | None = None
+    notices: tuple[str, ...] = ()
+
+
+class _Day(NamedTuple):
+    """What facts say of one day for one owner's page (None: the vault's own)."""
+
+    told: list[Told]
+    withdrawn: list[Told]
+
+
+def synthesize(
+    vault: Vault, caller: Caller, days: Sequence[str] | None = None, since: str | None = None, dry_run: bool = False
+) -> Synthesized:
+    """Write the generated part of the notes of some days: those named, else those touched after the commit `since`,
+    else all. What people wrote there is never repeated and never touched."""
+    with writing(vault, caller, "synthesize") as work:
+        wanted = set(days) if days is not None else _touched(work, since)
+        by_day = _by_day(work.index, wanted)
+        writes: dict[str, bytes | None] = {}
+        notices = []
+        for day in sorted(_every_day(work, by_day) if wanted is None else wanted):
+            try:
+                writes.update(_pages(work, day, by_day[day]))
+            except ClawmemError as problem:
+                notices.append(f"daily note left alone: {problem}")
+        pages = tuple(writes)
+        if dry_run or not writes:
+            return Synthesized(pages, notices=(*work.notices, *notices))
+        words = pages[0].removesuffix(".md") if len(pages) == 1 else f"{len(pages)} notes"
+        change = Change(subject_line("synthesize", "daily", words), writes, trailers("synthesize"))
+        return Synthesized(pages, work.commit([change])[-1], (*work.notices, *notices))
+
+
+def fact_day(index: Index, fact: Fact) -> str:
+    """The day that taught a fact: that of its event, where the ledger has it, else that on which it was recorded."""
+    return (event_day(index, fact.source_event) if fact.source_event else None) or day_of(fact.timestamp)
+
+
+def _touched(work: Writing, since: str | None) -> set[str] | None:
+    """The days whose ledger or facts changed after a commit; None where git does not know it."""
+    head = work.vault.head().commit
+    paths = work.vault.changed_between(since, head) if since and head else None
+    if since is None or head is None or paths is None:
+        return None
+    days = {path[7:-6] for path in paths if path.startswith("ledger/") and path.endswith(".jsonl")}
+    items = [path for path in paths if path.endswith(f"/{ITEMS}") and name_of_path(path)]
+    before, after = work.vault.contents_at(since, items), work.vault.contents_at(head, items)
+    for path in items:
+        days |= {day for fact in _changed(before[path], after[path], path) for day in _days_of(work.index, fact)}
+    return {day for day in days if is_day(day)}
+
+
+def _changed(before: bytes | None, after: bytes | None, path: str) -> list[Fact]:
+    """The facts that say something else now; their use alone counts for nothing."""
+    try:
+        old, new = ({one.id: _unused(one) for one in parse_items(data or b"[]", path)} for data in (before, after))
+    except ClawmemError:
+        return []  # a file that does not parse has been named already, by whoever opened the vault
+    moved = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    return [one for key in moved for one in (old.get(key), new.get(key)) if one]
+
+
+def _unused(fact: Fact) -> Fact:
+    return fact._replace(access_count=0, last_accessed=None)
+
+
+def _days_of(index: Index, fact: Fact) -> tuple[str, ...]:
+    withdrawn = _withdrawn_on(fact)
+    return (fact_day(index, fact), *((withdrawn,) if withdrawn else ()))
+
+
+def _withdrawn_on(fact: Fact) -> str | None:
+    remark = (fact.metadata or {}).get("retracted")
+    at = remark.get("at") if isinstance(remark, Mapping) else None
+    return day_of(at) if fact.status == RETRACTED and isinstance(at, str) else None
+
+
+def _by_day(index: Index, wanted: set[str] | None) -> dict[str, dict[str | None, _Day]]:
+    """What facts say of the days: of those wanted at least, of all where none are named."""
+    if wanted is None or len(wanted) > _FEW_DAYS:
+        known = list(all_facts(index))
+    else:
+        found = [*of_days(index, wanted), *holding(index, '"retracted"')] if wanted else []
+        known = list({(one.fact.id, one.entity): one for one in found}.values())
+    statements = _replaced(index, known)
+    days: dict[str, dict[str | None, _Day]] = defaultdict(lambda: defaultdict(lambda: _Day([], [])))
+    for fact, entity in known:
+        before = tuple(statements[one] for one in replaced_by(fact) if one in statements)
+        days[fact_day(index, fact)][owner_of(entity)].told.append(Told(fact, entity, before))
+        withdrawn = _withdrawn_on(fact)
+        if withdrawn:
+            days[withdrawn][owner_of(entity)].withdrawn.append(Told(fact, entity))
+    return days
+
+
+def _replaced(index: Index, known: Iterable[Placed]) -> dict[str, str]:
+    """What the facts said whose place was taken."""
+    ids = {one for placed in known for one in replaced_by(placed.fact)}
+    return {fact_id: one.fact.fact for fact_id, one in by_ids(index, ids).items()}
+
+
+def _every_day(work: Writing, by_day: Mapping[str, object]) -> set[str]:
+    ledgers = {path.stem for path in (work.vault.root / "ledger").glob("*.jsonl")}
+    return {day for day in ledgers | set(by_day) if is_day(day)}
+
+
+def _pages(work: Writing, day: str, owners: Mapping[str | None, _Day]) -> dict[str, bytes | None]:
+    ledger = ledger_path(day)
+    data = work.read(ledger)
+    events = parse_events(data, ledger) if data else ()
+    writes: dict[str, bytes | None] = {}
+    for owner in {None: None, **dict.fromkeys(owners)}:
+        path = daily_path(day, owner)
+        page = work.text(path)
+        refuse_conflict_markers(page, path)
+        written = {normal(line.text) for line in noted(page)}
+        of_day = owners.get(owner) or _Day([], [])
+        told = [one for one in of_day.told if normal(one.fact.fact) not in written]
+        block = day_block(told, of_day.withdrawn, () if owner else events, mentions_of(page))
+        after = with_day_block(page, day, block)
+        if after != page:
+            writes[path] = after.encode()
+    return writes

@@ -1,0 +1,73 @@
+"""Which model to call, how, and under what limits: the settings, overridden by the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.llm.budget import Limits
+from clawmem.model.settings import Settings, parse_value
+
+# The second name is older; scripts that set it keep working.
+_PREFIXES = ("CLAWMEM_PARA_PROMOTION_", "CLAWPY_PARA_PROMOTION_")
+_OVERRIDES = {
+    "llm.max_retries": "MAX_RETRIES",
+    "llm.budget_cents": "BUDGET_CENTS",
+    "llm.max_ms": "MAX_MS",
+    "llm.max_facts": "MAX_FACTS",
+}
+
+
+class Model(NamedTuple):
+    """A model as litellm names it, where and with which key it is reached (None: litellm's own ways), and its limits.
+
+    `key_name` is the variable the key should have come from; `output` says how JSON is asked for (auto, schema,
+    json, plain); `fallback` says who reads when the model cannot be reached (none, rules).
+    """
+
+    name: str
+    api_base: str | None = None
+    api_key: str | None = None
+    key_name: str | None = None
+    timeout_seconds: float = 10.0
+    output: str = "auto"
+    fallback: str = "none"
+    limits: Limits = Limits()
+
+
+def choose(settings: Settings, environment: Mapping[str, str]) -> Model | None:
+    """The model that the settings name, None where they name none; InvalidInput where an override makes no sense."""
+    name = settings.words("llm.model")
+    if not name:
+        return None
+    key_name = settings.words("llm.api_key_env") or None
+    return Model(
+        name=name,
+        api_base=settings.words("llm.api_base") or None,
+        api_key=(environment.get(key_name) or None) if key_name else None,
+        key_name=key_name,
+        timeout_seconds=settings.number("llm.timeout_seconds"),
+        output=settings.words("llm.output"),
+        fallback=settings.words("llm.fallback"),
+        limits=Limits(
+            retries=int(_limit("llm.max_retries", settings, environment)),
+            cents=_limit("llm.budget_cents", settings, environment),
+            milliseconds=int(_limit("llm.max_ms", settings, environment)),
+            facts=int(_limit("llm.max_facts", settings, environment)),
+            tokens=settings.whole("llm.max_tokens"),
+            daily_cents=settings.number("llm.daily_cents"),
+        ),
+    )
+
+
+def _limit(key: str, settings: Settings, environment: Mapping[str, str]) -> float:
+    for prefix in _PREFIXES:
+        variable = prefix + _OVERRIDES[key]
+        given = environment.get(variable, "")
+        if given.strip():
+            try:
+                return float(parse_value(key, given))
+            except InvalidInput as problem:
+                raise InvalidInput(f"{variable}: {problem.message}", problem.hint) from None
+    return settings.number(key)

@@ -1,0 +1,221 @@
+"""The call: one question to one model through litellm, with a time after which nobody waits any longer."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from clawmem.errors import ModelFailed
+from clawmem.llm.budget import Prices
+from clawmem.llm.choice import Model
+from clawmem.model.secrets import redact
+from clawmem.model.text import one_line
+
+Message = Mapping[str, str]
+
+NO_KEY = "none"
+_LONGEST_REASON = 300
+# The request itself was not to this model's liking: another one may be.
+_REJECTIONS = (400, 413, 422)
+_HINTS = {
+    401: "Check the key: `llm.api_key_env` names the environment variable that holds it.",
+    402: "The provider asks to be paid.",
+    403: "The key may not use this model.",
+    404: "Check `llm.model` and `llm.api_base`.",
+    429: "The provider asks to slow down or to pay; the next heartbeat tries again.",
+}
+_CLASSES = re.compile(r"^(?:\w*(?:Error|Exception)\w*\s*[:-]\s*)+")
+_HINT = "Nothing was lost: the events wait, and the next heartbeat tries again."
+
+
+class Reply(NamedTuple):
+    """What a model answered, what it counted (None where it said nothing), and whether it was cut off."""
+
+    text: str
+    prompt_tokens: int | None
+    answer_tokens: int | None
+    cut: bool
+    milliseconds: int
+
+
+class Rejected(Exception):
+    """The model was reached and would not take this request."""
+
+    def __init__(self, reason: str, milliseconds: int) -> None:
+        super().__init__(reason)
+        self.milliseconds = milliseconds
+
+
+class TooSlow(Exception):
+    """No answer in time; `milliseconds` is how long was waited."""
+
+    def __init__(self, milliseconds: int) -> None:
+        super().__init__("no answer in time")
+        self.milliseconds = milliseconds
+
+
+class Unreached(ModelFailed):
+    """The model could not be reached, or refused to work for us; `milliseconds` is how long that took."""
+
+    def __init__(self, message: str, hint: str, milliseconds: int = 0) -> None:
+        super().__init__(message, hint)
+        self.milliseconds = milliseconds
+
+
+def prices_of(model: Model) -> Prices | None:
+    """What the model costs by litellm's own table; None where it knows no price."""
+    litellm = _litellm()
+    try:
+        known = litellm.get_model_info(model.name)
+    except Exception:  # noqa: BLE001 - litellm raises plain Exception for a model that is not in its table
+        return None
+    prompt, answer = known.get("input_cost_per_token"), known.get("output_cost_per_token")
+    if not isinstance(prompt, int | float) or not isinstance(answer, int | float):
+        return None
+    return Prices(prompt * 100, answer * 100)
+
+
+def check(model: Model) -> None:
+    """Raise ModelFailed where no call could work: litellm is missing, the provider unknown, or the key not there."""
+    litellm = _litellm()
+    if model.key_name and not model.api_key:
+        raise ModelFailed(
+            f"The environment variable {model.key_name}, which should hold the model's key, is not set.",
+            "Set it, or name another one with `clawmem config set llm.api_key_env NAME`.",
+        )
+    try:
+        litellm.get_llm_provider(model.name, api_base=model.api_base)
+    except Exception:  # noqa: BLE001 - litellm has several ways to say that it does not know a provider
+        raise ModelFailed(
+            f"No provider is known for the model '{model.name}'.",
+            "Write it as provider/model, such as openai/gpt-4o-mini or ollama/llama3.",
+        ) from None
+
+
+def call(model: Model, messages: Sequence[Message], schema: Mapping[str, Any], seconds: float) -> Reply:
+    """Ask once and wait at most `seconds`. Raises TooSlow, Rejected, or Unreached."""
+    litellm = _litellm()
+    request: dict[str, Any] = {
+        "model": model.name,
+        "messages": [dict(one) for one in messages],
+        "api_base": model.api_base,
+        # A server of one's own gets no key but the one that was named for it.
+        "api_key": model.api_key or (NO_KEY if model.api_base else None),
+        "timeout": seconds,
+        "max_tokens": model.limits.tokens,
+        "temperature": 0,
+        "num_retries": 0,
+        "max_retries": 0,
+        "drop_params": True,
+        **_output(litellm, model, schema),
+    }
+    started = time.monotonic()
+    outcome = _within(lambda: litellm.completion(**request), seconds + 0.5)
+    took = round((time.monotonic() - started) * 1000)
+    if outcome is None:
+        raise TooSlow(took)
+    if isinstance(outcome.problem, Exception):
+        raise _failure(litellm, model, outcome.problem, took) from None
+    return _reply(outcome.value, took)
+
+
+class _Outcome(NamedTuple):
+    value: Any
+    problem: Exception | None
+
+
+def _within(act: Callable[[], Any], seconds: float) -> _Outcome | None:
+    """What the act gives or raises, None where it takes longer.
+
+    The HTTP client's own timeout starts anew with every byte, so a server that drips would hold us for ever.
+    """
+    done: list[_Outcome] = []
+
+    def run() -> None:
+        import warnings  # litellm's dependencies warn about each other
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                done.append(_Outcome(act(), None))
+            except Exception as problem:  # noqa: BLE001 - carried to the caller's thread, judged there
+                done.append(_Outcome(None, problem))
+
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    worker.join(seconds)
+    return done[0] if done else None
+
+
+def _reply(response: Any, took: int) -> Reply:
+    try:
+        choice = response.choices[0]
+        text = choice.message.content or ""
+        usage = getattr(response, "usage", None)
+        counted = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
+        prompt, answer = (one if isinstance(one, int) and one > 0 else None for one in counted)
+        return Reply(str(text), prompt, answer, choice.finish_reason == "length", took)
+    except (AttributeError, IndexError, TypeError):
+        return Reply("", None, None, False, took)
+
+
+def _failure(litellm: Any, model: Model, problem: Exception, took: int) -> Exception:
+    if isinstance(problem, litellm.Timeout):
+        return TooSlow(took)
+    status, reason = getattr(problem, "status_code", None), _reason(problem, model)
+    if status in _REJECTIONS:
+        return Rejected(reason, took)
+    verb = "refused to answer" if status in _HINTS else "did not answer"
+    where = f" at {model.api_base}" if model.api_base else ""
+    return Unreached(f"The model {model.name}{where} {verb}: {reason}", _HINTS.get(status or 0, _HINT), took)
+
+
+def _reason(problem: Exception, model: Model) -> str:
+    """What went wrong, in one line that holds no key, not even the one we sent."""
+    said = str(getattr(problem, "message", "") or problem)
+    if model.api_key:
+        said = said.replace(model.api_key, "[key]")
+    text = _CLASSES.sub("", one_line(redact(said)).replace("litellm.", ""))
+    text = text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON].rstrip() + "…"
+    return text if text.endswith((".", "!", "?", "…")) else text + "."
+
+
+def _output(litellm: Any, model: Model, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """How JSON is asked for: by schema where the model is known to take one, else by the words of the prompt."""
+    wanted = model.output
+    if wanted == "auto":
+        wanted = "schema" if litellm.supports_response_schema(model=model.name) else "plain"
+    if wanted == "schema":
+        described = {"name": "answer", "strict": True, "schema": dict(schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": described}}
+    return {"response_format": {"type": "json_object"}} if wanted == "json" else {}
+
+
+def _litellm() -> Any:
+    """litellm, imported on first use: that takes seconds."""
+    import logging
+    import os
+    import sys
+    import warnings
+
+    if "litellm" not in sys.modules:
+        # Its import fetches a price list from the network, and reads a .env of the working folder, unless told not to.
+        os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+        os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import litellm
+    except ImportError as problem:
+        raise ModelFailed(
+            f"litellm, which calls models, cannot be imported ({problem}).",
+            "Install it with `pip install 'clawmem-vault[llm]'`, or use the rules: `clawmem config set llm.model ''`.",
+        ) from None
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    return litellm

@@ -1,0 +1,121 @@
+"""The validation loop: ask, check the answer, tell the model what was wrong with it, and ask again, within limits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from clawmem.errors import BudgetSpent, ModelFailed
+from clawmem.llm.budget import Account
+from clawmem.llm.choice import Model
+from clawmem.llm.client import Message, Rejected, Reply, TooSlow, Unreached, call
+from clawmem.llm.prompts import prompt
+from clawmem.model.text import one_line
+from clawmem.model.tokens import token_bound
+
+_LONGEST_ECHO = 2000
+_LONGEST_PROBLEM = 300
+_MESSAGE_TOKENS = 8
+
+
+class Answer(NamedTuple):
+    """The checked answer, or None and in words what was wrong with the last one given."""
+
+    value: Any
+    problem: str = ""
+
+
+def ask(model: Model, account: Account, messages: Sequence[Message], schema: Mapping[str, Any]) -> Answer:
+    """Ask until an answer fits the schema, at most `account.limits.retries` times again.
+
+    Raises BudgetSpent before a call that the account does not allow, ModelFailed where the model cannot be reached.
+    """
+    talk = list(messages)
+    answer = Answer(None, "")
+    for attempt in range(account.limits.retries + 1):
+        try:
+            reply = _once(model, account, talk, schema, retry=attempt > 0)
+        except Rejected as problem:
+            return Answer(None, f"It would not take the request: {problem}")
+        answer = checked(reply, schema)
+        if answer.value is not None:
+            return answer
+        talk = [*messages, *_told_back(reply, answer.problem)]
+    return answer
+
+
+def checked(reply: Reply, schema: Mapping[str, Any]) -> Answer:
+    """The reply as plain data, or what is wrong with it; a fence around the JSON is forgiven."""
+    import jsonschema  # comes with litellm; nothing but an answer needs it
+
+    text = _unfenced(reply.text)
+    if not text:
+        return Answer(None, "The answer is empty.")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        what = "was cut off; give fewer facts" if reply.cut else "is not one JSON document"
+        return Answer(None, f"The answer {what}.")
+    problem = next(iter(jsonschema.Draft202012Validator(schema).iter_errors(value)), None)
+    if problem is None:
+        return Answer(value)
+    place = "/".join(str(part) for part in problem.absolute_path) or "the whole answer"
+    return Answer(None, f"The answer has the wrong form at {place}: {_clipped(problem.message, _LONGEST_PROBLEM)}.")
+
+
+def prompt_tokens(messages: Sequence[Message]) -> int:
+    """The most tokens the messages have."""
+    return sum(token_bound(one["content"]) + _MESSAGE_TOKENS for one in messages)
+
+
+def _once(model: Model, account: Account, talk: Sequence[Message], schema: Mapping[str, Any], retry: bool) -> Reply:
+    most = prompt_tokens(talk)
+    refusal = account.refusal(most)
+    if refusal:
+        raise BudgetSpent(refusal, "The rest waits for the next run.")
+    seconds = account.seconds(model.timeout_seconds)
+    try:
+        reply = call(model, talk, schema, seconds)
+    except TooSlow as slow:
+        # Nobody knows what was charged for it: the most it can have been.
+        account.charge(most, model.limits.tokens, slow.milliseconds, retry)
+        raise _late(model, account, seconds) from None
+    except (Rejected, Unreached) as problem:
+        account.charge(0, 0, problem.milliseconds, retry)
+        raise
+    used = reply.answer_tokens if reply.answer_tokens is not None else token_bound(reply.text)
+    account.charge(reply.prompt_tokens or most, used, reply.milliseconds, retry)
+    return reply
+
+
+def _late(model: Model, account: Account, seconds: float) -> BudgetSpent | ModelFailed:
+    if seconds < model.timeout_seconds:
+        given = account.limits.milliseconds / 1000
+        return BudgetSpent(
+            f"The model did not answer in what was left of its {given:g} seconds for one run (llm.max_ms).",
+            "The rest waits for the next run.",
+        )
+    return ModelFailed(
+        f"The model {model.name} did not answer within {seconds:g} seconds (llm.timeout_seconds).",
+        "Nothing was lost: the events wait, and the next heartbeat tries again.",
+    )
+
+
+def _told_back(reply: Reply, problem: str) -> list[Message]:
+    return [
+        {"role": "assistant", "content": _clipped(reply.text, _LONGEST_ECHO) or "(nothing)"},
+        {"role": "user", "content": prompt("again").format(problem=problem)},
+    ]
+
+
+def _clipped(text: str, most: int) -> str:
+    line = one_line(text)
+    return line if len(line) <= most else line[:most].rstrip() + "…"
+
+
+def _unfenced(text: str) -> str:
+    bare = text.strip()
+    if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
+        bare = bare.split("\n", 1)[1].rsplit("```", 1)[0].strip()
+    return bare

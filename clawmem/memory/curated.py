@@ -1,0 +1,41 @@
+"""MEMORY.md: what matters most out of all global facts, in its generated part, in one commit."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.index.lookup import weighty
+from clawmem.memory.writing import writing
+from clawmem.model.caller import Caller
+from clawmem.model.change import Change, subject_line, trailers
+from clawmem.model.codec import refuse_conflict_markers
+from clawmem.model.curated import CATEGORIES, memory_block, sections
+from clawmem.model.promotion import MARK
+from clawmem.model.summary import with_generated
+from clawmem.model.tiers import ALWAYS_HOT
+from clawmem.model.tokens import token_bound
+from clawmem.vault.vault import Vault
+
+PATH = "MEMORY.md"
+
+
+class Curated(NamedTuple):
+    """Whether the page changed (or would), and the commit."""
+
+    changed: bool
+    commit: str | None = None
+    notices: tuple[str, ...] = ()
+
+
+def refresh_memory(vault: Vault, caller: Caller, dry_run: bool = False) -> Curated:
+    """Rewrite the generated part of MEMORY.md where the facts say something else now; the rest is never touched."""
+    with writing(vault, caller, "memory") as work:
+        page = work.text(PATH)
+        refuse_conflict_markers(page, PATH)
+        known = [one.fact for one in weighty(work.index, CATEGORIES, ALWAYS_HOT, MARK)]
+        block = memory_block(sections(known), vault.settings.whole("memory.max_tokens"), token_bound)
+        after = with_generated(page or "# Memory\n", block)
+        if after == page or dry_run:
+            return Curated(after != page, notices=work.notices)
+        change = Change(subject_line("curate", PATH, "what matters most"), {PATH: after.encode()}, trailers("curate"))
+        return Curated(True, work.commit([change])[-1], work.notices)

@@ -1,0 +1,104 @@
+"""The proposal: a change that waits for a person, as data that a person can read."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from typing import Any, NamedTuple
+
+from clawmem.model.catalog import Predicate
+from clawmem.model.fact import Fact
+from clawmem.model.ids import Entropy
+from clawmem.model.text import normal
+
+KINDS = ("fact", "conflict", "predicate", "promotion", "guardrail", "tacit")
+OPEN, APPROVED, REJECTED = "open", "approved", "rejected"
+STATES = (OPEN, APPROVED, REJECTED)
+
+ADD, SUPERSEDE, MERGE, END = "add", "supersede", "merge", "end"
+RETRACT, PREDICATE, LINE = "retract", "predicate", "line"
+DEEDS = (ADD, SUPERSEDE, MERGE, END, RETRACT, PREDICATE, LINE)
+
+PREFIX = "prop_"
+FOLDER = "review"
+_SHORTEST, _LONGEST = 4, 32
+
+
+class Target(NamedTuple):
+    """A fact that the change falls on, and what it said when the proposal was made."""
+
+    id: str
+    fact: str
+
+
+class Entry(NamedTuple):
+    """A predicate to add to the catalog, or more phrases for one that is there; what it means, for people."""
+
+    predicate: Predicate
+    description: str
+
+
+class Line(NamedTuple):
+    """A line to put at the end of a page of the vault."""
+
+    page: str
+    text: str
+
+
+class Ruling(NamedTuple):
+    """Who decided about a proposal, when, and why."""
+
+    by: str
+    at: str
+    reason: str | None = None
+
+
+class Proposal(NamedTuple):
+    """One change that waits. `says` is the change in a sentence, `why` the reason for which it waits.
+
+    `does` names the deed: add, supersede, merge or end (a fact, with `targets`), retract (the targets), predicate
+    (`entry`), line (`line`). The entity is None where it is to be found on approval.
+    """
+
+    id: str
+    kind: str
+    says: str
+    why: str
+    created: str
+    does: str
+    status: str = OPEN
+    targets: tuple[Target, ...] = ()
+    fact: Fact | None = None
+    entity: str | None = None
+    title: str | None = None
+    entry: Entry | None = None
+    line: Line | None = None
+    source_event: str | None = None
+    agent: str | None = None
+    decided: Ruling | None = None
+    extra: Mapping[str, Any] = {}
+
+
+def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:
+    """A fresh id, `prop_` and 8 hex digits; each collision doubles the digits up to 64."""
+    size = _SHORTEST
+    while True:
+        candidate = PREFIX + entropy(size).hex()
+        if candidate not in taken:
+            return candidate
+        size = min(size * 2, _LONGEST)
+
+
+def proposal_path(proposal_id: str) -> str:
+    """The vault path of a proposal."""
+    return f"{FOLDER}/{proposal_id}.json"
+
+
+def is_proposal_path(path: str) -> bool:
+    """Whether a vault path is that of a proposal."""
+    return path.startswith(f"{FOLDER}/{PREFIX}") and path.endswith(".json") and path.count("/") == 1
+
+
+def thing(does: str, fact: Fact) -> tuple[str, ...]:
+    """What a change of facts is about: two that share it propose the same."""
+    value = fact.object if fact.subject and fact.predicate and fact.object else fact.fact
+    return ("end" if does == END else "", normal(fact.subject or ""), fact.predicate or "", normal(value))

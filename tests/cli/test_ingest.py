@@ -1,0 +1,89 @@
+"""`clawmem ingest` as a process: files, stdin, pipes, formats and exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+HELLO = {"role": "user", "content": "I keep bees.", "timestamp": "2026-03-02T10:00:00Z"}
+CLAUDE = {"type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-03-02T10:00:00Z",
+          "message": {"role": "user", "content": "Hello."}}  # fmt: skip
+
+
+def test_the_format_is_said(clawmem: Command, tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_text(json.dumps(CLAUDE) + "\n")
+    done = clawmem("ingest", str(path), "--json")
+    assert done.code == 0
+    assert (done.data["format"], done.data["added"], done.data["commits"]) == ("claude-code", 1, 1)
+    again = clawmem("ingest", str(path), "--json")
+    assert (again.data["added"], again.data["known"], again.data["commit"]) == (0, 1, None)
+
+
+def test_an_unknown_line_is_named_and_the_exit_code_says_so(clawmem: Command) -> None:
+    given = json.dumps(CLAUDE) + "\n" + json.dumps({**CLAUDE, "type": "moonbeam"}) + "\nbroken\n"
+    done = clawmem("ingest", "-", given=given)
+    assert done.code == 4
+    assert done.out.startswith("1 events added, 0 known already, 2 skipped\n")
+    assert "line 2 was skipped: its type 'moonbeam' is not known" in done.err
+    assert "line 3 was skipped: it is not JSON" in done.err
+
+
+def test_many_unknown_lines_are_counted(clawmem: Command) -> None:
+    given = json.dumps(HELLO) + "\n" + "broken\n" * 50
+    done = clawmem("ingest", "-", given=given)
+    assert done.err.count("was skipped") == 20
+    assert "30 more lines were skipped; --json lists them all" in done.err
+    assert len(clawmem("ingest", "-", "--json", given=given).data["skipped"]) == 50
+
+
+@pytest.mark.parametrize("given", ['{"name": "site"}', "broken {\n", '[{"a": 1}]'])
+def test_nothing_recognised_is_one_sentence(clawmem: Command, given: str) -> None:
+    arguments = ("ingest", "-", "--format", "jsonl") if given.startswith("broken") else ("ingest", "-")
+    done = clawmem(*arguments, given=given)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Nothing in stdin was recognised as a message.\nhint: Name its format")
+
+
+def test_an_unknown_format_lists_them(clawmem: Command) -> None:
+    done = clawmem("ingest", "-", "--format", "xml", given="x")
+    assert done.code == 2
+    assert "auto, claude-code, openclaw, chatgpt, claude, openai, jsonl, markdown, text" in done.err
+    assert all(name in clawmem("ingest", "--help").out for name in ("claude-code", "openclaw", "chatgpt", "markdown"))
+
+
+def test_the_speaker_is_the_users(clawmem: Command, vault_root: Path) -> None:
+    given = json.dumps(HELLO) + "\n" + json.dumps({**HELLO, "role": "assistant", "content": "Nice."}) + "\n"
+    assert clawmem("ingest", "-", "--speaker", "Nora", "--session", "s9", given=given).code == 0
+    events = [json.loads(line) for line in (vault_root / "ledger/2026-03-02.jsonl").read_text().splitlines()]
+    assert [(one.get("speaker"), one["session"]) for one in events] == [("Nora", "s9"), (None, "s9")]
+
+
+def test_a_pipe_by_name(clawmem: Command, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(json.dumps(HELLO) + "\n"))
+    writer.start()
+    done = clawmem("ingest", str(pipe), "--json")
+    writer.join()
+    assert done.data["added"] == 1
+
+
+def test_missing_files_and_folders(clawmem: Command, tmp_path: Path) -> None:
+    assert clawmem("ingest", str(tmp_path / "none.jsonl")).code == 1
+    done = clawmem("ingest", str(tmp_path))
+    assert (done.code, "is a folder" in done.err) == (2, True)
+
+
+def test_an_empty_file_changes_nothing(clawmem: Command) -> None:
+    done = clawmem("ingest", "-", given="")
+    assert (done.code, done.out) == (
+        0,
+        "0 events added, 0 known already, 0 skipped\nnothing changed, so there is no commit\n",
+    )

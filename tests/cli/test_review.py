@@ -1,0 +1,85 @@
+"""`clawmem review` as a process: its JSON, its exit codes, and what `heartbeat --explain` says about candidates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+TALK = (
+    "I was born in Oslo.",
+    "I was born in Bergen.",
+    "I'm cooking soup right now in the kitchen.",
+    "I like tea.",
+    "I really like tea.",
+)
+
+
+@pytest.fixture
+def proposal(clawmem: Command) -> str:
+    """The id of the one proposal of a short talk."""
+    lines = (
+        json.dumps({"role": "user", "speaker": "Dana", "timestamp": f"2026-11-0{day}T10:00:00Z", "content": text})
+        for day, text in enumerate(TALK, 1)
+    )
+    assert clawmem("ingest", "-", given="\n".join(lines)).code == 0
+    (one,) = clawmem("heartbeat", "--json").data["learned"]["proposals"]
+    return str(one["id"])
+
+
+def test_approve_gives_facts_outcome_and_commit(clawmem: Command, proposal: str) -> None:
+    (listed,) = clawmem("review", "list", "--json").data["proposals"]
+    assert (listed["id"], listed["kind"], listed["status"], listed["does"]) == (
+        proposal,
+        "conflict",
+        "open",
+        "supersede",
+    )
+    done = clawmem("review", "approve", proposal[5:10], "--reason", "her passport", "--json").data
+    assert [one["fact"] for one in done["facts"]] == ["Dana was born in Bergen.", "Dana was born in Oslo."]
+    assert {one["entity"] for one in done["facts"]} == {"areas/people/dana"}
+    assert done["outcome"] == ["updated", "updated"]
+    assert done["proposal"]["decided"] == {"by": "a person", "at": "2026-11-21T09:30:00Z", "reason": "her passport"}
+    assert clawmem("review", "list", "--json").data == {"proposals": []}
+    assert clawmem("undo", done["commit"], "--json").data["outcome"] == ["restored", "removed"]
+    assert clawmem("status", "--json").data["proposals"] == 1
+
+
+def test_show_and_reject(clawmem: Command, proposal: str) -> None:
+    shown = clawmem("review", "show", proposal, "--json").data
+    assert [one["fact"] for one in shown["targets"]] == ["Dana was born in Oslo."]
+    assert shown["proposal"]["fact"]["source_text"] == "I was born in Bergen"
+    missing = clawmem("review", "reject", proposal, "--json")
+    assert (missing.code, missing.json["error"]["code"]) == (2, "usage")
+    done = clawmem("review", "reject", proposal, "--reason", "a joke", "--agent", "finance", "--json").data
+    assert (done["facts"], done["outcome"]) == ([], [])
+    assert done["proposal"]["decided"]["by"] == "finance"
+    late = clawmem("review", "approve", proposal, "--json")
+    assert (late.code, late.json["error"]["code"]) == (1, "refused")
+    (every,) = clawmem("review", "list", "--all", "--kind", "conflict", "--json").data["proposals"]
+    assert every["status"] == "rejected"
+    assert clawmem("review", "list", "--all", "--kind", "tacit", "--json").data == {"proposals": []}
+
+
+def test_what_does_not_exist_is_not_found(clawmem: Command, vault_root: Path) -> None:
+    found = clawmem("review", "show", "prop_1234", "--json")
+    assert (found.code, found.json["error"]["code"]) == (1, "not_found")
+    wrong = clawmem("review", "list", "--kind", "whim", "--json")
+    assert (wrong.code, wrong.json["error"]["code"]) == (2, "invalid_input")
+
+
+def test_explain_lists_every_candidate_with_its_verdict(clawmem: Command, proposal: str, vault_root: Path) -> None:
+    (vault_root / "ledger" / "learned.json").write_text('{"days": {}, "mentions": {}}\n')
+    clawmem("review", "reject", proposal, "--reason", "a joke")
+    data = clawmem("heartbeat", "--explain", "--json").data
+    verdicts = {one["statement"]: (one["outcome"], one["gate"]) for one in data["candidates"]}
+    assert verdicts["Dana was born in Bergen."] == ("refused", "review")
+    assert verdicts["Dana was born in Oslo."] == ("noop", "duplication")
+    refused = next(one for one in data["candidates"] if one["outcome"] == "refused")
+    assert refused["proposal"] == proposal
+    assert "a joke" in refused["reason"]
+    assert data["learned"]["refused"] == 1
+    assert data["learned"]["proposed"] == 0

@@ -1,0 +1,45 @@
+"""Clauses put so that they begin with what they are about."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.learning.antecedents import turned_round, with_antecedent
+from clawmem.learning.sentences import Piece
+
+
+def last(text: str) -> Piece:
+    start = text.rindex(". ") + 2
+    return Piece(text[start:], start, len(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("My aunt Vera moved. She is a vet", "My aunt Vera is a vet"),
+        ("My aunt Vera moved. She's a vet", "My aunt Vera is a vet"),
+        ("My aunt Vera moved. She's been ill", "My aunt Vera has been ill"),
+        ("My aunt Vera moved. He is a vet", "He is a vet"),
+        ("My aunt Vera met my uncle. She is a vet", "She is a vet"),
+        ("It rained. She is a vet", "She is a vet"),
+        ("My aunt Vera moved. I am a vet", "I am a vet"),
+    ],
+)
+def test_a_pronoun_is_put_in_words_where_one_person_fits(text: str, expected: str) -> None:
+    piece = last(text)
+    told = with_antecedent(piece, text)
+    assert told.text == expected
+    assert (told.start, told.end) == (piece.start, piece.end)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We moved the launch to 3 June", "The launch was moved to 3 June"),
+        ("I've postponed our standup to Monday", "Our standup was postponed to Monday"),
+        ("I moved the sofa to the attic", "I moved the sofa to the attic"),
+        ("I moved the meeting to Braga", "I moved the meeting to Braga"),
+    ],
+)
+def test_what_was_moved_comes_first(text: str, expected: str) -> None:
+    assert turned_round(Piece(text, 0, len(text))).text == expected

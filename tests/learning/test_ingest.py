@@ -1,0 +1,184 @@
+"""Ingest: verbatim, each once, in bounded parts; what nobody said is never learned."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from clawmem.errors import InvalidInput, Locked
+from clawmem.index.lookup import all_facts
+from clawmem.index.refresh import open_index
+from clawmem.learning import ingest as module
+from clawmem.learning.ingest import Repeats, ingest, to_events
+from clawmem.learning.learn import learn
+from clawmem.memory.writing import writing
+from clawmem.model.caller import Caller
+from clawmem.model.change import Change
+from clawmem.model.event import Event, parse_events
+from clawmem.model.recalled import wrapped
+from clawmem.model.transcript import Message, Skipped
+from clawmem.model.transcripts.formats import read, shape_of
+from clawmem.vault.vault import Vault
+
+SECRET = "my token is ghp_" + "R7kq2LmZx9TbVw4NcYp8" + "HsJd3FgQe6Ua" + "1oXi"
+
+
+def said(number: int, text: str, day: int = 1, external_id: str | None = None) -> Message:
+    return Message(number, "user", text, f"2026-03-{day:02}T10:00:00Z", external_id=external_id)
+
+
+def ledger(vault: Vault) -> list[Event]:
+    pages = sorted((vault.root / "ledger").glob("*.jsonl"))
+    return [event for page in pages for event in parse_events(page.read_bytes(), page.name)]
+
+
+def test_a_message_is_kept_whole(vault: Vault, caller: Caller) -> None:
+    about = {"tool": "Bash", "cut": True, "length": 9000}
+    message = Message(1, "tool", "north\nsouth", "2026-03-01T10:00:00Z", None, "s1", "t1", "tool_result", True, about)
+    done = ingest(vault, [message], caller, "session.jsonl")
+    assert (done.added, done.known, done.days, done.commits) == (1, 0, ("2026-03-01",), 1)
+    (event,) = ledger(vault)
+    assert event == Event(
+        event.id, "2026-03-01T10:00:00Z", "tool", "north\nsouth", None, "s1", None, "session.jsonl", "t1",
+        "tool_result", True, about,
+    )  # fmt: skip
+
+
+def test_the_same_again_adds_nothing_and_more_adds_the_rest(vault: Vault, caller: Caller) -> None:
+    talk = [said(1, "One."), said(2, "One."), said(3, "Two.", day=2)]
+    first = ingest(vault, talk, caller, "x")
+    head = vault.head().commit
+    again = ingest(vault, talk, caller, "x")
+    assert (again.added, again.known, again.commit, again.commits) == (0, 3, None, 0)
+    assert vault.head().commit == head == first.commit
+    grown = ingest(vault, [*talk, said(4, "One."), said(5, "Three.")], caller, "x")
+    assert (grown.added, grown.known) == (2, 3)
+    assert [event.text for event in ledger(vault)] == ["One.", "One.", "One.", "Three.", "Two."]
+
+
+def test_ids_do_not_depend_on_the_parts(caller: Caller) -> None:
+    talk = [said(number, text) for number, text in enumerate(["a", "b", "a", "a", "b"])]
+    whole = [event.id for event in to_events(talk, caller, "x", Repeats())]
+    repeats = Repeats()
+    parts = [event.id for at in range(0, 5, 2) for event in to_events(talk[at : at + 2], caller, "x", repeats)]
+    assert parts == whole
+    assert len(set(whole)) == 5
+
+
+def test_what_has_an_id_of_its_own_is_once(vault: Vault, caller: Caller) -> None:
+    twice = [said(1, "One.", external_id="u1"), said(2, "One.", external_id="u1")]
+    done = ingest(vault, twice, caller, "x")
+    assert (done.added, done.known) == (1, 1)
+    assert len(ledger(vault)) == 1
+
+
+def test_a_commit_for_each_part_and_those_made_stay(
+    vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PART", 3)
+    talk = [said(number, f"Line {number}.", day=1 + number % 4) for number in range(10)]
+
+    def breaking() -> Iterator[Message | Skipped]:
+        yield from talk[:7]
+        raise InvalidInput("The file is broken.", "Mend it.")
+
+    with pytest.raises(InvalidInput) as failure:
+        ingest(vault, breaking(), caller, "x")
+    assert failure.value.hint == "6 events are kept; the same command again adds the rest. Mend it."
+    assert len(ledger(vault)) == 6
+    done = ingest(vault, talk, caller, "x")
+    assert (done.added, done.known, done.commits) == (4, 6, 2)
+    assert sorted(event.text for event in ledger(vault)) == [f"Line {number}." for number in range(10)]
+    with writing(vault, caller, "looking") as work:
+        known = {row[0] for row in work.index.database.execute("SELECT id FROM event")}
+    assert known == {event.id for event in ledger(vault)}
+
+
+def test_large_messages_make_smaller_parts(vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PART_CHARACTERS", 100)
+    done = ingest(vault, [said(number, str(number) * 60) for number in range(4)], caller, "x")
+    assert (done.added, done.commits) == (4, 2)
+
+
+def test_where_nothing_is_recognised_nothing_is_locked_or_written(vault: Vault, caller: Caller) -> None:
+    data = b'{"role": "king", "content": "x"}\n'
+    head = vault.head().commit
+    with writing(vault, caller, "another"), pytest.raises(InvalidInput, match="Nothing in x was recognised"):
+        ingest(vault, read(shape_of(data, "x", "jsonl"), [data], "x"), caller, "x")
+    assert vault.head().commit == head
+
+
+def test_a_ledger_edited_between_two_parts_is_noticed(vault: Vault, caller: Caller) -> None:
+    with writing(vault, caller, "ingest") as work:
+        path = "ledger/2026-03-01.jsonl"
+        assert work.read(path) is None
+        work.commit([Change("one", {path: b'{"id": "evt_1"}\n'})])
+        work.settle()
+        assert work.read(path) == b'{"id": "evt_1"}\n'
+        work.settle()
+        (vault.root / path).write_bytes(b"by hand\n")
+        with pytest.raises(Locked, match="was edited while this ran"):
+            work.read(path)
+
+
+def test_credentials_are_skipped_and_named(vault: Vault, caller: Caller) -> None:
+    done = ingest(vault, [said(1, "Fine."), said(2, SECRET), Skipped(3, "it is not JSON")], caller, "x")
+    assert done.added == 1
+    assert [one.line for one in done.skipped] == [2, 3]
+    assert "credential" in done.skipped[0].reason
+
+
+def test_only_what_the_person_said_is_learned(vault: Vault, caller: Caller) -> None:
+    base = {"sessionId": "s1", "timestamp": "2026-03-02T10:00:00Z", "isSidechain": False}
+    told = [
+        "I live in Delft.\n<system-reminder>\nI live in Rome.\n</system-reminder>",
+        wrapped("I work at Quickline."),
+        "Contents of /home/ada/CLAUDE.md (instructions):\n\nI am allergic to wool.",
+        "This session is being continued from a previous conversation.\n\nI have a brother named Otto.",
+        "<command-name>/x</command-name><command-args>I own a boat named Gull.</command-args>",
+    ]
+    lines: list[dict[str, object]] = [{"type": "user", "message": {"role": "user", "content": text}} for text in told]
+    lines += [
+        {"type": "user", "isSidechain": True, "message": {"role": "user", "content": "I moved to Porto."}},
+        {"type": "user", "isMeta": True, "message": {"role": "user", "content": "I have a cat named Miso."}},
+        {"type": "assistant", "message": {"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "I live in Oslo."},
+            {"type": "tool_use", "id": "t1", "name": "Write", "input": {"text": "I live in Paris."}}]}},
+    ]  # fmt: skip
+    data = [json.dumps({**base, "uuid": f"u{number}", **line}).encode() for number, line in enumerate(lines)]
+    ingest(vault, read(shape_of(b"\n".join(data), "s"), data, "s"), caller, "s")
+    assert sum(event.recalled for event in ledger(vault)) == 5
+    learn(vault, caller)
+    index = open_index(vault)
+    facts = [placed.fact for placed in all_facts(index)]
+    index.close()
+    assert [fact.source_text for fact in facts] == ["I live in Delft"]
+    events = {event.id: event for event in ledger(vault)}
+    for fact in facts:
+        assert fact.source_span is not None and fact.source_event is not None
+        assert events[fact.source_event].text[slice(*fact.source_span)] == fact.source_text
+
+
+def test_memory_does_not_grow_with_the_transcript(
+    vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PART", 300)
+
+    def talk(count: int) -> Iterator[Message]:
+        for number in range(count):
+            when = datetime(2020, 1, 1, tzinfo=UTC) + timedelta(days=count + number // 20)
+            yield Message(number, "user", "x" * 400, when.isoformat(), external_id=f"{count}-{number}")
+
+    def peak(count: int) -> int:
+        tracemalloc.start()
+        assert ingest(vault, talk(count), caller, "x").added == count
+        highest = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return highest
+
+    peak(300)
+    assert peak(4_500) < 1.3 * peak(1_200)

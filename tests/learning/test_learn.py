@@ -1,0 +1,297 @@
+"""Learning end to end: each outcome with its intervals and links, what waits, and that undo takes each back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from clawmem.index.lookup import all_facts
+from clawmem.index.refresh import open_index
+from clawmem.learning.candidate import Candidate
+from clawmem.learning.cursor import Cursor
+from clawmem.learning.gate import Limits
+from clawmem.learning.ingest import ingest
+from clawmem.learning.learn import Learned, learn
+from clawmem.learning.mind import Mind
+from clawmem.learning.round import Extractor, Round, Terms
+from clawmem.memory.configure import change_setting
+from clawmem.memory.doctor import doctor
+from clawmem.memory.proposals import read_proposals
+from clawmem.memory.undo import undo
+from clawmem.memory.writing import writing
+from clawmem.model.caller import Caller
+from clawmem.model.event import Event
+from clawmem.model.fact import Fact
+from clawmem.model.proposition import Hint, Proposition
+from clawmem.model.transcript import Message
+from clawmem.vault.vault import Vault
+
+Say = Callable[..., Learned]
+
+
+@pytest.fixture
+def say(vault: Vault, caller: Caller) -> Say:
+    """Says things, one a day from 2026-11-01 on, and learns from them."""
+    day = 0
+
+    def told(*texts: str, role: str = "user", speaker: str = "Dana", dry_run: bool = False) -> Learned:
+        nonlocal day
+        messages = []
+        for text in texts:
+            day += 1
+            messages.append(Message(1, role, text, f"2026-11-{day:02}T10:00:00Z", speaker))
+        ingest(vault, messages, caller, "chat")
+        return learn(vault, caller, dry_run)
+
+    return told
+
+
+def facts_of(vault: Vault) -> dict[str, Fact]:
+    """Every fact by its statement."""
+    index = open_index(vault)
+    try:
+        return {one.fact.fact: one.fact for one in all_facts(index)}
+    finally:
+        index.close()
+
+
+def ends(learned: Learned) -> list[tuple[str, str]]:
+    return [(one.outcome, one.gate) for one in learned.candidates]
+
+
+def state(vault: Vault) -> dict[str, Fact]:
+    return {key: one._replace(access_count=0, last_accessed=None) for key, one in facts_of(vault).items()}
+
+
+def taken_back(vault: Vault, caller: Caller, learned: Learned, before: dict[str, Fact]) -> None:
+    """Undo the round: the facts are as before it, the vault is sound, and nothing of it is learned again."""
+    assert learned.commit
+    undo(vault, learned.commit, caller)
+    assert state(vault) == before
+    assert [one for one in doctor(vault, caller).problems if one.severity == "error"] == []
+    assert learn(vault, caller).candidates == ()
+
+
+def test_add(vault: Vault, caller: Caller, say: Say) -> None:
+    learned = say("I live in Leeds.")
+    assert ends(learned) == [("added", "placement")]
+    (fact,) = facts_of(vault).values()
+    assert (fact.subject, fact.predicate, fact.object, fact.links) == ("Dana", "lives_in", "Leeds", ())
+    assert (fact.status, fact.valid_to, fact.source_text) == ("active", None, "I live in Leeds")
+    taken_back(vault, caller, learned, {})
+
+
+def test_noop_makes_the_fact_surer(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I live in Leeds.")
+    before = state(vault)
+    learned = say("I live in Leeds!")
+    assert ends(learned) == [("noop", "reconcile")]
+    (old,), (fact,) = before.values(), facts_of(vault).values()
+    assert (fact.confidence or 0) > (old.confidence or 0)
+    assert fact._replace(confidence=old.confidence) == old
+    taken_back(vault, caller, learned, before)
+
+
+def test_update_closes_the_interval_and_links(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I live in Leeds.")
+    before = state(vault)
+    learned = say("I live in Porto now.")
+    assert ends(learned) == [("updated", "reconcile")]
+    facts = facts_of(vault)
+    old, new = facts["Dana lives in Leeds."], next(one for one in facts.values() if "Porto" in one.fact)
+    assert (old.status, old.superseded_by, old.valid_to) == ("superseded", new.id, "2026-11-02")
+    assert (new.status, new.valid_from, new.valid_to) == ("active", "2026-11-02", None)
+    (link,) = new.links
+    assert (link.type, link.to, link.at) == ("supersedes", old.id, "2026-11-21T09:30:00Z")
+    assert link.reason == "'lives_in' has one value, and this is the newer one."
+    assert said(vault, "Supersedes") == [old.id]
+    taken_back(vault, caller, learned, before)
+
+
+def test_merge_joins_what_is_richer(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I like tea.")
+    before = state(vault)
+    learned = say("I like tea with milk.")
+    assert ends(learned) == [("merged", "reconcile")]
+    facts = facts_of(vault)
+    old, new = facts["Dana likes tea."], facts["Dana likes tea with milk."]
+    assert (old.status, old.superseded_by, old.valid_to) == ("superseded", new.id, "2026-11-02")
+    assert (new.valid_from, [(one.type, one.to) for one in new.links]) == ("2026-11-02", [("merges", old.id)])
+    taken_back(vault, caller, learned, before)
+
+
+def test_delete_ends_what_was_true(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I live in Leeds.", "I like tea.")
+    before = state(vault)
+    learned = say("I no longer live in Leeds.")
+    assert ends(learned) == [("retracted", "reconcile")]
+    facts = facts_of(vault)
+    old, new = facts["Dana lives in Leeds."], facts["Dana no longer lives in Leeds."]
+    assert (old.status, old.superseded_by, old.valid_to) == ("superseded", new.id, "2026-11-03")
+    assert (new.valid_from, [(one.type, one.to) for one in new.links]) == ("2026-11-03", [("supersedes", old.id)])
+    assert facts["Dana likes tea."].status == "active"
+    taken_back(vault, caller, learned, before)
+
+
+def said(vault: Vault, trailer: str) -> list[str]:
+    return vault.git.run("log", "-1", f"--format=%(trailers:key={trailer},valueonly)").decode().split()
+
+
+def test_a_contradiction_waits_in_the_same_commit(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I was born in Oslo.")
+    before = state(vault)
+    learned = say("I was born in Bergen.")
+    assert ends(learned) == [("proposed", "review")]
+    assert state(vault) == before
+    (proposal,) = read_proposals(vault).proposals
+    assert learned.proposals == (proposal,)
+    assert (proposal.kind, proposal.does, proposal.status) == ("conflict", "supersede", "open")
+    assert [one.fact for one in proposal.targets] == ["Dana was born in Oslo."]
+    assert proposal.fact
+    assert (proposal.fact.fact, proposal.fact.source_text) == ("Dana was born in Bergen.", "I was born in Bergen")
+    assert proposal.source_event == learned.candidates[0].proposition.event_id
+    assert said(vault, "Proposal") == [proposal.id]
+    assert vault.git.run("log", "-1", "--format=%s").decode().strip() == (
+        "learn(ledger): 0 facts from 1 event, 1 proposal"
+    )
+    taken_back(vault, caller, learned, before)
+    assert read_proposals(vault).proposals == ()
+
+
+def test_what_waits_is_not_proposed_again(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I was born in Oslo.", "I was born in Bergen.")
+    assert ends(say("As I said, I was born in Bergen.")) == [("noop", "review")]
+    (vault.root / "ledger" / "learned.json").write_text('{"days": {}, "mentions": {}}\n')
+    again = learn(vault, caller)
+    assert {one.outcome for one in again.candidates} == {"noop"}
+    assert len(read_proposals(vault).proposals) == 1
+
+
+def test_a_sure_fact_is_not_replaced_by_a_less_sure_one(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I live in Leeds.", *["I live in Leeds."] * 3)
+    assert (next(iter(facts_of(vault).values())).confidence or 0) > 0.9
+    assert ends(say("I live in Porto.")) == [("proposed", "review")]
+    assert ends(say("I moved to Rome on 5 November 2026.")) == [("updated", "reconcile")]
+
+
+def test_the_limit_is_a_setting(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I live in Leeds.", *["I live in Leeds."] * 3)
+    change_setting(vault, caller, "gate.conflict_confidence", "1")
+    again = Vault(vault.root, vault.git.environment)
+    ingest(again, [Message(1, "user", "I live in Porto.", "2026-11-20T10:00:00Z", "Dana")], caller, "chat")
+    assert ends(learn(again, caller)) == [("updated", "reconcile")]
+
+
+def test_a_tool_never_changes_what_the_user_said(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I live in Leeds.")
+    (home,) = facts_of(vault).values()
+    learned = say(f"The home in {home.id} is 5 Canal Street in Porto.", role="tool", speaker="crm")
+    assert ends(learned) == [("proposed", "review")]
+    assert "low trust (tool)" in learned.proposals[0].why
+    assert facts_of(vault)["Dana lives in Leeds."].status == "active"
+
+
+def test_a_fact_named_by_its_id_may_be_changed_by_the_user(vault: Vault, caller: Caller, say: Say) -> None:
+    say("My sister Lena lives in Ghent.")
+    before = state(vault)
+    lena = before["Dana's sister Lena lives in Ghent."]
+    learned = say(f"Remember that {lena.id} is about Bruges, not Ghent.")
+    assert ends(learned) == [("updated", "reconcile")]
+    new, closed = learned.candidates[0].fact, facts_of(vault)[lena.fact]
+    assert new
+    assert (closed.status, closed.superseded_by) == ("superseded", new.id)
+    assert closed.subject != new.subject
+    taken_back(vault, caller, learned, before)
+
+
+def test_older_news_stands_aside_and_is_no_witness(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I live in Leeds.", "I live in Porto now.")
+    before = state(vault)
+    ingest(vault, [Message(1, "user", "I live in Rome.", "2026-10-01T10:00:00Z", "Dana")], caller, "old")
+    assert ends(learn(vault, caller)) == [("noop", "reconcile")]
+    assert state(vault) == before
+
+
+def test_a_dry_run_proposes_and_writes_nothing(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I was born in Oslo.")
+    head = vault.head()
+    ingested = say("I was born in Bergen.", dry_run=True)
+    assert len(ingested.proposals) == 1
+    assert read_proposals(vault).proposals == ()
+    assert vault.git.run("log", "--format=%s", f"{head.commit}..HEAD").decode().count("\n") == 1, "the ingest only"
+
+
+def test_verbs_met_often_become_a_predicate_proposal(vault: Vault, caller: Caller, say: Say) -> None:
+    assert say("My brother Leo mentors young sailors.", "My sister Ana mentors nurses.").proposals == ()
+    (proposal,) = say("My brother Tim mentors refugees in Ghent.").proposals
+    assert proposal.entry
+    assert (proposal.kind, proposal.entry.predicate.name) == ("predicate", "mentors")
+    assert proposal.why == "The catalog does not know it, and 3 facts show it."
+    assert "mentors" not in (vault.read_text("predicates.yaml") or "")
+    assert say("My cousin Kim mentors new teachers.").proposals == (), "once is enough"
+
+
+def proposed(words: str, event: Event, **more: object) -> Proposition:
+    """A proposition about Dana whose evidence is the whole event."""
+    hints = (Hint("person", "Dana", "speaker"),)
+    made = Proposition(words, event.id, (0, len(event.text)), event.text, subject="Dana", entity_hints=hints)
+    return made._replace(**more)  # type: ignore[arg-type]
+
+
+def considered(
+    vault: Vault, caller: Caller, found: Callable[[Event], list[Proposition]], most: int = 8
+) -> list[Candidate]:
+    """What becomes of hand-made propositions about one event, nothing committed."""
+    event = Event("evt_1", "2026-11-01T10:00:00Z", "user", "Dana sails on Sundays", "Dana")
+    with writing(vault, caller, "test") as work:
+        mind = Mind(work, Cursor({}, {}))
+        extractor = Extractor("hand", lambda event, catalog, speakers: found(event))
+        going = Round(mind, vault.catalog, Terms(most, 0.9, Limits()), extractor)
+        going.consider(event, ("Dana",))
+        return going.candidates
+
+
+def test_what_an_outsider_says_waits_unless_another_gate_refuses(vault: Vault, caller: Caller) -> None:
+    found = considered(
+        vault,
+        caller,
+        lambda event: [
+            proposed("Dana sails on Sundays.", event, trust="external"),
+            proposed("Dana sails.", event, trust="external"),
+            proposed("Dana is sailing right now there.", event, trust="external"),
+        ],
+    )
+    assert [(one.outcome, one.gate) for one in found] == [
+        ("proposed", "review"),
+        ("refused", "utility"),
+        ("refused", "durability"),
+    ]
+
+
+def test_evidence_must_be_in_the_event_and_one_event_gives_only_so_much(vault: Vault, caller: Caller) -> None:
+    found = considered(
+        vault,
+        caller,
+        lambda event: [
+            proposed("Dana sails on Mondays.", event, source_text="Dana sails on Mondays", span=(0, 21)),
+            proposed("Dana sails on Sundays.", event),
+            proposed("Dana rows on Fridays.", event),
+        ],
+        most=2,
+    )
+    assert [(one.outcome, one.gate) for one in found] == [
+        ("refused", "evidence"),
+        ("added", "placement"),
+        ("refused", "limit"),
+    ]
+
+
+@pytest.mark.parametrize(("trust", "surer"), [("user", True), ("agent", False), ("tool", False), ("external", False)])
+def test_a_source_of_lower_trust_is_no_witness(vault: Vault, caller: Caller, say: Say, trust: str, surer: bool) -> None:
+    say("I like tea.")
+    (known,) = facts_of(vault).values()
+    (found,) = considered(vault, caller, lambda event: [proposed("Dana likes tea.", event, trust=trust)])
+    assert (found.outcome, found.gate) == ("noop", "reconcile")
+    assert found.fact
+    assert ((found.fact.confidence or 0) > (known.confidence or 0)) is surer

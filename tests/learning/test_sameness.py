@@ -1,0 +1,55 @@
+"""What says the same, and what only looks alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.learning.sameness import adds_nothing, alike, contained, enriched
+
+KNOWN = ["Django 5.1 and Celery", "Redis for the queue"]
+
+
+@pytest.mark.parametrize(
+    ("new", "nothing"),
+    [
+        ("Django 5.1", True),
+        ("Django v5.1 for the backend", True),
+        ("Celery", True),
+        ("Django 4.2", False),
+        ("Redis for sessions", False),
+        ("Redis for the queue", True),
+        ("Kafka", False),
+        ("a good notebook", False),
+    ],
+)
+def test_a_tool_named_again_adds_nothing(new: str, nothing: bool) -> None:
+    assert adds_nothing(new, KNOWN) is nothing
+
+
+def test_the_richer_list_holds_the_poorer() -> None:
+    assert enriched("Django 5.1, Celery and Flower", "Django and Celery")
+    assert not enriched("Django 5.1", "Django and Celery")
+    assert not enriched("Redis for sessions", "Redis for the queue")
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "within"),
+    [
+        ("Ana plays chess.", "Ana plays chess with her uncle.", True),
+        ("Ana plays chess.", "Ana used to play chess.", False),
+        ("Ana plays chess.", "Ana does not play chess.", False),
+        ("Ana ran 5 miles.", "Ana ran 6 miles.", False),
+        ("Ana added a login page.", "Ana has implemented a login page with Vue.", True),
+        ("Ana adopted a dog.", "Ana is planning to adopt a dog.", False),
+    ],
+)
+def test_a_statement_within_another(new: str, old: str, within: bool) -> None:
+    assert contained(new, old, "Ana") is within
+
+
+def test_alike_needs_the_same_names_and_numbers() -> None:
+    old = "Ana is looking into night classes about garden design."
+    assert alike("Ana is still looking into classes about garden design.", old, "Ana")
+    assert not alike("Ana is looking into night classes about garden design in Lyon.", old, "Ana")
+    assert not alike("Ana is looking into 3 night classes about garden design.", old, "Ana")
+    assert not alike("Ana is no longer looking into night classes about garden design.", old, "Ana")

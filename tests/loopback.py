@@ -1,0 +1,173 @@
+"""A model on this machine: a real HTTP server on loopback that speaks the OpenAI chat completions protocol."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any, NamedTuple
+
+
+class Wire(NamedTuple):
+    """What the server sends: a status, a body, how long it waits first, and how many seconds between bytes."""
+
+    status: int
+    body: bytes
+    wait: float = 0.0
+    drip: float = 0.0
+
+
+class Asked(NamedTuple):
+    """One request as it came in."""
+
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The messages of the request."""
+        return list(self.body["messages"])
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The events that were shown, as the data they came as."""
+        told = next(one["content"] for one in self.messages if "<events>" in one["content"] and one["role"] == "user")
+        inside = told.split("<events>\n", 1)[1].rsplit("\n</events>", 1)[0]
+        return [json.loads(line) for line in inside.split("\n")]
+
+
+Behaviour = Callable[[Asked], Wire]
+
+
+class Loopback:
+    """A running server: where it is, what it was asked, and what it does next; the last behaviour stays."""
+
+    def __init__(self, address: str, behaviours: Sequence[Behaviour]) -> None:
+        self.address = address
+        self.asked: list[Asked] = []
+        self._behaviours = list(behaviours)
+        self._lock = Lock()
+
+    def next(self, asked: Asked) -> Wire:
+        """What to answer."""
+        with self._lock:
+            self.asked.append(asked)
+            behaviour = self._behaviours.pop(0) if len(self._behaviours) > 1 else self._behaviours[0]
+        return behaviour(asked)
+
+
+@contextmanager
+def serving(*behaviours: Behaviour) -> Iterator[Loopback]:
+    """A server that shows these behaviours, one a request."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    server.daemon_threads = True
+    loopback = Loopback(f"http://127.0.0.1:{server.server_address[1]}/v1", behaviours)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            wire = (
+                loopback.next(Asked(body, dict(self.headers.items())))
+                if self.path == "/v1/chat/completions"
+                else Wire(404, b"{}")
+            )
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self._send(wire)
+
+        def _send(self, wire: Wire) -> None:
+            time.sleep(wire.wait)
+            self.send_response(wire.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(wire.body)))
+            self.end_headers()
+            step = 1 if wire.drip else max(1, len(wire.body))
+            for start in range(0, len(wire.body), step):
+                self.wfile.write(wire.body[start : start + step])
+                self.wfile.flush()
+                time.sleep(wire.drip)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    server.RequestHandlerClass = Handler
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield loopback
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def closed_address() -> str:
+    """An address on which nobody listens."""
+    with serving(says("")) as gone:
+        return gone.address
+
+
+def says(
+    text: str, wait: float = 0.0, drip: float = 0.0, tokens: tuple[int, int] = (100, 50), cut: bool = False
+) -> Behaviour:
+    """Answer with this text."""
+    return lambda asked: Wire(200, _completion(text, tokens, cut), wait, drip)
+
+
+def gives(*facts: Mapping[str, Any], tokens: tuple[int, int] = (100, 50), wait: float = 0.0) -> Behaviour:
+    """Answer with these facts, in the form that was asked for."""
+    return says(json.dumps({"facts": list(facts)}), tokens=tokens, wait=wait)
+
+
+def refuses(status: int, message: str = "no", kind: str = "error") -> Behaviour:
+    """Answer with an error as OpenAI does."""
+    body = json.dumps({"error": {"message": message, "type": kind, "code": kind, "param": None}}).encode()
+    return lambda asked: Wire(status, body)
+
+
+def raw(status: int, body: bytes) -> Behaviour:
+    """Answer with exactly these bytes."""
+    return lambda asked: Wire(status, body)
+
+
+def fact(event: str, quote: str, statement: str, **more: Any) -> dict[str, Any]:
+    """One fact of an answer, whole."""
+    return {
+        "event": event,
+        "quote": quote,
+        "statement": statement,
+        "subject": "the user",
+        "predicate": "",
+        "object": "",
+        "relation_phrase": "",
+        "category": "fact",
+        "confidence": 0.9,
+        "importance": 0.5,
+        "valid_from": None,
+        "ended": False,
+        "former": None,
+        "about": None,
+        **more,
+    }
+
+
+def _completion(text: str, tokens: tuple[int, int], cut: bool) -> bytes:
+    prompt, answer = tokens
+    return json.dumps(
+        {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "loopback",
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": text},
+                    "finish_reason": "length" if cut else "stop",
+                }
+            ],
+            "usage": {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer},
+        }
+    ).encode()

@@ -1,0 +1,47 @@
+"""Succession: intervals close where the new fact begins; what was never true holds at no time."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.model.fact import SUPERSEDED, Fact, Link
+from clawmem.model.succession import correct, succeed
+from clawmem.model.trust import is_low, rank
+
+AT = "2026-11-21T09:30:00Z"
+OLD = Fact("fact_00000001", "Dana lives in Leeds.", "fact", AT, "chat", valid_from="2024-01-01")
+NEW = Fact("fact_00000002", "Dana lives in Porto.", "fact", AT, "chat")
+
+
+def test_the_old_fact_ends_where_the_new_one_begins() -> None:
+    done = succeed(NEW, [OLD], "supersedes", "she moved", AT, "2026-11-03")
+    assert done.new.valid_from == "2026-11-03"
+    assert done.new.links == (Link("supersedes", OLD.id, "she moved", AT),)
+    (closed,) = done.closed
+    assert (closed.status, closed.superseded_by, closed.valid_to) == (SUPERSEDED, NEW.id, "2026-11-03")
+    assert closed.valid_from == OLD.valid_from
+
+
+def test_a_day_of_its_own_wins_over_the_day_it_was_said() -> None:
+    done = succeed(NEW._replace(valid_from="2025-05-01"), [OLD], "merges", "more detail", AT, "2026-11-03")
+    assert (done.new.valid_from, done.closed[0].valid_to) == ("2025-05-01", "2025-05-01")
+
+
+@pytest.mark.parametrize("begun", ["2024-01-01", None])
+def test_what_was_never_true_holds_at_no_time(begun: str | None) -> None:
+    done = correct(NEW, [OLD._replace(valid_from=begun)], "wrong place", AT)
+    (closed,) = done.closed
+    assert closed.valid_from == closed.valid_to == (begun or "2026-11-21")
+    assert done.new.valid_from is None
+    assert [(link.type, link.to) for link in done.new.links] == [("supersedes", OLD.id), ("contradicts", OLD.id)]
+    assert {link.reason for link in done.new.links} == {"wrong place"}
+
+
+def test_trust_has_an_order_and_silence_counts_as_the_user() -> None:
+    assert sorted(("user", "tool", "external", "agent"), key=rank) == ["external", "tool", "agent", "user"]
+    assert rank(None) == rank("user")
+    assert [one for one in ("user", "agent", "tool", "external", None, "odd") if is_low(one)] == [
+        "tool",
+        "external",
+        "odd",
+    ]

@@ -1,0 +1,108 @@
+"""Plain text and markdown as notes."""
+
+from __future__ import annotations
+
+from clawmem.model.recalled import wrapped
+from clawmem.model.transcript import Message
+from clawmem.model.transcripts.formats import Shape, read, shape_of
+
+PAGE = """\
+---
+title: Garden
+date: 2026-03-01
+---
+# Garden
+
+The hedge is cut.
+It took all day.
+
+## Bees
+
+- North hive is strong
+  - two queens
+- South hive is weak
+
+  It needs feeding.
+* 09:30 phoned Ada
+
+1. buy sugar
+2. buy frames
+
+```
+# no heading
+
+- no bullet
+```
+Frames
+------
+After the fence.
+
+---
+## 2026-03-04
+<!-- a comment -->
+
+Rain.
+"""
+
+
+def taken(text: str, name: str, expected: str, role: str = "note") -> list[tuple[int, str, str | None, str | None]]:
+    shape = shape_of(text.encode(), name, role=role)
+    assert shape == Shape(expected)
+    found = [
+        one for one in read(shape, text.encode().splitlines(keepends=True), name, role) if isinstance(one, Message)
+    ]
+    assert all(one.role == role and one.kind == ("note" if role == "note" else "message") for one in found)
+    return [(one.line, one.text, one.timestamp, (one.metadata or {}).get("heading")) for one in found]
+
+
+def test_a_page_of_markdown() -> None:
+    day = "2026-03-01T00:00:00Z"
+    bees = "Garden > Bees"
+    assert taken(PAGE, "garden.md", "markdown") == [
+        (7, "The hedge is cut.\nIt took all day.", day, "Garden"),
+        (12, "- North hive is strong\n  - two queens", day, bees),
+        (14, "- South hive is weak\n\n  It needs feeding.", day, bees),
+        (17, "* 09:30 phoned Ada", "2026-03-01T09:30:00Z", bees),
+        (19, "1. buy sugar", day, bees),
+        (20, "2. buy frames", day, bees),
+        (22, "```\n# no heading\n\n- no bullet\n```", day, bees),
+        (29, "After the fence.", day, "Garden > Frames"),
+        (35, "Rain.", "2026-03-04T00:00:00Z", "Garden > 2026-03-04"),
+    ]
+
+
+def test_the_day_may_be_in_the_name() -> None:
+    assert taken("- fed the bees\n", "memory/2026-02-03.md", "markdown") == [
+        (1, "- fed the bees", "2026-02-03T00:00:00Z", None)
+    ]
+
+
+def test_a_rule_that_never_ends_is_no_front_matter() -> None:
+    assert taken("---\nOne.\n\nTwo.\n", "x.md", "markdown") == [(2, "One.", None, None), (4, "Two.", None, None)]
+
+
+def test_a_page_that_grows_keeps_what_it_said() -> None:
+    before, after = (taken(text, "x.md", "markdown") for text in ("- one\n- two\n", "- one\n- two\n- three\n"))
+    assert after[:2] == before
+
+
+def test_plain_text_by_paragraph() -> None:
+    assert taken("\n\n One\r\ntwo. \r\n\r\n\r\nThree.", "x.txt", "text") == [
+        (3, "One\ntwo.", None, None),
+        (7, "Three.", None, None),
+    ]
+
+
+def test_recalled_context_is_one_block() -> None:
+    text = f"Mine.\n\n{wrapped('# Facts' + chr(10) * 2 + '- I live in Rome.')}\n\n- also mine"
+    assert [one[1] for one in taken(text, "x.md", "markdown")] == [
+        "Mine.",
+        wrapped("# Facts\n\n- I live in Rome."),
+        "- also mine",
+    ]
+    assert len(taken(text, "x", "text", role="user")) == 3
+
+
+def test_links_and_braces_are_prose() -> None:
+    assert taken("[see](there) for more", "x", "text") == [(1, "[see](there) for more", None, None)]
+    assert taken("{curly} words", "x", "text") == [(1, "{curly} words", None, None)]

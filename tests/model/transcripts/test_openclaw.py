@@ -1,0 +1,82 @@
+"""Sessions of OpenClaw."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from clawmem.model.transcript import Message, Skipped
+from clawmem.model.transcripts.formats import read, shape_of
+
+AT = "2026-02-01T22:06:59.076Z"
+THEN = "2026-02-01T22:06:59Z"
+
+
+def entry(identity: str, role: str, content: Any, **more: Any) -> dict[str, Any]:
+    message = {"role": role, "content": content, **more}
+    return {"type": "message", "id": identity, "parentId": None, "timestamp": AT, "message": message}
+
+
+def taken(*records: dict[str, Any]) -> list[Message | Skipped]:
+    header = {"type": "session", "version": 3, "id": "claw-1", "timestamp": AT, "cwd": "/home/ada"}
+    lines = [json.dumps(record).encode() + b"\n" for record in (header, *records)]
+    shape = shape_of(b"".join(lines), "session.jsonl")
+    assert shape == ("openclaw", True)
+    return list(read(shape, lines, "session.jsonl"))
+
+
+def test_a_turn_with_a_tool() -> None:
+    call = {"type": "toolCall", "id": "c1", "name": "exec", "arguments": {"command": "date"}}
+    found = taken(
+        {"type": "model_change", "id": "m0", "parentId": None, "timestamp": AT, "provider": "x", "modelId": "y"},
+        entry("m1", "user", [{"type": "text", "text": "What day is it?"}, {"type": "image", "data": "AAAA"}]),
+        entry("m2", "assistant", [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "I look."}, call]),
+        entry(
+            "m3", "toolResult", [{"type": "text", "text": "Sunday"}], toolCallId="c1", toolName="exec", isError=False
+        ),
+    )
+    assert found == [
+        Message(3, "user", "What day is it?", THEN, None, "claw-1", "m1"),
+        Message(4, "assistant", "I look.", THEN, None, "claw-1", "m2"),
+        Message(4, "assistant", '{"name": "exec", "arguments": {"command": "date"}}', THEN, None, "claw-1", "c1",
+                "tool_call"),
+        Message(5, "tool", "Sunday", THEN, None, "claw-1", "c1", "tool_result", metadata={"tool": "exec"}),
+    ]  # fmt: skip
+
+
+def test_what_was_summed_up_or_laid_before_the_model_is_marked() -> None:
+    found = taken(
+        entry("m1", "user", "Hello."),
+        {
+            "type": "compaction",
+            "id": "k1",
+            "timestamp": AT,
+            "summary": "The user lives in Rome.",
+            "firstKeptEntryId": "m1",
+        },
+        {
+            "type": "custom_message",
+            "id": "k2",
+            "timestamp": AT,
+            "content": "The user owns a boat.",
+            "customType": "memory",
+        },
+        entry("k3", "compactionSummary", None, summary="They talked about bees."),
+    )
+    marked = [(one.role, one.recalled) for one in found if isinstance(one, Message)]
+    assert marked == [("user", False), ("system", True), ("system", True), ("system", True)]
+
+
+def test_commands_of_the_person_are_a_tools() -> None:
+    (found,) = taken(entry("m1", "bashExecution", None, command="ls", output="bees.md", exitCode=1))
+    assert found == Message(
+        2, "tool", "bees.md", THEN, None, "claw-1", "m1", "tool_result", metadata={"tool": "bash", "error": True}
+    )
+
+
+def test_entries_that_are_not_known_are_named() -> None:
+    found = taken(entry("m1", "user", "Hi."), {"type": "moonbeam", "id": "m2"}, entry("m3", "king", "x"))
+    assert found[1:] == [
+        Skipped(3, "its type 'moonbeam' is not known"),
+        Skipped(4, "its role 'king' is none of user, assistant, system, tool, note"),
+    ]

