@@ -47,9 +47,7 @@ BREAKS = {
         "git", "memory/remember.py", "import subprocess", "clawmem.memory.remember -> subprocess"
     ),
     "an act uses GitPython": Break("git", "serving/recall.py", "import git", "clawmem.serving.recall -> git"),
-    "an act calls a model": Break(
-        "models", "learning/learn.py", "import litellm", "clawmem.learning.learn -> litellm"
-    ),
+    "an act calls a model": Break("models", "learning/learn.py", "import litellm", "clawmem.learning.learn -> litellm"),
     "the vault knows models": Break(
         "house", "vault/vault.py", "import clawmem.llm.choice", "clawmem.vault is not allowed to import clawmem.llm"
     ),

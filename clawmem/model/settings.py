@@ -17,7 +17,8 @@ Value = int | float | bool | str
 
 
 class Setting(NamedTuple):
-    """One key: its kind (int, float, bool, text, optional, variable, entity or choice), default, bounds or choices, and meaning."""
+    """One key: its kind (int, float, bool, text, optional, variable, entity or choice), default, bounds or choices,
+    and meaning."""
 
     key: str
     kind: str
