@@ -10,6 +10,10 @@ def main() -> None:
     """Run one command and end the process with its exit code."""
     # Importing makes many objects and no garbage: collecting meanwhile costs a tenth of a short command.
     gc.disable()
+    if sys.argv[1:2] in (["remember"], ["add"]):
+        from clawmem.runtime import run_ahead
+
+        run_ahead(sys.argv[2:])
     from clawmem.cli.app import run
 
     _leave(run(sys.argv[1:]))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.errors import InvalidInput, NoVault
+from clawmem.errors import ClawmemError, InvalidInput, NoVault
 from clawmem.model.caller import Caller
 from clawmem.model.dates import moment_of
 from clawmem.model.entity import check_agent
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clawmem.llm.choice import Model
 
 DEFAULT_FOLDER = ".clawmem"
+_AHEAD: dict[Path, Vault] = {}
 
 
 class Found(NamedTuple):
@@ -67,7 +68,8 @@ class Runtime:
     def vault(self) -> Vault:
         """The open vault; NoVault where the folder found is not one."""
         if self._opened is None:
-            self._opened = Vault(self.found().root, self.environment)
+            root = self.found().root
+            self._opened = _AHEAD.pop(root, None) or Vault(root, self.environment)
         return self._opened
 
     def caller(self) -> Caller:
@@ -125,3 +127,28 @@ class Runtime:
 def from_process(vault: str | None = None, agent: str | None = None) -> Runtime:
     """The runtime of this process."""
     return Runtime(os.environ, Path(os.getcwd()), vault, agent)  # noqa: PTH109 - Path.cwd costs more
+
+
+def run_ahead(arguments: Sequence[str]) -> None:
+    """Let git look at the vault that a command will write to, before the command line is even imported.
+
+    Anything that stands in the way is left to the command itself, which meets and reports it.
+    """
+    from clawmem.vault.early import start_early
+
+    runtime = from_process(_option(arguments, "--vault"))
+    try:
+        vault = runtime.vault()
+        vault.early = start_early(vault)
+    except (ClawmemError, OSError):
+        return
+    _AHEAD[vault.root] = vault
+
+
+def _option(arguments: Sequence[str], name: str) -> str | None:
+    for place, word in enumerate(arguments):
+        if word.startswith(f"{name}="):
+            return word.partition("=")[2]
+        if word == name and place + 1 < len(arguments):
+            return arguments[place + 1]
+    return None

@@ -45,6 +45,11 @@ def read_pending(vault: Vault) -> Pending | None:
         ) from None
 
 
+def is_pending(vault: Vault) -> bool:
+    """Whether a transaction is under way, or was when its process died."""
+    return (vault.state / _NAME).exists()
+
+
 def clear_pending(vault: Vault) -> None:
     """The transaction is complete."""
     vault.disk.remove(vault.state / _NAME)

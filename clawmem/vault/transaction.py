@@ -88,9 +88,17 @@ class Transaction:
         keep_verbatim(self.vault)
         _refuse_unfinished(self.vault)
         self._settle()
-        self._scan = start_scan(self.vault)
+        self._scan = self._early() or start_scan(self.vault)
         if eager:
             self._importer = self.vault.git.start(*_IMPORT)
+
+    def _early(self) -> subprocess.Popen[bytes] | None:
+        early, self.vault.early = self.vault.early, None
+        if early is None:
+            return None
+        from clawmem.vault.early import still_true  # only commands that began to scan early
+
+        return early.scan if still_true(self.vault, early) else None
 
     def adopt(self) -> HandEdits:
         """Commit the edits made by hand since the last change, once; files that do not parse stay as they are."""

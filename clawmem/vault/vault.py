@@ -19,6 +19,7 @@ from clawmem.vault.refs import Head, git_dir_of, read_head
 
 if TYPE_CHECKING:
     from clawmem.model.catalog import Catalog
+    from clawmem.vault.early import EarlyScan
 
 
 class Vault:
@@ -36,6 +37,7 @@ class Vault:
         self.state = git_dir / "clawmem"
         self.disk = disk or Disk()
         self.git = Git(root, environment)
+        self.early: EarlyScan | None = None
 
     def head(self) -> Head:
         """The branch and commit that HEAD names."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.vault import Vault
 
@@ -13,6 +15,15 @@ _ATTRIBUTES = "".join(f"{kind} -text -filter -ident -working-tree-encoding\n" fo
 
 def keep_verbatim(vault: Vault) -> None:
     """Tell git to convert nothing in the files that clawmem owns; rules that a person wrote there are left alone."""
-    path = common_dir_of(vault.git_dir) / "info" / "attributes"
+    path = _rules(vault)
     if vault.disk.read(path) is None:
         vault.disk.replace(path, _ATTRIBUTES.encode(), vault.state)
+
+
+def is_verbatim(vault: Vault) -> bool:
+    """Whether git has been told, or a person has written rules of their own."""
+    return _rules(vault).exists()
+
+
+def _rules(vault: Vault) -> Path:
+    return common_dir_of(vault.git_dir) / "info" / "attributes"

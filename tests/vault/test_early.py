@@ -1,0 +1,48 @@
+"""The early scan: it counts only where nothing happened between its start and the writer lock."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.memory.remember import remember
+from clawmem.model.caller import Caller
+from clawmem.model.draft import draft_from_record
+from clawmem.vault.early import start_early
+from clawmem.vault.pending import Pending, write_pending
+from clawmem.vault.vault import Vault
+
+
+def _keep(vault: Vault, caller: Caller, text: str) -> tuple[str, ...]:
+    return remember(vault, [draft_from_record({"fact": text}, caller.now)], caller).notices
+
+
+@pytest.fixture
+def settled(vault: Vault, caller: Caller) -> Vault:
+    """A vault that has been written to before."""
+    _keep(vault, caller, "The first fact")
+    return vault
+
+
+def test_an_edit_seen_early_is_taken_in(settled: Vault, caller: Caller) -> None:
+    (settled.root / "MEMORY.md").write_text("# By hand\n")
+    settled.early = start_early(settled)
+    assert settled.early is not None
+    assert any("edited by hand" in sentence for sentence in _keep(settled, caller, "The second fact"))
+    assert settled.early is None
+    assert settled.git.run("status", "--porcelain") == b""
+
+
+def test_what_another_writer_did_meanwhile_is_no_edit_by_hand(settled: Vault, caller: Caller) -> None:
+    settled.early = start_early(settled)
+    other = Vault(settled.root, settled.git.environment)
+    _keep(other, caller, "A fact of another writer")
+    _keep(settled, caller, "The second fact")
+    subjects = settled.git.run("log", "-3", "--format=%s").decode()
+    assert "by hand" not in subjects
+    assert subjects.count("remember(") == 3
+
+
+def test_no_early_scan_while_a_change_is_under_way(settled: Vault) -> None:
+    head = settled.head().commit
+    write_pending(settled, Pending(head, ("MEMORY.md",), "unfinished", ()))
+    assert start_early(settled) is None
