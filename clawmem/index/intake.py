@@ -12,7 +12,6 @@ from clawmem.model.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.entity import ITEMS, kind_of, name_of_path, owner_of, title_of
 from clawmem.model.event import parse_events
 from clawmem.model.fact import Fact
-from clawmem.model.summary import split_front_matter
 from clawmem.model.text import normal
 from clawmem.model.tokens import line_tokens
 from clawmem.vault.vault import parse_yaml
@@ -151,6 +150,8 @@ def _summary(index: Index, name: str, path: str, data: bytes | None) -> None:
     index.database.execute("DELETE FROM alias WHERE name = ?", (name,))
     if data is None:
         return
+    from clawmem.model.summary import split_front_matter  # most changes are of facts alone
+
     front, _ = split_front_matter(data.decode(errors="replace"))
     described = parse_yaml(front, path) if front else {}
     described = described if isinstance(described, dict) else {}

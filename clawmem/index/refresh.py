@@ -58,6 +58,11 @@ def apply_commit(vault: Vault, index: Index, contents: Mapping[str, bytes | None
     _catch_up(vault, index)
 
 
+def get_ready() -> None:
+    """Import what taking in a change needs, so that it can be done while git is at work."""
+    import clawmem.index.intake  # noqa: F401 - for its side effect of being there
+
+
 def _current(vault: Vault) -> Index | None:
     index = open_store(vault)
     if index is None:

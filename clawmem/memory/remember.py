@@ -46,7 +46,7 @@ class Remembered(NamedTuple):
 def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> Remembered:
     """Keep the drafts, one commit each. Raises SecretFound before anything is written."""
     safe = [without_secrets(vault, draft) for draft in drafts]
-    with writing(vault, caller, "remember", eager=True) as work:
+    with writing(vault, caller, "remember", eager=len(drafts) == 1) as work:
         desk = _Desk(work)
         kept: list[Kept] = []
         commits: tuple[str, ...] = ()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from threading import Thread
 
 from clawmem.errors import Locked
-from clawmem.index.refresh import apply_commit, open_index
+from clawmem.index.refresh import apply_commit, get_ready, open_index
 from clawmem.index.store import Index, discard
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
@@ -54,7 +55,11 @@ class Writing:
 
     def commit(self, changes: Sequence[Change]) -> tuple[str, ...]:
         """Commit the changes; returns the commits' names, oldest first. The index follows when the act ends."""
+        # git takes ten milliseconds for a commit; what the index needs next is imported meanwhile.
+        ready = Thread(target=get_ready)
+        ready.start()
         names = self.started.commit(changes)
+        ready.join()
         for change in changes if names else ():
             self._behind.update(change.writes)
         self._last = names[-1] if names else self._last

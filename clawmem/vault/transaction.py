@@ -81,7 +81,7 @@ class Transaction:
     def begin(self, eager: bool) -> None:
         """Finish what an earlier process left undone and start looking for edits made by hand.
 
-        With `eager` the git that will take the commits starts now, while there is other work to do.
+        With `eager` the git that will take one small commit starts now, while there is other work to do.
         """
         self.notices += clear_stale_locks(self.vault)
         clear_halves(self.vault)
@@ -90,7 +90,9 @@ class Transaction:
         self._settle()
         self._scan = self._early() or start_scan(self.vault)
         if eager:
-            self._importer = self.vault.git.start(*_IMPORT)
+            # A change this small is kept as loose objects, which git by default does not wait for the disk for:
+            # then the pack it writes on the way there need not be waited for either.
+            self._importer = self.vault.git.start("-c", "core.fsync=reference", *_IMPORT)
 
     def _early(self) -> subprocess.Popen[bytes] | None:
         early, self.vault.early = self.vault.early, None
@@ -259,7 +261,7 @@ def transaction(
     vault: Vault, now: datetime, purpose: str, wait: float | None = None, eager: bool = False
 ) -> Iterator[Transaction]:
     """Take the writer lock and begin; `wait` defaults to the vault's `lock.wait_seconds`, `eager` is for acts that
-    will surely commit."""
+    will surely make one small commit."""
     vault.prepare_state()
     limit = float(vault.settings.get("lock.wait_seconds")) if wait is None else wait
     with writer_lock(vault.state / "lock", limit, purpose) as descriptor:

@@ -111,7 +111,7 @@ class FaultyGit(Git):
             started.append(super(FaultyGit, self).start(*arguments))
             return started[0]
 
-        name = next(word for word in arguments if not word.startswith("-"))
+        name = next(word for word in arguments if not word.startswith("-") and "=" not in word)
         try:
             return self.steps.take(f"start {name}", whole, needs_room=name in ("fast-import", "update-index"))
         except OSError:
