@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from clawmem.learning.adapt import adaptation
 from clawmem.learning.candidate import KEPT, Candidate
 from clawmem.learning.cursor import PATH, Cursor, Reached, parse_cursor, render_cursor, unread
 from clawmem.learning.extraction import BY_RULES, Extraction, extract_unread
+from clawmem.learning.gate import DEFAULT_LIMITS
 from clawmem.learning.mind import Mind
 from clawmem.learning.round import Extractor, Round, Terms
 from clawmem.learning.telemetry import with_telemetry
@@ -51,7 +53,7 @@ def learn(vault: Vault, caller: Caller, dry_run: bool = False, model: Model | No
         if not events and not read.telemetry:
             return Learned(0, (), (), None, read.extractor, (*work.notices, *read.notices), extraction=read)
         mind = Mind(work, cursor)
-        going = Round(mind, vault.catalog, _terms(vault), Extractor(read.extractor, read.propositions, read.found))
+        going = Round(mind, vault.catalog, _terms(work), Extractor(read.extractor, read.propositions, read.found))
         speakers = {event.speaker for event in events if event.speaker}
         for event in events:
             going.consider(event, tuple(speakers))
@@ -87,9 +89,10 @@ def unread_events(work: Writing, cursor: Cursor, read: Extraction) -> tuple[list
     return fresh, reached
 
 
-def _terms(vault: Vault) -> Terms:
-    settings = vault.settings
-    return Terms(settings.whole("heartbeat.max_facts_per_event"), settings.number("gate.conflict_confidence"))
+def _terms(work: Writing) -> Terms:
+    settings = work.vault.settings
+    limits = DEFAULT_LIMITS._replace(confidence=adaptation(work.read, settings).gate_confidence)
+    return Terms(settings.whole("heartbeat.max_facts_per_event"), settings.number("gate.conflict_confidence"), limits)
 
 
 def _change(mind: Mind, candidates: Sequence[Candidate], events: int, reached: Mapping[str, Reached]) -> Change:

@@ -17,7 +17,8 @@ WORTH_DAYS = 30
 
 SCORE_SWING = 0.15
 SCORE_BOUNDS = (0.3, 0.9)
-CONFIDENCE_SWING = 0.15
+# Rules are 0.7 sure or more of what they find: a smaller swing would never reach them.
+CONFIDENCE_SWING = 0.3
 CONFIDENCE_BOUNDS = (0.3, 0.8)
 
 
@@ -43,7 +44,7 @@ class Adaptation(NamedTuple):
 def adapted(base: Adaptation, seen: Outcomes) -> Adaptation:
     """The values for what was seen: stricter the more went wrong, more generous the more was used.
 
-    The score moves at most 0.15 either way, the gate's confidence at most 0.15 up, the number of facts between a
+    The score moves at most 0.15 either way, the gate's confidence at most 0.3 up, the number of facts between a
     quarter of the base and the base; each stays within its bounds.
     """
     pressure = _tenths((seen.superseded + seen.retracted + seen.rejected + seen.idle / 2 - seen.recalled), seen)

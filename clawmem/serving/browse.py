@@ -41,9 +41,7 @@ def list_facts(
     status: str | None = None,
 ) -> Listed:
     """The facts that pass a filter, hot before warm before cold; listing counts as no access."""
-    passing, notices = answered(
-        vault, lambda index: (all_passing(index, wanted), (*index.notices, *unreadable(index)))
-    )
+    passing, notices = answered(vault, lambda index: (all_passing(index, wanted), (*index.notices, *unreadable(index))))
     counted = accesses(unfolded(vault))
     shown = {one.fact.id: Placed(with_access(one.fact, counted), one.entity) for one in passing}
     standings = ordered(standing_of(one.fact, one.entity, caller.now, caller.agent) for one in shown.values())

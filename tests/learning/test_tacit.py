@@ -8,6 +8,7 @@ from clawmem.memory.remember import remember
 from clawmem.model.caller import Caller
 from clawmem.model.draft import draft_from_record
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 
 WISHES = ("Nora prefers short reports.", "Nora wants reports on Friday.", "Nora likes a report with a table.")
 
@@ -28,3 +29,18 @@ def test_a_pattern_is_proposed_once_for_the_agents_page(vault: Vault, caller: Ca
     assert filed.line.text.startswith("- On 'report': Nora ")
     assert all(wish in filed.line.text for wish in WISHES)
     assert propose_tacit(vault, caller).commit is None
+
+
+def test_an_approved_pattern_stands_on_the_page_and_is_not_proposed_again(
+    vault: Vault, caller: Caller, clawmem: Command
+) -> None:
+    finance = caller._replace(agent="finance")
+    for wish in WISHES:
+        record = {"fact": wish, "category": "preference", "subject": "Nora", "entity": "areas/people/nora"}
+        remember(vault, [draft_from_record(record, caller.now)], finance)
+    (waiting,) = propose_tacit(vault, caller).proposals
+    done = clawmem("review", "approve", waiting.id)
+    assert done.code == 0, done.err
+    page = vault.read_text("agents/finance/TACIT.md") or ""
+    assert all(wish in page for wish in WISHES)
+    assert propose_tacit(vault, caller).proposals == ()
