@@ -87,9 +87,9 @@ def test_a_git_that_takes_the_index_after_the_commit_costs_nothing(vault: Vault,
     editors = []
 
     class Disturbed(Git):
-        def run(self, *arguments: str, given: bytes = b"") -> bytes:
-            done = super().run(*arguments, given=given)
-            if arguments[0] == "fast-import":
+        def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+            done = super().finish(process, name, given)
+            if name == "fast-import":
                 editors.append(subprocess.Popen(["sh", "-c", f": >'{lock}'; sleep 0.4; rm '{lock}'"]))
                 while not lock.exists():
                     time.sleep(0.01)
@@ -105,9 +105,9 @@ def test_an_index_that_stays_locked_is_left_to_the_next_command(vault: Vault, en
     lock = vault.git_dir / "index.lock"
 
     class Disturbed(Git):
-        def run(self, *arguments: str, given: bytes = b"") -> bytes:
-            done = super().run(*arguments, given=given)
-            if arguments[0] == "fast-import":
+        def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+            done = super().finish(process, name, given)
+            if name == "fast-import":
                 lock.write_bytes(b"")
             return done
 
@@ -142,10 +142,10 @@ def test_a_branch_that_moved_at_the_same_moment(vault: Vault, environment: dict[
     """A person commits between our last look and ours: nothing of ours is written, and it says try again."""
 
     class Beaten(Git):
-        def run(self, *arguments: str, given: bytes = b"") -> bytes:
-            if arguments[0] == "fast-import":
+        def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+            if name == "fast-import":
                 git(vault.root, environment, "commit", "-q", "--allow-empty", "-m", "mine")
-            return super().run(*arguments, given=given)
+            return super().finish(process, name, given)
 
     beaten = Vault(vault.root, environment)
     beaten.git = Beaten(vault.root, environment)
@@ -165,8 +165,8 @@ def test_half_files_and_crash_reports_are_cleared(vault: Vault, environment: dic
     assert_whole(vault.root, environment)
 
     class Refusing(Git):
-        def run(self, *arguments: str, given: bytes = b"") -> bytes:
-            return super().run(*arguments, given=given.replace(b"done\n", b"nonsense\n"))
+        def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+            return super().finish(process, name, given.replace(b"done\n", b"nonsense\n"))
 
     broken = Vault(vault.root, environment)
     broken.git = Refusing(vault.root, environment)
