@@ -61,7 +61,7 @@ def peak_of_children() -> float:
 
 def folder_size(folder: Path) -> int:
     """Bytes in all files below a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def environment(home: Path) -> dict[str, str]:
