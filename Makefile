@@ -39,7 +39,9 @@ soak: $(LINT_STAMP) ## The long fault and property runs.
 	$(BIN)/python -m pytest -n 2 -m soak tests
 
 completions: $(STAMP) ## Write the completion scripts anew.
-	@for shell in bash zsh fish; do $(BIN)/clawmem completions $$shell > completions/clawmem.$$shell; done
+	@$(BIN)/clawmem completions bash > completions/clawmem.bash
+	@$(BIN)/clawmem completions zsh > completions/_clawmem
+	@$(BIN)/clawmem completions fish > completions/clawmem.fish
 
 clean: ## Remove what these commands made.
 	rm -rf $(VENV) demo-vault build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
