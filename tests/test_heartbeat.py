@@ -122,6 +122,14 @@ def test_text_out_of_this_memory_is_never_learned_again(vault: Vault, caller: Ca
     assert not any("shellfish" in fact.fact for fact in facts)
 
 
+def test_a_named_tool_is_not_one_of_the_people_talking(vault: Vault, caller: Caller) -> None:
+    asked = Message(1, "user", "Remember that the vet comes on 22 September 2026.", "2026-09-02T10:00:00Z")
+    answered = Message(2, "tool", "Rain until noon.", "2026-09-02T10:01:00Z", "WEATHER")
+    ingest(vault, [asked, answered], caller, "chat")
+    beat(vault, caller)
+    assert any("vet" in fact.fact for fact in _facts(vault))
+
+
 def test_daily_notes_are_read_once(vault: Vault, caller: Caller) -> None:
     note(vault, "Remember that the wifi box is behind the bookshelf", caller)
     page = vault.root / "daily" / "2026-11-20.md"

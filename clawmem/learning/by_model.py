@@ -20,7 +20,7 @@ from clawmem.llm.prompts import prompt
 from clawmem.model.caller import Caller
 from clawmem.model.catalog import Catalog
 from clawmem.model.dates import day_of, stamp
-from clawmem.model.event import Event, parse_events
+from clawmem.model.event import Event, parse_events, people_in
 from clawmem.model.proposition import Proposition
 from clawmem.vault.vault import Vault
 
@@ -99,7 +99,7 @@ class _Reader:
 
     def read(self, events: Sequence[Event]) -> ClawmemError | None:
         """Ask about all the events; why it stopped before the end, None where it did not."""
-        speakers = {event.speaker for event in events if event.speaker}
+        speakers = people_in(events)
         waiting = list(pieces(events, speakers))
         self._suspicious = list(dict.fromkeys(piece.event.id for piece in waiting if piece.orders))
         try:

@@ -19,7 +19,7 @@ from clawmem.memory.proposals import filing_trailers
 from clawmem.memory.writing import Writing, writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
-from clawmem.model.event import Event, parse_events
+from clawmem.model.event import Event, parse_events, people_in
 from clawmem.model.proposal import Proposal
 from clawmem.vault.vault import Vault
 
@@ -54,7 +54,7 @@ def learn(vault: Vault, caller: Caller, dry_run: bool = False, model: Model | No
             return Learned(0, (), (), None, read.extractor, (*work.notices, *read.notices), extraction=read)
         mind = Mind(work, cursor)
         going = Round(mind, vault.catalog, _terms(work), Extractor(read.extractor, read.propositions, read.found))
-        speakers = {event.speaker for event in events if event.speaker}
+        speakers = people_in(events)
         for event in events:
             going.consider(event, tuple(speakers))
         going.propose_predicates(going.unknown.entries(work.index))

@@ -24,7 +24,7 @@ from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.daily import daily_path
 from clawmem.model.dates import day_of, stamp
 from clawmem.model.day_page import mentions_of
-from clawmem.model.event import Event, ledger_path, parse_events
+from clawmem.model.event import Event, ledger_path, parse_events, people_in
 from clawmem.model.fact import Fact
 from clawmem.model.ids import new_fact_id
 from clawmem.model.promotion import MARK, Candidate, Verdict, decide, judge, para_class, promoted, promotion_of
@@ -117,7 +117,7 @@ def _noted(work: Writing, on: str) -> list[_Noted]:
 
 
 def _propositions(work: Writing, events: Sequence[Event]) -> Iterable[tuple[Proposition, Event]]:
-    speakers = tuple({event.speaker for event in events if event.speaker})
+    speakers = tuple(people_in(events))
     for event in events:
         if not event.recalled:
             for proposition in extract(event._replace(text=masked(event.text)), work.vault.catalog, speakers):

@@ -32,6 +32,11 @@ class Event(NamedTuple):
     metadata: Mapping[str, Any] | None = None
 
 
+def people_in(events: Iterable[Event]) -> frozenset[str]:
+    """The people who speak in some events: named tools, systems and assistants are none."""
+    return frozenset(event.speaker for event in events if event.speaker and event.role in ("user", "note"))
+
+
 def ledger_path(day: str) -> str:
     """The vault path of one day's ledger."""
     return f"ledger/{day}.jsonl"
