@@ -223,6 +223,7 @@ def test_an_edit_in_the_moment_of_the_commit_survives(furnished: Vault, environm
         data = started.read(JANE)
         assert data is not None
         started.commit([Change("x(y): z", {JANE: data.replace(b"Jane", b"Joan")})])
+        started.wait()
     assert (furnished.root / JANE).read_bytes() == mine
     assert "Joan" in git(furnished.root, environment, "show", f"HEAD:{JANE}")
     assert f"kept your edit of {JANE}" in started.notices[0]
