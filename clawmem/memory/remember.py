@@ -22,7 +22,7 @@ from clawmem.model.secrets import find_secret, redact
 from clawmem.model.text import normal
 from clawmem.vault.vault import Vault
 
-CHUNK = 1000
+CHUNK = 2000
 
 
 class Kept(NamedTuple):
