@@ -27,6 +27,7 @@ from clawmem.model.day_page import mentions_of
 from clawmem.model.event import Event, ledger_path, parse_events, people_in
 from clawmem.model.fact import Fact
 from clawmem.model.ids import new_fact_id
+from clawmem.model.learned import learned_fact
 from clawmem.model.promotion import MARK, Candidate, Verdict, decide, judge, para_class, promoted, promotion_of
 from clawmem.model.proposition import Proposition
 from clawmem.model.recalled import masked
@@ -110,7 +111,8 @@ def _noted(work: Writing, on: str) -> list[_Noted]:
         placement = place(proposition, titles, mentions, enough)
         if normal(proposition.statement) in waiting and placement.entity and _is_news(work, proposition):
             waiting.discard(normal(proposition.statement))
-            fact = _fact(work.caller, proposition, event, new_fact_id(work.caller.entropy, taken))
+            fact_id = new_fact_id(work.caller.entropy, taken)
+            fact = learned_fact(proposition, event, fact_id, stamp(work.caller.now), "promotion/rules")
             taken.add(fact.id)
             found.append(_Noted(fact, placement.entity, placement.title if placement.create else None))
     return found
@@ -135,31 +137,6 @@ def _is_news(work: Writing, proposition: Proposition) -> bool:
 def _secret_rule(text: str) -> str | None:
     match = find_secret(text)
     return match.rule if match else None
-
-
-def _fact(caller: Caller, proposition: Proposition, event: Event, fact_id: str) -> Fact:
-    start, end = proposition.span
-    return Fact(
-        fact_id,
-        proposition.statement,
-        proposition.category,
-        stamp(caller.now),
-        event.source or "conversation",
-        subject=proposition.subject,
-        predicate=proposition.predicate,
-        object=proposition.object,
-        relation_phrase=proposition.relation_phrase,
-        valid_from=proposition.valid_from,
-        source_event=event.id,
-        source_text=event.text[start:end],
-        source_span=(start, end),
-        confidence=proposition.confidence,
-        importance=proposition.importance,
-        trust=proposition.trust,
-        agent=event.agent,
-        workflow="promotion/rules",
-        metadata={"said_at": proposition.said_at} if proposition.said_at else None,
-    )
 
 
 def _change(work: Writing, on: str, kept: Sequence[Candidate], noted: Sequence[_Noted]) -> Change:

@@ -18,6 +18,7 @@ from clawmem.model.dates import day_of
 from clawmem.model.draft import UNSET_ID
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact
+from clawmem.model.learned import learned_fact
 from clawmem.model.proposal import Entry, Proposal, Target
 from clawmem.model.proposition import Proposition
 from clawmem.model.recalled import masked
@@ -150,7 +151,7 @@ class Round:
             return Candidate(proposition, ends.NOTED, "placement", placement.reason)
         if placement.create:
             self._mind.create(placement.entity, placement.title)
-        fact = self._fact(proposition, event, self._mind.new_id())
+        fact = self._learned(proposition, event, self._mind.new_id())
         self._unknown.met(fact, event.id in self._extractor.by_model)
         if decision.outcome == ADD or not decision.targets:
             self._mind.put(fact, placement.entity)
@@ -170,7 +171,7 @@ class Round:
     def _propose(
         self, proposition: Proposition, decision: Decision, known: Mapping[str, Fact], wait: Wait, event: Event
     ) -> Candidate:
-        fact, does = self._fact(proposition, event, UNSET_ID), deed(decision)
+        fact, does = self._learned(proposition, event, UNSET_ID), deed(decision)
         same, said = self._mind.filed.about(does, fact), proposition.said_at or event.timestamp
         earlier = decided_before(same, fact, said, against_ids(decision))
         if earlier:
@@ -208,28 +209,8 @@ class Round:
             agent=fact.agent,
         )
 
-    def _fact(self, proposition: Proposition, event: Event, fact_id: str) -> Fact:
-        return Fact(
-            fact_id,
-            proposition.statement,
-            proposition.category,
-            self._mind.now,
-            event.source or "conversation",
-            subject=proposition.subject,
-            predicate=proposition.predicate,
-            object=proposition.object,
-            relation_phrase=proposition.relation_phrase,
-            valid_from=proposition.valid_from,
-            source_event=event.id,
-            source_text=proposition.source_text,
-            source_span=proposition.span,
-            confidence=proposition.confidence,
-            importance=proposition.importance,
-            trust=proposition.trust,
-            agent=event.agent,
-            workflow=f"heartbeat/{self._extractor.name}",
-            metadata={"said_at": proposition.said_at} if proposition.said_at else None,
-        )
+    def _learned(self, proposition: Proposition, event: Event, fact_id: str) -> Fact:
+        return learned_fact(proposition, event, fact_id, self._mind.now, f"heartbeat/{self._extractor.name}")
 
 
 def _secret_rule(text: str) -> str | None:
