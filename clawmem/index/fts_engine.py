@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from clawmem.index.keyword import Document, EngineMissing, Match
-from clawmem.index.schema import FTS
+from clawmem.index.schema import FACT_WORDS, FTS
 
 # Ranking a row costs about 2.5 microseconds, counting one a tenth of that: up to CHEAP rows nothing is worth saving.
 CHEAP = 2_000
@@ -14,14 +14,17 @@ ENOUGH = 20
 
 
 class FtsEngine:
-    """FTS5 over the table `words`, which holds an inverted index and no second copy of the texts."""
+    """FTS5 over a table that holds an inverted index and no second copy of the texts. Row numbers leave `spread - 1`
+    numbers free between two texts, on either side of 0."""
 
     name = "fts5"
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: sqlite3.Connection, table: str = FACT_WORDS, spread: int = 1) -> None:
         self._database = database
+        self._table = table
+        self._spread = spread
         try:
-            if not _has_words(database):
+            if not _has(database, table):
                 # A new index, or one that another engine made: only a trial shows whether this one could.
                 database.execute("CREATE VIRTUAL TABLE temp.trial USING fts5(text)")
                 database.execute("DROP TABLE temp.trial")
@@ -32,15 +35,16 @@ class FtsEngine:
 
     def prepare(self) -> None:
         """Make the table of words."""
-        self._database.execute(FTS)
+        self._database.execute(FTS.format(table=self._table))
 
     def add(self, documents: Iterable[Document]) -> None:
         """Index the texts."""
-        self._database.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", documents)
+        self._database.executemany(f"INSERT INTO {self._table} (rowid, text) VALUES (?, ?)", documents)
 
     def remove(self, documents: Iterable[Document]) -> None:
         """Take the texts out; FTS5 needs the old text to know which entries to delete."""
-        self._database.executemany("INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)", documents)
+        table = self._table
+        self._database.executemany(f"INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?, ?)", documents)
 
     def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
         """BM25 with FTS5's k1 1.2 and b 0.75; FTS5 counts downwards, so the sign is turned.
@@ -73,7 +77,8 @@ class FtsEngine:
 
     def _run(self, question: str, limit: int) -> list[Match]:
         rows = self._database.execute(
-            "SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?", (question, limit)
+            f"SELECT rowid, -rank FROM {self._table} WHERE {self._table} MATCH ? ORDER BY rank, rowid LIMIT ?",
+            (question, limit),
         )
         return [Match(n, score) for n, score in rows]
 
@@ -92,18 +97,20 @@ class FtsEngine:
         return [*_narrow(counts, total // 10, max(CHEAP, total // 20)), widest]
 
     def _total(self) -> int:
-        row = self._database.execute("SELECT max(id) FROM words_docsize").fetchone()
-        return row[0] or 0
+        most, least = self._database.execute(
+            f"SELECT (SELECT max(id) FROM {self._table}_docsize), (SELECT min(id) FROM {self._table}_docsize)"
+        ).fetchone()
+        return (max(most or 0, 0) - min(least or 0, 0)) // self._spread
 
     def _count(self, phrase: str, limit: int) -> int:
-        query = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
+        query = f"SELECT count(*) FROM (SELECT 1 FROM {self._table} WHERE {self._table} MATCH ? LIMIT ?)"
         count: int = self._database.execute(query, (phrase, limit)).fetchone()[0]
         return count
 
 
-def _has_words(database: sqlite3.Connection) -> bool:
+def _has(database: sqlite3.Connection, table: str) -> bool:
     try:
-        database.execute("SELECT 1 FROM words LIMIT 0")
+        database.execute(f"SELECT 1 FROM {table} LIMIT 0")
     except sqlite3.OperationalError as problem:
         if "no such table" in str(problem):
             return False

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from clawmem.errors import ClawmemError, Unreadable
+from clawmem.errors import ClawmemError
 from clawmem.index.keyword import Document
 from clawmem.index.store import Index
 from clawmem.model.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.entity import ITEMS, kind_of, name_of_path, owner_of, title_of
-from clawmem.model.event import parse_events
 from clawmem.model.fact import Fact
+from clawmem.model.layout import is_ledger, is_page
 from clawmem.model.text import normal
 from clawmem.model.tokens import line_tokens
 from clawmem.vault.vault import parse_yaml
@@ -27,7 +27,7 @@ def is_indexed(path: str) -> bool:
     """Whether the index takes in this vault file."""
     if not path.isprintable():
         return False
-    return name_of_path(path) is not None or (path.startswith("ledger/") and path.endswith(".jsonl"))
+    return name_of_path(path) is not None or is_ledger(path) or is_page(path)
 
 
 def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
@@ -50,7 +50,7 @@ def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
 def _file(index: Index, path: str, data: bytes | None) -> None:
     name = name_of_path(path)
     if name is None:
-        _ledger(index, path, data)
+        _passages(index, path, data)
     elif path.endswith(ITEMS):
         added = _only_added(index, name, data)
         if added is not None:
@@ -59,6 +59,15 @@ def _file(index: Index, path: str, data: bytes | None) -> None:
             _items(index, name, parse_items(data, path) if data is not None else ())
     else:
         _summary(index, name, path, data)
+
+
+def _passages(index: Index, path: str, data: bytes | None) -> None:
+    from clawmem.index.passages import page_lines, take_in_ledger, take_in_page  # most changes are of facts alone
+
+    if is_ledger(path):
+        take_in_ledger(index, path, data)
+    else:
+        take_in_page(index, path, page_lines(path, data))
 
 
 def _only_added(index: Index, entity: str, data: bytes | None) -> list[Fact] | None:
@@ -106,13 +115,14 @@ def _remove(index: Index, entity: str, rows: Iterable[tuple[int, str]]) -> None:
     gone = list(rows)
     if gone:
         index.engine.remove(Document(n, _text_of_line(entity, line)) for n, line in gone)
-        index.database.executemany("DELETE FROM fact WHERE n = ?", ((n,) for n, _ in gone))
+        for table in ("fact", "edge"):
+            index.database.executemany(f"DELETE FROM {table} WHERE n = ?", ((n,) for n, _ in gone))
 
 
 def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str, tuple[int, str]]) -> None:
     owner = owner_of(entity) or ""
     fresh = index.database.execute("SELECT coalesce(max(n), 0) FROM fact").fetchone()[0]
-    rows, old, new = [], [], []
+    rows, old, new, edges, changed = [], [], [], [], []
     for fact in facts:
         n, before = standing.get(fact.id, (0, None))
         line = fact_to_line(fact)
@@ -127,12 +137,25 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
             new.append(Document(n, text))
             if earlier is not None:
                 old.append(Document(n, earlier))
+        changed += [] if before is None else [(n,)]
+        edges += [(n, kind, target) for kind, target in pointers(fact)]
         rows.append(_row(n, entity, owner, fact, line))
     if old:
         index.engine.remove(old)
     if new:
         index.engine.add(new)
     index.database.executemany(_INSERT, rows)
+    if changed:
+        index.database.executemany("DELETE FROM edge WHERE n = ?", changed)
+    if edges:
+        index.database.executemany("INSERT OR IGNORE INTO edge VALUES (?, ?, ?)", edges)
+
+
+def pointers(fact: Fact) -> list[tuple[str, str]]:
+    """What a fact points at, each with how: facts by their ids, entities by their names."""
+    found = [(link.type, link.to) for link in fact.links]
+    found += [("related", name) for name in fact.related_entities]
+    return [*found, ("superseded_by", fact.superseded_by)] if fact.superseded_by else found
 
 
 def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[object, ...]:
@@ -154,32 +177,18 @@ def _text_of_line(entity: str, line: str) -> str:
     return search_text(entity, fact_from_record(json.loads(line)))
 
 
-def _ledger(index: Index, path: str, data: bytes | None) -> None:
-    day = path.removeprefix("ledger/").removesuffix(".jsonl")
-    index.database.execute("DELETE FROM event WHERE day = ?", (day,))
-    rows = ((event_id, day) for event_id in _event_ids(data or b"", path))
-    index.database.executemany("INSERT OR IGNORE INTO event VALUES (?, ?)", rows)
-
-
-def _event_ids(data: bytes, path: str) -> list[str]:
-    try:
-        ids = [json.loads(line)["id"] for line in data.split(b"\n") if line.strip()]
-    except (ValueError, TypeError, KeyError):
-        parse_events(data, path)  # says which line is wrong
-        raise Unreadable(path, None, "a line of it is not an event") from None
-    if not all(isinstance(one, str) for one in ids):
-        raise Unreadable(path, None, "an event's id is not text")
-    return ids
-
-
 def _summary(index: Index, name: str, path: str, data: bytes | None) -> None:
     index.database.execute("DELETE FROM entity WHERE name = ?", (name,))
     index.database.execute("DELETE FROM alias WHERE name = ?", (name,))
+    from clawmem.index.passages import take_in_page  # most changes are of facts alone
+    from clawmem.model.summary import prose, split_front_matter
+
+    text = (data or b"").decode(errors="replace")
+    words = prose(text)
+    take_in_page(index, path, [words] if words else [])
     if data is None:
         return
-    from clawmem.model.summary import split_front_matter  # most changes are of facts alone
-
-    front, _ = split_front_matter(data.decode(errors="replace"))
+    front, _ = split_front_matter(text)
     described = parse_yaml(front, path) if front else {}
     described = described if isinstance(described, dict) else {}
     title = str(described.get("title") or title_of(name))

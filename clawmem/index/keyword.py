@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from clawmem.index.schema import FACT_WORDS
+
 
 class Document(NamedTuple):
     """A text to be found: its row number in the index and its words."""
@@ -66,15 +68,18 @@ class EngineDamaged(sqlite3.DatabaseError):
     """The engine's own files cannot be read; the index must be built anew."""
 
 
-def open_engine(name: str, database: sqlite3.Connection, folder: Path | None) -> KeywordEngine:
-    """The engine of that name over the index; raises EngineMissing where this machine lacks it.
+def open_engine(
+    name: str, database: sqlite3.Connection, folder: Path | None, table: str = FACT_WORDS, spread: int = 1
+) -> KeywordEngine:
+    """The engine of that name over one of the index's collections of texts; EngineMissing where this machine lacks it.
 
-    `folder` is the engine's own place beside the index file, None for an index in memory.
+    `folder` is the engine's own place beside the index file, None for an index in memory; `spread` is how far apart
+    the row numbers of two texts lie.
     """
     if name == "whoosh":
         from clawmem.index.whoosh_engine import WhooshEngine  # imports the whole of Whoosh
 
-        return WhooshEngine(database, folder)
+        return WhooshEngine(database, folder, table)
     from clawmem.index.fts_engine import FtsEngine
 
-    return FtsEngine(database)
+    return FtsEngine(database, table, spread)

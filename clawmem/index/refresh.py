@@ -10,7 +10,7 @@ from clawmem.errors import Locked
 from clawmem.index.store import Index, create_in_memory, create_store, drop_store, open_store, put_in_use
 from clawmem.vault.vault import Vault
 
-FOLDERS = ("life", "agents", "ledger")
+FOLDERS = ("life", "agents", "ledger", "daily", "MEMORY.md")
 _BATCH = 500
 _BUILD_SECONDS = 120.0
 _Answer = TypeVar("_Answer")

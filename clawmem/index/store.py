@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 
 from clawmem.index.keyword import EngineMissing, KeywordEngine, open_engine
-from clawmem.index.schema import TABLES, VERSION
+from clawmem.index.schema import SPOKEN_WORDS, TABLES, VERSION
+from clawmem.model.passage import SPREAD
 from clawmem.vault.vault import Vault
 
 _BUSY_SECONDS = 10.0
@@ -22,12 +23,19 @@ _BOOT = "/proc/sys/kernel/random/boot_id"
 
 
 class Index:
-    """An open index. `notices` say what could not be done and why; `at` is the commit it last spoke of; `kept` says
-    whether it outlives this process."""
+    """An open index. `engine` searches facts, `spoken` the pieces of events and notes; `notices` say what could not
+    be done and why; `at` is the commit it last spoke of; `kept` says whether it outlives this process."""
 
-    def __init__(self, database: sqlite3.Connection, engine: KeywordEngine, notices: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        database: sqlite3.Connection,
+        engine: KeywordEngine,
+        spoken: KeywordEngine,
+        notices: tuple[str, ...] = (),
+    ) -> None:
         self.database = database
         self.engine = engine
+        self.spoken = spoken
         self.notices = notices
         self.at: str | None = None
         self.kept = True
@@ -57,8 +65,10 @@ class Index:
         try:
             yield
             self.engine.flush()
+            self.spoken.flush()
         except BaseException:
             self.engine.forget()
+            self.spoken.forget()
             self.database.execute("ROLLBACK")
             raise
         self.database.execute("COMMIT")
@@ -76,6 +86,7 @@ class Index:
     def close(self) -> None:
         """Let go of the files."""
         self.engine.close()
+        self.spoken.close()
         self.database.close()
 
 
@@ -109,14 +120,18 @@ def open_store(vault: Vault) -> Index | None:
 
 
 def _in_step(index: Index) -> bool:
-    if index.engine.in_step():
+    if _both_in_step(index):
         return True
     # A writer may be between its two commits: take the right to write, which waits for it, and look again.
     index.database.execute("BEGIN IMMEDIATE")
     try:
-        return index.engine.in_step()
+        return _both_in_step(index)
     finally:
         index.database.execute("ROLLBACK")
+
+
+def _both_in_step(index: Index) -> bool:
+    return index.engine.in_step() and index.spoken.in_step()
 
 
 def identity(engine: str, number: int) -> str:
@@ -192,25 +207,31 @@ def _connect(vault: Vault, path: str | None) -> Index:
     try:
         if path is None or _boot() != "unknown":
             database.execute("PRAGMA synchronous = OFF")
-        return _with_engine(vault, database, None if path is None else Path(path.removesuffix(".sqlite") + ".whoosh"))
+        return _with_engines(vault, database, None if path is None else path.removesuffix(".sqlite"))
     except BaseException:
         database.close()
         raise
 
 
-def _with_engine(vault: Vault, database: sqlite3.Connection, folder: Path | None) -> Index:
+def _with_engines(vault: Vault, database: sqlite3.Connection, stem: str | None) -> Index:
     wanted = vault.settings.words("index.keyword")
     try:
-        return Index(database, open_engine(wanted, database, folder))
+        return Index(database, *_engines(wanted, database, stem))
     except EngineMissing as problem:
         other = "whoosh" if wanted == "fts5" else "fts5"
-        engine = open_engine(other, database, folder)
-        return Index(database, engine, (f"keyword search runs on {other}: {problem}",))
+        notice = f"keyword search runs on {other}: {problem}"
+        return Index(database, *_engines(other, database, stem), (notice,))
+
+
+def _engines(name: str, database: sqlite3.Connection, stem: str | None) -> tuple[KeywordEngine, KeywordEngine]:
+    facts, spoken = (None, None) if stem is None else (Path(f"{stem}.whoosh"), Path(f"{stem}.{SPOKEN_WORDS}.whoosh"))
+    return open_engine(name, database, facts), open_engine(name, database, spoken, SPOKEN_WORDS, SPREAD)
 
 
 def _initialise(index: Index, known_as: str) -> None:
     index.database.executescript(TABLES)
     index.engine.prepare()
+    index.spoken.prepare()
     index.set_meta("identity", known_as)
 
 

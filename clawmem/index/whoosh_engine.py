@@ -26,8 +26,8 @@ from whoosh.scoring import BM25F
 from whoosh.support.charset import accent_map
 
 from clawmem.index.keyword import Document, EngineDamaged, Match
+from clawmem.index.schema import FACT_WORDS
 
-_STAMP = "whoosh"
 _LOOKS = 5
 # The same words as FTS5's unicode61: runs of letters and digits, none too short or too common to count.
 _ANALYZER = StemmingAnalyzer(expression=r"[^\W_]+", stoplist=None, minsize=1) | CharsetFilter(accent_map)
@@ -44,9 +44,10 @@ class WhooshEngine:
 
     name = "whoosh"
 
-    def __init__(self, database: sqlite3.Connection, folder: Path | None) -> None:
+    def __init__(self, database: sqlite3.Connection, folder: Path | None, table: str = FACT_WORDS) -> None:
         self._database = database
         self._folder = folder
+        self._stamp = f"whoosh {table}"
         self._storage = _storage(folder)
         self._new: dict[int, str] = {}
         self._gone: set[int] = set()
@@ -76,7 +77,7 @@ class WhooshEngine:
         except _DAMAGE as problem:
             raise EngineDamaged(f"Whoosh's files cannot be written: {problem}") from problem
         self.forget()
-        self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_STAMP, str(generation)))
+        self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (self._stamp, str(generation)))
 
     def forget(self) -> None:
         """Drop what was noted since the last flush."""
@@ -100,7 +101,7 @@ class WhooshEngine:
 
     def in_step(self) -> bool:
         """Whether the newest generation on disk is the one the SQLite side knows."""
-        row = self._database.execute("SELECT value FROM meta WHERE key = ?", (_STAMP,)).fetchone()
+        row = self._database.execute("SELECT value FROM meta WHERE key = ?", (self._stamp,)).fetchone()
         try:
             return self._generation() == (int(row[0]) if row else -1)
         except _DAMAGE:

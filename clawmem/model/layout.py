@@ -26,3 +26,17 @@ def check_inside(path: str) -> str:
     if parts[0].casefold() == ".git":
         raise InvalidInput(f"'{path}' is inside git's own folder.", "Name a file of the vault itself.")
     return path
+
+
+def is_ledger(path: str) -> bool:
+    """Whether a vault path is a day of the ledger."""
+    return path.startswith("ledger/") and path.endswith(".jsonl")
+
+
+def is_page(path: str) -> bool:
+    """Whether a vault path is a page whose own lines can be searched: a daily note, an agent's page, MEMORY.md."""
+    if not path.endswith(".md"):
+        return False
+    whose, _, rest = path.removeprefix("agents/").partition("/") if path.startswith("agents/") else ("", "", path)
+    own_page = bool(whose) and "/" not in rest
+    return own_page or rest == "MEMORY.md" or (rest.startswith("daily/") and rest.count("/") == 1)

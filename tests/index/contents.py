@@ -10,6 +10,7 @@ from clawmem.index.intake import search_text
 from clawmem.index.lookup import all_facts
 from clawmem.index.refresh import rebuild
 from clawmem.index.store import Index
+from clawmem.model.passage import row_of
 from clawmem.vault.vault import Vault
 
 PROBES = 60
@@ -22,7 +23,17 @@ def contents(index: Index) -> dict[str, Any]:
     facts: dict[str, list[Any]] = {}
     for row in execute(f"SELECT {', '.join(columns)} FROM fact ORDER BY n"):
         facts.setdefault(row[columns.index("entity")], []).append(row)
-    rest = {name: execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall() for name in ("entity", "alias", "event")}
+    rest: dict[str, Any] = {
+        name: execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall() for name in ("entity", "alias", "ledger")
+    }
+    rest["event"] = execute(
+        "SELECT id, day, sitting, role, speaker, recalled, line FROM event ORDER BY day, n"
+    ).fetchall()
+    rest["note"] = execute("SELECT path, place, day, owner, text FROM note ORDER BY path, place").fetchall()
+    rest["edge"] = execute(
+        "SELECT fact.id, fact.entity, kind, target FROM edge LEFT JOIN fact USING (n) ORDER BY 1, 2, 3, 4"
+    ).fetchall()
+    rest["spoken"] = spoken(index)
     broken = execute("SELECT path FROM broken ORDER BY path").fetchall()
     return {"head": index.head(), "facts": facts, **rest, "broken": broken, "found": found(index)}
 
@@ -34,6 +45,18 @@ def found(index: Index) -> dict[str, list[str]]:
     probes = [*sorted(words)[:PROBES], "jane", "project", "absentia"]
     return {
         word: sorted(ids[match.n] for match in index.engine.search([word], 10_000, thorough=True)) for word in probes
+    }
+
+
+def spoken(index: Index) -> dict[str, list[str]]:
+    """For words of the events and notes, what each finds."""
+    execute = index.database.execute
+    names: dict[int, str] = dict(execute("SELECT n, line FROM event"))
+    names |= {-n: f"{path} {place}" for n, path, place in execute("SELECT n, path, place FROM note")}
+    words = {word for line in names.values() for word in re.findall(r"[a-z]{3,}", line.lower())}
+    return {
+        word: sorted(names[row_of(match.n)] for match in index.spoken.search([word], 10_000, thorough=True))
+        for word in [*sorted(words)[:PROBES], "meeting", "summary"]
     }
 
 
