@@ -24,6 +24,7 @@ VERBS: dict[str, Verb] = {
     "retract": Verb("retract", "Withdraw a fact that was never true."),
     "merge": Verb("merge", "Join two or more facts into one richer fact."),
     "link": Verb("link", "Connect two facts."),
+    "graph": Verb("graph", "Walk the links between facts and entities."),
     "note": Verb("note", "Write a line in the daily note."),
     "ingest": Verb("ingest", "Take events into the ledger, verbatim."),
     "synthesize": Verb("synthesize", "Write down what a day taught, and what matters most."),

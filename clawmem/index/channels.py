@@ -60,7 +60,7 @@ def predicate_channel(index: Index, question: str, catalog: Catalog, wanted: Fil
     asked = predicates_asked(catalog, question)
     if not asked:
         return Hits({}, False, "the question asks for no predicate of the catalog")
-    condition, values = _condition(wanted)
+    condition, values = condition_of(wanted)
     subjects = _names_in(question)
     rows = index.database.execute(
         f"SELECT n, length(subject) FROM fact WHERE predicate IN ({_marks(asked)})"
@@ -96,7 +96,7 @@ _TIMES = (
 
 
 def _in_time(index: Index, part: str, given: tuple[object, ...], wanted: Filter) -> list[int]:
-    condition, values = _condition(wanted)
+    condition, values = condition_of(wanted)
     column = part.split(" BETWEEN")[0].rsplit(" ", 1)[-1]
     query = f"SELECT n FROM fact WHERE {part} AND {condition} ORDER BY {column} DESC LIMIT ?"
     return [row[0] for row in index.database.execute(query, (*given, *values, CANDIDATES))]
@@ -104,7 +104,7 @@ def _in_time(index: Index, part: str, given: tuple[object, ...], wanted: Filter)
 
 def passing_rows(index: Index, numbers: Iterable[int], wanted: Filter) -> set[int]:
     """Those of the rows that pass the filter."""
-    condition, values = _condition(wanted)
+    condition, values = condition_of(wanted)
     passing: set[int] = set()
     for part in _portions(list(numbers)):
         query = f"SELECT n FROM fact WHERE n IN ({_marks(part)}) AND {condition}"
@@ -114,7 +114,7 @@ def passing_rows(index: Index, numbers: Iterable[int], wanted: Filter) -> set[in
 
 def all_passing(index: Index, wanted: Filter, limit: int | None = None) -> list[Placed]:
     """Every fact that passes the filter, in the order they were indexed."""
-    condition, values = _condition(wanted)
+    condition, values = condition_of(wanted)
     query = f"SELECT line, entity FROM fact WHERE {condition} ORDER BY n LIMIT ?"
     return [placed(row) for row in index.database.execute(query, (*values, -1 if limit is None else limit))]
 
@@ -146,7 +146,8 @@ _SKETCH = (
 )
 
 
-def _condition(wanted: Filter) -> tuple[str, tuple[object, ...]]:
+def condition_of(wanted: Filter) -> tuple[str, tuple[object, ...]]:
+    """The filter as an SQL condition on the columns of `fact`, and its values."""
     parts, values = [f"owner IN ({_marks(wanted.owners)})"], list[object](wanted.owners)
     if wanted.as_of:
         instant = wanted.as_of if len(wanted.as_of) > 10 else f"{wanted.as_of}T23:59:59Z"

@@ -1,0 +1,151 @@
+"""The graph as people walk it: what is around a node, how two nodes hang together, what points at one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError, NotFound, Refused
+from clawmem.index.channels import Filter
+from clawmem.index.graph import Edge, edges_at, is_fact, is_pointed_at
+from clawmem.index.lookup import Placed, by_ids, resolve
+from clawmem.index.refresh import answered
+from clawmem.index.store import Index
+from clawmem.memory.places import existing_entity
+from clawmem.model.caller import Caller
+from clawmem.vault.vault import Vault
+
+# A search that has seen this many nodes has met a hub and is given up, openly.
+MOST_SEEN = 50_000
+
+
+class Node(NamedTuple):
+    """A fact with its place, or an entity (`placed` is None)."""
+
+    name: str
+    placed: Placed | None = None
+
+
+class Step(NamedTuple):
+    """One edge of an answer, what it leads to, and how far from the start that is."""
+
+    edge: Edge
+    node: Node
+    depth: int
+
+
+class Walked(NamedTuple):
+    """Where the walk began and what it found, in order; `total` counts what a limit cut off too."""
+
+    start: Node
+    steps: tuple[Step, ...]
+    total: int
+    notices: tuple[str, ...] = ()
+
+
+def neighbors(vault: Vault, reference: str, caller: Caller, wanted: Filter, depth: int, limit: int) -> Walked:
+    """What lies within `depth` edges of a fact or an entity, nearest first."""
+    return answered(vault, lambda index: _neighbors(index, reference, caller, wanted, depth, limit))
+
+
+def backlinks(vault: Vault, reference: str, caller: Caller, wanted: Filter, limit: int) -> Walked:
+    """The facts that point at a fact or an entity; standing in an entity is no pointing at it."""
+
+    def act(index: Index) -> Walked:
+        start = _node(index, reference, caller)
+        found = [edge for edge in edges_at(index, start, wanted) if not edge.forward and edge.relation != "in"]
+        return _walked(index, start, [(edge, 1) for edge in found], limit)
+
+    return answered(vault, act)
+
+
+def path(vault: Vault, first: str, last: str, caller: Caller, wanted: Filter, longest: int) -> Walked:
+    """The shortest way from one node to another; Refused where none of at most `longest` edges is found."""
+    return answered(vault, lambda index: _path(index, first, last, caller, wanted, longest))
+
+
+def _neighbors(index: Index, reference: str, caller: Caller, wanted: Filter, depth: int, limit: int) -> Walked:
+    start = _node(index, reference, caller)
+    seen = {start}
+    found: list[tuple[Edge, int]] = []
+    edge_of = [start]
+    for level in range(1, depth + 1):
+        outer: list[str] = []
+        for node in edge_of:
+            for edge in edges_at(index, node, wanted):
+                if edge.target not in seen:
+                    seen.add(edge.target)
+                    outer.append(edge.target)
+                    found.append((edge, level))
+        edge_of = outer
+        if len(seen) > MOST_SEEN:
+            break
+    return _walked(index, start, found, limit)
+
+
+def _path(index: Index, first: str, last: str, caller: Caller, wanted: Filter, longest: int) -> Walked:
+    start, goal = _node(index, first, caller), _node(index, last, caller)
+    came: dict[str, Edge | None] = {start: None}
+    level = [start]
+    for _ in range(longest):
+        outer: list[str] = []
+        for node in level:
+            for edge in edges_at(index, node, wanted):
+                if edge.target not in came:
+                    came[edge.target] = edge
+                    outer.append(edge.target)
+        if goal in came:
+            break
+        if len(came) > MOST_SEEN:
+            raise Refused(
+                f"No way from {start} to {goal} was found among the {len(came):,} nearest nodes.",
+                "Start from a node with fewer connections, or ask for its `graph neighbors`.",
+            )
+        level = outer
+    if goal not in came:
+        raise NotFound(
+            f"No way of at most {longest} steps leads from {start} to {goal}.", "Allow more steps with --longest."
+        )
+    return _walked(index, start, [(edge, at) for at, edge in enumerate(_way(came, goal), 1)], None)
+
+
+def _way(came: dict[str, Edge | None], goal: str) -> list[Edge]:
+    way: list[Edge] = []
+    edge = came[goal]
+    while edge is not None:
+        way.append(edge)
+        edge = came[edge.source]
+    return way[::-1]
+
+
+def _walked(index: Index, start: str, found: list[tuple[Edge, int]], limit: int | None) -> Walked:
+    shown = found[:limit]
+    nodes = _nodes(index, [start, *(edge.target for edge, _ in shown)])
+    steps = tuple(Step(edge, nodes[edge.target], depth) for edge, depth in shown)
+    return Walked(nodes[start], steps, len(found), index.notices)
+
+
+def _nodes(index: Index, names: Iterable[str]) -> dict[str, Node]:
+    wanted = list(dict.fromkeys(names))
+    facts = by_ids(index, (name for name in wanted if is_fact(name)))
+    return {name: Node(name, facts.get(name)) for name in wanted}
+
+
+def _node(index: Index, reference: str, caller: Caller) -> str:
+    """The fact or entity that a reference names: an id or its prefix, else a name, title or alias."""
+    if is_fact(reference):
+        return resolve(index, reference)
+    if is_pointed_at(index, reference):
+        return reference
+    try:
+        return existing_entity(index, reference, caller)
+    except ClawmemError as problem:
+        if "/" in reference or "may be" in problem.message:
+            raise
+        try:
+            return resolve(index, reference)
+        except NotFound:
+            raise NotFound(
+                f"Nothing goes by '{reference}', neither a fact nor an entity.",
+                "`clawmem entity list` and `clawmem recall` show what there is.",
+            ) from None
