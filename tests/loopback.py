@@ -1,4 +1,4 @@
-"""A model on this machine: a real HTTP server on loopback that speaks the OpenAI chat completions protocol."""
+"""A model on this machine: a real HTTP server on loopback that speaks the OpenAI protocol."""
 
 from __future__ import annotations
 
@@ -34,8 +34,16 @@ class Asked(NamedTuple):
     @property
     def events(self) -> list[dict[str, Any]]:
         """The events that were shown, as the data they came as."""
-        told = next(one["content"] for one in self.messages if "<events>" in one["content"] and one["role"] == "user")
-        inside = told.split("<events>\n", 1)[1].rsplit("\n</events>", 1)[0]
+        return self._data("events")
+
+    @property
+    def facts(self) -> list[dict[str, Any]]:
+        """The facts that were shown to be judged, as the data they came as."""
+        return self._data("facts")
+
+    def _data(self, what: str) -> list[dict[str, Any]]:
+        told = next(one["content"] for one in self.messages if f"<{what}>" in one["content"] and one["role"] == "user")
+        inside = told.split(f"<{what}>\n", 1)[1].rsplit(f"\n</{what}>", 1)[0]
         return [json.loads(line) for line in inside.split("\n")]
 
 
@@ -71,7 +79,7 @@ def serving(*behaviours: Behaviour) -> Iterator[Loopback]:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             wire = (
                 loopback.next(Asked(body, dict(self.headers.items())))
-                if self.path == "/v1/chat/completions"
+                if self.path in ("/v1/chat/completions", "/v1/embeddings")
                 else Wire(404, b"{}")
             )
             with suppress(BrokenPipeError, ConnectionResetError):
@@ -125,6 +133,25 @@ def refuses(status: int, message: str = "no", kind: str = "error") -> Behaviour:
     """Answer with an error as OpenAI does."""
     body = json.dumps({"error": {"message": message, "type": kind, "code": kind, "param": None}}).encode()
     return lambda asked: Wire(status, body)
+
+
+def embeds(*topics: str, tokens: int = 5) -> Behaviour:
+    """Answer as the embeddings protocol has it: each text's vector says which topics, words in a row, it speaks of."""
+
+    def answer(asked: Asked) -> Wire:
+        rows = [
+            {
+                "object": "embedding",
+                "index": at,
+                "embedding": [0.1] + [float(any(word in text.lower() for word in topic.split())) for topic in topics],
+            }
+            for at, text in enumerate(asked.body["input"])
+        ]
+        usage = {"prompt_tokens": tokens * len(rows), "total_tokens": tokens * len(rows)}
+        body = {"object": "list", "model": "loopback", "data": rows, "usage": usage}
+        return Wire(200, json.dumps(body).encode())
+
+    return answer
 
 
 def raw(status: int, body: bytes) -> Behaviour:

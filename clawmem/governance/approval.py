@@ -20,9 +20,25 @@ from clawmem.model.entity import items_path
 from clawmem.model.fact import RETRACTED, Fact, Link
 from clawmem.model.ids import new_fact_id
 from clawmem.model.layout import CATALOG
-from clawmem.model.proposal import END, LINE, MERGE, PREDICATE, RETRACT, SUPERSEDE, Entry, Line, Proposal, Target
+from clawmem.model.promotion import Judgement, promoted, promotion_of, refusal
+from clawmem.model.proposal import (
+    END,
+    LINE,
+    MERGE,
+    PREDICATE,
+    PROMOTE,
+    RETRACT,
+    SUPERSEDE,
+    Entry,
+    Line,
+    Proposal,
+    Target,
+    Worth,
+)
+from clawmem.model.quarantine import approved, orders_in
 from clawmem.model.succession import Succession, correct, succeed
 from clawmem.model.text import normal
+from clawmem.model.trust import is_low
 
 
 class Plan(NamedTuple):
@@ -49,13 +65,20 @@ def plan_approval(work: Writing, proposal: Proposal, reason: str | None, beside:
     if proposal.does == LINE and proposal.line:
         return _line(work, proposal.line)
     targets = [_target(work, one, proposal) for one in proposal.targets]
+    if proposal.does == PROMOTE and proposal.worth and targets:
+        return _promotion(work, proposal, proposal.worth, targets[0])
     if proposal.does == RETRACT or proposal.fact is None:
         return _retraction(work, proposal, targets, reason)
     if beside and (proposal.kind != "conflict" or proposal.does in (MERGE, END)):
         raise Refused("Only a fact that contradicts others can stand beside them.", "Approve it without --beside.")
+    _refuse_agent(work, proposal.fact)
     fact = completed(proposal.fact, work.caller, new_fact_id(work.caller.entropy, TakenIds(work.index)))
+    if is_low(fact.trust) or orders_in(fact):
+        fact = approved(fact, work.caller.agent or "a person", stamp(work.caller.now))
     _check_evidence(work, fact)
     _refuse_known(work, fact, proposal, beside)
+    if proposal.does == PROMOTE and proposal.worth:
+        fact = promoted(fact, proposal.worth.on, _judgement(proposal.worth), proposal.id)
     return _kept(work, proposal, fact, targets, _place(work, proposal.fact, proposal), reason, beside)
 
 
@@ -83,6 +106,33 @@ def _kept(
         place.entity,
         tuple(one.id for one in done.closed),
     )
+
+
+def _refuse_agent(work: Writing, fact: Fact) -> None:
+    """What comes from outside, or reads as an order, only a person lets in: an agent may have been told to."""
+    if work.caller.agent and (is_low(fact.trust) or orders_in(fact)):
+        raise Refused(
+            f"It comes from outside (trust {fact.trust}), so only a person may approve it, and "
+            f"{work.caller.agent} is an agent.",
+            "A person runs the same command without --agent and CLAWMEM_AGENT.",
+        )
+
+
+def _promotion(work: Writing, proposal: Proposal, worth: Worth, target: Placed) -> Plan:
+    """The fact promoted as it would have been without a person, but for the mark of the proposal."""
+    hint = f"`clawmem review reject {proposal.id}` closes it."
+    mark = promotion_of(target.fact)
+    if mark is not None:
+        raise Refused(f"{target.fact.id} was promoted already, for {mark['on']}.", hint)
+    against = refusal(target.fact, target.entity, day_of(stamp(work.caller.now)))
+    if against:
+        raise Refused(f"{target.fact.id} cannot be promoted any more: {against}.", hint)
+    lifted = Placed(promoted(target.fact, worth.on, _judgement(worth), proposal.id), target.entity)
+    return Plan((lifted,), ("updated",), _items(work, [lifted]), target.entity)
+
+
+def _judgement(worth: Worth) -> Judgement:
+    return Judgement(worth.score, worth.reasons)
 
 
 def _said(fact: Fact, at: str) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
 from clawmem.learning.answers import CATEGORIES, SCHEMA, understood
 from clawmem.learning.cursor import PATH, parse_cursor, unread
-from clawmem.learning.extraction import RULES, Extraction
+from clawmem.learning.extraction import RULES, Extraction, ledgers
 from clawmem.learning.pieces import Piece, as_data, pieces, question, speaks
-from clawmem.learning.telemetry import cents_of, runs_of, telemetry
+from clawmem.learning.telemetry import JUDGING, cents_of, runs_of, telemetry_of_reading, worth_telling
 from clawmem.llm.budget import Account, amount
 from clawmem.llm.choice import Model
 from clawmem.llm.client import Message, check, prices_of
@@ -22,6 +23,7 @@ from clawmem.model.catalog import Catalog
 from clawmem.model.dates import day_of, stamp
 from clawmem.model.event import Event, parse_events, people_in
 from clawmem.model.proposition import Proposition
+from clawmem.model.text import counted
 from clawmem.vault.vault import Vault
 
 _DATA_FOLLOWS = "The events, as data:\n{events}\nList their facts, at most {most}. JSON only."
@@ -29,9 +31,12 @@ _DATA_FOLLOWS = "The events, as data:\n{events}\nList their facts, at most {most
 _HOPELESS = 2
 
 
-def read_by_model(vault: Vault, caller: Caller, model: Model, dry_run: bool = False) -> Extraction:
-    """Let the model read every event that no earlier round has; what it does not come to waits for the next run."""
-    events = _unread(vault)
+def read_by_model(
+    vault: Vault, caller: Caller, model: Model, dry_run: bool = False, days: Collection[str] | None = None
+) -> Extraction:
+    """Let the model read every event of these days, or of all, that no earlier round has; what it does not come to
+    waits for the next run."""
+    events = _unread(vault, days)
     telling = [event for event in events if speaks(event)]
     silent: dict[str, tuple[Proposition, ...]] = {event.id: () for event in events if not speaks(event)}
     if not telling:
@@ -61,24 +66,15 @@ def _extraction(
         notices.append(f"{problem.message} The rules read the rest, as llm.fallback says.")
     account = reader.account
     left = None
-    if account is not None and _worth_telling(account, outcome, runs):
-        left = telemetry(
+    readings = [one for one in runs if one.get("task") != JUDGING]
+    if account is not None and worth_telling(account.spent, outcome, readings):
+        left = telemetry_of_reading(
             caller, model.name, account.spent, account.prices is not None, outcome,
             len(read), reader.dropped, reader.unmapped,
         )  # fmt: skip
     return Extraction(
         model.name, by_rules, found, left, None if by_rules else problem, dict(reader.dropped), tuple(notices)
     )
-
-
-def _worth_telling(account: Account, outcome: str, runs: Sequence[Any]) -> bool:
-    """Every run that called the model leaves an event, but the same failure at no cost only once a day, or a
-    machine without network would commit at every beat."""
-    spent = account.spent
-    if not spent.calls:
-        return False
-    costly = spent.cents or spent.prompt_tokens or spent.answer_tokens or not runs
-    return bool(costly or runs[-1].get("outcome") != outcome)
 
 
 class _Reader:
@@ -196,12 +192,11 @@ def messages(shown: Sequence[Piece], catalog: Catalog, account: Account) -> list
     return [{"role": "system", "content": told}, {"role": "user", "content": asked}]
 
 
-def _unread(vault: Vault) -> list[Event]:
+def _unread(vault: Vault, days: Collection[str] | None) -> list[Event]:
     cursor = parse_cursor(vault.read(PATH))
     fresh: list[Event] = []
-    for path in sorted((vault.root / "ledger").glob("*.jsonl")):
-        name = f"ledger/{path.name}"
-        fresh += unread(parse_events(vault.read(name) or b"", name), cursor.days.get(path.stem))
+    for name in ledgers(vault, days):
+        fresh += unread(parse_events(vault.read(name) or b"", name), cursor.days.get(PurePosixPath(name).stem))
     return fresh
 
 
@@ -212,4 +207,5 @@ def _rehearsal(model: Model, events: Sequence[Event], catalog: Catalog) -> str:
     first = waiting[: question(waiting)]
     most = account.most(prompt_tokens(messages(first, catalog, account)))
     price = f"the first call can cost {amount(most)}" if most is not None else "its price is not known"
-    return f"A dry run calls no model: {len(events)} events wait for {model.name}; {price}."
+    wait = "waits" if len(events) == 1 else "wait"
+    return f"A dry run calls no model: {counted(len(events), 'event')} {wait} for {model.name}; {price}."

@@ -34,6 +34,12 @@ def unread(events: Sequence[Event], reached: Reached | None) -> Sequence[Event]:
     return events[reached.events :]
 
 
+def moved(old: Cursor, new: Cursor) -> frozenset[str]:
+    """The days that learning stands elsewhere in, as after an undo or a merge."""
+    days = old.days.keys() | new.days.keys()
+    return frozenset(day for day in days if old.days.get(day) != new.days.get(day))
+
+
 def parse_cursor(data: bytes | None) -> Cursor:
     """The cursor as kept in the vault; the beginning where there is none."""
     if data is None:

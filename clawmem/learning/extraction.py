@@ -58,8 +58,17 @@ class Extraction(NamedTuple):
 BY_RULES = Extraction()
 
 
-def extract_unread(vault: Vault, caller: Caller, model: Model | None, dry_run: bool = False) -> Extraction:
-    """Let the model, where there is one, read what no earlier round has; else everything is left to the rules.
+def ledgers(vault: Vault, days: Collection[str] | None) -> list[str]:
+    """The vault paths of the ledger's files, oldest first: of these days, or of all."""
+    found = sorted((vault.root / "ledger").glob("*.jsonl"))
+    return [f"ledger/{path.name}" for path in found if days is None or path.stem in days]
+
+
+def extract_unread(
+    vault: Vault, caller: Caller, model: Model | None, dry_run: bool = False, days: Collection[str] | None = None
+) -> Extraction:
+    """Let the model, where there is one, read what no earlier round has, of these days or of all; else everything is
+    left to the rules.
 
     No lock is held meanwhile: a model takes seconds, and other writers must not wait for it.
     """
@@ -67,4 +76,4 @@ def extract_unread(vault: Vault, caller: Caller, model: Model | None, dry_run: b
         return BY_RULES
     from clawmem.learning.by_model import read_by_model  # only where a model is set
 
-    return read_by_model(vault, caller, model, dry_run)
+    return read_by_model(vault, caller, model, dry_run, days)

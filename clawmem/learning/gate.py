@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clawmem.learning.sameness import alike, contained
 from clawmem.model.fact import Fact
 from clawmem.model.proposition import Proposition
-from clawmem.model.text import LONGEST_FACT, normal
+from clawmem.model.text import LONGEST_FACT, counted, normal
 
 FindSecret = Callable[[str], str | None]
 
@@ -78,7 +78,7 @@ def _trust(proposition: Proposition, limits: Limits) -> Verdict | None:
 def _utility(proposition: Proposition, limits: Limits) -> Verdict | None:
     words = proposition.statement.split()
     if len(words) < limits.words:
-        return Verdict(False, "utility", f"It has only {len(words)} words, too few to say something.")
+        return Verdict(False, "utility", f"It has only {counted(len(words), 'word')}, too few to say something.")
     if len(proposition.statement) > LONGEST_FACT:
         return Verdict(False, "utility", f"It is longer than {LONGEST_FACT:,} characters, more than one statement.")
     if proposition.confidence < limits.confidence:

@@ -18,6 +18,7 @@ from clawmem.model.dates import day_of, stamp
 from clawmem.model.event import Event, ledger_path, render_events
 from clawmem.model.recalled import is_recalled
 from clawmem.model.secrets import find_secret, redact
+from clawmem.model.text import counted
 from clawmem.model.transcript import Message, Skipped
 from clawmem.vault.vault import Vault
 
@@ -55,7 +56,8 @@ def ingest(vault: Vault, messages: Iterable[Message | Skipped], caller: Caller, 
                 intake.take(part)
         except ClawmemError as problem:
             if intake.added:
-                problem.hint = f"{intake.added:,} events are kept; the same command again adds the rest. {problem.hint}"
+                kept = f"{counted(intake.added, 'event')} {'is' if intake.added == 1 else 'are'} kept"
+                problem.hint = f"{kept}; the same command again adds the rest. {problem.hint}"
             raise
         return intake.done(skipped)
 
@@ -206,7 +208,7 @@ def _change(work: Writing, events: Sequence[Event], source: str) -> Change:
     first, last = min(by_day), max(by_day)
     span = first if first == last else f"{first} to {last}"
     return Change(
-        subject_line("ingest", "ledger", f"{len(events)} events from {source} ({span})"),
+        subject_line("ingest", "ledger", f"{counted(len(events), 'event')} from {source} ({span})"),
         writes,
         trailers("ingest", agent=work.caller.agent, session=work.caller.session, sources=[source]),
         author=agent_author(work.caller.agent),

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-import re
-
-_ORDERS = r"(?:instruction|prompt|rule|guideline|direction|message)s?\b"
-_COMMANDS = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass) (?:\w+ ){0,2}(?:your|previous|prior|above|earlier|preceding) "
-    rf"(?:\w+ ){{0,3}}{_ORDERS}"
-    r"|\b(?:ignore|disregard|forget) (?:everything|anything|all) (?:\w+ ){0,3}(?:above|before|told|said|instructed)\b"
-    rf"|\b(?:ignore|disregard|forget|override) (?:all|any) (?:of the )?(?:\w+ )?{_ORDERS}"
-    r"|\byour (?:new |updated |real )?(?:system|developer) (?:prompt|message|instruction)s?\b"
-    r"|^\W*(?:system|developer)(?: prompt| message| override)?\s*:\s*(?:you|ignore|override|new|from now)\b"
-    r"|\byou are (?:now|no longer) (?:DAN\b|in \w+ mode|bound\b"
-    r"|(?:an? )?(?:\w+ )?(?:AI|assistant|model|shell|terminal|root)\b)"
-    r"|</?\s*events\s*>|<\|[a-z_]+\|>|\[/?INST\]",
-    re.IGNORECASE | re.MULTILINE,
-)
+from clawmem.model.event import Event
+from clawmem.model.injection import Injection, find_injection
+from clawmem.model.proposition import Proposition
+from clawmem.model.quarantine import orders_in_text
+from clawmem.model.trust import is_low
 
 
 def commands_a_model(text: str) -> bool:
-    """Whether a text tries to give orders to a model that reads it."""
-    return _COMMANDS.search(text) is not None
+    """Whether a text tries to give orders to a model that reads it, as no honest text does."""
+    return find_injection(text, forged_only=True) is not None
+
+
+def orders_in(event: Event) -> Injection | None:
+    """The orders to a machine in an event: of any kind where a tool speaks, else only those that are forged, for a
+    person may say how to be served."""
+    return find_injection(event.text, forged_only=not speaks_as_tool(event))
+
+
+def as_trusted(event: Event, found: tuple[Proposition, ...]) -> tuple[Proposition, ...]:
+    """What was read in an event: none of it trusted where the event gives orders to a machine, and of a tool's words
+    only what tells something."""
+    if not found:
+        return found
+    if orders_in(event) is not None:
+        return tuple(one._replace(trust="external") for one in found)
+    return tuple(
+        one._replace(trust="external") if is_low(one.trust) and orders_in_text(one.source_text, outside=True) else one
+        for one in found
+    )
+
+
+def speaks_as_tool(event: Event) -> bool:
+    """Whether the text of an event comes from a program and not from somebody who takes part."""
+    return event.role == "tool" or event.kind in ("tool_call", "tool_result")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from clawmem.errors import Unreadable
 from clawmem.learning.adapt import adaptation
 from clawmem.learning.candidate import KEPT, Candidate
-from clawmem.learning.cursor import PATH, Cursor, Reached, parse_cursor, render_cursor, unread
-from clawmem.learning.extraction import BY_RULES, Extraction, extract_unread
+from clawmem.learning.cursor import PATH, Cursor, Reached, moved, parse_cursor, render_cursor, unread
+from clawmem.learning.extraction import BY_RULES, Extraction, extract_unread, ledgers
 from clawmem.learning.gate import DEFAULT_LIMITS
 from clawmem.learning.mind import Mind
 from clawmem.learning.round import Extractor, Round, Terms
@@ -20,7 +22,9 @@ from clawmem.memory.writing import Writing, writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.event import Event, parse_events, people_in
+from clawmem.model.layout import is_ledger
 from clawmem.model.proposal import Proposal
+from clawmem.model.text import counted
 from clawmem.vault.vault import Vault
 
 _SHOWN_IN_BODY = 100
@@ -43,13 +47,37 @@ class Learned(NamedTuple):
         return sum(1 for one in self.candidates if one.outcome == outcome)
 
 
-def learn(vault: Vault, caller: Caller, dry_run: bool = False, model: Model | None = None) -> Learned:
+def days_to_read(vault: Vault, since: str | None) -> frozenset[str] | None:
+    """The days of the ledger that may hold unread events, where every event of the commit `since` was read: those
+    that changed, and those that learning stands elsewhere in since. None, all of them, where that cannot be told."""
+    head = vault.head().commit
+    changed = vault.changed_between(since, head) if since and head else None
+    if changed is None or since is None:
+        return None
+    days = frozenset(PurePosixPath(path).stem for path in changed if is_ledger(path))
+    if PATH not in changed:
+        return days
+    try:
+        before = parse_cursor(vault.contents_at(since, [PATH])[PATH])
+    except Unreadable:
+        return None
+    return days | moved(before, parse_cursor(vault.read(PATH)))
+
+
+def learn(
+    vault: Vault,
+    caller: Caller,
+    dry_run: bool = False,
+    model: Model | None = None,
+    days: Collection[str] | None = None,
+) -> Learned:
     """Learn from every event that no earlier round has read, by rules or by a model; with `dry_run` nothing is
-    written. What a model did not come to waits for the next round."""
-    read = extract_unread(vault, caller, model, dry_run)
+    written. What a model did not come to waits for the next round. Only these `days` are looked at, where they are
+    given: the caller knows that all others were read."""
+    read = extract_unread(vault, caller, model, dry_run, days)
     with writing(vault, caller, "learn") as work:
         cursor = parse_cursor(work.read(PATH))
-        events, reached = unread_events(work, cursor, read)
+        events, reached = unread_events(work, cursor, read, days)
         if not events and not read.telemetry:
             return Learned(0, (), (), None, read.extractor, (*work.notices, *read.notices), extraction=read)
         mind = Mind(work, cursor)
@@ -74,18 +102,20 @@ def learn(vault: Vault, caller: Caller, dry_run: bool = False, model: Model | No
         )
 
 
-def unread_events(work: Writing, cursor: Cursor, read: Extraction) -> tuple[list[Event], dict[str, Reached]]:
+def unread_events(
+    work: Writing, cursor: Cursor, read: Extraction, days: Collection[str] | None = None
+) -> tuple[list[Event], dict[str, Reached]]:
     """Events the cursor has not reached and somebody read, in order of day, and how far each day reaches now."""
     fresh: list[Event] = []
     reached = dict(cursor.days)
-    for path in sorted((work.vault.root / "ledger").glob("*.jsonl")):
-        name = f"ledger/{path.name}"
+    for name in ledgers(work.vault, days):
+        day = PurePosixPath(name).stem
         events = parse_events(work.read(name) or b"", name)
-        waiting = unread(events, reached.get(path.stem))
+        waiting = unread(events, reached.get(day))
         new = list(takewhile(read.covers, waiting))
         if new:
             fresh += new
-            reached[path.stem] = Reached(len(events) - len(waiting) + len(new), new[-1].id)
+            reached[day] = Reached(len(events) - len(waiting) + len(new), new[-1].id)
     return fresh, reached
 
 
@@ -105,9 +135,9 @@ def _change(mind: Mind, candidates: Sequence[Candidate], events: int, reached: M
         supersedes=[link.to for one in kept if one.fact for link in one.fact.links],
         events=list(dict.fromkeys(one.proposition.event_id for one in kept)),
     )
-    words = f"{_number(len(kept), 'fact')} from {_number(events, 'event')}"
+    words = f"{counted(len(kept), 'fact')} from {counted(events, 'event')}"
     if mind.proposals:
-        words += f", {_number(len(mind.proposals), 'proposal')}"
+        words += f", {counted(len(mind.proposals), 'proposal')}"
     return Change(
         subject_line("learn", "ledger", words),
         {**mind.writes(), PATH: render_cursor(Cursor(reached, mind.mentions()))},
@@ -121,7 +151,3 @@ def _body(kept: Sequence[Candidate], proposals: Sequence[Proposal]) -> str:
     lines += [f"- {one.id} waits for review: {one.says}" for one in proposals]
     more = len(lines) - _SHOWN_IN_BODY
     return "\n".join([*lines[:_SHOWN_IN_BODY], *([f"- and {more} more"] if more > 0 else [])])
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}" + ("" if count == 1 else "s")

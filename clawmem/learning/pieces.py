@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from clawmem.learning.injection import commands_a_model
+from clawmem.learning.injection import orders_in
 from clawmem.learning.rules import THE_USER
 from clawmem.model.event import Event
 from clawmem.model.recalled import masked
@@ -45,7 +45,7 @@ def pieces(events: Iterable[Event], speakers: Collection[str]) -> Iterator[Piece
     """The events in pieces, in order."""
     for event in events:
         role, speaker = _voice(event, speakers)
-        text, start, orders = masked(event.text), 0, commands_a_model(event.text)
+        text, start, orders = masked(event.text), 0, orders_in(event) is not None
         while True:
             end = _cut(text, start)
             yield Piece(event, start, text[start:end], speaker, role, end >= len(text), orders)

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from clawmem.index.lookup import placed
+from clawmem.index.lookup import PLACED, placed
 from clawmem.index.store import Index
 from clawmem.model.catalog import Catalog, Predicate, canonical
 from clawmem.model.fact import Fact
@@ -127,7 +127,7 @@ def _standing(index: Index, predicate: str | None, phrase: str | None) -> list[F
     """The facts that stand with exactly this predicate (or none) and this phrase (or any)."""
     quoted = f'"relation_phrase": {json.dumps(phrase, ensure_ascii=False)}' if phrase else ""
     rows = index.database.execute(
-        "SELECT line, entity FROM fact WHERE predicate IS ? AND status IN ('active', 'archived')"
+        f"SELECT {PLACED} FROM fact WHERE predicate IS ? AND status IN ('active', 'archived')"
         " AND instr(line, ?) ORDER BY n",
         (predicate, quoted),
     )

@@ -1,162 +1,212 @@
 """Promotion: the facts of a day that are worth thirty days are marked and lifted, in one commit, each with its reason.
 
-What learning only noted, because nothing deserved an entity yet, is looked at again from its events.
+What learning only noted, because nothing deserved an entity yet, is looked at again from its events. What a person
+should decide is proposed in the same commit.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clawmem.index.lookup import TakenIds, about, entities, entity_exists, holding, of_days
+from clawmem.errors import ClawmemError
+from clawmem.index.lookup import entity_exists, holding
 from clawmem.learning.adapt import adaptation
-from clawmem.learning.cursor import PATH as CURSOR
-from clawmem.learning.cursor import parse_cursor
-from clawmem.learning.entities import Titles, place
-from clawmem.learning.gate import judge as gate
-from clawmem.learning.reconcile import ADD, reconcile
-from clawmem.learning.rules import extract
+from clawmem.learning.contenders import Contender, contenders
+from clawmem.learning.doubtful import Docket
+from clawmem.learning.extraction import RULES
+from clawmem.learning.telemetry import with_telemetry
+from clawmem.llm.choice import Model
 from clawmem.memory.places import new_entity_files
+from clawmem.memory.proposals import filing, filing_trailers
 from clawmem.memory.writing import Writing, items_write, writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
-from clawmem.model.daily import daily_path
-from clawmem.model.dates import day_of, stamp
-from clawmem.model.day_page import mentions_of
-from clawmem.model.event import Event, ledger_path, parse_events, people_in
+from clawmem.model.dates import day_of
 from clawmem.model.fact import Fact
-from clawmem.model.ids import new_fact_id
-from clawmem.model.learned import learned_fact
-from clawmem.model.promotion import MARK, Candidate, Verdict, decide, judge, para_class, promoted, promotion_of
-from clawmem.model.proposition import Proposition
-from clawmem.model.recalled import masked
-from clawmem.model.secrets import find_secret
-from clawmem.model.text import normal, one_line
+from clawmem.model.promotion import (
+    MARK,
+    Candidate,
+    Judgement,
+    Terms,
+    Verdict,
+    decide,
+    judge,
+    para_class,
+    promoted,
+    promotion_of,
+)
+from clawmem.model.proposal import Proposal
+from clawmem.model.text import counted, one_line
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.learning.judging import Judging
 
 
 class Promoted(NamedTuple):
-    """The day, every candidate's verdict best first, the ids of facts that were only notes before, the commit."""
+    """The day, every candidate's verdict best first, the ids of facts that were only notes before, the commit; the
+    proposals for a person; who judged, what the model's run cost, and why it did not judge everything."""
 
     on: str
     verdicts: tuple[Verdict, ...]
     noted: tuple[str, ...] = ()
     commit: str | None = None
     notices: tuple[str, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+    judge: str = RULES
+    run: Any = None
+    problem: ClawmemError | None = None
 
     @property
     def kept(self) -> tuple[Verdict, ...]:
         """The verdicts that promote."""
         return tuple(one for one in self.verdicts if one.promoted)
 
-
-class _Noted(NamedTuple):
-    """A note that an entity has room for now: the fact it makes, and the title of the entity where that is new."""
-
-    fact: Fact
-    entity: str
-    title: str | None
+    @property
+    def waiting(self) -> tuple[Verdict, ...]:
+        """The verdicts that leave it to a person."""
+        return tuple(one for one in self.verdicts if one.waits)
 
 
-def promote(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> Promoted:
+class _Day(NamedTuple):
+    """The candidates of a day, what each of them is by its id, what bears on them, and the terms."""
+
+    on: str
+    candidates: tuple[Candidate, ...]
+    contenders: dict[str, Contender]
+    docket: Docket
+    terms: Terms
+
+
+def promote(vault: Vault, caller: Caller, on: str, dry_run: bool = False, model: Model | None = None) -> Promoted:
     """Promote the best facts that the day `on` taught or recorded, at most as many as are in force for one day.
 
-    What was promoted for that day before counts, so that a second run promotes nothing more.
+    What was promoted for that day before counts, so that a second run promotes nothing more. A model, where there is
+    one, judges what thirty days are worth; what it does not come to, the rules judge.
     """
+    judging = _judging(vault, caller, on, dry_run, model)
     with writing(vault, caller, "promote") as work:
-        values = adaptation(work.read, vault.settings)
-        before = [one for one in holding(work.index, f'"{MARK}"') if _promoted_on(one.fact) == on]
-        left = max(0, values.max_facts - len(before))
-        notes = {one.fact.id: one for one in _noted(work, on)}
-        rows = [*_of_day(work, on), *((one.fact, one.entity) for one in notes.values())]
-        candidates = [Candidate(fact, entity, judge(fact, entity, on)) for fact, entity in rows]
-        verdicts = tuple(decide(candidates, values.score, left))
-        kept = [one.candidate for one in verdicts if one.promoted]
-        noted = tuple(one.fact.id for one in kept if one.fact.id in notes)
-        if dry_run or not kept:
-            return Promoted(on, verdicts, noted, notices=work.notices)
-        change = _change(work, on, kept, [notes[one] for one in noted])
-        return Promoted(on, verdicts, noted, work.commit([change])[-1], work.notices)
+        day = _day(work, on, model if judging and judging.judgements else None)
+        candidates = [one._replace(judgement=_judged(one, judging)) for one in day.candidates]
+        verdicts = decide(candidates, day.terms)
+        proposals: list[Proposal] = []
+        commit = None
+        if not dry_run:
+            verdicts, proposals = _proposed(day, verdicts)
+            commit = _commit(work, day, verdicts, proposals, judging)
+        noted = [one.candidate.fact.id for one in verdicts if one.promoted]
+        done = Promoted(
+            on,
+            tuple(verdicts),
+            tuple(one for one in noted if day.contenders[one].noted),
+            commit,
+            (*work.notices, *day.docket.notices),
+            tuple(proposals),
+        )
+    return _with_judging(done, judging)
 
 
-def _promoted_on(fact: Fact) -> str | None:
+def _judging(vault: Vault, caller: Caller, on: str, dry_run: bool, model: Model | None) -> Judging | None:
+    """Let the model, where there is one, judge what can be promoted; no lock is held while it thinks."""
+    if model is None:
+        return None
+    from clawmem.learning.judging import Judging, judge_by_model  # only where a model is set
+
+    with writing(vault, caller, "promote") as work:
+        day = _day(work, on, model)
+    ranked = sorted(day.candidates, key=lambda one: -one.judgement.score)
+    open_ones = [one for one in ranked if one.judgement.refusal is None and one.settled is None]
+    if day.terms.most <= day.terms.before or not open_ones:
+        return None
+    if dry_run:
+        words = f"A dry run calls no model: {counted(len(open_ones), 'candidate')} would be shown to {model.name}."
+        return Judging(notices=(words,))
+    return judge_by_model(caller, model, open_ones, on, day.terms.worth, vault.read)
+
+
+def _day(work: Writing, on: str, model: Model | None) -> _Day:
+    settings = work.vault.settings
+    values, docket = adaptation(work.read, settings), Docket(work)
+    found = {one.fact.id: one for one in contenders(work, on)}
+    terms = Terms(
+        values.score,
+        min(values.max_facts, model.limits.facts) if model else values.max_facts,
+        sum(1 for one in holding(work.index, f'"{MARK}"') if _promoted_alone(one.fact, on)),
+        settings.number("promotion.margin"),
+        settings.whole("promotion.max_proposals"),
+        docket.asked(on),
+    )
+    candidates = tuple(docket.candidate(one, judge(one.fact, one.entity, on)) for one in found.values())
+    return _Day(on, candidates, found, docket, terms)
+
+
+def _promoted_alone(fact: Fact, on: str) -> bool:
+    """Whether the fact was promoted for that day without a person: only that counts against the day's limit."""
     mark = promotion_of(fact)
-    return day_of(mark["on"]) if mark else None
+    return mark is not None and day_of(mark["on"]) == on and "proposal" not in mark
 
 
-def _of_day(work: Writing, on: str) -> list[tuple[Fact, str]]:
-    """The facts that the day taught or recorded and that were not promoted before."""
-    return [
-        (fact, entity)
-        for fact, entity in of_days(work.index, [on])
-        if promotion_of(fact) is None and work.is_whole(entity)
-    ]
+def _judged(one: Candidate, judging: Judging | None) -> Judgement:
+    return judging.of(one.fact, one.entity, one.judgement) if judging else one.judgement
 
 
-def _noted(work: Writing, on: str) -> list[_Noted]:
-    """What was only noted that day and that an entity has room for by now, read again from its events."""
-    waiting = {normal(line) for line in mentions_of(work.text(daily_path(on)))}
-    path = ledger_path(on)
-    data = work.read(path) if waiting else None
-    if not data:
-        return []
-    events = parse_events(data, path)
-    titles = Titles({one.name: (one.title, *one.aliases) for one in entities(work.index)})
-    mentions = parse_cursor(work.read(CURSOR)).mentions
-    enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
-    taken = TakenIds(work.index)
-    found: list[_Noted] = []
-    for proposition, event in _propositions(work, events):
-        placement = place(proposition, titles, mentions, enough)
-        if normal(proposition.statement) in waiting and placement.entity and _is_news(work, proposition):
-            waiting.discard(normal(proposition.statement))
-            fact_id = new_fact_id(work.caller.entropy, taken)
-            fact = learned_fact(proposition, event, fact_id, stamp(work.caller.now), "promotion/rules")
-            taken.add(fact.id)
-            found.append(_Noted(fact, placement.entity, placement.title if placement.create else None))
-    return found
+def _proposed(day: _Day, verdicts: Sequence[Verdict]) -> tuple[list[Verdict], list[Proposal]]:
+    """The verdicts with the ids of the proposals that are to be filed, and those."""
+    proposals, known = [], []
+    for one in verdicts:
+        if one.waits:
+            proposals.append(day.docket.proposal(day.contenders[one.candidate.fact.id], one, day.on))
+            known.append(one._replace(proposal=proposals[-1].id))
+        else:
+            known.append(one)
+    return known, proposals
 
 
-def _propositions(work: Writing, events: Sequence[Event]) -> Iterable[tuple[Proposition, Event]]:
-    speakers = tuple(people_in(events))
-    for event in events:
-        if not event.recalled:
-            for proposition in extract(event._replace(text=masked(event.text)), work.vault.catalog, speakers):
-                yield proposition, event
+def _with_judging(done: Promoted, judging: Judging | None) -> Promoted:
+    if judging is None:
+        return done
+    notices = (*done.notices, *judging.notices)
+    return done._replace(notices=notices, judge=judging.judge, run=judging.run, problem=judging.problem)
 
 
-def _is_news(work: Writing, proposition: Proposition) -> bool:
-    """Whether it stands beside what is known by now: what would replace or repeat a fact is left to learning."""
-    known = [one.fact for one in about(work.index, proposition.subject or "")]
-    if reconcile(proposition, known, work.vault.catalog).outcome != ADD:
-        return False
-    return gate(proposition, known, _secret_rule).accepted
+def _commit(
+    work: Writing, day: _Day, verdicts: Sequence[Verdict], proposals: Sequence[Proposal], judging: Judging | None
+) -> str | None:
+    kept = [one.candidate for one in verdicts if one.promoted]
+    telemetry = judging.telemetry if judging else None
+    if not kept and not proposals and not telemetry:
+        return None
+    change = with_telemetry(_change(work, day, kept, proposals), telemetry, work.read)
+    return work.commit([change])[-1]
 
 
-def _secret_rule(text: str) -> str | None:
-    match = find_secret(text)
-    return match.rule if match else None
-
-
-def _change(work: Writing, on: str, kept: Sequence[Candidate], noted: Sequence[_Noted]) -> Change:
+def _change(work: Writing, day: _Day, kept: Sequence[Candidate], proposals: Sequence[Proposal]) -> Change:
     lifted: dict[str, dict[str, Fact]] = defaultdict(dict)
     for one in kept:
-        lifted[one.entity][one.fact.id] = promoted(one.fact, on, one.judgement)
+        lifted[one.entity][one.fact.id] = promoted(one.fact, day.on, one.judgement)
     writes: dict[str, bytes | None] = {}
-    for note in noted:
+    for note in (day.contenders[one.fact.id] for one in kept):
         if note.title and not entity_exists(work.index, note.entity):
             writes.update(new_entity_files(note.entity, work.caller, note.title))
     for entity, marked in lifted.items():
         shelf = {one.id: one for one in work.facts(entity)}
         writes.update(items_write(entity, list({**shelf, **marked}.values())))
     facts = [fact for marked in lifted.values() for fact in marked.values()]
+    said = trailers("promote", facts=[one.id for one in facts], entities=sorted(lifted))
+    body = [*map(_body_line, kept), *(f"- {one.id} waits for review: {one.says} ({one.why})" for one in proposals)]
     return Change(
-        subject_line("promote", on, f"{len(facts)} fact{'' if len(facts) == 1 else 's'} worth thirty days"),
-        writes,
-        trailers("promote", facts=[one.id for one in facts], entities=sorted(lifted)),
-        body="\n".join(_body_line(one) for one in kept),
+        subject_line("promote", day.on, _words(len(facts), len(proposals))),
+        {**writes, **filing(proposals)},
+        (*said, *filing_trailers(proposals)),
+        body="\n".join(body),
     )
+
+
+def _words(facts: int, proposals: int) -> str:
+    told = [f"{counted(facts, 'fact') if facts else 'nothing'} worth thirty days"] if facts or not proposals else []
+    return ", ".join([*told, *([f"{proposals} for a person to decide"] if proposals else [])])
 
 
 def _body_line(one: Candidate) -> str:

@@ -28,6 +28,7 @@ from clawmem.model.succession import succeed
 from clawmem.model.trust import rank
 
 Extract = Callable[[Event, Catalog, Collection[str]], Sequence[Proposition]]
+_LONG, _MOST_TIMES = 2000, 4
 _OUTCOMES = {UPDATE: ends.UPDATED, MERGE: ends.MERGED, RETRACT: ends.RETRACTED}
 
 
@@ -40,12 +41,16 @@ class Extractor(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """On what terms a round learns: the most facts of one event, and the confidence above which a fact is not
-    replaced without a person."""
+    """On what terms a round learns: the most facts of one event, several times that for a long one, and the
+    confidence above which a fact is not replaced without a person."""
 
     most: int
     sure: float
     limits: Limits = DEFAULT_LIMITS
+
+    def most_of(self, event: Event) -> int:
+        """The most facts of this event: as many again for each further 2,000 characters, up to four times."""
+        return self.most * min(_MOST_TIMES, 1 + len(event.text) // _LONG)
 
 
 class Round:
@@ -93,10 +98,9 @@ class Round:
         if proposition.span in before:
             # The day is read again, after an undo or a merge: whatever became of that fact since, it stays so.
             return Candidate(proposition, ends.NOOP, "duplication", "It was learned from this event before.")
-        if number >= self._terms.most:
-            return Candidate(
-                proposition, ends.REFUSED, "limit", f"One event gives at most {self._terms.most} candidates."
-            )
+        most = self._terms.most_of(event)
+        if number >= most:
+            return Candidate(proposition, ends.REFUSED, "limit", f"This event gives at most {most} candidates.")
         return None
 
     def _decide(self, proposition: Proposition, event: Event) -> Candidate:

@@ -10,8 +10,10 @@ from typing import NamedTuple
 from clawmem.learning import grammar, noise
 from clawmem.learning.antecedents import turned_round, with_antecedent
 from clawmem.learning.hints import Relation, hints_of, relation_of
+from clawmem.learning.injection import as_trusted
 from clawmem.learning.relative_dates import Found, find_dates
 from clawmem.learning.requests import asked_to_keep, assistant_says, tool_reports
+from clawmem.learning.requirements import requirement
 from clawmem.learning.sentences import LONGEST_SENTENCE, Piece, clauses, sentences, sub_piece
 from clawmem.learning.shapes.classify import classify
 from clawmem.learning.shapes.shape import DATELESS, OWN_ATTRIBUTES, Setting, Shape
@@ -50,7 +52,12 @@ class Voice(NamedTuple):
 
 
 def extract(event: Event, catalog: Catalog, speakers: Collection[str] = ()) -> tuple[Proposition, ...]:
-    """The propositions in one event; `speakers` names the people whose every turn is read in full."""
+    """The propositions in one event; `speakers` names the people whose every turn is read in full. What stands beside
+    orders to a machine is trusted as little as they are."""
+    return as_trusted(event, _extract(event, catalog, speakers))
+
+
+def _extract(event: Event, catalog: Catalog, speakers: Collection[str]) -> tuple[Proposition, ...]:
     if event.recalled or event.role == "system" or not event.text.strip():
         return ()
     if event.role == "tool" or event.kind in ("tool_call", "tool_result"):
@@ -95,7 +102,8 @@ def _in_sentence(sentence: Piece, event: Event, voice: Voice) -> Iterator[Propos
         if not inner and proposition:
             yield proposition
     elif not noise.is_jest(sentence.text) and (voice.chat or not noise.is_question(sentence.text)):
-        yield from _in_clauses(sentence, event, voice)
+        wanted = requirement(sentence, event, voice.name, voice.trust)
+        yield from [wanted] if wanted else _in_clauses(sentence, event, voice)
 
 
 def _in_clauses(sentence: Piece, event: Event, voice: Voice) -> Iterator[Proposition]:
@@ -124,7 +132,7 @@ def _in_clause(piece: Piece, event: Event, voice: Voice) -> Iterator[Proposition
     text = _without(main.text, dates)
     reading = grammar.read(text, past_hint=any(found.relative for found in dates)) or reading
     setting = Setting(
-        bool(dates or early or RECENT.search(text) or _PROPER.search(_said_of(reading))),
+        bool(dates or early or RECENT.search(text) or _PROPER.search(" " + reading.rest)),
         bool(dates or early),
         voice.chat,
     )
@@ -286,10 +294,6 @@ def _without(text: str, dates: tuple[Found, ...]) -> str:
         "",
         words,
     )
-
-
-def _said_of(reading: grammar.Reading) -> str:
-    return " " + reading.rest
 
 
 def _settled(text: str) -> str:

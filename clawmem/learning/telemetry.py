@@ -11,13 +11,15 @@ from clawmem.model.caller import Caller
 from clawmem.model.change import Change
 from clawmem.model.dates import day_of, stamp
 from clawmem.model.event import Event, ledger_path, parse_events, render_events
+from clawmem.model.text import counted
 
 SOURCE = "clawmem"
 _RUN = "model_run"
+JUDGING = "promotion"
 Read = Callable[[str], bytes | None]
 
 
-def telemetry(
+def telemetry_of_reading(
     caller: Caller,
     model: str,
     spent: Spent,
@@ -27,26 +29,50 @@ def telemetry(
     dropped: Mapping[str, int],
     unmapped: Mapping[str, int],
 ) -> Event:
-    """One run as an app event; `outcome` is done, budget, model or rules."""
-    record: dict[str, Any] = {"model": model, "outcome": outcome, "events": events, **spent._asdict()}
-    record["cents"] = round(spent.cents, 6)
-    record["dropped"] = sum(dropped.values())
+    """A run that read events, as an app event; `outcome` is done, budget, model or rules."""
+    record = _record({"model": model, "outcome": outcome, "events": events}, spent, priced, dropped)
+    if unmapped:
+        record["unknown_predicates"] = dict(unmapped)
+    did = f"read {counted(events, 'event')} in {counted(spent.calls, 'call')}: {counted(spent.facts, 'fact')}"
+    return _event(caller, did, record)
+
+
+def telemetry_of_judging(
+    caller: Caller, model: str, spent: Spent, priced: bool, outcome: str, judged: int, dropped: Mapping[str, int]
+) -> Event:
+    """A run that judged what may be promoted, as an app event; its `facts` are those found worth it."""
+    known = {"model": model, "task": JUDGING, "outcome": outcome, "judged": judged}
+    record = _record(known, spent, priced, dropped)
+    did = f"judged {counted(judged, 'fact')} in {counted(spent.calls, 'call')}: {spent.facts} worth thirty days"
+    return _event(caller, did, record)
+
+
+def _record(known: dict[str, Any], spent: Spent, priced: bool, dropped: Mapping[str, int]) -> dict[str, Any]:
+    record = {**known, **spent._asdict(), "cents": round(spent.cents, 6), "dropped": sum(dropped.values())}
     if not priced:
         record["priced"] = False
     if dropped:
         record["dropped_for"] = dict(dropped)
-    if unmapped:
-        record["unknown_predicates"] = dict(unmapped)
-    money = f"{record['cents']:g} cents" if priced else "price not known"
-    text = (
-        f"The model {model} read {events} events in {spent.calls} calls: {spent.facts} facts, "
-        f"{record['dropped']} dropped, {money} ({outcome})."
-    )
+    return record
+
+
+def _event(caller: Caller, did: str, record: dict[str, Any]) -> Event:
+    money = f"{record['cents']:g} cents" if record.get("priced", True) else "price not known"
+    text = f"The model {record['model']} {did}, {record['dropped']} dropped, {money} ({record['outcome']})."
     identity = f"evt_{caller.entropy(8).hex()}"
     return Event(
         identity, stamp(caller.now), "system", text, agent=caller.agent, source=SOURCE, kind="app",
         metadata={_RUN: record},
     )  # fmt: skip
+
+
+def worth_telling(spent: Spent, outcome: str, runs: Sequence[Mapping[str, Any]]) -> bool:
+    """Every run that called the model leaves an event, but the same failure at no cost only once a day, or a
+    machine without network would commit at every beat; `runs` are those of the day with the same task."""
+    if not spent.calls:
+        return False
+    costly = spent.cents or spent.prompt_tokens or spent.answer_tokens or not runs
+    return bool(costly or runs[-1].get("outcome") != outcome)
 
 
 def run_of(event: Event) -> Mapping[str, Any] | None:
@@ -68,14 +94,15 @@ def cents_of(runs: Iterable[Mapping[str, Any]]) -> float:
 
 
 def with_telemetry(change: Change, event: Event | None, read: Read) -> Change:
-    """The change with the event in it, and learning's place moved past the event where it had come that far."""
+    """The change with the event in it, and learning's place, as the change or else the vault has it, moved past the
+    event where it had come that far."""
     if event is None:
         return change
     day = day_of(event.timestamp)
     path = ledger_path(day)
     data = read(path) or b""
     known = parse_events(data, path)
-    cursor = parse_cursor(change.writes[PATH])
+    cursor = parse_cursor(change.writes.get(PATH) or read(PATH))
     days = dict(cursor.days)
     if _came_to_the_end(known, days.get(day)):
         days[day] = Reached(len(known) + 1, event.id)

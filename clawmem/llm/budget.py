@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+# The setting that bounds the time of a run, by the part of the settings.
+_TIME = {"llm": "llm.max_ms", "semantic": "semantic.max_seconds"}
+
 
 class Limits(NamedTuple):
     """What one run may cost at most: cents, milliseconds of waiting, facts, retries of one question; what one answer
-    may have in tokens; and what one day may cost in cents."""
+    may have in tokens; what one day may cost in cents; and the part of the settings that says all this."""
 
     retries: int = 2
     cents: float = 12.0
@@ -15,6 +18,7 @@ class Limits(NamedTuple):
     facts: int = 8
     tokens: int = 2000
     daily_cents: float = 100.0
+    group: str = "llm"
 
 
 class Prices(NamedTuple):
@@ -51,7 +55,7 @@ class Account:
         if spent.facts >= limits.facts:
             return f"{spent.facts} facts were found, and {limits.facts} are the most in one run (llm.max_facts)."
         if spent.milliseconds >= limits.milliseconds:
-            return f"The model took its {limits.milliseconds / 1000:g} seconds for one run (llm.max_ms)."
+            return f"The model took its {limits.milliseconds / 1000:g} seconds for one run ({_TIME[limits.group]})."
         return self._money(self.most(prompt_tokens))
 
     def most(self, prompt_tokens: int) -> float | None:
@@ -86,12 +90,12 @@ class Account:
         if spent + most > limits.cents:
             return (
                 f"The next call can cost {amount(most)}, {amount(spent)} are spent, "
-                f"and {amount(limits.cents)} are the most in one run (llm.budget_cents)."
+                f"and {amount(limits.cents)} are the most in one run ({limits.group}.budget_cents)."
             )
         if self.earlier_today + spent + most > limits.daily_cents:
             return (
                 f"The next call can cost {amount(most)}, {amount(self.earlier_today + spent)} were spent today, "
-                f"and {amount(limits.daily_cents)} are the most in one day (llm.daily_cents)."
+                f"and {amount(limits.daily_cents)} are the most in one day ({limits.group}.daily_cents)."
             )
         return None
 

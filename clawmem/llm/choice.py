@@ -9,6 +9,8 @@ from clawmem.errors import InvalidInput
 from clawmem.llm.budget import Limits
 from clawmem.model.settings import Settings, parse_value
 
+# What `semantic.model` says where no model is called.
+NOT_CALLED = ("local", "none")
 # The second name is older; scripts that set it keep working.
 _PREFIXES = ("CLAWMEM_PARA_PROMOTION_", "CLAWPY_PARA_PROMOTION_")
 _OVERRIDES = {
@@ -57,6 +59,28 @@ def choose(settings: Settings, environment: Mapping[str, str]) -> Model | None:
             facts=int(_limit("llm.max_facts", settings, environment)),
             tokens=settings.whole("llm.max_tokens"),
             daily_cents=settings.number("llm.daily_cents"),
+        ),
+    )
+
+
+def choose_embedder(settings: Settings, environment: Mapping[str, str]) -> Model | None:
+    """The model that the settings name for embedding, None where it is the local one or none."""
+    name = settings.words("semantic.model")
+    if name in NOT_CALLED:
+        return None
+    key_name = settings.words("semantic.api_key_env") or None
+    return Model(
+        name=name,
+        api_base=settings.words("semantic.api_base") or None,
+        api_key=(environment.get(key_name) or None) if key_name else None,
+        key_name=key_name,
+        timeout_seconds=settings.number("semantic.timeout_seconds"),
+        limits=Limits(
+            cents=settings.number("semantic.budget_cents"),
+            milliseconds=int(settings.number("semantic.max_seconds") * 1000),
+            tokens=0,
+            daily_cents=settings.number("semantic.daily_cents"),
+            group="semantic",
         ),
     )
 

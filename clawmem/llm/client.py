@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Any, NamedTuple
 
 from clawmem.errors import ModelFailed
@@ -38,6 +39,14 @@ class Reply(NamedTuple):
     prompt_tokens: int | None
     answer_tokens: int | None
     cut: bool
+    milliseconds: int
+
+
+class Embedded(NamedTuple):
+    """The vectors of some texts, in their order, and how many tokens were counted (None where nothing was said)."""
+
+    vectors: tuple[tuple[float, ...], ...]
+    tokens: int | None
     milliseconds: int
 
 
@@ -84,7 +93,7 @@ def check(model: Model) -> None:
     if model.key_name and not model.api_key:
         raise ModelFailed(
             f"The environment variable {model.key_name}, which should hold the model's key, is not set.",
-            "Set it, or name another one with `clawmem config set llm.api_key_env NAME`.",
+            f"Set it, or name another one with `clawmem config set {model.limits.group}.api_key_env NAME`.",
         )
     try:
         litellm.get_llm_provider(model.name, api_base=model.api_base)
@@ -120,6 +129,45 @@ def call(model: Model, messages: Sequence[Message], schema: Mapping[str, Any], s
     if isinstance(outcome.problem, Exception):
         raise _failure(litellm, model, outcome.problem, took) from None
     return _reply(outcome.value, took)
+
+
+def embed(model: Model, texts: Sequence[str], seconds: float) -> Embedded:
+    """The vectors of some texts, waiting at most `seconds`. Raises TooSlow, Rejected, or Unreached."""
+    litellm = _litellm()
+    request: dict[str, Any] = {
+        "model": model.name,
+        "input": list(texts),
+        "api_base": model.api_base,
+        "api_key": model.api_key or (NO_KEY if model.api_base else None),
+        "timeout": seconds,
+        "encoding_format": "float",
+        "num_retries": 0,
+        "max_retries": 0,
+        "drop_params": True,
+    }
+    started = time.monotonic()
+    outcome = _within(lambda: litellm.embedding(**request), seconds + 0.5)
+    took = round((time.monotonic() - started) * 1000)
+    if outcome is None:
+        raise TooSlow(took)
+    if isinstance(outcome.problem, Exception):
+        raise _failure(litellm, model, outcome.problem, took) from None
+    vectors = _vectors(outcome.value)
+    if vectors is None or len(vectors) != len(texts):
+        raise Rejected("its answer does not hold one vector for each text.", took)
+    used = getattr(getattr(outcome.value, "usage", None), "prompt_tokens", None)
+    return Embedded(vectors, used if isinstance(used, int) and used > 0 else None, took)
+
+
+def _vectors(response: Any) -> tuple[tuple[float, ...], ...] | None:
+    """The vectors of an answer in the order of the texts, all of one size; None where it holds something else."""
+    try:
+        rows = sorted(response.data, key=lambda one: one["index"])
+        vectors = tuple(tuple(float(number) for number in one["embedding"]) for one in rows)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+    fine = all(vector and all(map(isfinite, vector)) for vector in vectors)
+    return vectors if fine and len({len(vector) for vector in vectors}) == 1 else None
 
 
 class _Outcome(NamedTuple):
@@ -170,7 +218,8 @@ def _failure(litellm: Any, model: Model, problem: Exception, took: int) -> Excep
         return Rejected(reason, took)
     verb = "refused to answer" if status in _HINTS else "did not answer"
     where = f" at {model.api_base}" if model.api_base else ""
-    return Unreached(f"The model {model.name}{where} {verb}: {reason}", _HINTS.get(status or 0, _HINT), took)
+    hint = _HINTS.get(status or 0, _HINT).replace("`llm.", f"`{model.limits.group}.")
+    return Unreached(f"The model {model.name}{where} {verb}: {reason}", hint, took)
 
 
 def _reason(problem: Exception, model: Model) -> str:

@@ -10,6 +10,7 @@ from clawmem.model.dates import day_of
 from clawmem.model.entity import kind_of
 from clawmem.model.fact import ACTIVE, Fact, importance_of
 from clawmem.model.tiers import ALWAYS_HOT
+from clawmem.model.trust import is_low
 
 MARK = "promoted"
 WORTH = 0.6
@@ -47,19 +48,42 @@ class Judgement(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A fact, the entity it is to be promoted in, and how it was judged."""
+    """A fact, the entity it is to be promoted in, and how it was judged.
+
+    `doubt` is the reason for which only a person may promote it, whatever its score. `proposal` is the promotion of
+    it that was proposed before, and `settled` says what became of that: neither waits twice, nor is promoted past it.
+    """
 
     fact: Fact
     entity: str
     judgement: Judgement
+    doubt: str | None = None
+    proposal: str | None = None
+    settled: str | None = None
+
+
+class Terms(NamedTuple):
+    """On what terms the candidates of a day are decided: the score it takes, how many facts a day may be promoted
+    and how many of them were, how far under the score a person is asked, and how often a day one may be asked and
+    was."""
+
+    worth: float
+    most: int
+    before: int = 0
+    margin: float = 0.0
+    most_asked: int = 0
+    asked_before: int = 0
 
 
 class Verdict(NamedTuple):
-    """What became of a candidate, and the sentence that says why."""
+    """What became of a candidate, and the sentence that says why; `waits` says that a person is to decide, by the
+    proposal of the id that is there once it is filed."""
 
     candidate: Candidate
     promoted: bool
     reason: str
+    waits: bool = False
+    proposal: str | None = None
 
 
 def promotion_of(fact: Fact) -> Mapping[str, Any] | None:
@@ -79,46 +103,69 @@ def judge(fact: Fact, entity: str, on: str) -> Judgement:
     parts = [part(fact) for part in _PARTS]
     total = round(sum(points for points, _ in parts), 3)
     reasons = tuple(f"{words} (+{points:.2f})" for points, words in parts if points)
-    return Judgement(min(1.0, total), reasons, _refusal(fact, entity, on))
+    return Judgement(min(1.0, total), reasons, refusal(fact, entity, on))
 
 
-def decide(candidates: Iterable[Candidate], worth: float, most: int) -> list[Verdict]:
-    """Promote the best that are worth it, at most `most`; every other one is given its reason."""
+def decide(candidates: Iterable[Candidate], terms: Terms) -> list[Verdict]:
+    """Promote the best that are worth it and set the doubtful aside for a person, each at most as often as the terms
+    allow; every other one is given its reason."""
     ranked = sorted(candidates, key=lambda one: (-one.judgement.score, -importance_of(one.fact), one.fact.id))
-    verdicts, left = [], most
+    verdicts, room, questions = [], terms.most - terms.before, terms.most_asked - terms.asked_before
     for one in ranked:
-        reason = _reason_against(one.judgement, worth, left, most)
-        left -= reason is None
-        words = f"it scores {one.judgement.score:.2f} of the {worth:.2f} it takes: " + "; ".join(one.judgement.reasons)
-        verdicts.append(Verdict(one, reason is None, reason or words))
+        verdict = _verdict(one, terms, room, questions if terms.most else 0)
+        room -= verdict.promoted
+        questions -= verdict.waits
+        verdicts.append(verdict)
     return verdicts
 
 
-def promoted(fact: Fact, on: str, judgement: Judgement) -> Fact:
-    """The fact once promoted: marked, with the importance that keeps it warm, or hot from a score of 0.75."""
-    before = importance_of(fact)
-    lift = ALWAYS_HOT if judgement.score >= WORTH_HOT else WARM_LIFT
-    mark = {"on": on, "score": judgement.score, "importance": before, "reasons": list(judgement.reasons)}
-    return fact._replace(importance=max(before, lift), metadata={**(fact.metadata or {}), MARK: mark})
+def doubt_about(fact: Fact, against: Iterable[str]) -> str | None:
+    """Why only a person may promote a fact: whom it comes from, or the ids of what stands `against` it."""
+    if fact.trust == "external":
+        return "it comes from outside, and only a person can vouch for it"
+    if is_low(fact.trust):
+        return "it comes from a tool, and only a person can vouch for it"
+    opposed = sorted(set(against))
+    return f"it stands against {', '.join(opposed)}" if opposed else None
 
 
-def _reason_against(judgement: Judgement, worth: float, left: int, most: int) -> str | None:
-    if judgement.refusal:
-        return judgement.refusal
-    if judgement.score < worth:
-        return f"it scores {judgement.score:.2f}, and {worth:.2f} is what it takes"
-    return None if left > 0 else f"it is worth it, but {most} a day is the limit"
-
-
-def _refusal(fact: Fact, entity: str, on: str) -> str | None:
+def refusal(fact: Fact, entity: str, on: str) -> str | None:
+    """Why a fact cannot be promoted on the day `on`, whatever its score; None where it can."""
     if fact.status != ACTIVE:
         by = f" by {fact.superseded_by}" if fact.superseded_by else ""
         return f"it is {fact.status}{by}"
     if fact.valid_to and day_of(fact.valid_to) <= on:
         return f"it was over on {day_of(fact.valid_to)}"
-    if fact.trust == "external":
-        return "it comes from outside, and only a person can vouch for it"
     return f"{entity} is archived" if para_class(entity) == "archive" else None
+
+
+def promoted(fact: Fact, on: str, judgement: Judgement, proposal: str | None = None) -> Fact:
+    """The fact once promoted: marked, with the importance that keeps it warm, or hot from a score of 0.75.
+
+    `proposal` is what a person approved, where one did.
+    """
+    before = importance_of(fact)
+    lift = ALWAYS_HOT if judgement.score >= WORTH_HOT else WARM_LIFT
+    mark = {"on": on, "score": judgement.score, "importance": before, "reasons": list(judgement.reasons)}
+    mark.update({"proposal": proposal} if proposal else {})
+    return fact._replace(importance=max(before, lift), metadata={**(fact.metadata or {}), MARK: mark})
+
+
+def _verdict(one: Candidate, terms: Terms, room: int, questions: int) -> Verdict:
+    score, worth = one.judgement.score, terms.worth
+    against = one.judgement.refusal or one.settled
+    if against is not None:
+        return Verdict(one, False, against, proposal=one.proposal)
+    if score < round(worth - terms.margin, 3):
+        return Verdict(one, False, f"it scores {score:.2f}, and {worth:.2f} is what it takes")
+    doubt = one.doubt or (f"it scores {score:.2f}, just under the {worth:.2f} it takes" if score < worth else None)
+    if doubt and questions > 0:
+        return Verdict(one, False, doubt, waits=True)
+    if doubt:
+        return Verdict(one, False, f"{doubt}; a person is asked at most {terms.most_asked} times a day")
+    if room <= 0:
+        return Verdict(one, False, f"it is worth it, but {terms.most} a day is the limit")
+    return Verdict(one, True, f"it scores {score:.2f} of the {worth:.2f} it takes: " + "; ".join(one.judgement.reasons))
 
 
 def _category(fact: Fact) -> tuple[float, str]:

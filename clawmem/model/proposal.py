@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from clawmem.model.catalog import Predicate
 from clawmem.model.fact import Fact
-from clawmem.model.ids import Entropy
+from clawmem.model.ids import PROPOSAL_PREFIX, Entropy
 from clawmem.model.text import normal
 
 KINDS = ("fact", "conflict", "predicate", "promotion", "guardrail", "tacit")
@@ -15,10 +15,10 @@ OPEN, APPROVED, REJECTED = "open", "approved", "rejected"
 STATES = (OPEN, APPROVED, REJECTED)
 
 ADD, SUPERSEDE, MERGE, END = "add", "supersede", "merge", "end"
-RETRACT, PREDICATE, LINE = "retract", "predicate", "line"
-DEEDS = (ADD, SUPERSEDE, MERGE, END, RETRACT, PREDICATE, LINE)
+RETRACT, PREDICATE, LINE, PROMOTE = "retract", "predicate", "line", "promote"
+DEEDS = (ADD, SUPERSEDE, MERGE, END, RETRACT, PREDICATE, LINE, PROMOTE)
 
-PREFIX = "prop_"
+PREFIX = PROPOSAL_PREFIX
 FOLDER = "review"
 _SHORTEST, _LONGEST = 4, 32
 
@@ -44,6 +44,14 @@ class Line(NamedTuple):
     text: str
 
 
+class Worth(NamedTuple):
+    """The day a fact is to be promoted for, and how it was judged then: the score, 0 to 1, and what speaks for it."""
+
+    on: str
+    score: float
+    reasons: tuple[str, ...] = ()
+
+
 class Ruling(NamedTuple):
     """Who decided about a proposal, when, and why."""
 
@@ -56,7 +64,8 @@ class Proposal(NamedTuple):
     """One change that waits. `says` is the change in a sentence, `why` the reason for which it waits.
 
     `does` names the deed: add, supersede, merge or end (a fact, with `targets`), retract (the targets), predicate
-    (`entry`), line (`line`). The entity is None where it is to be found on approval.
+    (`entry`), line (`line`), promote (for its `worth`, the one target, or a fact that was only noted before). The
+    entity is None where it is to be found on approval.
     """
 
     id: str
@@ -72,6 +81,7 @@ class Proposal(NamedTuple):
     title: str | None = None
     entry: Entry | None = None
     line: Line | None = None
+    worth: Worth | None = None
     source_event: str | None = None
     agent: str | None = None
     decided: Ruling | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from clawmem.errors import InvalidInput, Unreadable
@@ -21,6 +22,7 @@ from clawmem.model.proposal import (
     MERGE,
     OPEN,
     PREDICATE,
+    PROMOTE,
     RETRACT,
     STATES,
     SUPERSEDE,
@@ -29,6 +31,7 @@ from clawmem.model.proposal import (
     Proposal,
     Ruling,
     Target,
+    Worth,
     proposal_path,
 )
 
@@ -49,6 +52,7 @@ def proposal_to_record(proposal: Proposal) -> dict[str, Any]:
     record.update(entity=proposal.entity, title=proposal.title)
     record["entry"] = _entry_data(proposal.entry) if proposal.entry else None
     record["line"] = proposal.line._asdict() if proposal.line else None
+    record["worth"] = proposal.worth._asdict() if proposal.worth else None
     record.update(source_event=proposal.source_event, agent=proposal.agent)
     record["decided"] = proposal.decided._asdict() if proposal.decided else None
     return {**{key: value for key, value in record.items() if value is not None}, **proposal.extra}
@@ -108,6 +112,7 @@ def proposal_from_record(record: Mapping[str, Any]) -> Proposal:
     given["fact"] = _fact(record)
     given["entry"] = _entry(_mapping(record, "entry"))
     given["line"] = _line(_mapping(record, "line"))
+    given["worth"] = _worth(_mapping(record, "worth"))
     given["decided"] = _ruling(_mapping(record, "decided"))
     extra = {key: value for key, value in record.items() if key not in Proposal._fields}
     return _complete(Proposal(**given)._replace(extra=extra))
@@ -120,11 +125,14 @@ def _complete(proposal: Proposal) -> Proposal:
         "targets": proposal.does in _WITH_TARGETS,
         "entry": proposal.does == PREDICATE,
         "line": proposal.does == LINE,
+        "worth": proposal.does == PROMOTE,
         "decided": proposal.status != OPEN,
     }
     for key, needed in needs.items():
         if needed and not getattr(proposal, key):
             raise InvalidInput(f"the key '{key}' is missing")
+    if proposal.does == PROMOTE and len(proposal.targets) + (proposal.fact is not None) != 1:
+        raise InvalidInput("the key 'targets' must name the one fact to promote, or 'fact' hold it")
     return proposal
 
 
@@ -154,6 +162,24 @@ def _line(held: Mapping[str, Any] | None) -> Line | None:
     if not is_owned(page) or not page.endswith(".md") or ".." in page.split("/"):
         raise InvalidInput(f"'{page}' is no page of the vault")
     return Line(page, text)
+
+
+def _worth(held: Mapping[str, Any] | None) -> Worth | None:
+    if held is None:
+        return None
+    on, score, reasons = _text(held, "on", "worth"), held.get("score"), held.get("reasons", [])
+    if not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 1:
+        raise InvalidInput("the key 'score' of 'worth' is no number from 0 to 1")
+    if not isinstance(reasons, list) or not all(isinstance(one, str) for one in reasons):
+        raise InvalidInput("the key 'reasons' of 'worth' is not a list of texts")
+    return Worth(_day(on), float(score), tuple(reasons))
+
+
+def _day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise InvalidInput(f"'{text[:40]}', the key 'on' of 'worth', is no day") from None
 
 
 def _ruling(held: Mapping[str, Any] | None) -> Ruling | None:

@@ -18,6 +18,11 @@ def one_line(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
+def counted(number: int, noun: str, many: str | None = None) -> str:
+    """A number with its noun, which gets an s, or is `many`, where it is not one."""
+    return f"{number:,} {noun if number == 1 else many or f'{noun}s'}"
+
+
 def check_statement(text: str, what: str = "fact") -> str:
     """A statement fit to be kept: one line, not empty, at most 4,000 characters, nothing unprintable."""
     statement = one_line(text)

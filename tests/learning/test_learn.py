@@ -183,6 +183,13 @@ def test_the_limit_is_a_setting(vault: Vault, caller: Caller, say: Say) -> None:
     assert ends(learn(again, caller)) == [("updated", "reconcile")]
 
 
+def test_a_long_event_gives_more_up_to_four_times() -> None:
+    terms = Terms(8, 0.9)
+    lengths = (0, 1999, 2000, 4776, 8527, 100_000)
+    given = [terms.most_of(Event("e", "2026-11-20T10:00:00Z", "user", "x" * length)) for length in lengths]
+    assert given == [8, 8, 16, 24, 32, 32]
+
+
 def test_a_tool_never_changes_what_the_user_said(vault: Vault, caller: Caller, say: Say) -> None:
     say("I live in Leeds.")
     (home,) = facts_of(vault).values()

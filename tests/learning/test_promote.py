@@ -68,7 +68,7 @@ def test_at_most_eight_a_day_and_a_second_run_promotes_nothing(vault: Vault, cal
     head = vault.head()
     again = promote(vault, caller, TODAY)
     assert (again.kept, again.commit, vault.head()) == ((), None, head)
-    assert {one.reason for one in again.verdicts} == {"it is worth it, but 0 a day is the limit"}
+    assert {one.reason for one in again.verdicts} == {"it is worth it, but 8 a day is the limit"}
 
 
 def test_a_dry_run_writes_nothing_and_another_day_has_no_candidates(vault: Vault, caller: Caller) -> None:

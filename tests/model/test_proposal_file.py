@@ -11,7 +11,20 @@ from clawmem.errors import NeedsPerson, Unreadable
 from clawmem.model.catalog import Predicate
 from clawmem.model.draft import UNSET_ID
 from clawmem.model.fact import Fact
-from clawmem.model.proposal import ADD, APPROVED, LINE, PREDICATE, SUPERSEDE, Entry, Line, Proposal, Ruling, Target
+from clawmem.model.proposal import (
+    ADD,
+    APPROVED,
+    LINE,
+    PREDICATE,
+    PROMOTE,
+    SUPERSEDE,
+    Entry,
+    Line,
+    Proposal,
+    Ruling,
+    Target,
+    Worth,
+)
 from clawmem.model.proposal_file import parse_proposal, render_proposal
 
 AT = "2026-11-21T09:30:00Z"
@@ -31,6 +44,17 @@ EVERY = (
     CONFLICT._replace(status=APPROVED, decided=Ruling("a person", AT, "her passport says so")),
     CONFLICT._replace(does=ADD, targets=(), entity=None, title="Dana", extra={"pattern": "x", "more": [1]}),
     Proposal("prop_00000001", "predicate", "Know 'mentors'.", "Three facts.", AT, PREDICATE, entry=ENTRY),
+    Proposal(
+        "prop_00000001",
+        "promotion",
+        "Keep it.",
+        "From a tool.",
+        AT,
+        PROMOTE,
+        worth=Worth("2026-11-20", 0.62, ("a",)),
+        targets=(Target("fact_00000001", "Dana was born in Oslo."),),
+    ),
+    CONFLICT._replace(kind="promotion", does=PROMOTE, targets=(), worth=Worth("2026-11-20", 0.5)),
     Proposal("prop_00000001", "tacit", "Be brief.", "Said 3 times.", AT, LINE, line=Line("agents/x/TACIT.md", "- x")),
 )
 PATH = "review/prop_00000001.json"
@@ -74,6 +98,11 @@ def damaged(**changes: Any) -> bytes:
         (damaged(id="prop_other"), "it holds prop_other"),
         (damaged(does="line", line={"page": "../x.md", "text": "y"}), "no page of the vault"),
         (damaged(does="line", line={"page": ".git/config", "text": "y"}), "no page of the vault"),
+        (damaged(does="promote"), "'worth' is missing"),
+        (damaged(does="promote", worth={"on": "2026-11-20", "score": 0.5}), "must name the one fact to promote"),
+        (damaged(worth={"on": "soon", "score": 0.5}), "'soon', the key 'on' of 'worth', is no day"),
+        (damaged(worth={"on": "2026-11-20", "score": 2}), "'score' of 'worth' is no number from 0 to 1"),
+        (damaged(worth={"on": "2026-11-20", "score": 1, "reasons": "x"}), "'reasons' of 'worth' is not a list"),
         (damaged(does="predicate", entry={"name": "Bad Name", "description": "x"}), "lower-case"),
     ],
 )

@@ -1,0 +1,92 @@
+"""Who may be promoted for a day: the facts it taught or recorded, and what was only noted and has a place by now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from clawmem.index.lookup import TakenIds, about, entities, of_days
+from clawmem.learning.cursor import PATH as CURSOR
+from clawmem.learning.cursor import parse_cursor
+from clawmem.learning.entities import Titles, place
+from clawmem.learning.gate import judge
+from clawmem.learning.reconcile import ADD, reconcile
+from clawmem.learning.rules import extract
+from clawmem.memory.writing import Writing
+from clawmem.model.daily import daily_path
+from clawmem.model.dates import stamp
+from clawmem.model.day_page import mentions_of
+from clawmem.model.event import Event, ledger_path, parse_events, people_in
+from clawmem.model.fact import Fact
+from clawmem.model.ids import new_fact_id
+from clawmem.model.learned import learned_fact
+from clawmem.model.promotion import promotion_of
+from clawmem.model.proposition import Proposition
+from clawmem.model.recalled import masked
+from clawmem.model.secrets import find_secret
+from clawmem.model.text import normal
+
+
+class Contender(NamedTuple):
+    """A fact and where it stands; `noted`: it is no fact yet, and what it makes there, with the title of the entity
+    where that is new."""
+
+    fact: Fact
+    entity: str
+    noted: bool = False
+    title: str | None = None
+
+
+def contenders(work: Writing, on: str) -> list[Contender]:
+    """Those of the day `on` that were not promoted before; what is in a file that does not parse is left alone."""
+    kept = [
+        Contender(fact, entity)
+        for fact, entity in of_days(work.index, [on])
+        if promotion_of(fact) is None and work.is_whole(entity)
+    ]
+    return [*kept, *_noted(work, on)]
+
+
+def _noted(work: Writing, on: str) -> list[Contender]:
+    """What was only noted that day and that an entity has room for by now, read again from its events."""
+    waiting = {normal(line) for line in mentions_of(work.text(daily_path(on)))}
+    path = ledger_path(on)
+    data = work.read(path) if waiting else None
+    if not data:
+        return []
+    events = parse_events(data, path)
+    titles = Titles({one.name: (one.title, *one.aliases) for one in entities(work.index)})
+    mentions = parse_cursor(work.read(CURSOR)).mentions
+    enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
+    taken = TakenIds(work.index)
+    found: list[Contender] = []
+    for proposition, event in _propositions(work, events):
+        placement = place(proposition, titles, mentions, enough)
+        if normal(proposition.statement) in waiting and placement.entity and _is_news(work, proposition):
+            waiting.discard(normal(proposition.statement))
+            fact_id = new_fact_id(work.caller.entropy, taken)
+            fact = learned_fact(proposition, event, fact_id, stamp(work.caller.now), "promotion/rules")
+            taken.add(fact.id)
+            found.append(Contender(fact, placement.entity, True, placement.title if placement.create else None))
+    return found
+
+
+def _propositions(work: Writing, events: Sequence[Event]) -> Iterable[tuple[Proposition, Event]]:
+    speakers = tuple(people_in(events))
+    for event in events:
+        if not event.recalled:
+            for proposition in extract(event._replace(text=masked(event.text)), work.vault.catalog, speakers):
+                yield proposition, event
+
+
+def _is_news(work: Writing, proposition: Proposition) -> bool:
+    """Whether it stands beside what is known by now: what would replace or repeat a fact is left to learning."""
+    known = [one.fact for one in about(work.index, proposition.subject or "")]
+    if reconcile(proposition, known, work.vault.catalog).outcome != ADD:
+        return False
+    return judge(proposition, known, _secret_rule).accepted
+
+
+def _secret_rule(text: str) -> str | None:
+    match = find_secret(text)
+    return match.rule if match else None
