@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.index.lookup import Placed, placed
+from clawmem.index.lookup import PLACED, Placed, placed
+from clawmem.index.seals import RowDamaged, check_total
 from clawmem.index.store import Index
 from clawmem.model.catalog import Catalog, predicates_asked
 from clawmem.model.fact import ACTIVE, ARCHIVED, RETRACTED, Fact
@@ -31,11 +32,13 @@ class Filter(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """What a channel found: scores by row number, higher is better, or why it did not run."""
+    """What a channel found: scores by row number, higher is better, or why it did not run; `unable` where it could not,
+    rather than the question giving it nothing to do."""
 
     scores: Mapping[int, float]
     ran: bool = True
     why_not: str = ""
+    unable: bool = False
 
 
 def keyword_channel(index: Index, words: Sequence[str], wanted: Filter, limit: int = CANDIDATES) -> Hits:
@@ -115,7 +118,8 @@ def passing_rows(index: Index, numbers: Iterable[int], wanted: Filter) -> set[in
 def all_passing(index: Index, wanted: Filter, limit: int | None = None) -> list[Placed]:
     """Every fact that passes the filter, in the order they were indexed."""
     condition, values = condition_of(wanted)
-    query = f"SELECT line, entity FROM fact WHERE {condition} ORDER BY n LIMIT ?"
+    check_total(index.database)
+    query = f"SELECT {PLACED} FROM fact WHERE {condition} ORDER BY n LIMIT ?"
     return [placed(row) for row in index.database.execute(query, (*values, -1 if limit is None else limit))]
 
 
@@ -123,9 +127,11 @@ def rows(index: Index, numbers: Sequence[int]) -> dict[int, Placed]:
     """The facts of some rows."""
     found: dict[int, Placed] = {}
     for part in _portions(numbers):
-        query = f"SELECT n, line, entity FROM fact WHERE n IN ({_marks(part)})"
-        for n, line, entity in index.database.execute(query, tuple(part)):
-            found[n] = placed((line, entity))
+        query = f"SELECT {PLACED} FROM fact WHERE n IN ({_marks(part)})"
+        for row in index.database.execute(query, tuple(part)):
+            found[row[2]] = placed(row)
+    if len(found) != len(set(numbers)):
+        raise RowDamaged("a fact that was found is not in the index")
     return found
 
 

@@ -62,6 +62,11 @@ class FtsEngine:
                 break
         return found
 
+    def count(self, words: Sequence[str], most: int) -> int:
+        """In how many texts one of the words stands, counted no further than `most`."""
+        phrases = [phrase for phrase in map(_phrase, words) if phrase]
+        return self._count(" OR ".join(phrases), most) if phrases else 0
+
     def flush(self) -> None:
         """Nothing to do: the index's own transaction keeps it."""
 

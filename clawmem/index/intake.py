@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from clawmem.errors import ClawmemError
 from clawmem.index.keyword import Document
+from clawmem.index.standing import columns
 from clawmem.index.store import Index
 from clawmem.model.codec import fact_from_record, fact_to_line, parse_items
+from clawmem.model.dates import sortable
 from clawmem.model.entity import ITEMS, kind_of, name_of_path, owner_of, title_of
 from clawmem.model.fact import Fact
 from clawmem.model.layout import is_ledger, is_page
+from clawmem.model.proposal import is_proposal_path
+from clawmem.model.seal import seal
 from clawmem.model.text import normal
 from clawmem.model.tokens import line_tokens
 from clawmem.vault.vault import parse_yaml
 
 _COLUMNS = (
     "n, id, entity, owner, status, category, subject, predicate, valid_from, valid_to, timestamp, event,"
-    " access_count, last_accessed, importance, trust, tokens, exact, line"
+    " access_count, last_accessed, importance, trust, used, weight, pace, tokens, exact, line, seal"
 )
-_INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 19)})"
+_INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 23)})"
 
 
 def is_indexed(path: str) -> bool:
     """Whether the index takes in this vault file."""
     if not path.isprintable():
         return False
-    return name_of_path(path) is not None or is_ledger(path) or is_page(path)
+    return name_of_path(path) is not None or is_ledger(path) or is_page(path) or is_proposal_path(path)
 
 
 def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
@@ -64,7 +69,11 @@ def _file(index: Index, path: str, data: bytes | None) -> None:
 def _passages(index: Index, path: str, data: bytes | None) -> None:
     from clawmem.index.passages import page_lines, take_in_ledger, take_in_page  # most changes are of facts alone
 
-    if is_ledger(path):
+    if is_proposal_path(path):
+        from clawmem.index.disputes import take_in_proposal
+
+        take_in_proposal(index, path, data)
+    elif is_ledger(path):
         take_in_ledger(index, path, data)
     else:
         take_in_page(index, path, page_lines(path, data))
@@ -117,12 +126,13 @@ def _remove(index: Index, entity: str, rows: Iterable[tuple[int, str]]) -> None:
         index.engine.remove(Document(n, _text_of_line(entity, line)) for n, line in gone)
         for table in ("fact", "edge"):
             index.database.executemany(f"DELETE FROM {table} WHERE n = ?", ((n,) for n, _ in gone))
+        _add_up(index, -len(gone), -sum(seal(n, entity, line) for n, line in gone))
 
 
 def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str, tuple[int, str]]) -> None:
     owner = owner_of(entity) or ""
     fresh = index.database.execute("SELECT coalesce(max(n), 0) FROM fact").fetchone()[0]
-    rows, old, new, edges, changed = [], [], [], [], []
+    rows, old, new, edges, changed, left = [], [], [], [], [], 0
     for fact in facts:
         n, before = standing.get(fact.id, (0, None))
         line = fact_to_line(fact)
@@ -137,7 +147,9 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
             new.append(Document(n, text))
             if earlier is not None:
                 old.append(Document(n, earlier))
-        changed += [] if before is None else [(n,)]
+        if before is not None:
+            changed.append((n,))
+            left += seal(n, entity, before)
         edges += [(n, kind, target) for kind, target in pointers(fact)]
         rows.append(_row(n, entity, owner, fact, line))
     if old:
@@ -145,6 +157,8 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
     if new:
         index.engine.add(new)
     index.database.executemany(_INSERT, rows)
+    if rows:
+        _add_up(index, len(rows) - len(changed), sum(row[-1] for row in rows) - left)
     if changed:
         index.database.executemany("DELETE FROM edge WHERE n = ?", changed)
     if edges:
@@ -158,12 +172,17 @@ def pointers(fact: Fact) -> list[tuple[str, str]]:
     return [*found, ("superseded_by", fact.superseded_by)] if fact.superseded_by else found
 
 
-def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[object, ...]:
+def _add_up(index: Index, facts: int, seals: int) -> None:
+    index.database.execute("UPDATE total SET facts = facts + ?, seals = seals + ?", (facts, seals))
+
+
+def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, ...]:
     subject = normal(fact.subject) if fact.subject else None
+    begin, end = sortable(fact.valid_from), sortable(fact.valid_to)
     return (
-        *(n, fact.id, entity, owner, fact.status, fact.category, subject, fact.predicate, fact.valid_from),
-        *(fact.valid_to, fact.timestamp, fact.source_event, fact.access_count, fact.last_accessed, fact.importance),
-        *(fact.trust, line_tokens(fact), 0, line),
+        *(n, fact.id, entity, owner, fact.status, fact.category, subject, fact.predicate, begin, end),
+        *(fact.timestamp, fact.source_event, fact.access_count, fact.last_accessed, fact.importance),
+        *(fact.trust, *columns(fact), line_tokens(fact), 0, line, seal(n, entity, line)),
     )
 
 

@@ -47,6 +47,9 @@ class KeywordEngine(Protocol):
         An engine may spare itself texts that hold only common words where others abound, unless it is to be thorough.
         """
 
+    def count(self, words: Sequence[str], most: int) -> int:
+        """In how many texts one of the words stands, counted no further than `most`."""
+
     def flush(self) -> None:
         """Keep what was added and removed since the last flush, as part of the open SQLite transaction."""
 

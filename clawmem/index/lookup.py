@@ -7,12 +7,16 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, NotFound
+from clawmem.index.seals import check_row
 from clawmem.index.store import Index
 from clawmem.model.codec import fact_from_record
 from clawmem.model.entity import Entity
 from clawmem.model.fact import ACTIVE, Fact
 from clawmem.model.ids import FACT_PREFIX, check_reference
 from clawmem.model.text import normal
+
+# What a fact is made of again: see `placed`.
+PLACED = "line, entity, n, seal"
 
 
 class Placed(NamedTuple):
@@ -59,7 +63,7 @@ def resolve(index: Index, reference: str) -> str:
 def find(index: Index, reference: str) -> Placed:
     """The fact with this id or unique prefix."""
     fact_id = resolve(index, reference)
-    row = index.database.execute("SELECT line, entity FROM fact WHERE id = ?", (fact_id,)).fetchone()
+    row = index.database.execute(f"SELECT {PLACED} FROM fact WHERE id = ?", (fact_id,)).fetchone()
     return placed(row)
 
 
@@ -67,7 +71,7 @@ def by_ids(index: Index, fact_ids: Iterable[str]) -> dict[str, Placed]:
     """The facts of these full ids; ids that no fact has are left out."""
     found = {}
     for fact_id in fact_ids:
-        row = index.database.execute("SELECT line, entity FROM fact WHERE id = ?", (fact_id,)).fetchone()
+        row = index.database.execute(f"SELECT {PLACED} FROM fact WHERE id = ?", (fact_id,)).fetchone()
         if row:
             found[fact_id] = placed(row)
     return found
@@ -75,24 +79,24 @@ def by_ids(index: Index, fact_ids: Iterable[str]) -> dict[str, Placed]:
 
 def all_facts(index: Index) -> Iterator[Placed]:
     """Every fact of the vault."""
-    return map(placed, index.database.execute("SELECT line, entity FROM fact ORDER BY n"))
+    return map(placed, index.database.execute(f"SELECT {PLACED} FROM fact ORDER BY n"))
 
 
 def facts_of(index: Index, entity: str) -> list[Placed]:
     """The facts of one entity in the order they stand."""
-    rows = index.database.execute("SELECT line, entity FROM fact WHERE entity = ? ORDER BY n", (entity,))
+    rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE entity = ? ORDER BY n", (entity,))
     return [placed(row) for row in rows]
 
 
 def about(index: Index, subject: str) -> list[Placed]:
     """The facts whose subject is this one, however it is written."""
-    rows = index.database.execute("SELECT line, entity FROM fact WHERE subject = ? ORDER BY n", (normal(subject),))
+    rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE subject = ? ORDER BY n", (normal(subject),))
     return [placed(row) for row in rows]
 
 
 def learned_from(index: Index, event_id: str) -> list[Placed]:
     """The facts that cite an event."""
-    rows = index.database.execute("SELECT line, entity FROM fact WHERE event = ? ORDER BY n", (event_id,))
+    rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE event = ? ORDER BY n", (event_id,))
     return [placed(row) for row in rows]
 
 
@@ -101,7 +105,7 @@ def of_days(index: Index, days: Iterable[str]) -> list[Placed]:
     wanted = list(days)
     marks = ", ".join("?" * len(wanted))
     rows = index.database.execute(
-        f"SELECT line, entity FROM fact WHERE substr(timestamp, 1, 10) IN ({marks})"
+        f"SELECT {PLACED} FROM fact WHERE substr(timestamp, 1, 10) IN ({marks})"
         f" OR event IN (SELECT id FROM event WHERE day IN ({marks})) ORDER BY n",
         (*wanted, *wanted),
     )
@@ -111,14 +115,14 @@ def of_days(index: Index, days: Iterable[str]) -> list[Placed]:
 def holding(index: Index, *pieces: str) -> list[Placed]:
     """The facts whose record has one of these pieces of text, as it is written."""
     condition = " OR ".join("instr(line, ?)" for _ in pieces)
-    rows = index.database.execute(f"SELECT line, entity FROM fact WHERE {condition} ORDER BY n", pieces)
+    rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE {condition} ORDER BY n", pieces)
     return [placed(row) for row in rows]
 
 
 def unused_since(index: Index, moment: str) -> list[Placed]:
     """The active facts that were neither recorded nor folded as used after a moment (ISO 8601 UTC)."""
     rows = index.database.execute(
-        "SELECT line, entity FROM fact WHERE status = ? AND coalesce(last_accessed, timestamp) <= ? ORDER BY n",
+        f"SELECT {PLACED} FROM fact WHERE status = ? AND coalesce(last_accessed, timestamp) <= ? ORDER BY n",
         (ACTIVE, moment),
     )
     return [placed(row) for row in rows]
@@ -128,7 +132,7 @@ def weighty(index: Index, categories: Iterable[str], importance: float, mark: st
     """The active global facts of some categories, of that importance at least, or with a mark in their record."""
     named = list(categories)
     rows = index.database.execute(
-        "SELECT line, entity FROM fact WHERE owner = '' AND status = ? AND (importance >= ? OR instr(line, ?)"
+        f"SELECT {PLACED} FROM fact WHERE owner = '' AND status = ? AND (importance >= ? OR instr(line, ?)"
         f" OR category IN ({', '.join('?' * len(named))})) ORDER BY n",
         (ACTIVE, importance, f'"{mark}"', *named),
     )
@@ -138,7 +142,7 @@ def weighty(index: Index, categories: Iterable[str], importance: float, mark: st
 def naming(index: Index, fact_id: str) -> list[Placed]:
     """The other facts whose record has this id anywhere: in a link, as a successor, in their details."""
     rows = index.database.execute(
-        "SELECT line, entity FROM fact WHERE id != ? AND instr(line, ?) ORDER BY n", (fact_id, f'"{fact_id}"')
+        f"SELECT {PLACED} FROM fact WHERE id != ? AND instr(line, ?) ORDER BY n", (fact_id, f'"{fact_id}"')
     )
     return [placed(row) for row in rows]
 
@@ -193,6 +197,7 @@ def broken_files(index: Index) -> list[tuple[str, str]]:
     return index.database.execute("SELECT path, problem FROM broken ORDER BY path").fetchall()
 
 
-def placed(row: tuple[str, str]) -> Placed:
-    """A fact from its line of JSON and its entity."""
+def placed(row: tuple[str, str, int, int]) -> Placed:
+    """A fact from the columns PLACED of its row; raises RowDamaged where they are not what was written."""
+    check_row(row[2], row[1], row[0], row[3])
     return Placed(fact_from_record(json.loads(row[0])), row[1])

@@ -12,9 +12,15 @@ from clawmem.index.store import Index
 from clawmem.model.daily import day_and_agent, noted
 from clawmem.model.event import Event, event_from_record, event_to_line, parse_events
 from clawmem.model.passage import SPREAD, search_texts
+from clawmem.model.seal import seal
+from clawmem.model.turns import is_question
 
-_EVENT = "INSERT INTO event (n, id, day, sitting, role, speaker, recalled, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_NOTE = "INSERT INTO note (n, path, place, day, owner, text) VALUES (?, ?, ?, ?, ?, ?)"
+_EVENT = (
+    "INSERT INTO event (n, id, day, sitting, place, speaker, size, asks, recalled, line, seal)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_NOTE = "INSERT INTO note (n, path, place, day, owner, text, seal) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_SITTING = "INSERT INTO sitting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET turns = excluded.turns"
 
 
 def take_in_ledger(index: Index, path: str, data: bytes | None) -> None:
@@ -51,26 +57,46 @@ def _forget_day(index: Index, day: str) -> None:
         index.spoken.remove(
             document for n, line in rows for document in _event_documents(n, event_from_record(json.loads(line)))
         )
+        gone = "DELETE FROM sitting WHERE name IN (SELECT DISTINCT sitting FROM event WHERE day = ?)"
+        index.database.execute(gone, (day,))
         index.database.execute("DELETE FROM event WHERE day = ?", (day,))
     index.database.execute("DELETE FROM ledger WHERE day = ?", (day,))
 
 
 def _add_events(index: Index, day: str, events: Sequence[Event]) -> None:
+    if not events:
+        return
     execute = index.database.execute
-    known = {row[0] for row in execute("SELECT id FROM event WHERE day = ?", (day,))} if events else set()
-    fresh = execute("SELECT coalesce(max(n), 0) FROM event").fetchone()[0]
+    known = {row[0] for row in execute("SELECT id FROM event WHERE day = ?", (day,))}
+    last = execute("SELECT coalesce(max(n), 0) FROM event").fetchone()[0]
+    turns: dict[str, int] = {}
     rows, documents = [], []
     for event in events:
         if event.id in known:
             continue
         known.add(event.id)
-        fresh += 1
-        sitting = event.session or day
-        row = (fresh, event.id, day, sitting, event.role, event.speaker, int(event.recalled), event_to_line(event))
-        rows.append(row)
-        documents += _event_documents(fresh, event)
+        last += 1
+        sitting = f"{day} {event.session}" if event.session else day
+        if sitting not in turns:
+            turns[sitting] = _turns_of(index, sitting)
+        rows.append(_event_row(last, day, sitting, turns[sitting], event))
+        turns[sitting] += 1
+        documents += _event_documents(last, event)
     index.spoken.add(documents)
     index.database.executemany(_EVENT, rows)
+    index.database.executemany(_SITTING, turns.items())
+
+
+def _turns_of(index: Index, sitting: str) -> int:
+    row = index.database.execute("SELECT turns FROM sitting WHERE name = ?", (sitting,)).fetchone()
+    return row[0] if row else 0
+
+
+def _event_row(n: int, day: str, sitting: str, place: int, event: Event) -> tuple[object, ...]:
+    line = event_to_line(event)
+    asks, recalled = int(is_question(event.text)), int(event.recalled)
+    told = (n, event.id, day, sitting, place, event.speaker, len(event.text), asks, recalled, line)
+    return (*told, seal(n, day, line))
 
 
 def _event_documents(n: int, event: Event) -> list[Document]:
@@ -89,7 +115,9 @@ def take_in_page(index: Index, path: str, lines: Iterable[str]) -> None:
     index.spoken.remove(document for n, text, on in old for document in _note_documents(n, text, on))
     execute("DELETE FROM note WHERE path = ?", (path,))
     fresh = execute("SELECT coalesce(max(n), 0) FROM note").fetchone()[0]
-    rows = [(fresh + at, path, at, day, owner or "", line) for at, line in enumerate(lines, 1)]
+    rows = [
+        (fresh + at, path, at, day, owner or "", line, seal(fresh + at, path, line)) for at, line in enumerate(lines, 1)
+    ]
     index.spoken.add(document for row in rows for document in _note_documents(row[0], row[5], day))
     index.database.executemany(_NOTE, rows)
 

@@ -10,7 +10,7 @@ from clawmem.errors import Locked
 from clawmem.index.store import Index, create_in_memory, create_store, drop_store, open_store, put_in_use
 from clawmem.vault.vault import Vault
 
-FOLDERS = ("life", "agents", "ledger", "daily", "MEMORY.md")
+FOLDERS = ("life", "agents", "ledger", "daily", "review", "MEMORY.md")
 _BATCH = 500
 _BUILD_SECONDS = 120.0
 _Answer = TypeVar("_Answer")
@@ -101,21 +101,22 @@ def _build(vault: Vault, forced: bool) -> Index:
         vault.prepare_state()
         with writer_lock(vault.state / "index.lock", _BUILD_SECONDS, "building the index"):
             # Whoever waited for another process's new index takes that one.
-            return (None if forced else _current(vault)) or _build_file(vault)
+            return (None if forced else _current(vault)) or _build_file(vault, forced)
     except (OSError, sqlite3.DatabaseError, Locked) as problem:
         index = create_in_memory(vault, f"it cannot be kept ({problem})")
-    _fill(vault, index)
+        forced = forced or isinstance(problem, sqlite3.DatabaseError)
+    _fill(vault, index, forced)
     return index
 
 
-def _build_file(vault: Vault) -> Index:
+def _build_file(vault: Vault, forced: bool) -> Index:
     import os
     import time
 
     name = f"{time.time_ns():x}-{os.getpid():x}"
     index = create_store(vault, name)
     try:
-        _fill(vault, index)
+        _fill(vault, index, forced)
         put_in_use(vault, index, name)
     except BaseException:
         index.close()
@@ -124,13 +125,22 @@ def _build_file(vault: Vault) -> Index:
     return index
 
 
-def _fill(vault: Vault, index: Index) -> None:
+def _fill(vault: Vault, index: Index, afresh: bool) -> None:
+    """Take everything in; `afresh` trusts nothing that was taken in before."""
     head = vault.head().commit
     if head is None:
+        return
+    if vault.present is not None and not afresh and _fill_from(vault.present, vault, index, head):
         return
     with index.writing():
         _take_in_paths(vault, index, head, vault.files_at(head, *FOLDERS))
         index.set_head(head)
+
+
+def _fill_from(present: Vault, vault: Vault, index: Index, head: str) -> bool:
+    from clawmem.index.past import copy_present  # only for a look at the past
+
+    return copy_present(present, index, head, FOLDERS) and _catch_up(vault, index)
 
 
 def _take_in_paths(vault: Vault, index: Index, head: str, changed: list[str]) -> None:

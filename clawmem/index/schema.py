@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-VERSION = "3"
+VERSION = "6"
 
-# The columns of `fact` that say what its line says, in the form filters and ranking need, so that a search
-# decodes only the lines it gives out. `tokens` counts the fact's line of context, exactly where `exact` is 1.
-# `sitting` is an event's session, or its day where it has none; `ledger` says how much of a day's file was taken in;
-# `edge` holds what the fact of row `n` points at: other facts by id, entities by name.
+# The columns of `fact` that say what its line says, in the form filters and ranking need, so that a search decodes
+# only the lines it gives out. `tokens` counts the fact's line of context, exactly where `exact` is 1. `sitting` is
+# an event's session on its day, or the day where it has none, and `place` its place in it, counted in events; the
+# table `sitting` says how many each has; `ledger` says how much of a day's file was taken in; `edge` holds what the
+# fact of row `n` points at: other facts by id, entities by name. `used`, `weight` and `pace` are what a fact's tier
+# and its place in it depend on: see `clawmem.index.standing`. The `tokens` of an event or a note are those of its
+# line of context, once they are counted. `dispute` names the facts that open proposals of conflicts put in
+# question. `seal` is the checksum of a row's number and what it gives out; `total` counts the facts and adds up
+# their seals: see `clawmem.index.seals`.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE fact (
@@ -27,10 +32,16 @@ CREATE TABLE fact (
     last_accessed TEXT,
     importance REAL,
     trust TEXT,
+    used REAL NOT NULL,
+    weight REAL NOT NULL,
+    pace INTEGER NOT NULL,
     tokens INTEGER NOT NULL,
     exact INTEGER NOT NULL,
-    line TEXT NOT NULL
+    line TEXT NOT NULL,
+    seal INTEGER NOT NULL
 );
+CREATE TABLE total (facts INTEGER NOT NULL, seals INTEGER NOT NULL);
+INSERT INTO total VALUES (0, 0);
 CREATE INDEX fact_id ON fact (id);
 CREATE INDEX fact_entity ON fact (entity);
 CREATE INDEX fact_subject ON fact (subject, predicate) WHERE subject IS NOT NULL;
@@ -39,6 +50,9 @@ CREATE INDEX fact_from ON fact (valid_from) WHERE valid_from IS NOT NULL;
 CREATE INDEX fact_to ON fact (valid_to) WHERE valid_to IS NOT NULL;
 CREATE INDEX fact_recorded ON fact (timestamp) WHERE valid_from IS NULL;
 CREATE INDEX fact_estimated ON fact (n) WHERE exact = 0;
+CREATE INDEX fact_used ON fact (owner, pace, used) WHERE status = 'active';
+CREATE INDEX fact_order ON fact (owner, pace, access_count DESC, weight DESC, timestamp DESC, id, used)
+    WHERE status = 'active';
 CREATE TABLE entity (
     name TEXT PRIMARY KEY,
     title TEXT NOT NULL,
@@ -51,14 +65,20 @@ CREATE TABLE event (
     id TEXT NOT NULL,
     day TEXT NOT NULL,
     sitting TEXT NOT NULL,
-    role TEXT NOT NULL,
+    place INTEGER NOT NULL,
     speaker TEXT,
+    size INTEGER NOT NULL,
+    asks INTEGER NOT NULL,
     recalled INTEGER NOT NULL,
-    line TEXT NOT NULL
+    line TEXT NOT NULL,
+    seal INTEGER NOT NULL,
+    tokens INTEGER
 );
 CREATE UNIQUE INDEX event_id ON event (id, day);
-CREATE INDEX event_sitting ON event (sitting, day, n);
+CREATE INDEX event_sitting ON event (sitting, place);
+CREATE TABLE sitting (name TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX event_day ON event (day, n);
+CREATE INDEX event_uncounted ON event (n) WHERE tokens IS NULL;
 CREATE TABLE ledger (day TEXT PRIMARY KEY, size INTEGER NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE note (
     n INTEGER PRIMARY KEY,
@@ -66,9 +86,19 @@ CREATE TABLE note (
     place INTEGER NOT NULL,
     day TEXT,
     owner TEXT NOT NULL,
-    text TEXT NOT NULL
+    text TEXT NOT NULL,
+    tokens INTEGER,
+    seal INTEGER NOT NULL
 );
-CREATE INDEX note_path ON note (path);
+CREATE INDEX note_path ON note (path, place);
+CREATE INDEX note_uncounted ON note (n) WHERE tokens IS NULL;
+CREATE TABLE dispute (
+    path TEXT NOT NULL,
+    target TEXT NOT NULL,
+    says TEXT NOT NULL,
+    PRIMARY KEY (path, target)
+) WITHOUT ROWID;
+CREATE INDEX dispute_target ON dispute (target);
 CREATE TABLE edge (
     n INTEGER NOT NULL,
     kind TEXT NOT NULL,
@@ -83,3 +113,5 @@ CREATE TABLE broken (path TEXT PRIMARY KEY, problem TEXT NOT NULL) WITHOUT ROWID
 FTS = "CREATE VIRTUAL TABLE {table} USING fts5(text, content='', tokenize='porter unicode61 remove_diacritics 2')"
 FACT_WORDS = "words"
 SPOKEN_WORDS = "spoken"
+# Vectors have a file of their own beside the index, so that a new index does not lose them.
+VECTORS_FILE = "vectors.sqlite"

@@ -85,6 +85,13 @@ class WhooshEngine:
 
     def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
         """BM25F with k1 1.2 and b 0.75; raises EngineDamaged where the files cannot be read."""
+        return sorted(self._matches(words, limit), key=lambda match: (-match.score, match.n))
+
+    def count(self, words: Sequence[str], most: int) -> int:
+        """In how many texts one of the words stands, counted no further than `most`."""
+        return len(self._matches(words, most))
+
+    def _matches(self, words: Sequence[str], limit: int) -> list[Match]:
         parts = [one for one in (_part(word) for word in dict.fromkeys(words)) if one is not None]
         if not parts or limit < 1:
             return []
@@ -94,10 +101,9 @@ class WhooshEngine:
             if self._searcher is None:
                 self._searcher = self._reader()
             found = self._searcher.search(Or(parts), limit=limit)
-            matches = [Match(int(hit["n"]), float(hit.score)) for hit in found]
+            return [Match(int(hit["n"]), float(hit.score)) for hit in found]
         except _DAMAGE as problem:
             raise EngineDamaged(f"Whoosh's files cannot be read: {problem}") from problem
-        return sorted(matches, key=lambda match: (-match.score, match.n))
 
     def in_step(self) -> bool:
         """Whether the newest generation on disk is the one the SQLite side knows."""

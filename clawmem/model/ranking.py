@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 # How much a channel's best hit is worth. An exact triple outweighs shared words, which outweigh a date alone.
-WEIGHTS: Mapping[str, float] = {"predicate": 1.0, "keyword": 0.8, "time": 0.4}
+WEIGHTS: Mapping[str, float] = {
+    "predicate": 1.0,
+    "keyword": 0.8,
+    "vector": 0.3,
+    "time": 0.4,
+    "links": 0.4,
+}
+# Of what was said there is no triple, and its words say more of when it was than a named day does.
+SAID_WEIGHTS: Mapping[str, float] = {"keyword": 1.0, "vector": 0.3, "time": 0.1}
 # What a channel's weakest hit keeps: being found at all says more than not being found.
 FLOOR = 0.1
 
@@ -75,26 +83,34 @@ def prior(standing: Standing) -> float:
     )
 
 
-def rank(
-    channels: Mapping[str, Mapping[str, float]],
-    standings: Mapping[str, Standing],
-    weights: Mapping[str, float] = WEIGHTS,
-) -> list[Ranked]:
-    """Facts found by any channel, best first: the weighted sum of min-max normalised scores plus the prior.
-
-    The sum is divided by the weights of the channels that found something, so a score of 1 means the best
-    hit of them all. Higher raw scores are better; a fact without a standing is left out.
+def fuse(channels: Mapping[str, Mapping[str, float]], weights: Mapping[str, float] = WEIGHTS) -> list[Ranked]:
+    """What any channel found, best first: the weighted sum of min-max normalised scores, divided by the weights of the
+    channels that found something, so that 1 means the best hit of them all. Of equal ones the first found comes first.
     """
     spread = {name: normalised(scores) for name, scores in channels.items() if scores}
     total = sum(weights[name] for name in spread) or 1.0
     parts: dict[str, dict[str, float]] = {}
     for name, scores in spread.items():
-        for fact_id, value in scores.items():
-            parts.setdefault(fact_id, {})[name] = value
-    found = ordered(standings[fact_id] for fact_id in parts if fact_id in standings)
-    fused = [Ranked(one.id, _fused(parts[one.id], weights, total) + prior(one), parts[one.id]) for one in found]
-    # A stable sort: equal scores keep the order of standing.
-    return sorted(fused, key=lambda each: -each.score)
+        for each, value in scores.items():
+            parts.setdefault(each, {})[name] = value
+    fused = (Ranked(each, _fused(part, weights, total), part) for each, part in parts.items())
+    # A stable sort: equal scores keep the order of finding.
+    return sorted(fused, key=lambda one: -one.score)
+
+
+def rank(
+    channels: Mapping[str, Mapping[str, float]],
+    standings: Mapping[str, Standing],
+    weights: Mapping[str, float] = WEIGHTS,
+) -> list[Ranked]:
+    """Facts found by any channel, best first: their fused score plus the prior of their standing.
+
+    Higher raw scores are better; a fact without a standing is left out. Equal scores keep the order of standing.
+    """
+    fused = {one.id: one for one in fuse(channels, weights)}
+    found = ordered(standings[fact_id] for fact_id in fused if fact_id in standings)
+    ranked = [fused[one.id]._replace(score=fused[one.id].score + prior(one)) for one in found]
+    return sorted(ranked, key=lambda each: -each.score)
 
 
 def _fused(parts: Mapping[str, float], weights: Mapping[str, float], total: float) -> float:

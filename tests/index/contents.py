@@ -9,6 +9,7 @@ from typing import Any
 from clawmem.index.intake import search_text
 from clawmem.index.lookup import all_facts
 from clawmem.index.refresh import rebuild
+from clawmem.index.seals import check_total
 from clawmem.index.store import Index
 from clawmem.model.passage import row_of
 from clawmem.vault.vault import Vault
@@ -19,15 +20,17 @@ PROBES = 60
 def contents(index: Index) -> dict[str, Any]:
     """Rows of every table without their numbers, an entity's facts in their order, and what words find."""
     execute = index.database.execute
-    columns = [row[1] for row in execute("PRAGMA table_info(fact)") if row[1] not in ("n", "exact", "tokens")]
+    columns = [row[1] for row in execute("PRAGMA table_info(fact)") if row[1] not in ("n", "exact", "tokens", "seal")]
+    check_total(index.database)
     facts: dict[str, list[Any]] = {}
     for row in execute(f"SELECT {', '.join(columns)} FROM fact ORDER BY n"):
         facts.setdefault(row[columns.index("entity")], []).append(row)
     rest: dict[str, Any] = {
-        name: execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall() for name in ("entity", "alias", "ledger")
+        name: execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall()
+        for name in ("entity", "alias", "ledger", "sitting")
     }
     rest["event"] = execute(
-        "SELECT id, day, sitting, role, speaker, recalled, line FROM event ORDER BY day, n"
+        "SELECT id, day, sitting, place, speaker, size, asks, recalled, line FROM event ORDER BY day, n"
     ).fetchall()
     rest["note"] = execute("SELECT path, place, day, owner, text FROM note ORDER BY path, place").fetchall()
     rest["edge"] = execute(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from clawmem.heartbeat import beat
 from clawmem.index.refresh import open_index
-from clawmem.index.token_counts import count_exactly
+from clawmem.index.token_counts import awaits_counting, count_exactly
+from clawmem.memory.reindex import reindex
 from clawmem.memory.remember import remember
 from clawmem.model.caller import Caller
 from clawmem.model.draft import draft_from_record
 from clawmem.model.tokens import token_bound
 from clawmem.vault.vault import Vault
+from tests.needs import exact_count
 
 
 def _keep(vault: Vault, caller: Caller, *statements: str) -> None:
@@ -20,19 +23,43 @@ def test_bounds_become_exact_and_only_new_ones_are_counted(vault: Vault, caller:
     index = open_index(vault)
     rows = index.database.execute("SELECT tokens, exact FROM fact ORDER BY n").fetchall()
     assert rows == [(token_bound(f"- {text} (2026-11-21)\n"), 0) for text in ("Jane likes tea", "Ravi likes chess")]
+    assert awaits_counting(index)
     counted: list[str] = []
 
     def count(line: str) -> int:
         counted.append(line)
         return 7
 
-    assert count_exactly(index, count) == 2
-    assert counted == ["- Jane likes tea (2026-11-21)\n", "- Ravi likes chess (2026-11-21)\n"]
+    notes = index.database.execute("SELECT text FROM note ORDER BY n").fetchall()
+    assert count_exactly(index, count) == 2 + len(notes)
+    assert counted[:2] == ["- Jane likes tea (2026-11-21)\n", "- Ravi likes chess (2026-11-21)\n"]
+    assert counted[2:] == [f"- {text}\n" for (text,) in notes]
     assert index.database.execute("SELECT tokens, exact FROM fact").fetchall() == [(7, 1), (7, 1)]
+    assert index.database.execute("SELECT DISTINCT tokens FROM note").fetchall() == ([(7,)] if notes else [])
+    assert not awaits_counting(index)
     assert count_exactly(index, count) == 0
     index.close()
     _keep(vault, caller, "Mia likes boats")
     index = open_index(vault)
     assert count_exactly(index, count) == 1
-    assert counted[2:] == ["- Mia likes boats (2026-11-21)\n"]
+    assert counted[-1:] == ["- Mia likes boats (2026-11-21)\n"]
     index.close()
+
+
+def test_the_heartbeat_counts_and_again_after_a_new_index(vault: Vault, caller: Caller) -> None:
+    exact_count()  # skips where nothing can count
+    _keep(vault, caller, "Jane likes tea")
+    for again in (False, True):
+        if again:
+            reindex(vault)
+        assert _awaits(vault)
+        beat(vault, caller)
+        assert not _awaits(vault)
+
+
+def _awaits(vault: Vault) -> bool:
+    index = open_index(vault)
+    try:
+        return awaits_counting(index)
+    finally:
+        index.close()

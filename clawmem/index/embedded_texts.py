@@ -1,0 +1,61 @@
+"""What is embedded of a vault: the text of each fact, the pieces of each event, and the sentences of both."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from clawmem.index.lookup import all_facts
+from clawmem.index.store import Index
+from clawmem.model.entity import title_of
+from clawmem.model.passage import pieces
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_SHORTEST_SENTENCE = 3
+
+
+class Text(NamedTuple):
+    """A text to be embedded: whose it is, the group it belongs to, its words, and the key of its vector."""
+
+    id: str
+    group: str
+    words: str
+    key: bytes
+
+
+def fact_texts(index: Index) -> Iterator[Text]:
+    """Every fact, after the entity it stands in where it does not name it."""
+    for placed in all_facts(index):
+        title, said = title_of(placed.entity), placed.fact.fact
+        words = said if title.lower() in said.lower() else f"{title}: {said}"
+        yield Text(placed.fact.id, "", words, _key(words))
+
+
+def event_texts(index: Index) -> Iterator[Text]:
+    """Every event that did not come out of this memory, piece by piece, each session's in its order."""
+    query = "SELECT id, day, sitting, line FROM event WHERE recalled = 0 ORDER BY day, sitting, place"
+    groups: dict[str, str] = {}
+    for event_id, day, sitting, line in index.database.execute(query):
+        if "\n" in event_id:
+            continue
+        record = json.loads(line)
+        for piece in pieces(record["text"]):
+            words = f"{record['speaker']}: {piece}" if record.get("speaker") else piece
+            yield Text(f"{day} {event_id}", groups.setdefault(sitting, str(len(groups))), words, _key(words))
+
+
+def sentences(texts: Iterable[Text]) -> Iterator[Text]:
+    """The sentences of texts that have several: they are nearer in length to a question."""
+    for text in texts:
+        parts = _SENTENCE_END.split(text.words)
+        for words in parts if len(parts) > 1 else ():
+            if len(words.split()) >= _SHORTEST_SENTENCE:
+                yield Text("", "", words, _key(words))
+
+
+def _key(words: str) -> bytes:
+    from hashlib import sha256
+
+    return sha256(words.encode(errors="surrogatepass")).digest()[:16]

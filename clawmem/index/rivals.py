@@ -1,0 +1,75 @@
+"""Facts that may contradict each other: linked as such, or with values for one subject and predicate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import NamedTuple
+
+from clawmem.index.standing import HELD
+from clawmem.index.store import Index
+from clawmem.model.fact import ACTIVE
+
+# Of one subject and predicate, no more are compared.
+MOST_VALUES = 20
+_SHOWN = f"fact.status = '{ACTIVE}' AND fact.pace != {HELD} AND fact.owner IN (SELECT value FROM json_each(?))"
+
+
+class Value(NamedTuple):
+    """What an active fact says of its subject: the object, and when that is true."""
+
+    n: int
+    object: str | None
+    valid_from: str | None
+    valid_to: str | None
+
+
+def values_beside(
+    index: Index, owners: Collection[str], predicates: Collection[str], numbers: Collection[int]
+) -> list[list[Value]]:
+    """For each subject and predicate of some active facts, all active facts with the same two, where there are more."""
+    execute, readers = index.database.execute, json.dumps(sorted(owners))
+    # CROSS JOIN keeps SQLite from looking through a table for the few rows that are given.
+    pairs = execute(
+        "SELECT DISTINCT subject, predicate FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value"
+        " WHERE subject IS NOT NULL AND predicate IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(numbers)), json.dumps(sorted(predicates))),
+    )
+    groups = []
+    for subject, predicate in pairs.fetchall():
+        rows = execute(
+            "SELECT n, json_extract(line, '$.object'), valid_from, valid_to FROM fact INDEXED BY fact_subject"
+            f" WHERE subject = ? AND predicate = ? AND {_SHOWN} ORDER BY timestamp, id LIMIT {MOST_VALUES}",
+            (subject, predicate, readers),
+        )
+        groups.append([Value(*row) for row in rows])
+    return [group for group in groups if len(group) > 1]
+
+
+def oldest_first(index: Index, numbers: Collection[int]) -> dict[int, int]:
+    """The place of each row among the others by when its fact was recorded: row numbers tell no more than how this
+    very index was made."""
+    found = index.database.execute(
+        "SELECT fact.n FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value"
+        " ORDER BY fact.timestamp, fact.id",
+        (json.dumps(sorted(numbers)),),
+    )
+    return {n: place for place, (n,) in enumerate(found)}
+
+
+def linked_as_contrary(index: Index, owners: Collection[str], numbers: Collection[int]) -> list[tuple[int, int]]:
+    """Pairs of active facts, one of them among the rows, of which one is linked to the other as contradicting it."""
+    execute, given = index.database.execute, (json.dumps(sorted(numbers)), json.dumps(sorted(owners)))
+    towards = execute(
+        "SELECT edge.n, fact.n FROM json_each(?) AS given"
+        " CROSS JOIN edge ON edge.n = given.value AND edge.kind = 'contradicts'"
+        f" CROSS JOIN fact INDEXED BY fact_id ON fact.id = edge.target WHERE {_SHOWN}",
+        given,
+    )
+    back = execute(
+        "SELECT ours.n, edge.n FROM json_each(?) AS given CROSS JOIN fact AS ours ON ours.n = given.value"
+        " CROSS JOIN edge INDEXED BY edge_target ON edge.target = ours.id AND edge.kind = 'contradicts'"
+        f" CROSS JOIN fact ON fact.n = edge.n WHERE {_SHOWN}",
+        given,
+    )
+    return sorted({*towards.fetchall(), *back.fetchall()})

@@ -1,0 +1,160 @@
+"""What was said: events and notes by the words in and around them, and by their days."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.index.channels import Hits
+from clawmem.index.seals import RowDamaged
+from clawmem.index.store import Index
+from clawmem.model.event import Event, event_from_record
+from clawmem.model.irregular import forms_of
+from clawmem.model.passage import row_of
+from clawmem.model.question import Span
+from clawmem.model.seal import seal
+from clawmem.model.turns import REACH, Sittings, Turn, best_pieces, foremost, order_turns, speakers_named
+
+# Of how many pieces that hold a word the score is looked at, and how common a word may be beside two rarer ones.
+PER_WORD = 500
+CHEAP = 2_000
+COMMON = 0.1
+OF_A_TIME = 200
+_ROWS_AT_ONCE = 500
+
+
+class Note(NamedTuple):
+    """A line of a page that people or agents write: the page's path, the line's number there among those that say
+    something, and the page's day where it has one."""
+
+    path: str
+    place: int
+    day: str | None
+    text: str
+
+
+def spoken_words(index: Index, words: Sequence[str]) -> list[dict[int, float]]:
+    """For each word of a question that is worth it, the BM25 score of every piece that holds a form of it."""
+    forms = [forms_of(word) for word in words]
+    kept = _worth_ranking(index, forms)
+    return [{one.n: one.score for one in index.spoken.search(each, PER_WORD, thorough=True)} for each in kept]
+
+
+def _worth_ranking(index: Index, forms: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The words without those so common that ranking all their pieces would take long, where two rarer ones remain."""
+    (total,) = index.database.execute("SELECT (SELECT max(n) FROM event)").fetchone()
+    if (total or 0) <= CHEAP:
+        return list(forms)
+    counted = sorted((index.spoken.count(each, int(total * COMMON) + 1), at) for at, each in enumerate(forms))
+    kept: list[int] = []
+    together = 0
+    for count, at in counted:
+        together += count
+        if count and (len(kept) < 2 or together <= CHEAP):
+            kept.append(at)
+    return [forms[at] for at in sorted(kept)]
+
+
+def event_keywords(index: Index, question: str, words: Sequence[Mapping[int, float]]) -> Hits:
+    """Events by the words of a question, in them and around them, as `clawmem.model.turns` orders them."""
+    mine = foremost(best_pieces([_part(scores, events=True) for scores in words], row_of))
+    found = {n for scores in mine for n in scores}
+    turns = _turns_around(index, found)
+    total, spoken = index.database.execute("SELECT count(*), coalesce(sum(turns), 0) FROM sitting").fetchone()
+    names = {turn.sitting for turn in turns.values()}
+    sittings = Sittings(total, spoken, dict(_sizes(index, names)))
+    named = speakers_named(question, {turn.speaker for turn in turns.values() if turn.speaker})
+    return Hits({one.n: one.score for one in order_turns(mine, turns, sittings, named)})
+
+
+def note_keywords(index: Index, words: Sequence[Mapping[int, float]], owners: Sequence[str]) -> Hits:
+    """Lines of notes by the words of a question; of agents' notes only those of the `owners`."""
+    totals: dict[int, float] = {}
+    for scores in best_pieces([_part(scores, events=False) for scores in words], row_of):
+        for n, score in scores.items():
+            totals[-n] = totals.get(-n, 0.0) + score
+    marks = ",".join("?" * len(owners))
+    seen = {
+        n
+        for part in _portions(list(totals))
+        for (n,) in index.database.execute(
+            f"SELECT n FROM note WHERE n IN ({','.join('?' * len(part))}) AND owner IN ({marks})", (*part, *owners)
+        )
+    }
+    return Hits({n: score for n, score in totals.items() if n in seen})
+
+
+def of_time(
+    index: Index, table: str, span: Span | None, found: Iterable[int], owners: Sequence[str] | None = None
+) -> Hits:
+    """Events or notes (the table) of the days a question names: those `found` already, and the newest. Of notes only
+    those of the `owners`."""
+    if span is None:
+        return Hits({}, False, "the question names no time")
+    within, given = f"SELECT n FROM {table} WHERE day BETWEEN ? AND ?", [span.first, span.last]
+    if owners is not None:
+        within, given = f"{within} AND owner IN ({','.join('?' * len(owners))})", [*given, *owners]
+    ours = {
+        n
+        for part in _portions(list(found))
+        for (n,) in index.database.execute(f"{within} AND n IN ({','.join('?' * len(part))})", (*given, *part))
+    }
+    newest = index.database.execute(f"{within} ORDER BY day DESC, n DESC LIMIT ?", (*given, OF_A_TIME))
+    return Hits(dict.fromkeys([*sorted(ours), *(n for (n,) in newest)], 1.0))
+
+
+def events(index: Index, numbers: Sequence[int]) -> dict[int, Event]:
+    """The events of some rows, without those that came out of this memory; raises RowDamaged where a row is not what
+    was written."""
+    found = {}
+    for part in _portions(numbers):
+        query = f"SELECT n, day, line, recalled, seal FROM event WHERE n IN ({','.join('?' * len(part))})"
+        for n, day, line, recalled, given in index.database.execute(query, tuple(part)):
+            if seal(n, day, line) != given:
+                raise RowDamaged(f"row {n} of the events in the index is damaged")
+            if not recalled:
+                found[n] = event_from_record(json.loads(line))
+    return found
+
+
+def notes(index: Index, numbers: Sequence[int]) -> dict[int, Note]:
+    """The lines of notes of some rows; raises RowDamaged where a row is not what was written."""
+    found = {}
+    for part in _portions(numbers):
+        query = f"SELECT n, path, place, day, text, seal FROM note WHERE n IN ({','.join('?' * len(part))})"
+        for n, path, place, day, text, given in index.database.execute(query, tuple(part)):
+            if seal(n, path, text) != given:
+                raise RowDamaged(f"row {n} of the notes in the index is damaged")
+            found[n] = Note(path, place, day, text)
+    return found
+
+
+def _part(scores: Mapping[int, float], events: bool) -> dict[int, float]:
+    return {piece: score for piece, score in scores.items() if (piece >= 0) is events}
+
+
+def _turns_around(index: Index, found: Iterable[int]) -> dict[int, Turn]:
+    """The turns of these rows and those in reach of them, without what came out of this memory."""
+    places: set[tuple[str, int]] = set()
+    for part in _portions(list(found)):
+        query = f"SELECT sitting, place FROM event WHERE n IN ({','.join('?' * len(part))})"
+        for sitting, place in index.database.execute(query, tuple(part)):
+            places.update((sitting, place + step) for step in range(-REACH, REACH + 1))
+    turns = {}
+    around = "SELECT n, speaker, size, asks FROM event WHERE sitting = ? AND place = ? AND recalled = 0"
+    for sitting, place in places:
+        for n, speaker, size, asks in index.database.execute(around, (sitting, place)):
+            turns[n] = Turn(sitting, place, speaker, size, bool(asks))
+    return turns
+
+
+def _sizes(index: Index, names: Iterable[str]) -> Iterator[tuple[str, int]]:
+    for part in _portions(list(names)):
+        yield from index.database.execute(
+            f"SELECT name, turns FROM sitting WHERE name IN ({','.join('?' * len(part))})", tuple(part)
+        )
+
+
+def _portions(numbers: Sequence[object]) -> Iterator[Sequence[object]]:
+    return (numbers[start : start + _ROWS_AT_ONCE] for start in range(0, len(numbers), _ROWS_AT_ONCE))

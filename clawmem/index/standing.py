@@ -1,0 +1,217 @@
+"""Facts by how near to hand they are: counts of each tier, and the first of each, without reading the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from clawmem.index.store import Index
+from clawmem.model.dates import moment_of
+from clawmem.model.fact import ACTIVE, ARCHIVED, Fact, importance_of
+from clawmem.model.quarantine import quarantined
+from clawmem.model.tiers import ALWAYS_HOT, COLD, HOT, RECENCY, WARM, last_access
+
+ALWAYS = "always"
+# A time that cannot be read counts as just now, whenever now is.
+_UNREADABLE = 1e18
+# Facts with more accesses keep longer: `pace` tells them apart. Those that are always hot have one of their own, and
+# those in quarantine, which no context shows.
+_ALWAYS_PACE = len(RECENCY)
+HELD = -1
+SPARE = 20
+_PACES = tuple(range(_ALWAYS_PACE - 1, -1, -1))
+_ORDER = "access_count DESC, weight DESC, timestamp DESC, id"
+
+
+class Candidate(NamedTuple):
+    """A fact that could be shown: its row, the tokens of its line and whether they are exact, and what its standing
+    in a tier needs, as folded so far. `shelf` is its tier, 'always' where it is always hot; '' where not active."""
+
+    n: int
+    tokens: int
+    exact: bool
+    id: str
+    owner: str
+    access_count: int
+    weight: float
+    timestamp: str
+    last_accessed: str | None
+    shelf: str
+
+
+class Reader(NamedTuple):
+    """Whose facts count, nearest first ('' is the global memory), those of one entity only, and when it is now."""
+
+    owners: tuple[str, ...]
+    now: datetime
+    entity: str | None = None
+
+
+def columns(fact: Fact) -> tuple[float, float, int]:
+    """What the index keeps to tell the tier: seconds of the last access, importance, pace."""
+    weight = importance_of(fact)
+    pace = HELD if quarantined(fact) else _pace(weight, fact.access_count)
+    return _seconds(last_access(fact)), weight, pace
+
+
+def _seconds(written: str) -> float:
+    try:
+        return moment_of(written).timestamp()
+    except (ValueError, OverflowError):
+        return _UNREADABLE
+
+
+def _pace(weight: float, access_count: int) -> int:
+    if weight >= ALWAYS_HOT:
+        return _ALWAYS_PACE
+    slower = next(at for at, (more_than, _, _) in enumerate(RECENCY) if access_count > more_than or more_than < 0)
+    return len(RECENCY) - 1 - slower
+
+
+def count_tiers(index: Index, reader: Reader) -> dict[str, int]:
+    """How many active facts are in each tier, those that are always hot apart."""
+    if reader.entity is not None:
+        return _count_of_entity(index, reader)
+    counts = dict.fromkeys((ALWAYS, HOT, WARM, COLD), 0)
+    for owner in reader.owners:
+        for tier in counts:
+            for pace in (_ALWAYS_PACE,) if tier == ALWAYS else _PACES:
+                query = f"SELECT count(*) FROM fact INDEXED BY fact_used WHERE {_STRETCH}"
+                counts[tier] += index.database.execute(query, _stretch(reader, owner, pace, tier)).fetchone()[0]
+    return counts
+
+
+def nearest(index: Index, reader: Reader, shelf: str, tokens: int, without: Collection[str] = ()) -> list[Candidate]:
+    """The first facts of a shelf in their order of standing, as many as so many tokens could hold, and `SPARE` more, of
+    which a short one may fit where a long one does not. Some ids are left out."""
+    found: list[Candidate] = []
+    spare = SPARE
+    for row in _in_order(index, reader, shelf, without):
+        found.append(one := Candidate(*row))
+        tokens -= one.tokens
+        spare -= tokens < 0
+        if spare < 0:
+            break
+    return found
+
+
+def _in_order(index: Index, reader: Reader, shelf: str, without: Collection[str]) -> Iterator[tuple[Any, ...]]:
+    """The rows of a shelf one by one: what is not asked for is not read."""
+    barred, ids = _barring(without)
+    if reader.entity is not None:
+        which, bounds = _shelf_of_row(reader.now)
+        source = f"fact {_OF_ENTITY}{barred} AND shelf = ? ORDER BY owner = '', {_ORDER}"
+        values = (*bounds, reader.entity, json.dumps(reader.owners), *ids, shelf)
+        yield from index.database.execute(f"SELECT {_FIELDS}, {which} AS shelf FROM {source}", values)
+        return
+    source = f"fact INDEXED BY fact_order WHERE {_STRETCH}{barred} ORDER BY {_ORDER}"
+    for owner in reader.owners:
+        # Higher paces have more accesses, so they come first in the order, too.
+        for pace in (_ALWAYS_PACE,) if shelf == ALWAYS else _PACES:
+            values = (*_stretch(reader, owner, pace, shelf), *ids)
+            yield from index.database.execute(f"SELECT {_FIELDS}, '{shelf}' FROM {source}", values)
+
+
+_FIELDS = "n, tokens, exact, fact.id, owner, access_count, weight, timestamp, last_accessed"
+_STRETCH = f"status = '{ACTIVE}' AND owner = ? AND pace = ? AND used >= ? AND used < ?"
+
+
+def _stretch(reader: Reader, owner: str, pace: int, tier: str) -> tuple[object, ...]:
+    if tier == ALWAYS:
+        return owner, pace, float("-inf"), float("inf")
+    hot, warm = _since(reader.now, pace)
+    bounds = {HOT: (hot, float("inf")), WARM: (warm, hot), COLD: (float("-inf"), warm)}
+    return owner, pace, *bounds[tier]
+
+
+def _since(now: datetime, pace: int) -> tuple[float, float]:
+    """The seconds of the last access from which facts of a pace are hot, and warm."""
+    _, hot, warm = RECENCY[len(RECENCY) - 1 - pace]
+    return (now - timedelta(days=hot)).timestamp(), (now - timedelta(days=warm)).timestamp()
+
+
+_OF_ENTITY = (
+    f"INDEXED BY fact_entity WHERE entity = ? AND status = '{ACTIVE}' AND pace != {HELD}"
+    " AND owner IN (SELECT value FROM json_each(?))"
+)
+
+
+def _count_of_entity(index: Index, reader: Reader) -> dict[str, int]:
+    shelf, bounds = _shelf_of_row(reader.now)
+    query = f"SELECT {shelf}, count(*) FROM fact {_OF_ENTITY} GROUP BY 1"
+    counted = index.database.execute(query, (*bounds, reader.entity, json.dumps(reader.owners)))
+    return {**dict.fromkeys((ALWAYS, HOT, WARM, COLD), 0), **dict(counted)}
+
+
+def _shelf_of_row(now: datetime, any_status: bool = False) -> tuple[str, list[float]]:
+    """The shelf of a row as SQL, and its values."""
+    gone = [] if any_status else [f"WHEN status != '{ACTIVE}' THEN ''"]
+    parts, values = [*gone, f"WHEN pace = {_ALWAYS_PACE} THEN '{ALWAYS}'"], list[float]()
+    for pace in _PACES:
+        parts += [f"WHEN pace = {pace} AND used >= ? THEN '{tier}'" for tier in (HOT, WARM)]
+        values += _since(now, pace)
+    return f"(CASE {' '.join(parts)} ELSE '{COLD}' END)", values
+
+
+def _barring(ids: Collection[str]) -> tuple[str, tuple[str, ...]]:
+    if not ids:
+        return "", ()
+    return " AND id NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(ids)),)
+
+
+def with_ids(index: Index, reader: Reader, ids: Collection[str]) -> list[Candidate]:
+    """The facts among some ids that stand and that this reader asks for."""
+    within = " AND (entity = ? OR ? IS NULL)"
+    return _chosen(index, reader, "id", sorted(ids), within, (reader.entity, reader.entity)) if ids else []
+
+
+def in_rows(index: Index, reader: Reader, numbers: Collection[int]) -> list[Candidate]:
+    """The facts among some rows that stand and that this reader may see; those of other entities than the one that is
+    asked for are on no shelf."""
+    found = _chosen(index, reader, "n", sorted(numbers)) if numbers else []
+    if reader.entity is None:
+        return found
+    asked = {one.n for one in with_ids(index, reader, [one.id for one in found])}
+    return [one if one.n in asked else one._replace(shelf="") for one in found]
+
+
+def true_then(index: Index, reader: Reader, condition: str, values: Sequence[object]) -> list[Candidate]:
+    """All facts that meet a condition on their columns, whatever became of them, on the shelves of active ones."""
+    shelf, bounds = _shelf_of_row(reader.now, any_status=True)
+    query = f"SELECT {_FIELDS}, {shelf} FROM fact WHERE pace != {HELD} AND {condition}"
+    return [Candidate(*row) for row in index.database.execute(query, (*bounds, *values))]
+
+
+def _chosen(
+    index: Index, reader: Reader, column: str, values: Sequence[object], within: str = "", more: tuple[object, ...] = ()
+) -> list[Candidate]:
+    shelf, bounds = _shelf_of_row(reader.now)
+    # CROSS JOIN keeps SQLite from looking through the table for the few rows that are given.
+    query = (
+        f"SELECT {_FIELDS}, {shelf} FROM json_each(?) AS given CROSS JOIN fact ON fact.{column} = given.value"
+        f" WHERE status IN ('{ACTIVE}', '{ARCHIVED}') AND pace != {HELD}"
+        f" AND owner IN (SELECT value FROM json_each(?)){within}"
+    )
+    given = (*bounds, json.dumps(values), json.dumps(reader.owners), *more)
+    return [Candidate(*row) for row in index.database.execute(query, given)]
+
+
+def entities_of(index: Index, numbers: Sequence[int]) -> list[str]:
+    """The entities of some facts, in the order of the facts, each once."""
+    rows = index.database.execute(
+        "SELECT n, entity FROM fact WHERE n IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
+    )
+    found = dict(rows.fetchall())
+    return list(dict.fromkeys(found[n] for n in numbers if n in found))
+
+
+def held_back(index: Index, reader: Reader, most: int) -> tuple[int, list[str]]:
+    """How many active facts are in quarantine, and the ids of some of them."""
+    source = f"fact INDEXED BY fact_used WHERE status = '{ACTIVE}' AND pace = {HELD} AND owner IN"
+    given = (json.dumps(reader.owners), reader.entity, reader.entity)
+    query = f"SELECT {{}} FROM {source} (SELECT value FROM json_each(?)) AND (? IS NULL OR entity = ?)"
+    (number,) = index.database.execute(query.format("count(*)"), given).fetchone()
+    ids = index.database.execute(query.format("id") + " ORDER BY n LIMIT ?", (*given, most)) if number else ()
+    return number, [row[0] for row in ids]

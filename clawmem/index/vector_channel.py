@@ -1,0 +1,180 @@
+"""The vector channel: facts and events that mean what the question means, whatever their words."""
+
+from __future__ import annotations
+
+import sqlite3
+from bisect import bisect
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from heapq import nsmallest
+from typing import NamedTuple
+
+from clawmem.index.channels import CANDIDATES, Filter, Hits, condition_of
+from clawmem.index.question_vector import question_vector
+from clawmem.index.store import Index
+from clawmem.index.vectors import EVENTS, FACTS, KEY_SIZE, LOCAL, NONE, Pack, Vectors, named_model, open_vectors
+from clawmem.model.vector import closeness, code_size, differences, expected_closeness, signs
+from clawmem.vault.vault import Vault
+
+# How much of the closeness of the turns beside it, and of those beside them, an event is given.
+BESIDE = (0.3, 0.09)
+_SAID = 200
+_ENOUGH = 20
+
+
+class Asked(NamedTuple):
+    """A question ready to be compared: the open vectors, whose model they are, and the question's own vector."""
+
+    vectors: Vectors
+    model: str
+    vector: Sequence[float]
+
+
+class NoVectors(Exception):
+    """The channel does not run; the message says why. `unable` tells that it could not, though it was wanted."""
+
+    def __init__(self, message: str, unable: bool = True) -> None:
+        super().__init__(message)
+        self.unable = unable
+
+
+def vector_channel(vault: Vault, index: Index, question: str, wanted: Filter, limit: int = CANDIDATES) -> Hits:
+    """Facts whose meaning is near the question's; the score is by how much nearer than that of all facts."""
+    try:
+        with _asked(vault, question) as asked:
+            return Hits(_facts(asked, index, wanted, limit))
+    except NoVectors as reason:
+        return Hits({}, False, str(reason), reason.unable)
+
+
+def event_vectors(vault: Vault, index: Index, question: str, limit: int = CANDIDATES) -> Hits:
+    """Events whose meaning, and that of the turns around them, is near the question's, by row."""
+    try:
+        with _asked(vault, question) as asked:
+            return Hits(_events(asked, index, limit))
+    except NoVectors as reason:
+        return Hits({}, False, str(reason), reason.unable)
+
+
+@contextmanager
+def _asked(vault: Vault, question: str) -> Iterator[Asked]:
+    name = vault.settings.words("semantic.model")
+    if name == NONE:
+        raise NoVectors("semantic.model is none", unable=False)
+    vectors = None
+    try:
+        vectors = open_vectors(vault)
+        with (vectors or _absent(name)).snapshot():
+            yield _ready(vault, vectors or _absent(name), name, question)
+    except sqlite3.DatabaseError as problem:
+        raise NoVectors(f"the vectors cannot be read ({problem}); the next heartbeat makes them anew") from None
+    finally:
+        if vectors is not None:
+            vectors.close()
+
+
+def _absent(name: str) -> Vectors:
+    if name == LOCAL:
+        from clawmem.index.local_model import INSTALL, missing
+
+        if missing():
+            raise NoVectors(f"the local model is not installed: {INSTALL}")
+    raise NoVectors("nothing was embedded yet: `clawmem heartbeat` does it")
+
+
+def _ready(vault: Vault, vectors: Vectors, name: str, question: str) -> Asked:
+    model = vectors.meta("model")
+    if model is None:
+        _absent(name)
+    if vectors.meta("named") != named_model(vault):
+        raise NoVectors("the vectors are of another model: `clawmem heartbeat` makes new ones")
+    vector = question_vector(vectors, question) if name == LOCAL else _by_call(vault, question)
+    if vector is None:
+        raise NoVectors("no word of the question is known to the model", unable=False)
+    return Asked(vectors, model or "", vector)
+
+
+def _by_call(vault: Vault, question: str) -> Sequence[float]:
+    from clawmem.errors import ClawmemError
+    from clawmem.index.called import embed_question  # imports what calls models
+
+    try:
+        return embed_question(vault, question)
+    except ClawmemError as problem:
+        raise NoVectors(problem.message) from None
+
+
+def _facts(asked: Asked, index: Index, wanted: Filter, limit: int) -> dict[int, float]:
+    pack = asked.vectors.pack(FACTS)
+    apart, floor = _apart(asked, pack)
+    ask = limit
+    while True:
+        nearest = nsmallest(ask, range(len(apart)), key=apart.__getitem__)
+        rows = _rows(index, [pack.ids[at] for at in nearest], wanted)
+        if len(rows) >= min(limit, _ENOUGH) or ask >= len(apart):
+            break
+        ask *= 10
+    passing = [at for at in nearest if pack.ids[at] in rows][:limit]
+    scores = _close(asked, pack, passing)
+    return {rows[pack.ids[at]]: score - floor for at, score in scores.items() if score > floor}
+
+
+def _apart(asked: Asked, pack: Pack) -> tuple[list[int], float]:
+    """In how many signs each text differs from the question, and how close to it a text of the vault is on average."""
+    if not pack.ids:
+        return [], 0.0
+    if len(pack.codes) != len(pack.ids) * code_size(len(asked.vector)):
+        raise NoVectors("the question's vector is not of the size of the others: delete .git/clawmem/vectors.sqlite")
+    apart = differences(pack.codes, signs(asked.vector))
+    return apart, expected_closeness(sum(apart) / len(apart), len(asked.vector))
+
+
+def _close(asked: Asked, pack: Pack, places: Sequence[int]) -> dict[int, float]:
+    """The exact closeness of the texts at some places."""
+    keys = {at: pack.keys[at * KEY_SIZE : (at + 1) * KEY_SIZE] for at in places}
+    values = asked.vectors.values(asked.model, keys.values())
+    return {at: closeness(asked.vector, values[key]) for at, key in keys.items() if key in values}
+
+
+def _rows(index: Index, ids: Sequence[str], wanted: Filter) -> dict[str, int]:
+    condition, values = condition_of(wanted)
+    found: dict[str, int] = {}
+    for start in range(0, len(ids), 500):
+        part = ids[start : start + 500]
+        query = f"SELECT id, n FROM fact WHERE id IN ({','.join('?' * len(part))}) AND {condition}"
+        found.update(index.database.execute(query, (*part, *values)))
+    return found
+
+
+def _events(asked: Asked, index: Index, limit: int) -> dict[int, float]:
+    pack = asked.vectors.pack(EVENTS)
+    apart, floor = _apart(asked, pack)
+    nearest = nsmallest(min(limit, _SAID), range(len(apart)), key=apart.__getitem__)
+    begins = [at for at, name in enumerate(pack.ids) if at == 0 or name != pack.ids[at - 1]]
+    found = {bisect(begins, at) - 1 for at in nearest}
+    beside = {turn: list(_beside(pack, begins, turn)) for turn in found}
+    wanted = sorted(found | {turn for each in beside.values() for turn, _ in each})
+    places = {turn: range(begins[turn], (*begins, len(pack.ids))[turn + 1]) for turn in wanted}
+    close = _close(asked, pack, [at for each in places.values() for at in each])
+    # Of a long event's pieces the closest counts.
+    score = {turn: max(0.0, *(close.get(at, 0.0) - floor for at in each)) for turn, each in places.items()}
+    total = {turn: score[turn] + sum(part * score[one] for one, part in beside[turn]) for turn in found}
+    return _placed(index, {pack.ids[begins[turn]]: each for turn, each in total.items() if each > 0})
+
+
+def _beside(pack: Pack, begins: Sequence[int], turn: int) -> Iterator[tuple[int, float]]:
+    """The events beside one in its session, and which part of their closeness it is given."""
+    for distance, part in enumerate(BESIDE, 1):
+        for one in (turn - distance, turn + distance):
+            if 0 <= one < len(begins) and pack.groups[begins[one]] == pack.groups[begins[turn]]:
+                yield one, part
+
+
+def _placed(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
+    found = {}
+    for name, score in scores.items():
+        day, _, event_id = name.partition(" ")
+        row = index.database.execute("SELECT n FROM event WHERE id = ? AND day = ?", (event_id, day)).fetchone()
+        if row:
+            found[row[0]] = score
+    return found

@@ -1,0 +1,60 @@
+"""WordPiece: a text cut into the pieces of a vocabulary, as the uncased BERT models expect it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterator, Sequence
+
+CONTINUED = "##"
+_LONGEST_WORD = 100
+_PART = re.compile(r"[^\W_]+|[^\w\s]|_")
+_WORD = re.compile(r"[^\W_]+")
+# Scripts written without blanks: each character is a word of its own.
+_IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ebef\U0002f800-\U0002fa1f]")
+
+# Accents that stand by themselves, and what is never printed.
+_UNSEEN = ("Mn", "Cc", "Cf", "Co", "Cs")
+
+
+def parts(text: str) -> list[str]:
+    """The words and marks of a text, in small letters and without accents."""
+    return _PART.findall(_plain(text))
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, in small letters and without accents."""
+    return _WORD.findall(_plain(text))
+
+
+def cut(word: str, known: Container[str]) -> tuple[str, ...]:
+    """The word in the longest known pieces from its beginning on; none where that does not work out."""
+    return cut_by(word, lambda pieces: next((piece for piece in pieces if piece in known), None))
+
+
+def cut_by(word: str, longest: Callable[[Sequence[str]], str | None]) -> tuple[str, ...]:
+    """The same, where `longest` gives the first of some pieces, longest first, that is known."""
+    if len(word) > _LONGEST_WORD:
+        return ()
+    found: list[str] = []
+    start = 0
+    while start < len(word):
+        mark = CONTINUED if start else ""
+        piece = longest(list(_beginnings(word[start:], mark)))
+        if piece is None:
+            return ()
+        found.append(piece)
+        start += len(piece) - len(mark)
+    return tuple(found)
+
+
+def _beginnings(word: str, mark: str) -> Iterator[str]:
+    return (mark + word[:end] for end in range(len(word), 0, -1))
+
+
+def _plain(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    from unicodedata import category, normalize
+
+    spread = _IDEOGRAPH.sub(r" \g<0> ", text.lower())
+    return "".join(mark for mark in normalize("NFD", spread) if mark.isspace() or category(mark) not in _UNSEEN)

@@ -1,0 +1,36 @@
+"""What a context may not import: nothing is tokenised while somebody waits for it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+from tests.index.test_hot_path import HEAVY
+
+# Lines that no heartbeat counted yet are bounded, which takes half a millisecond.
+ALLOWED = {"clawmem.model.common_words"}
+
+
+@pytest.mark.parametrize("given", [["context"], ["context", "what does jane drink"]])
+def test_a_context_imports_nothing_heavy(
+    clawmem: Command, vault_root: Path, environment: dict[str, str], given: list[str]
+) -> None:
+    clawmem("remember", "Jane likes tea")
+    clawmem("recall", "tea")
+    code = (
+        "import json, sys; from clawmem.cli.app import run;\n"
+        f"run({[*given, '--quiet']!r}); print(json.dumps(sorted(sys.modules)))"
+    )
+    del environment["CLAWMEM_SEED"]
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=vault_root, env=environment, capture_output=True, text=True, check=True
+    )
+    assert "- Jane likes tea (2026-11-21)" in done.stdout
+    loaded = set(json.loads(done.stdout.splitlines()[-1])) - ALLOWED
+    assert "clawmem.serving.context" in loaded
+    assert loaded.isdisjoint(HEAVY), sorted(loaded & set(HEAVY))
