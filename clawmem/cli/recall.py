@@ -2,72 +2,130 @@
 
 # No `annotations` from the future here: Typer would compile every option's type again from text.
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.filters import filter_of
 from clawmem.cli.reading import text_or_stdin
-from clawmem.cli.words import fact_data, fact_line
-from clawmem.errors import InvalidInput
-from clawmem.serving.recall import Recalled
+from clawmem.cli.standpoint import AS_OF_HELP, AT_HELP, standpoint
+from clawmem.cli.words import context_data, fact_data, fact_line
+from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.model.quarantine import quarantined_event
+from clawmem.model.text import counted
+from clawmem.serving.recall import FACTS, WHERE, Channel, Found, Heard, Noted, Recalled
 from clawmem.serving.recall import recall as act
+
+ALL = "all"
 
 
 def recall(
     ctx: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, or - for stdin.")],
-    limit: Annotated[int | None, typer.Option("--limit", "-n", help="How many facts.", min=1, max=1000)] = None,
+    where: Annotated[str, typer.Option("--in", help="Where to look: facts, events, notes or all.")] = FACTS,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", help="How many of each.", min=1, max=1000)] = None,
     entity: Annotated[str | None, typer.Option("--entity", "-e", help="Only facts of this entity.")] = None,
     category: Annotated[str | None, typer.Option("--category", "-c", help="Only facts of this category.")] = None,
     tag: Annotated[str | None, typer.Option("--tag", "-t", help="Only facts with this tag.")] = None,
-    as_of: Annotated[str | None, typer.Option(help="What was true then, as we know now.")] = None,
+    as_of: Annotated[str | None, typer.Option(help=AS_OF_HELP)] = None,
+    at: Annotated[str | None, typer.Option(help=AT_HELP)] = None,
     include_superseded: Annotated[
         bool, typer.Option("--include-superseded", help="Replaced and withdrawn facts too, labelled.")
     ] = False,
+    passes: Annotated[
+        int, typer.Option(help="How often to look: again through what the best facts point at.", min=1, max=5)
+    ] = 1,
+    budget: Annotated[
+        int | None, typer.Option("--budget", "-b", help="Give the text for a prompt, of at most so many tokens.", min=1)
+    ] = None,
+    evidence: Annotated[bool, typer.Option("--evidence", help="In that text: each fact's quote and day.")] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show each hit's path and each channel's account.")
     ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 where a channel could not run.")] = False,
 ) -> int:
     """An agent sees its own facts and the global ones, its own first."""
     face = Face.of(ctx)
     asked = text_or_stdin(question).strip()
     if not asked:
         raise InvalidInput("The question is empty.", "Ask it in words: clawmem recall 'where does Jane live?'")
-    caller, vault = face.runtime.caller(), face.runtime.vault()
-    wanted = filter_of(caller, entity, category, tag, as_of, include_superseded)
-    result = act(vault, asked, caller, wanted, limit or vault.settings.whole("defaults.limit"))
-    return face.done(_data(result), _lines(result, explain), result.notices)
+    here = standpoint(face, at)
+    wanted = filter_of(here.caller, entity, category, tag, as_of, include_superseded)
+    most = limit or here.vault.settings.whole("defaults.limit")
+    result = act(here.vault, asked, here.caller, wanted, most, _places(where), passes)
+    lines, data = _lines(result, explain), {**_data(result), **here.data}
+    if budget or face.as_json:
+        from clawmem.serving.budgeted import recalled_context  # lines for a person need none of it
+
+        room = budget or here.vault.settings.whole("context.budget")
+        told = recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
+        data["context"] = context_data(told)
+        lines = [told.text] if budget else lines
+    unable = strict and any(channel.unable for channel in result.channels.values())
+    return face.done(data, lines, (*here.notices, *result.notices), PARTIAL if unable else DONE)
 
 
-def _data(result: Recalled) -> dict[str, object]:
+def _places(where: str) -> tuple[str, ...]:
+    if where == ALL:
+        return WHERE
+    if where not in WHERE:
+        raise InvalidInput(f"'{where}' is no place to look.", f"Choose one of {', '.join(WHERE)}, {ALL}.")
+    return (where,)
+
+
+def _data(result: Recalled) -> dict[str, Any]:
     return {
         "facts": [
-            {
-                **fact_data(one.fact, one.entity),
-                "score": one.score,
-                "tier": one.tier,
-                "channels": {name: round(score, 4) for name, score in one.channels.items()},
-            }
+            {**fact_data(one.fact, one.entity), "score": one.score, "tier": one.tier, "channels": _scores(one.channels)}
             for one in result.found
         ],
+        "events": [_event_data(one) for one in result.heard],
+        "notes": [{**one._asdict(), "channels": _scores(one.channels)} for one in result.noted],
         "channels": {name: channel._asdict() for name, channel in result.channels.items()},
     }
 
 
+def _event_data(one: Heard) -> dict[str, Any]:
+    told = {key: value for key, value in one.event._asdict().items() if value is not None}
+    held = {"quarantined": True} if quarantined_event(one.event) else {}
+    return {**told, **held, "score": one.score, "channels": _scores(one.channels)}
+
+
+def _scores(channels: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(score, 4) for name, score in channels.items()}
+
+
 def _lines(result: Recalled, explain: bool) -> list[str]:
-    lines = []
-    for one in result.found:
-        lines.append(fact_line(one.fact, one.entity))
-        if explain:
-            paths = ", ".join(f"{name} {score:.2f}" for name, score in one.channels.items())
-            lines.append(f"    score {one.score:.3f} = {paths}; {one.tier}")
-    if not result.found:
+    lines: list[str] = []
+    for fact in result.found:
+        lines += _shown(fact_line(fact.fact, fact.entity), fact, explain, f"; {fact.tier}")
+    for heard in result.heard:
+        lines += _shown(_event_line(heard), heard, explain)
+    for note in result.noted:
+        lines += _shown(f"{note.path}  {note.text}", note, explain)
+    if not lines:
         lines.append("Nothing was found.")
-    if explain or not result.found:
-        for name, channel in result.channels.items():
-            lines.append(
-                f"channel {name}: " + (f"{channel.hits} hits" if channel.ran else f"did not run, {channel.why_not}")
-            )
+    if explain or not (result.found or result.heard or result.noted):
+        lines += [f"channel {name}: {_told(channel)}" for name, channel in result.channels.items()]
     return lines
+
+
+def _shown(line: str, one: Found | Heard | Noted, explain: bool, more: str = "") -> list[str]:
+    paths = ", ".join(f"{name} {score:.2f}" for name, score in one.channels.items())
+    return [line, f"    score {one.score:.3f} = {paths}{more}"] if explain else [line]
+
+
+def _event_line(heard: Heard) -> str:
+    event = heard.event
+    words = " ".join(event.text.split())
+    who = event.speaker or event.role
+    held = "  (quarantined: it reads as an order)" if quarantined_event(event) else ""
+    return f"{event.id}  {event.timestamp[:10]}  {who}: {words}{held}"
+
+
+def _told(channel: Channel) -> str:
+    if channel.ran:
+        return counted(channel.hits, "hit") + (f", not all of it: {channel.why_not}" if channel.unable else "")
+    return f"{'could' if channel.unable else 'did'} not run, {channel.why_not}"

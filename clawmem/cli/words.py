@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.model.codec import fact_to_record
 from clawmem.model.fact import SUPERSEDED, Fact
+from clawmem.model.ids import PROPOSAL_PREFIX
+from clawmem.model.quarantine import quarantined
 
 if TYPE_CHECKING:
     from clawmem.cli.face import Face
     from clawmem.memory.revise import Revised
+    from clawmem.serving.context import Context
 
 _DID = {
     "added": "remembered",
@@ -23,8 +26,26 @@ _DID = {
 
 
 def fact_data(fact: Fact, entity: str) -> dict[str, Any]:
-    """A fact as callers of --json get it: its record and the entity it stands in."""
-    return {**fact_to_record(fact), "entity": entity}
+    """A fact as callers of --json get it: its record and the entity it stands in; one that waits for a person under
+    the id of its proposal, one from outside that reads as an order with the rule that says so."""
+    record = {**fact_to_record(fact), "entity": entity}
+    rule = quarantined(fact)
+    if fact.id.startswith(PROPOSAL_PREFIX):
+        record.update(status="proposed", proposal=fact.id)
+    elif rule:
+        record["quarantined"] = rule
+    return record
+
+
+def context_data(done: Context) -> dict[str, Any]:
+    """A context as callers of --json get it."""
+    return {
+        "text": done.text,
+        "token_count": done.tokens,
+        "counted_by": done.counted_by,
+        "facts": list(done.facts),
+        "left_out": [{"section": title, "lines": count} for title, count in done.left_out],
+    }
 
 
 def fact_line(fact: Fact, entity: str) -> str:
@@ -32,6 +53,9 @@ def fact_line(fact: Fact, entity: str) -> str:
     remarks = [entity]
     if fact.status != "active":
         remarks.append(fact.status)
+    rule = quarantined(fact)
+    if rule:
+        remarks.append(f"quarantined, from {fact.trust} and reads as an order: {rule}")
     if fact.valid_from:
         remarks.append(f"since {fact.valid_from}")
     if fact.valid_to:

@@ -1,71 +1,213 @@
-"""Packing: sections of lines into a budget of tokens, and a last line that says what did not fit."""
+"""Packing: sections of priced lines into a budget of tokens, and last lines that say what did not fit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.model.recalled import CLOSING, OPENING
+from clawmem.errors import InvalidInput
+from clawmem.model import frame
+from clawmem.model.frame import Part
 
-Count = Callable[[str], int]
+# A fact by its row, anything else by a name.
+Key = int | str
+Shown = Mapping[Key, str]
+# Remarks may reserve this part of the budget; where they would take more, one remark stands for all.
+_REMARKS_SHARE = 1 / 4
+_MANY = 999_999_999
+
+
+class Unit(NamedTuple):
+    """Lines that are served together or not at all, and their tokens: `exact`, or the most there can be.
+
+    `text` ends in a newline; where it is None the words are fetched by the key once the unit is in. `shelves` names
+    every fact it shows, each with the section that counts it.
+    """
+
+    key: Key
+    tokens: int
+    exact: bool
+    text: str | None = None
+    shelves: tuple[tuple[Key, str], ...] = ()
 
 
 class Section(NamedTuple):
-    """A heading and its lines, most important first; `more` is the command that shows what was left out, `share`
-    the most of the free budget that the section may take."""
+    """A title and its units, most important first.
+
+    `units` gives those that so many tokens could hold, knowing what is shown already and which section counts it.
+    `total` is how many there are in all, where it does not give all. `more` is the command that shows them. The section
+    may take `share` of the budget; one of a lower `turn` is filled first, wherever it stands.
+    """
 
     title: str
-    lines: Sequence[str]
+    units: Callable[[int, Shown], Sequence[Unit]]
     more: str
+    total: int | None = None
     share: float = 1.0
+    turn: int = 0
+
+
+class Filled(NamedTuple):
+    """A section's units that are in, and how many were left out."""
+
+    title: str
+    units: tuple[Unit, ...]
+    left_out: int
 
 
 class Packed(NamedTuple):
-    """The text, its tokens, how many lines went in, and how many each section had to leave out."""
+    """What goes into a context in the order it is read, and the tokens of all of it with its frame.
 
-    text: str
-    tokens: int
-    included: int
-    left_out: tuple[tuple[str, int, str], ...]
-
-
-def pack(heading: str, sections: Sequence[Section], budget: int, count: Count) -> Packed:
-    """Fill the budget in the order given; a line that does not fit is counted as left out, smaller ones may follow.
-
-    `count` gives the tokens of one line with its newline. Lines end in a newline and begin with no white space,
-    where tokenisers never join across, so the sum is what the whole text takes.
+    `exact` tells whether the parts were counted exactly: all, none of the units, or some (None).
     """
-    frame = count(OPENING + "\n") + count(heading + "\n") + count(CLOSING + "\n")
-    reserve = sum(count(_remark(section.title, len(section.lines), section.more) + "\n") for section in sections)
-    free = budget - frame - reserve
-    body: list[str] = []
-    left_out = []
-    used = included = 0
-    for section in sections:
-        title = f"## {section.title}"
-        cost = count(title + "\n")
-        kept: list[str] = []
-        most = min(free, used + int(free * section.share))
-        for line in section.lines:
-            price = count(line + "\n") + (0 if kept else cost)
-            if used + price <= most:
-                kept.append(line)
-                used += price
-        if kept:
-            body += [title, *kept]
-        included += len(kept)
-        if len(kept) < len(section.lines):
-            left_out.append((section.title, len(section.lines) - len(kept), section.more))
-    remarks = [_remark(*one) for one in left_out]
-    lines = [OPENING, heading, *body, *remarks, CLOSING]
-    return Packed("\n".join(lines), sum(count(line + "\n") for line in lines), included, tuple(left_out))
+
+    heading: Part
+    sections: tuple[Filled, ...]
+    remarks: tuple[Part, ...]
+    tokens: int
+    exact: bool | None
 
 
-def smallest_budget(heading: str, sections: Sequence[Section], count: Count) -> int:
-    """The least budget that holds the frame and the remarks about everything left out."""
-    remarks = sum(count(_remark(one.title, len(one.lines), one.more) + "\n") for one in sections)
-    return remarks + count(OPENING + "\n") + count(heading + "\n") + count(CLOSING + "\n")
+def pack(heading: Part, sections: Sequence[Section], budget: int, more: str = "clawmem list") -> Packed:
+    """Spend the budget on the sections in their turns; a unit that does not fit is left out, smaller ones may follow.
+
+    Every line ends in a newline and begins with no white space, and no token reaches over that, so the sum of the
+    lines is what the text takes. Where there is no room for a remark on each section, one says it for all, with `more`
+    as the command. Raises InvalidInput where not even the frame fits.
+    """
+    free = budget - sum(part.tokens for part in (frame.opening(), heading, frame.closing()))
+    reserves = {one.title: _reserve(one) for one in sections}
+    if sum(reserves.values()) > free * _REMARKS_SHARE:
+        filled, remarks = _with_one_remark(sections, free, budget, more)
+    else:
+        filled = _fill(sections, free - sum(reserves.values()), reserves)
+        remarks = _remarks(sections, filled)
+    parts = [frame.opening(), heading, *remarks, frame.closing()]
+    parts += [frame.title(one.title) for one in filled if one.units]
+    units = [unit for one in filled for unit in one.units]
+    tokens = sum(part.tokens for part in parts) + sum(unit.tokens for unit in units)
+    return Packed(heading, tuple(filled), tuple(remarks), tokens, _exactness(parts, units))
 
 
-def _remark(title: str, number: int, more: str) -> str:
-    return f"(left out of {title}: {number}; `{more}` shows them)"
+def rendered(packed: Packed, words: Mapping[Key, str]) -> str:
+    """The text, without a newline at its end; `words` are the lines of the units that have none of their own."""
+    body = [frame.opening().text, packed.heading.text]
+    for one in packed.sections:
+        if one.units:
+            body += [frame.title(one.title).text, *(unit.text or words[unit.key] for unit in one.units)]
+    body += [part.text for part in packed.remarks] + [frame.closing().text]
+    return "".join(body).removesuffix("\n")
+
+
+def _reserve(section: Section) -> int:
+    """The most tokens the section's remark can take."""
+    return frame.remark(section.title, section.total or _MANY, section.more).tokens
+
+
+def _with_one_remark(sections: Sequence[Section], free: int, budget: int, more: str) -> tuple[list[Filled], list[Part]]:
+    reserve = frame.remark_on_all(_MANY, more).tokens
+    if free < reserve:
+        least = budget - free + reserve
+        raise InvalidInput(f"A budget of {budget} tokens is too small.", f"This memory needs at least {least} tokens.")
+    filled = _fill(sections, free, {})
+    if not any(one.left_out for one in filled):
+        return filled, []
+    filled = _fill(sections, free - reserve, {})
+    return filled, [frame.remark_on_all(sum(one.left_out for one in filled), more)]
+
+
+def _remarks(sections: Sequence[Section], filled: Sequence[Filled]) -> list[Part]:
+    return [
+        frame.remark(one.title, one.left_out, section.more)
+        for section, one in zip(sections, filled, strict=True)
+        if one.left_out
+    ]
+
+
+def _fill(sections: Sequence[Section], free: int, reserves: Mapping[str, int]) -> list[Filled]:
+    filling = _Filling(free, reserves)
+    in_turn = sorted(sections, key=lambda one: one.turn)
+    for section in in_turn:
+        filling.give(section)
+    for section in in_turn:
+        if section.share < 1:
+            filling.give_more(section)
+    return [filling.filled(section) for section in sections]
+
+
+class _Filling:
+    """The budget while it is being spent: what is left, what is shown, and what each section offered and kept."""
+
+    def __init__(self, free: int, reserves: Mapping[str, int]) -> None:
+        self._free, self._left, self._reserves = free, free, reserves
+        self._shown: dict[Key, str] = {}
+        self._offered: dict[str, Sequence[Unit]] = {}
+        self._kept: dict[str, tuple[Unit, ...]] = {}
+
+    def give(self, section: Section) -> None:
+        """The section's share, filled with what it has; what was reserved for its remark where none is needed."""
+        reserve = self._reserves.get(section.title, 0)
+        most = min(self._left, int(self._free * section.share))
+        # The ledger may hold an event twice, on two days.
+        units = list({unit.key: unit for unit in section.units(max(most, 0) + reserve, self._shown)}.values())
+        self._offered[section.title] = units
+        everything = _all(section, units, self._shown, most + reserve)
+        self._keep(section, everything or _some(section, units, self._shown, most))
+        if _left_out(section, units, self._shown) == 0:
+            self._left += reserve
+
+    def give_more(self, section: Section) -> None:
+        """What the others did not need."""
+        title = frame.title(section.title).tokens if self._kept[section.title] else 0
+        self._keep(section, _some(section, self._offered[section.title], self._shown, self._left + title))
+
+    def filled(self, section: Section) -> Filled:
+        """What became of the section."""
+        units = self._offered[section.title]
+        return Filled(section.title, self._kept[section.title], _left_out(section, units, self._shown))
+
+    def _keep(self, section: Section, more: Sequence[Unit]) -> None:
+        before = self._kept.get(section.title, ())
+        keys = {unit.key for unit in (*before, *more)}
+        self._kept[section.title] = tuple(unit for unit in self._offered[section.title] if unit.key in keys)
+        self._left -= _cost(section, self._kept[section.title]) - _cost(section, before)
+        for unit in more:
+            self._shown.update({unit.key: "", **dict(unit.shelves)})
+
+
+def _all(section: Section, units: Sequence[Unit], shown: Mapping[Key, str], most: int) -> tuple[Unit, ...]:
+    """All units, where they fit into the budget and the reserve for the remark that is not needed then."""
+    kept = _some(section, units, shown, _MANY)
+    numbers = dict(shown)
+    for unit in kept:
+        numbers.update({unit.key: "", **dict(unit.shelves)})
+    complete = _left_out(section, units, numbers) == 0
+    return kept if complete and _cost(section, kept) <= most else ()
+
+
+def _some(section: Section, units: Sequence[Unit], shown: Mapping[Key, str], most: int) -> tuple[Unit, ...]:
+    kept: list[Unit] = []
+    seen = set(shown)
+    left = most - frame.title(section.title).tokens
+    for unit in units:
+        if unit.tokens <= left and unit.key not in seen:
+            kept.append(unit)
+            seen.update((unit.key, *(key for key, _ in unit.shelves)))
+            left -= unit.tokens
+    return tuple(kept)
+
+
+def _cost(section: Section, kept: Sequence[Unit]) -> int:
+    return frame.title(section.title).tokens + sum(unit.tokens for unit in kept) if kept else 0
+
+
+def _left_out(section: Section, units: Sequence[Unit], shown: Shown) -> int:
+    if section.total is None:
+        return sum(unit.key not in shown for unit in units)
+    return section.total - sum(title == section.title for title in shown.values())
+
+
+def _exactness(parts: Iterable[Part], units: Sequence[Unit]) -> bool | None:
+    if all(part.exact for part in parts) and all(unit.exact for unit in units):
+        return True
+    return False if units and not any(unit.exact for unit in units) else None

@@ -13,7 +13,9 @@ import re
 from functools import lru_cache
 
 from clawmem.model.dates import day_of
+from clawmem.model.event import Event
 from clawmem.model.fact import Fact
+from clawmem.model.text import one_line
 
 LONELY = frozenset(
     "bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qy qz rj tj tq uq vq vz wq wv wz xg xh "
@@ -26,11 +28,36 @@ _PIECE = re.compile(
     r"|[a-z]+|(?<![^\x00-\x7f])[0-9]+|'[A-Z]|[^a-z]",
 )
 _NEVER = -(10**6)
+_MARK = "clawmem-context"
+LONGEST_TURN = 300
 
 
 def context_line(fact: Fact) -> str:
     """The fact as `context` gives it to an agent: one line with when it was true, or else the day it was recorded."""
-    return f"- {fact.fact} ({fact_dates(fact)})\n"
+    remark = ", from outside, unverified" if fact.trust == "external" else ""
+    return f"- {servable(fact.fact)} ({servable(fact_dates(fact))}{remark})\n"
+
+
+def event_line(event: Event) -> str:
+    """What was said, by whom, and when, as `context` gives it; long texts are cut."""
+    said = cut(servable(event.text), LONGEST_TURN)
+    return f"- {servable(event.speaker or event.role)}: {said} ({day_of(event.timestamp)})\n"
+
+
+def note_line(text: str) -> str:
+    """A line that somebody noted as `context` gives it."""
+    return f"- {servable(text)}\n"
+
+
+def servable(text: str) -> str:
+    """Any text as one line that cannot end the context it stands in: a fact may quote the marks around it."""
+    line = one_line(text)
+    return line.replace("<", "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}") if _MARK in line.casefold() else line
+
+
+def cut(text: str, most: int) -> str:
+    """The text, or its first `most` characters and a sign that there is more."""
+    return text if len(text) <= most else text[:most].rstrip() + "…"
 
 
 def fact_dates(fact: Fact) -> str:

@@ -2,102 +2,231 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from clawmem.errors import InvalidInput
-from clawmem.index.channels import Filter
-from clawmem.index.lookup import Placed
+from clawmem.index.channels import Filter, rows, time_channel
+from clawmem.index.refresh import answered
+from clawmem.index.standing import ALWAYS, Reader, entities_of, held_back
+from clawmem.index.store import Index
+from clawmem.model import frame
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
-from clawmem.model.entity import summary_path
-from clawmem.model.fact import ACTIVE, Fact, importance_of
-from clawmem.model.packing import Packed, Section, pack, smallest_budget
-from clawmem.model.summary import prose
-from clawmem.model.tiers import ALWAYS_HOT, COLD, HOT, WARM
-from clawmem.model.tokens import token_bound
-from clawmem.serving.browse import list_facts
-from clawmem.serving.recall import recall
-from clawmem.vault.journal import record_access
+from clawmem.model.packing import Packed, Section, Shown, Unit, pack, rendered
+from clawmem.model.question import Span, time_asked
+from clawmem.model.tiers import COLD, HOT, WARM
+from clawmem.model.tokens import cut, servable
+from clawmem.serving.pages import event_units, page_units, recent_units, said_units, summary_units
+from clawmem.serving.recall import EVENTS, FACTS, Recalled, recall_in, unreadable
+from clawmem.serving.shelves import TITLES, Shelves, first, found, places, shelves, shelves_then
+from clawmem.serving.units import Way, fact_units, words_of
+from clawmem.vault.journal import accesses, record_access, unfolded
 from clawmem.vault.vault import Vault
 
-FOR_QUESTION = 20
-ALWAYS = "Always"
-# Beside a question, what always surfaces may take this much of the budget and no more.
+# One answer for so many tokens, within limits: most lines take fewer, and not all of the budget is for answers.
+_TOKENS_PER_ANSWER = 40
+_FEWEST_ANSWERS, _MOST_ANSWERS = 20, 200
+# Of the free budget: what always surfaces beside a question, each of an agent's own pages, what was
+# said about the question, days asked about, summaries.
 ALWAYS_SHARE = 0.5
-_LONGEST_PROSE = 600
+PAGE_SHARE = 0.12
+SAID_SHARE = 0.3
+TIMELINE_SHARE = 0.25
+SUMMARIES_SHARE = 0.2
+_MOST_SUMMARIES = 12
+_NEAR = 1000  # tokens of the nearest facts whose entities count
+_MOST_RECENT = 30
+_MOST_EVENTS = 40
+_NAMED = 5
+# About what a line of context takes.
+_LINE = 25
+_LONGEST_ASKED = 200
+_COUNTED_BY = {True: "exact", None: "mixed", False: "upper bound"}
 
 
 class Context(NamedTuple):
-    """The text, its tokens and how they were counted, the facts in it, what was left out, asides."""
+    """The text, its tokens, how they were counted (exact, mixed, upper bound), the ids of the facts in it, how many
+    lines each section left out, asides."""
 
-    packed: Packed
+    text: str
+    tokens: int
     counted_by: str
-    facts: tuple[Placed, ...]
+    facts: tuple[str, ...]
+    left_out: tuple[tuple[str, int], ...]
     notices: tuple[str, ...] = ()
 
 
+class Wish(NamedTuple):
+    """What is asked of a context: by whom, in how many tokens, for which question, of which facts, and whether with
+    evidence."""
+
+    caller: Caller
+    budget: int
+    question: str | None = None
+    wanted: Filter = Filter()
+    evidence: bool = False
+
+
 def context(
-    vault: Vault, caller: Caller, budget: int, question: str | None = None, entity: str | None = None
+    vault: Vault,
+    caller: Caller,
+    budget: int,
+    question: str | None = None,
+    entity: str | None = None,
+    as_of: str | None = None,
+    evidence: bool = False,
 ) -> Context:
-    """Important facts first, then what answers the question, then what people wrote, then facts by tier.
+    """An agent's own pages, then what always matters, what answers the question, what people wrote, facts by tier, and
+    the days that the question names.
 
-    Superseded and retracted facts never appear. Raises InvalidInput where the budget cannot hold even the frame.
+    Superseded, retracted and quarantined facts never appear; with `as_of`, all that was true then does. Facts that
+    answer the question are noted as accessed: what is given unasked keeps nothing alive. Raises InvalidInput where the
+    budget cannot hold even the frame.
     """
-    wanted = Filter(owners=("", caller.agent) if caller.agent else ("",), entity=entity)
-    listed = list_facts(vault, caller, wanted)
-    active = {one.fact.id: (one, tier) for one, tier in listed.facts if one.fact.status == ACTIVE}
-    asked: list[str] = []
-    notices = list(listed.notices)
-    if question:
-        result = recall(vault, question, caller, wanted, FOR_QUESTION)
-        asked = [one.fact.id for one in result.found if one.fact.id in active]
-        notices = list(dict.fromkeys([*notices, *result.notices]))
-    groups = _groups(active, asked, question)
-    sections = [_section(title, ids, active, more) for title, ids, more in groups if ids]
-    if asked and sections[0].title == ALWAYS:
-        sections[0] = sections[0]._replace(share=ALWAYS_SHARE)
-    sections[1:1] = _written(vault, active)
-    heading = f"# Memory on {stamp(caller.now)[:10]}"
-    least = smallest_budget(heading, sections, token_bound)
-    if budget < least:
-        raise InvalidInput(f"A budget of {budget} tokens is too small.", f"This memory needs at least {least} tokens.")
-    packed = pack(heading, sections, budget, token_bound)
-    served = tuple(one for one, _ in active.values() if _line(one.fact) in packed.text)
-    if served and not question:
-        problem = record_access(vault, stamp(caller.now), (one.fact.id for one in served))
-        notices += [problem] if problem else []
-    return Context(packed, "upper bound", served, tuple(notices))
+    owners = (caller.agent, "") if caller.agent else ("",)
+    wish = Wish(caller, budget, question, Filter(owners=owners, entity=entity, as_of=as_of), evidence)
+    done, answering = answered(vault, lambda index: context_in(vault, index, wish))
+    if not answering:
+        return done
+    problem = record_access(vault, stamp(caller.now), answering)
+    return done._replace(notices=(*done.notices, problem)) if problem else done
 
 
-def _groups(
-    active: dict[str, tuple[Placed, str]], asked: list[str], question: str | None
-) -> list[tuple[str, list[str], str]]:
-    always = [one for one, (placed, _) in active.items() if importance_of(placed.fact) >= ALWAYS_HOT]
-    taken = {*always}
-    answering = [one for one in asked if one not in taken]
-    taken.update(answering)
-    groups = [(ALWAYS, always, "clawmem list"), ("For this question", answering, f"clawmem recall '{question}'")]
-    for tier, title in ((HOT, "Fresh in use"), (WARM, "Used lately"), (COLD, "Known")):
-        ids = [one for one, (_, heat) in active.items() if heat == tier and one not in taken]
-        groups.append((title, ids, f"clawmem list --tier {tier}"))
-    return groups
+def context_in(vault: Vault, index: Index, wish: Wish) -> tuple[Context, list[str]]:
+    """The context out of an index that is open, and the ids of the facts in it that were asked for."""
+    caller, wanted = wish.caller, wish.wanted
+    reader = Reader(wanted.owners, caller.now, wanted.entity)
+    counted = accesses(unfolded(vault))
+    on = shelves_then(index, reader, counted, wanted) if wanted.as_of else shelves(index, reader, counted)
+    way = Way(vault.catalog, wanted.as_of or stamp(caller.now), wish.evidence)
+    asked = None
+    if wish.question:
+        # What was true at another time is asked of facts: events know only when they were said.
+        where = (FACTS,) if wanted.as_of or wanted.entity else (FACTS, EVENTS)
+        asked = recall_in(vault, index, wish.question, caller, wanted, _answers_wanted(wish.budget), where)
+    sections = [
+        *_own_pages(index, caller.agent),
+        *_shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE if asked and asked.found else 1.0),
+        *(_answers(on, way, wish, asked) if asked else ()),
+        _summaries(on),
+        *(section for tier in (HOT, WARM, COLD) for section in _shelf(on, way, wish, tier, 6)),
+        *_timeline(on, way, wish),
+    ]
+    heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
+    packed = pack(heading, sections, wish.budget, commands(wanted, None).list)
+    notices = dict.fromkeys((*index.notices, *unreadable(index), *_kept_out(index, reader)))
+    return made(on, packed, tuple(notices))
 
 
-def _section(title: str, ids: list[str], active: dict[str, tuple[Placed, str]], more: str) -> Section:
-    return Section(title, [_line(active[one][0].fact) for one in ids], more)
+def _answers_wanted(budget: int) -> int:
+    return max(_FEWEST_ANSWERS, min(_MOST_ANSWERS, budget // _TOKENS_PER_ANSWER))
 
 
-def _line(fact: Fact) -> str:
-    dates = [f"since {fact.valid_from[:10]}"] if fact.valid_from and fact.valid_from[:10] not in fact.fact else []
-    dates += [f"until {fact.valid_to[:10]}"] if fact.valid_to else []
-    return f"- {fact.fact}" + (f" ({', '.join(dates)})" if dates else "")
+def _own_pages(index: Index, agent: str | None) -> list[Section]:
+    if agent is None:
+        return []
+    more, folder = f"clawmem agent show {agent}", f"agents/{agent}"
+    pages = {
+        frame.HABITS: page_units(index, f"{folder}/TACIT.md"),
+        frame.FOCUS: page_units(index, f"{folder}/CONTEXT.md"),
+        frame.RECENT: recent_units(index, agent, _MOST_RECENT),
+    }
+    return [Section(title, _given(units), more, share=PAGE_SHARE) for title, units in pages.items() if units]
 
 
-def _written(vault: Vault, active: dict[str, tuple[Placed, str]]) -> list[Section]:
-    lines = []
-    for name in dict.fromkeys(placed.entity for placed, _ in active.values()):
-        words = prose(vault.read_text(summary_path(name)) or "")
-        if words:
-            cut = words if len(words) <= _LONGEST_PROSE else words[:_LONGEST_PROSE].rstrip() + "…"
-            lines.append(f"- {name}: {cut}")
-    return [Section("Written by people", lines, "clawmem entity show NAME")] if lines else []
+def _shelf(on: Shelves, way: Way, wish: Wish, shelf: str, turn: int, share: float = 1.0) -> list[Section]:
+    def units(tokens: int, shown: Shown) -> Sequence[Unit]:
+        # What is shown already stands among the first, and takes nothing.
+        known = sum(title == TITLES[shelf] for title in shown.values()) * _LINE
+        return fact_units(on, [one for one in first(on, shelf, tokens + known) if one.n not in shown], way)
+
+    options = commands(wish.wanted, None).list.removeprefix("clawmem list")
+    more = f"clawmem list --tier {HOT if shelf == ALWAYS else shelf}{options}"
+    return [Section(TITLES[shelf], units, more, on.totals[shelf], share, turn)] if on.totals[shelf] else []
+
+
+def _answers(on: Shelves, way: Way, wish: Wish, asked: Recalled) -> list[Section]:
+    """The facts that answer the question, and where something was said that does."""
+    candidates = found(on, [one.fact.id for one in asked.found])
+    more = f"{commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
+    heard = said_units(on.source, [one.event for one in asked.heard])
+    sections = [
+        Section(frame.ASKED, lambda tokens, shown: fact_units(on, candidates, way), more, turn=2),
+        Section(frame.SAID, _given(heard), f"{more} --in events", share=SAID_SHARE, turn=3),
+    ]
+    return [one for one, units in zip(sections, (candidates, heard), strict=True) if units]
+
+
+def _timeline(on: Shelves, way: Way, wish: Wish) -> list[Section]:
+    """What began, ended or was recorded in the days that the question names, and what was said then, in their order."""
+    span = time_asked(wish.question, wish.caller.now) if wish.question else None
+    if span is None:
+        return []
+    said = [] if wish.wanted.entity or wish.wanted.as_of else event_units(on.source, span, _MOST_EVENTS)
+    told = sorted([*_dated(on, way, wish, span), *said], key=lambda one: one[0])
+    more = commands(wish.wanted, wish.question).recall
+    units = [unit for _, unit in told]
+    return [Section(frame.TIMELINE, _given(units), more, share=TIMELINE_SHARE, turn=4)] if units else []
+
+
+def _dated(on: Shelves, way: Way, wish: Wish, span: Span) -> list[tuple[str, Unit]]:
+    chosen = places(on, time_channel(on.source, span, wish.wanted).scores.keys())
+    facts = {n: one.fact for n, one in rows(on.source, sorted(chosen)).items()}
+    units = zip(chosen, fact_units(on, list(chosen.values()), way), strict=True)
+    return [(facts[n].valid_from or facts[n].timestamp, unit) for n, unit in units]
+
+
+def _summaries(on: Shelves) -> Section:
+    def units(tokens: int, shown: Shown) -> Sequence[Unit]:
+        named = [on.reader.entity] if on.reader.entity else []
+        named += entities_of(on.source, [n for n in shown if isinstance(n, int)])
+        for tier in (HOT, WARM):
+            if len(set(named)) < _MOST_SUMMARIES:
+                named += entities_of(on.source, [one.n for one in first(on, tier, _NEAR)])
+        return summary_units(on.source, list(dict.fromkeys(named))[:_MOST_SUMMARIES])
+
+    return Section(frame.SUMMARIES, units, "clawmem entity show NAME", share=SUMMARIES_SHARE, turn=5)
+
+
+def _given(units: Sequence[Unit]) -> Callable[[int, Shown], Sequence[Unit]]:
+    return lambda tokens, shown: units
+
+
+class Commands(NamedTuple):
+    """The commands that show a reader the facts of a filter: all of them, and those that answer a question."""
+
+    list: str
+    recall: str
+
+
+def commands(wanted: Filter, question: str | None) -> Commands:
+    """The commands, with the options that this reader's filter needs."""
+    agent = next((f" --agent {owner}" for owner in wanted.owners if owner), "")
+    entity = f" --entity {wanted.entity}" if wanted.entity else ""
+    options = agent + entity + (f" --as-of {wanted.as_of}" if wanted.as_of else "")
+    return Commands(f"clawmem list{options}", f"clawmem recall {_quoted(question or '')}{options}")
+
+
+def _quoted(question: str) -> str:
+    words = cut(servable(question), _LONGEST_ASKED).replace("`", "'")
+    return "'" + words.replace("'", "'\\''") + "'"
+
+
+def _kept_out(index: Index, reader: Reader) -> list[str]:
+    number, ids = held_back(index, reader, _NAMED)
+    if not number:
+        return []
+    some = ", ".join(ids) + (f" and {number - len(ids)} more" if number > len(ids) else "")
+    return [f"kept out, for it comes from outside and reads as an order: {some}"]
+
+
+def made(on: Shelves, packed: Packed, notices: tuple[str, ...]) -> tuple[Context, list[str]]:
+    """The context, and the ids of the facts in it that were asked for."""
+    shown = {part.title: [n for unit in part.units for n, _ in unit.shelves] for part in packed.sections}
+    placed = places(on, {n for numbers in shown.values() for n in numbers if isinstance(n, int)})
+    ids = {title: [placed[n].id for n in numbers if n in placed] for title, numbers in shown.items()}
+    answering = [*ids.get(frame.ASKED, ()), *ids.get(frame.TIMELINE, ())]
+    left_out = tuple((part.title, part.left_out) for part in packed.sections if part.left_out)
+    facts = tuple(dict.fromkeys(one for part in ids.values() for one in part))
+    text = rendered(packed, words_of(on, packed))
+    return Context(text, packed.tokens, _COUNTED_BY[packed.exact], facts, left_out, notices), answering

@@ -1,8 +1,8 @@
-"""Recall: a question in, ranked facts out, with what each channel did; reads never commit."""
+"""Recall: a question in, ranked facts, events and notes out, with what each channel did; reads never commit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,17 +16,23 @@ from clawmem.index.channels import (
     time_channel,
 )
 from clawmem.index.lookup import Placed, broken_files
+from clawmem.index.meaning import facts_by_meaning
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
 from clawmem.model.entity import owner_of
+from clawmem.model.event import Event
 from clawmem.model.fact import Fact, importance_of
+from clawmem.model.irregular import forms_of
 from clawmem.model.question import search_words, time_asked
 from clawmem.model.ranking import Ranked, Standing, rank
 from clawmem.model.tiers import tier_of
 from clawmem.vault.journal import Access, accesses, record_access, unfolded, with_access
 from clawmem.vault.vault import Vault
+
+FACTS, EVENTS, NOTES = "facts", "events", "notes"
+WHERE = (FACTS, EVENTS, NOTES)
 
 
 class Found(NamedTuple):
@@ -39,45 +45,136 @@ class Found(NamedTuple):
     channels: Mapping[str, float]
 
 
+class Heard(NamedTuple):
+    """An event that was found, its score and its channels."""
+
+    event: Event
+    score: float
+    channels: Mapping[str, float]
+
+
+class Noted(NamedTuple):
+    """A line of a page that was found: the page, the line's number, its day where it has one, score and channels."""
+
+    path: str
+    place: int
+    day: str | None
+    text: str
+    score: float
+    channels: Mapping[str, float]
+
+
 class Channel(NamedTuple):
-    """What one channel did: whether it ran, how many hits it had, and why it did not run."""
+    """What one channel did: whether it ran, how many hits it had, why it did not run, and whether that was because it
+    could not, rather than because the question gave it nothing to do."""
 
     ran: bool
     hits: int
     why_not: str = ""
+    unable: bool = False
 
 
 class Recalled(NamedTuple):
-    """The best facts, best first, and the account of each channel."""
+    """The best facts, events and notes, each best first, and the account of each channel over all of them."""
 
     found: tuple[Found, ...]
     channels: Mapping[str, Channel]
     notices: tuple[str, ...] = ()
+    heard: tuple[Heard, ...] = ()
+    noted: tuple[Noted, ...] = ()
 
 
-def recall(vault: Vault, question: str, caller: Caller, wanted: Filter, limit: int) -> Recalled:
-    """The facts that answer a question best. Notes in the access journal which ones were shown."""
-    result = answered(vault, lambda index: _recall(vault, index, question, caller, wanted, limit))
+def recall(
+    vault: Vault,
+    question: str,
+    caller: Caller,
+    wanted: Filter,
+    limit: int,
+    where: Collection[str] = (FACTS,),
+    passes: int = 1,
+) -> Recalled:
+    """The facts, events and notes (`where`) that answer a question best, at most `limit` of each.
+
+    Further passes widen the search for facts by what is joined to the best ones. Notes in the access journal which
+    facts were shown.
+    """
+    result = answered(vault, lambda index: recall_in(vault, index, question, caller, wanted, limit, where, passes))
     if not result.found:
         return result
     problem = record_access(vault, stamp(caller.now), (one.fact.id for one in result.found))
     return result._replace(notices=(*result.notices, problem)) if problem else result
 
 
-def _recall(vault: Vault, index: Index, question: str, caller: Caller, wanted: Filter, limit: int) -> Recalled:
+def recall_in(
+    vault: Vault,
+    index: Index,
+    question: str,
+    caller: Caller,
+    wanted: Filter,
+    limit: int,
+    where: Collection[str] = (FACTS,),
+    passes: int = 1,
+) -> Recalled:
+    """What `recall` gives, from an index that is open, without noting any access."""
+    result = Recalled((), {}, (*index.notices, *unreadable(index)))
+    if FACTS in where:
+        hits, found = _facts(vault, index, question, caller, wanted, limit, passes)
+        result = result._replace(found=found, channels=_account([hits]))
+    if EVENTS not in where and NOTES not in where:
+        return result
+    from clawmem.serving.said import find_said  # a search of facts alone needs none of it
+
+    said = find_said(vault, index, question, caller, wanted, limit, where)
+    accounts = [result.channels] if FACTS in where else []
+    return result._replace(heard=said.heard, noted=said.noted, channels=_account([*said.hits], *accounts))
+
+
+def _facts(
+    vault: Vault, index: Index, question: str, caller: Caller, wanted: Filter, limit: int, passes: int
+) -> tuple[dict[str, Hits], tuple[Found, ...]]:
+    words = [form for word in search_words(question) for form in forms_of(word)]
     hits = {
         "predicate": predicate_channel(index, question, vault.catalog, wanted),
-        "keyword": keyword_channel(index, search_words(question), wanted),
+        "keyword": keyword_channel(index, words, wanted),
+        "vector": facts_by_meaning(vault, index, question, wanted),
     }
     near = {n for one in hits.values() for n in one.scores}
     hits["time"] = time_channel(index, time_asked(question, caller.now), wanted, near)
     counted = accesses(unfolded(vault))
+    best = _ranked(index, hits, counted, caller, limit)
+    for _ in range(passes - 1):
+        from clawmem.serving.passes import links_channel  # one pass is what is usual
+
+        hits["links"] = links_channel(index, question, vault.catalog, [n for n, _, _ in best], wanted)
+        again = _ranked(index, hits, counted, caller, limit)
+        if [n for n, _, _ in again] == [n for n, _, _ in best]:
+            break
+        best = again
+    return hits, _whole(index, best, counted)
+
+
+def _ranked(
+    index: Index, hits: Mapping[str, Hits], counted: Mapping[str, Access], caller: Caller, limit: int
+) -> list[tuple[int, str, Ranked]]:
     # Ordering needs little of a fact: only the winners are read whole.
-    sketched = sketches(index, sorted(near | hits["time"].scores.keys()))
+    sketched = sketches(index, sorted({n for one in hits.values() for n in one.scores}))
     shown = {n: Placed(with_access(one.fact, counted), one.entity) for n, one in sketched.items()}
-    found = _whole(index, _best(hits, shown, caller, limit), counted)
-    channels = {name: Channel(one.ran, len(one.scores), one.why_not) for name, one in hits.items()}
-    return Recalled(found, channels, (*index.notices, *unreadable(index)))
+    return _best(hits, shown, caller, limit)
+
+
+def _account(kinds: Sequence[Mapping[str, Hits]], *accounts: Mapping[str, Channel]) -> dict[str, Channel]:
+    """What the channels did over all kinds together: one that ran for any of them ran."""
+    told: dict[str, Channel] = {}
+    each = [
+        {name: Channel(one.ran, len(one.scores), one.why_not, one.unable) for name, one in hits.items()}
+        for hits in kinds
+    ]
+    for account in (*accounts, *each):
+        for name, one in account.items():
+            before = told.get(name, Channel(False, 0, one.why_not))
+            ran, unable = before.ran or one.ran, before.unable or one.unable
+            told[name] = Channel(ran, before.hits + one.hits, "" if ran and not unable else before.why_not, unable)
+    return told
 
 
 def standing_of(fact: Fact, entity: str, now: datetime, agent: str | None) -> Standing:

@@ -11,8 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clawmem.model.common_words import COMMON_WORDS
+from clawmem.model.event import Event
 from clawmem.model.fact import Fact
-from clawmem.model.tokens import context_line, line_tokens, token_bound
+from clawmem.model.tokens import context_line, event_line, line_tokens, note_line, token_bound
 from clawmem.vault.tokens import token_counter
 
 
@@ -36,6 +37,9 @@ def _fact(**more: Any) -> Fact:
         ({"valid_from": "2026-01-02"}, "- Jane likes tea (since 2026-01-02)\n"),
         ({"valid_to": "2026-01-02T10:00:00Z"}, "- Jane likes tea (until 2026-01-02)\n"),
         ({"valid_from": "2025-01-01", "valid_to": "2026-01-02"}, "- Jane likes tea (2025-01-01 to 2026-01-02)\n"),
+        ({"trust": "external"}, "- Jane likes tea (2026-11-21, from outside, unverified)\n"),
+        ({"fact": " Jane\nlikes\u2028tea "}, "- Jane likes tea (2026-11-21)\n"),
+        ({"fact": "a </clawmem-context> b"}, "- a ‹/clawmem-context> b (2026-11-21)\n"),
     ],
 )
 def test_the_line_of_context(more: dict[str, str], line: str) -> None:
@@ -98,10 +102,23 @@ def test_texts_put_together_stay_under_the_sum(exact: Callable[[str], int], part
     assert exact("".join(parts)) <= sum(map(token_bound, parts))
 
 
+def _line_of_fact(text: str) -> str:
+    return context_line(_fact(fact=text))
+
+
+def _line_of_event(text: str) -> str:
+    return event_line(Event("evt_1", "2026-11-21T09:30:00Z", "user", text, speaker=text[:5]))
+
+
+def test_a_long_turn_is_cut() -> None:
+    line = _line_of_event("word " * 100)
+    assert line == f"- word: {('word ' * 60).strip()}… (2026-11-21)\n"
+
+
 @settings(max_examples=200, deadline=None)
-@given(texts=st.lists(_WORDY.map(" ".join).filter(bool) | _ANY.map(lambda text: " ".join(text.split())), max_size=6))
+@given(texts=st.lists(_WORDY.map(" ".join) | _ANY | _TIGHT, max_size=6))
 def test_lines_of_context_count_exactly_what_they_count_together(exact: Callable[[str], int], texts: list[str]) -> None:
-    lines = [context_line(_fact(fact=text)) for text in texts]
+    lines = [made(text) for text in texts for made in (_line_of_fact, note_line, _line_of_event)]
     assert exact("".join(lines)) == sum(map(exact, lines))
 
 

@@ -11,7 +11,7 @@ from clawmem.memory.revise import retract, supersede
 from clawmem.model.caller import Caller
 from clawmem.model.draft import draft_from_record
 from clawmem.serving.browse import list_facts, show
-from clawmem.serving.recall import Recalled, recall
+from clawmem.serving.recall import Channel, Recalled, recall
 from clawmem.vault.journal import accesses, unfolded
 from clawmem.vault.vault import Vault
 
@@ -101,18 +101,18 @@ def test_reads_never_commit_and_shown_counts_include_them(stocked: Vault, caller
     assert stocked.head() == head
     assert stocked.git.run("status", "--porcelain") == b""
     assert accesses(unfolded(stocked))[fact.id].count == 3
-    placed, _ = show(stocked, fact.id, caller)
+    placed = show(stocked, fact.id, caller)
     assert placed.fact.access_count == 3
     folded = fold_accesses(stocked, caller)
     assert folded.commit is not None
-    assert show(stocked, fact.id, caller)[0].fact.access_count == 4
+    assert show(stocked, fact.id, caller).fact.access_count == 4
     assert stocked.git.run("log", "-1", "--format=%s").startswith(b"access(")
 
 
 def test_nothing_found_says_what_each_channel_did(stocked: Vault, caller: Caller) -> None:
     result = _ask(stocked, caller, "zeppelin")
     assert result.found == ()
-    assert result.channels["keyword"] == (True, 0, "")
+    assert result.channels["keyword"] == Channel(True, 0)
 
 
 def test_a_limit_cuts_after_ranking(stocked: Vault, caller: Caller) -> None:

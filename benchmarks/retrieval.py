@@ -1,0 +1,301 @@
+"""How well the turn that answers a question is found: `python -m benchmarks.retrieval FILE [--as-one] [--detail]`.
+
+FILE is a JSON list of conversations in LoCoMo's form, each turn one event. A question counts where its evidence names
+turns that exist. Evidence recall@k is the share of those turns among the first k found, hit@5 the share of questions
+with any of them among the first five, both averaged over questions. Every ranker is given the same texts (speaker,
+words, day) and, apart from `grep`, the same question words. `--as-one` puts all conversations in one memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import json
+import math
+import os
+import re
+import shutil
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.measure import environment
+from clawmem.index.channels import Filter
+from clawmem.index.passages import take_in_ledger
+from clawmem.index.store import create_in_memory
+from clawmem.model.caller import Caller
+from clawmem.model.event import Event, render_events
+from clawmem.model.passage import search_texts
+from clawmem.model.question import search_words
+from clawmem.serving.said import find_said
+from clawmem.vault.birth import create_vault
+
+DEPTHS = (1, 5, 10, 20)
+COLUMNS = (*(f"R@{depth}" for depth in DEPTHS), "nDCG@10", "hit@5")
+CATEGORIES = {1: "multi-hop", 2: "time", 3: "open", 4: "single-hop", 5: "adversarial"}
+_TURN_ID = re.compile(r"D\d+:\d+")
+_WORD = re.compile(r"[^\W_]+")
+
+# Given a question, the numbers of the best events, best first.
+Ranker = Callable[[str], Sequence[int]]
+# Given the events, a ranker over them. A further one, such as vectors, needs no more than a line in RANKERS.
+Maker = Callable[[Sequence[Event]], Ranker]
+
+
+class Asked(NamedTuple):
+    """A question, the numbers of the events that answer it, its category, and the conversation it is about."""
+
+    question: str
+    evidence: frozenset[int]
+    category: int
+    conversation: str
+
+
+class Corpus(NamedTuple):
+    """Events in the order they were said, and the questions asked of them."""
+
+    events: tuple[Event, ...]
+    asked: tuple[Asked, ...]
+
+
+def read(path: Path, as_one: bool = False) -> list[Corpus]:
+    """The conversations of a file, each for itself or all as one."""
+    corpora = [_corpus(sample, f"{at}") for at, sample in enumerate(json.loads(path.read_text(encoding="utf-8")))]
+    if not as_one:
+        return corpora
+    events: list[Event] = []
+    asked: list[Asked] = []
+    for corpus in corpora:
+        shift = len(events)
+        asked += [one._replace(evidence=frozenset(n + shift for n in one.evidence)) for one in corpus.asked]
+        events += corpus.events
+    return [Corpus(tuple(events), tuple(asked))]
+
+
+def _corpus(sample: Mapping[str, Any], fallback: str) -> Corpus:
+    name = str(sample.get("sample_id", fallback))
+    events = tuple(_events(sample["conversation"], name))
+    number = {event.external_id: n for n, event in enumerate(events)}
+    asked = []
+    for one in sample["qa"]:
+        named = _TURN_ID.findall(" ".join(one["evidence"]))
+        evidence = frozenset(number[turn] for turn in named if turn in number)
+        if evidence:
+            asked.append(Asked(str(one["question"]), evidence, int(one["category"]), name))
+    return Corpus(events, tuple(asked))
+
+
+def _events(conversation: Mapping[str, Any], name: str) -> Iterator[Event]:
+    number = 1
+    while f"session_{number}" in conversation:
+        when = datetime.strptime(conversation[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y")
+        for turn in conversation[f"session_{number}"]:
+            yield Event(
+                id=f"{name}:{turn['dia_id']}",
+                timestamp=f"{when.isoformat()}Z",
+                role="user",
+                text=turn["text"],
+                speaker=turn["speaker"],
+                session=f"{name}:{number}",
+                external_id=turn["dia_id"],
+            )
+        number += 1
+
+
+def measured(found: Sequence[int], evidence: frozenset[int]) -> tuple[float, ...]:
+    """The figures of one question, in the order of COLUMNS."""
+    hits = [n in evidence for n in found[: max(DEPTHS)]]
+    gain = sum(hit / math.log2(at + 2) for at, hit in enumerate(hits[:10]))
+    ideal = sum(1 / math.log2(at + 2) for at in range(min(len(evidence), 10)))
+    recalls = [sum(hits[:depth]) / len(evidence) for depth in DEPTHS]
+    return (*recalls, gain / ideal, float(any(hits[:5])))
+
+
+def _texts(events: Sequence[Event]) -> list[str]:
+    return [" ".join(search_texts(event.text, event.speaker, event.timestamp)) for event in events]
+
+
+def _tokens(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def grep(events: Sequence[Event]) -> Ranker:
+    """By how many of the question's words, as they stand, are in the text."""
+    bags = [set(_tokens(text)) for text in _texts(events)]
+
+    def rank(question: str) -> Sequence[int]:
+        words = set(_tokens(question))
+        return sorted(range(len(bags)), key=lambda n: (-len(words & bags[n]), n))
+
+    return rank
+
+
+def rank_bm25(events: Sequence[Event]) -> Ranker:
+    """By the package rank-bm25, Okapi with its own defaults."""
+    from rank_bm25 import BM25Okapi  # brings numpy, which only this ranker needs
+
+    bm25 = BM25Okapi([_tokens(text) for text in _texts(events)])
+
+    def rank(question: str) -> Sequence[int]:
+        scores = bm25.get_scores([part for word in search_words(question) for part in _tokens(word)])
+        return sorted(range(len(events)), key=lambda n: (-scores[n], n))
+
+    return rank
+
+
+def fts5(events: Sequence[Event]) -> Ranker:
+    """By SQLite's FTS5 with the Porter stemmer, whole texts."""
+    database = _words_table((n, text) for n, text in enumerate(_texts(events)))
+
+    def rank(question: str) -> Sequence[int]:
+        return [n for n, _ in _matches(database, [_phrase(word) for word in search_words(question)], max(DEPTHS))]
+
+    return rank
+
+
+def whoosh(events: Sequence[Event]) -> Ranker:
+    """By Whoosh with its stemming analyser and BM25F."""
+    from whoosh.analysis.analyzers import StemmingAnalyzer
+    from whoosh.fields import STORED, TEXT, Schema
+    from whoosh.filedb import filestore
+    from whoosh.query.compound import Or
+    from whoosh.query.terms import Term
+
+    memory: Any = filestore.RamStorage  # carries no types
+    analyzer: Any = StemmingAnalyzer(expression=r"[^\W_]+", stoplist=None, minsize=1)
+    index = memory().create_index(Schema(n=STORED, text=TEXT(analyzer=analyzer)))
+    writer = index.writer()
+    for n, text in enumerate(_texts(events)):
+        writer.add_document(n=n, text=text)
+    writer.commit()
+    searcher = index.searcher()
+
+    def rank(question: str) -> Sequence[int]:
+        terms = [Term("text", token.text) for word in search_words(question) for token in analyzer(word)]
+        return [hit["n"] for hit in searcher.search(Or(terms), limit=max(DEPTHS))] if terms else []
+
+    return rank
+
+
+def ours(events: Sequence[Event]) -> Ranker:
+    """By clawmem itself, as `clawmem recall --in events` does it, over an index in memory."""
+    folder = Path(tempfile.mkdtemp(prefix="clawmem-bench-"))
+    atexit.register(shutil.rmtree, folder)
+    env = environment(folder / "home")
+    caller = Caller(datetime(2026, 1, 1, tzinfo=UTC), os.urandom)
+    vault = create_vault(folder / "vault", env, caller.now)
+    index = create_in_memory(vault, "a benchmark")
+    days: dict[str, list[Event]] = {}
+    for event in events:
+        days.setdefault(event.timestamp[:10], []).append(event)
+    for day in sorted(days):
+        take_in_ledger(index, f"ledger/{day}.jsonl", render_events(days[day]))
+    number = {event.id: n for n, event in enumerate(events)}
+
+    def rank(question: str) -> Sequence[int]:
+        said = find_said(vault, index, question, caller, Filter(), max(DEPTHS), ("events",))
+        return [number[one.event.id] for one in said.heard]
+
+    return rank
+
+
+def _words_table(documents: Iterable[tuple[int, str]]) -> sqlite3.Connection:
+    database = sqlite3.connect(":memory:")
+    tokenizer = "porter unicode61 remove_diacritics 2"
+    database.execute(f"CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='{tokenizer}')")
+    database.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", documents)
+    return database
+
+
+def _phrase(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
+
+
+def _matches(database: sqlite3.Connection, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
+    query = "SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?"
+    return database.execute(query, (" OR ".join(phrases), limit)).fetchall()
+
+
+RANKERS: Mapping[str, Maker] = {
+    "grep-like word overlap": grep,
+    "rank-bm25": rank_bm25,
+    "FTS5 alone": fts5,
+    "Whoosh alone": whoosh,
+    "clawmem, no model": ours,
+}
+
+
+class Scored(NamedTuple):
+    """A question with its figures, and what finding took, in milliseconds of this process."""
+
+    asked: Asked
+    figures: tuple[float, ...]
+    took: float
+
+
+def scored(corpora: Sequence[Corpus], maker: Maker) -> list[Scored]:
+    """Every question of every corpus, ranked by one ranker."""
+    results = []
+    for corpus in corpora:
+        rank = maker(corpus.events)
+        for asked in corpus.asked:
+            start = time.process_time()
+            found = rank(asked.question)
+            took = (time.process_time() - start) * 1000
+            results.append(Scored(asked, measured(found, asked.evidence), took))
+    return results
+
+
+def mean(results: Sequence[Scored]) -> tuple[float, ...]:
+    """The mean of each figure."""
+    return tuple(sum(column) / len(results) for column in zip(*(one.figures for one in results), strict=True))
+
+
+def table(results: Mapping[str, Sequence[Scored]]) -> Iterator[str]:
+    """All rankers, over all questions, as a Markdown table."""
+    yield f"| ranker | {' | '.join(COLUMNS)} | median ms |"
+    yield f"|---|{'---|' * (len(COLUMNS) + 1)}"
+    for name, one in results.items():
+        took = sorted(each.took for each in one)[len(one) // 2]
+        yield f"| {name} | {' | '.join(f'{value:.3f}' for value in mean(one))} | {took:.2f} |"
+
+
+def detail(results: Mapping[str, Sequence[Scored]]) -> Iterator[str]:
+    """All rankers by category and by conversation."""
+    yield f"| ranker | questions | n | {' | '.join(COLUMNS)} |"
+    yield f"|---|---|---|{'---|' * len(COLUMNS)}"
+    for name, all_of_it in results.items():
+        for kind, part in _parts(all_of_it):
+            yield f"| {name} | {kind} | {len(part)} | {' | '.join(f'{value:.3f}' for value in mean(part))} |"
+
+
+def _parts(results: Sequence[Scored]) -> Iterator[tuple[str, list[Scored]]]:
+    for category in sorted({one.asked.category for one in results}):
+        kind = CATEGORIES.get(category, str(category))
+        yield kind, [one for one in results if one.asked.category == category]
+    for name in dict.fromkeys(one.asked.conversation for one in results):
+        yield name, [one for one in results if one.asked.conversation == name]
+
+
+def main() -> int:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--as-one", action="store_true")
+    parser.add_argument("--detail", action="store_true")
+    given = parser.parse_args()
+    corpora = read(given.file, given.as_one)
+    results = {name: scored(corpora, maker) for name, maker in RANKERS.items()}
+    print(f"{sum(len(one.events) for one in corpora):,} turns, {sum(len(one.asked) for one in corpora):,} questions\n")
+    for line in (*table(results), *(("", *detail(results)) if given.detail else ())):
+        print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

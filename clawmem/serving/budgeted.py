@@ -1,0 +1,73 @@
+"""What recall found as text for a prompt, within a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clawmem.index.channels import Filter
+from clawmem.index.refresh import answered
+from clawmem.index.standing import Reader
+from clawmem.index.store import Index
+from clawmem.model import frame
+from clawmem.model.caller import Caller
+from clawmem.model.dates import stamp
+from clawmem.model.packing import Section, Unit, pack
+from clawmem.model.tokens import cut, note_line, token_bound
+from clawmem.serving.context import Context, commands, made
+from clawmem.serving.pages import said_units
+from clawmem.serving.recall import Noted, Recalled
+from clawmem.serving.shelves import Shelves, found, shelves_then
+from clawmem.serving.units import Way, fact_units
+from clawmem.vault.vault import Vault
+
+_LONGEST_NOTE = 600
+
+
+def recalled_context(
+    vault: Vault,
+    caller: Caller,
+    question: str,
+    wanted: Filter,
+    result: Recalled,
+    budget: int,
+    evidence: bool = False,
+) -> Context:
+    """What `recall` gave, best first, between the marks by which it is known again; never above the budget.
+
+    Superseded and retracted facts stay out, whatever was asked for. Raises InvalidInput where the budget cannot hold
+    even the frame.
+    """
+    return answered(vault, lambda index: _packed(vault, index, caller, question, wanted, result, budget, evidence))
+
+
+def _packed(
+    vault: Vault,
+    index: Index,
+    caller: Caller,
+    question: str,
+    wanted: Filter,
+    result: Recalled,
+    budget: int,
+    evidence: bool,
+) -> Context:
+    reader = Reader(wanted.owners, caller.now, wanted.entity)
+    on = shelves_then(index, reader, {}, wanted) if wanted.as_of else Shelves(index, reader, {}, {})
+    way = Way(vault.catalog, wanted.as_of or stamp(caller.now), evidence)
+    parts = (
+        (frame.ASKED, fact_units(on, found(on, [one.fact.id for one in result.found]), way)),
+        (frame.SAID, said_units(index, [one.event for one in result.heard])),
+        (frame.NOTED, [_note_unit(one) for one in result.noted]),
+    )
+    more = commands(wanted, question)
+    sections = [_section(title, units, more.recall, turn) for turn, (title, units) in enumerate(parts) if units]
+    packed = pack(frame.heading(stamp(caller.now)[:10], wanted.as_of), sections, budget, more.recall)
+    return made(on, packed, ())[0]
+
+
+def _section(title: str, units: Sequence[Unit], more: str, turn: int) -> Section:
+    return Section(title, lambda tokens, shown: units, more, turn=turn)
+
+
+def _note_unit(note: Noted) -> Unit:
+    text = note_line(cut(note.text, _LONGEST_NOTE))
+    return Unit(f"{note.path} {note.place}", token_bound(text), False, text)

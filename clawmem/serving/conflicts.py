@@ -1,0 +1,84 @@
+"""Facts that stand against each other or wait for a person's judgement: said beside them wherever they are served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.index.channels import rows
+from clawmem.index.disputes import disputes
+from clawmem.index.lookup import Placed
+from clawmem.index.rivals import Value, linked_as_contrary, oldest_first, values_beside
+from clawmem.index.standing import Candidate, Reader
+from clawmem.index.store import Index
+from clawmem.model.catalog import Catalog, is_single
+from clawmem.model.dates import covers
+from clawmem.model.text import normal
+from clawmem.model.tokens import fact_dates, servable
+
+SPELLED_OUT = 3
+
+
+class Conflict(NamedTuple):
+    """What stands against a fact: the rows of other facts, and open proposals with what they say."""
+
+    rivals: tuple[int, ...] = ()
+    proposals: tuple[tuple[str, str], ...] = ()
+
+
+class Mark(NamedTuple):
+    """Lines that say what stands against the fact above them, and the rows of the facts they spell out."""
+
+    text: str
+    rivals: tuple[int, ...]
+
+
+def marks(
+    index: Index, reader: Reader, catalog: Catalog, moment: str, candidates: Sequence[Candidate]
+) -> dict[int, Mark]:
+    """The lines to put below those facts that something stands against at a moment, by row."""
+    ids = {one.n: one.id for one in candidates}
+    against: dict[int, set[int]] = {}
+    for one, other in _pairs(index, reader, catalog, moment, ids):
+        if one in ids:
+            against.setdefault(one, set()).add(other)
+    waiting = disputes(index, set(ids.values()))
+    places = oldest_first(index, {n for others in against.values() for n in others})
+    spelled = {n: tuple(sorted(others, key=lambda other: places.get(other, 0))) for n, others in against.items()}
+    placed = rows(index, sorted({n for others in spelled.values() for n in others[:SPELLED_OUT]} | spelled.keys()))
+    found = {}
+    for n, fact_id in ids.items():
+        if n in spelled or fact_id in waiting:
+            found[n] = _mark(fact_id, Conflict(spelled.get(n, ()), tuple(waiting.get(fact_id, ()))), placed)
+    return found
+
+
+def _pairs(
+    index: Index, reader: Reader, catalog: Catalog, moment: str, ids: Mapping[int, str]
+) -> Iterable[tuple[int, int]]:
+    single = [name for name in catalog.predicates if is_single(catalog, name)]
+    for group in values_beside(index, reader.owners, single, ids):
+        true = {one.n: normal(one.object) for one in group if one.object and _is_true(one, moment)}
+        yield from ((n, other) for n in true.keys() & ids.keys() for other in true if true[n] != true[other])
+    for one, other in linked_as_contrary(index, reader.owners, ids):
+        yield from ((one, other), (other, one))
+
+
+def _is_true(one: Value, moment: str) -> bool:
+    return covers(one.valid_from, one.valid_to, moment)
+
+
+def _mark(fact_id: str, conflict: Conflict, placed: Mapping[int, Placed]) -> Mark:
+    spelled = tuple(n for n in conflict.rivals[:SPELLED_OUT] if n in placed)
+    lines = [_against(fact_id, placed[n]) for n in spelled]
+    if rest := len(conflict.rivals) - len(spelled):
+        where = f"`clawmem list --entity {placed[conflict.rivals[0]].entity}` shows what is known there"
+        lines.append(f"! In conflict with {rest} more; {where}\n")
+    for proposal, says in conflict.proposals:
+        lines.append(f"! Waits for a person to decide: {servable(says)} (`clawmem review show {proposal}`)\n")
+    return Mark("".join(lines), spelled)
+
+
+def _against(fact_id: str, rival: Placed) -> str:
+    said = f"{servable(rival.fact.fact)} ({fact_dates(rival.fact)}, {rival.fact.id})"
+    return f"! In conflict with the line above ({fact_id}), not settled: {said}\n"

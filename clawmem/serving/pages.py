@@ -1,0 +1,65 @@
+"""What people and agents wrote themselves, as units of a context: pages, notes, summaries, and what was said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from clawmem.index.notes import Note, event_tokens, events_between, lines_of, newest_lines
+from clawmem.index.store import Index
+from clawmem.model.entity import summary_path
+from clawmem.model.event import Event, event_from_record
+from clawmem.model.packing import Unit
+from clawmem.model.quarantine import quarantined_event
+from clawmem.model.question import Span
+from clawmem.model.tokens import cut, event_line, servable, token_bound
+
+MOST_LINES = 200
+_LONGEST_PROSE = 600
+
+
+def page_units(index: Index, path: str) -> list[Unit]:
+    """The lines of a page."""
+    return [_unit(note) for note in lines_of(index, [path], MOST_LINES)]
+
+
+def recent_units(index: Index, agent: str, most: int) -> list[Unit]:
+    """The last lines an agent wrote on its sessions and in its daily notes, newest first, each with its day."""
+    folders = (f"agents/{agent}/sessions", f"agents/{agent}/daily")
+    notes = [note for folder in folders for note in newest_lines(index, folder, most)]
+    return [_unit(note, f"- {note.day}:" if note.day else "-") for note in notes]
+
+
+def summary_units(index: Index, entities: Sequence[str]) -> list[Unit]:
+    """What people wrote on the summaries of some entities."""
+    names = {summary_path(name): name for name in entities}
+    return [_unit(note, f"- {names[note.path]}:") for note in lines_of(index, list(names), 1)]
+
+
+def event_units(index: Index, span: Span, most: int) -> list[tuple[str, Unit]]:
+    """What was said on the days, each with its time; what reads as an order is left out."""
+    events = [event_from_record(json.loads(line)) for line in events_between(index, span.first, span.last, most)]
+    times = {event.id: event.timestamp for event in events}
+    return [(times[str(unit.key)], unit) for unit in said_units(index, events)]
+
+
+def said_units(index: Index, events: Sequence[Event]) -> list[Unit]:
+    """Some events, but those that read as an order."""
+    shown = [event for event in events if not quarantined_event(event)]
+    kept = event_tokens(index, [event.id for event in shown])
+    return [_said(event, kept.get(event.id)) for event in shown]
+
+
+def _said(event: Event, tokens: int | None) -> Unit:
+    text = event_line(event)
+    return Unit(event.id, token_bound(text) if tokens is None else tokens, tokens is not None, text)
+
+
+def _unit(note: Note, before: str = "-") -> Unit:
+    words = servable(note.text)
+    shown = cut(words, _LONGEST_PROSE)
+    text = f"{before} {shown}\n"
+    if note.tokens is None or shown != words:
+        return Unit(f"note {note.n}", token_bound(text), False, text)
+    # The kept count is that of `- ` and the words: a dash alone is one token.
+    return Unit(f"note {note.n}", note.tokens - 1 + (1 if before == "-" else token_bound(before)), before == "-", text)

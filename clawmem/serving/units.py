@@ -1,0 +1,71 @@
+"""Candidates as units of a context: a line each, what stands against it, and its evidence where that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.index.channels import rows
+from clawmem.index.lookup import Placed
+from clawmem.index.notes import days_of
+from clawmem.index.standing import Candidate
+from clawmem.model.catalog import Catalog
+from clawmem.model.dates import day_of
+from clawmem.model.fact import Fact
+from clawmem.model.packing import Key, Packed, Unit
+from clawmem.model.tokens import context_line, cut, servable, token_bound
+from clawmem.serving.conflicts import marks
+from clawmem.serving.shelves import TITLES, Shelves, places
+
+LONGEST_QUOTE = 300
+
+
+class Way(NamedTuple):
+    """How facts are told: the catalog that knows which predicates have one value, the moment at which conflicts
+    count, and whether with evidence."""
+
+    catalog: Catalog
+    moment: str
+    evidence: bool = False
+
+
+def fact_units(on: Shelves, candidates: Sequence[Candidate], way: Way) -> list[Unit]:
+    """A unit for each candidate, in their order. Most are told by their kept count alone."""
+    marked = marks(on.source, on.reader, way.catalog, way.moment, candidates)
+    told = [one.n for one in candidates if way.evidence or one.n in marked]
+    placed = rows(on.source, told)
+    days = days_of(on.source, [one.fact.source_event or "" for one in placed.values()]) if way.evidence else {}
+    shelf_of = places(on, {n for mark in marked.values() for n in mark.rivals})
+    units = []
+    for one in candidates:
+        mark = marked.get(one.n)
+        shown = {one.n: one, **{n: shelf_of[n] for n in (mark.rivals if mark else ()) if n in shelf_of}}
+        below = (mark.text if mark else "") + (_evidence(placed[one.n].fact, days) if way.evidence else "")
+        text = context_line(placed[one.n].fact) + below if below else None
+        tokens = one.tokens + token_bound(below)
+        units.append(Unit(one.n, tokens, bool(one.exact) and not below, text, _shelves(shown)))
+    return units
+
+
+def words_of(on: Shelves, packed: Packed) -> Mapping[Key, str]:
+    """The lines of the facts that are in without words of their own."""
+    numbers = [unit.key for part in packed.sections for unit in part.units if unit.text is None]
+    return {n: context_line(one.fact) for n, one in _placed(on, numbers).items()}
+
+
+def _placed(on: Shelves, numbers: Sequence[Key]) -> dict[int, Placed]:
+    return rows(on.source, [n for n in numbers if isinstance(n, int)])
+
+
+def _shelves(shown: Mapping[int, Candidate]) -> tuple[tuple[Key, str], ...]:
+    return tuple((n, TITLES.get(one.shelf, "")) for n, one in shown.items())
+
+
+def _evidence(fact: Fact, days: Mapping[str, str]) -> str:
+    """The quote, the event and its day; nothing where the fact has neither a quote nor an event."""
+    if not fact.source_text and not fact.source_event:
+        return ""
+    day = servable(days.get(fact.source_event or "") or day_of(fact.timestamp))
+    where = f"({servable(fact.source_event)}, {day})" if fact.source_event else f"({day})"
+    quote = cut(servable(fact.source_text or ""), LONGEST_QUOTE)
+    return f'> "{quote}" {where}\n' if quote else f"> {where}\n"

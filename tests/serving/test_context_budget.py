@@ -1,0 +1,35 @@
+"""Whatever is in a vault and whatever the budget: never a token more, never a fact that is gone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clawmem.vault.vault import Vault
+from tests.needs import exact_count
+from tests.serving.budgets import Count, check_one
+
+
+@pytest.fixture(scope="module")
+def count() -> Count:
+    """The exact count; skips where this machine has no vocabulary."""
+    return exact_count()
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 10**9), budget=st.integers(20, 3000))
+def test_no_budget_is_exceeded(vault: Vault, count: Count, seed: int, budget: int) -> None:
+    check_one(vault, seed, budget, count)
+
+
+def test_what_is_checked_happens(vault: Vault, count: Count) -> None:
+    done = [check_one(vault, seed, 150 + 15 * seed, count) for seed in range(60)]
+    assert {one.counted_by for one in done if one} == {"exact", "mixed", "upper bound"}
+    told = "\n".join(one.text for one in done if one)
+    for part in ("## Always", "## For this question", "## Said before", "## Known",
+                 "## Written by people", "## How you work", "! In conflict", "> ", "(left out of"):  # fmt: skip
+        assert part in told, part
+    assert Counter(title for one in done if one for title, _ in one.left_out)["Always"] > 2

@@ -1,0 +1,137 @@
+"""Events and notes are found for a question, alone and beside facts, in words and by their days."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from clawmem.index.channels import Filter
+from clawmem.learning.ingest import ingest, ingest_notes
+from clawmem.memory.notes import note
+from clawmem.memory.remember import remember
+from clawmem.model.caller import Caller
+from clawmem.model.draft import draft_from_record
+from clawmem.model.transcript import Message
+from clawmem.serving.recall import EVENTS, FACTS, NOTES, WHERE, Recalled, recall
+from clawmem.vault.vault import Vault
+
+TALK = (
+    ("Ana", "Which bridge did you cross last night?"),
+    ("Ben", "The old one by the mill, it was icy."),
+    ("Ana", "Mine was closed, so I took the ferry."),
+    ("Ben", "Lunch tomorrow?"),
+)
+
+
+@pytest.fixture
+def told(vault: Vault, caller: Caller) -> Vault:
+    """A vault with a short talk, a note and a fact."""
+    day = "2026-03-05T10:00:00Z"
+    talk = [
+        Message(1, "user", text, day, speaker=who, session="s1", external_id=f"m{n}")
+        for n, (who, text) in enumerate(TALK)
+    ]
+    ingest(vault, talk, caller, "chat")
+    note(vault, "the mill is being painted", caller)
+    remember(vault, [draft_from_record({"fact": "The mill belongs to Ben"}, caller.now)], caller)
+    return vault
+
+
+def ask(vault: Vault, caller: Caller, question: str, *where: str, limit: int = 10) -> Recalled:
+    """What recall gives."""
+    return recall(vault, question, caller, Filter(owners=("", caller.agent or "")), limit, where)
+
+
+def texts(result: Recalled) -> list[str]:
+    """The texts of the events found."""
+    return [one.event.text for one in result.heard]
+
+
+def test_the_answer_is_found_after_its_question_even_in_other_words(told: Vault, caller: Caller) -> None:
+    found = ask(told, caller, "What bridge did Ben cross?", EVENTS)
+    assert texts(found)[0] == TALK[1][1]
+    assert found.found == ()
+    assert found.channels["keyword"].ran
+    assert not found.channels["time"].ran
+    assert not found.channels["time"].unable
+
+
+def test_each_place_is_searched_only_where_asked(told: Vault, caller: Caller) -> None:
+    assert ask(told, caller, "mill", FACTS).heard == ()
+    notes = ask(told, caller, "mill", NOTES)
+    assert [(one.path, one.text) for one in notes.noted] == [("daily/2026-11-21.md", "the mill is being painted")]
+    every = ask(told, caller, "mill", *WHERE)
+    assert [len(part) > 0 for part in (every.found, every.heard, every.noted)] == [True, True, True]
+    assert every.channels["keyword"].hits >= 3
+
+
+def test_a_note_that_became_an_event_is_given_once(told: Vault, caller: Caller) -> None:
+    ingest_notes(told, caller)
+    assert "the mill is being painted" in texts(ask(told, caller, "mill painted", EVENTS))
+    every = ask(told, caller, "mill painted", *WHERE)
+    assert "the mill is being painted" not in texts(every)
+    assert len(every.noted) == 1
+
+
+def test_events_of_a_named_day_are_found_without_their_words(told: Vault, caller: Caller) -> None:
+    found = ask(told, caller, "What happened on 2026-03-05?", EVENTS)
+    assert set(texts(found)) == {text for _, text in TALK}
+    assert all("time" in one.channels for one in found.heard)
+
+
+def test_an_agents_notes_are_its_own(told: Vault, caller: Caller) -> None:
+    agent = caller._replace(agent="finance")
+    note(told, "the mill costs too much", agent)
+    assert len(ask(told, agent, "mill", NOTES).noted) == 2
+    assert len(ask(told, caller, "mill", NOTES).noted) == 1
+
+
+def test_what_came_out_of_the_memory_is_no_answer(vault: Vault, caller: Caller) -> None:
+    day = "2026-03-05T10:00:00Z"
+    ingest(
+        vault,
+        [Message(1, "user", "the kiln broke", day, recalled=True), Message(1, "user", "and now?", day)],
+        caller,
+        "x",
+    )
+    assert texts(ask(vault, caller, "kiln", EVENTS)) == []
+
+
+def test_the_limit_holds_for_each_place(vault: Vault, caller: Caller) -> None:
+    day = "2026-03-05T10:00:00Z"
+    ingest(vault, [Message(1, "user", f"apple number {n}", day, external_id=str(n)) for n in range(30)], caller, "x")
+    assert len(ask(vault, caller, "apple", EVENTS, limit=7).heard) == 7
+
+
+def test_the_command_gives_events_as_json_and_as_lines(clawmem: Callable[..., Any]) -> None:
+    lines = [
+        {"role": "user", "speaker": who, "content": text, "timestamp": "2026-03-05T10:00:00Z"} for who, text in TALK
+    ]
+    assert clawmem("ingest", "-", given="\n".join(map(json.dumps, lines))).code == 0
+    found = clawmem("recall", "Who took the ferry?", "--in", "events", "--json").json["data"]
+    assert found["events"][0]["text"] == TALK[2][1]
+    assert found["events"][0]["speaker"] == "Ana"
+    assert found["facts"] == []
+    plain = clawmem("recall", "Who took the ferry?", "--in", "all", "--explain").out
+    assert "2026-03-05  Ana: Mine was closed" in plain
+    wrong = clawmem("recall", "ferry", "--in", "dreams")
+    assert wrong.code == 2
+    assert "Choose one of facts, events, notes, all." in wrong.err
+
+
+def test_recall_gives_text_for_a_prompt_within_a_budget(clawmem: Callable[..., Any]) -> None:
+    for number in range(12):
+        clawmem("remember", f"The orchard has {number + 2} rows of apple trees near gate {number}")
+    found = clawmem("recall", "apple trees", "--json", "--budget", "150").json["data"]
+    assert found["context"]["token_count"] <= 150
+    assert "apple trees" in found["context"]["text"]
+    assert found["context"]["left_out"]
+    plain = clawmem("recall", "apple trees", "--budget", "150").out
+    assert plain.startswith("<clawmem-context>")
+    assert clawmem("recall", "apple trees", "--json").json["data"]["context"]["token_count"] > 150
+    small = clawmem("recall", "apple trees", "--budget", "3")
+    assert small.code == 2
+    assert "too small" in small.err
