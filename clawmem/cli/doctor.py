@@ -12,6 +12,7 @@ from clawmem.errors import DONE, REFUSED
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.memory.doctor import Diagnosis
 from clawmem.memory.doctor import doctor as act
+from clawmem.model.text import counted
 
 
 def doctor(
@@ -34,7 +35,7 @@ def _lines(found: Diagnosis, fix: bool) -> Iterator[str]:
     for one in found.problems:
         yield _line(one)
     yield "Checked: " + ", ".join(f"{what} {number:,}" for what, number in found.checked.items()) + "."
-    numbers = [_number(found.left(ERROR), "error"), _number(found.left(WARNING), "warning"), f"{found.left(INFO)} info"]
+    numbers = [counted(found.left(ERROR), "error"), counted(found.left(WARNING), "warning"), f"{found.left(INFO)} info"]
     yield ", ".join(numbers) + "."
     mendable = sum(1 for one in found.problems if one.fixable and not one.fixed)
     if mendable and not fix:
@@ -44,7 +45,3 @@ def _lines(found: Diagnosis, fix: bool) -> Iterator[str]:
 def _line(one: Problem) -> str:
     place = "" if one.path is None else f"{one.path}:{one.line}  " if one.line else f"{one.path}  "
     return f"{'mended' if one.fixed else one.severity}  {place}{one.message}  [{one.check}]"
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -6,6 +6,7 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.memory.reindex import reindex as act
+from clawmem.model.text import counted
 
 
 def reindex(ctx: typer.Context) -> int:
@@ -15,7 +16,8 @@ def reindex(ctx: typer.Context) -> int:
     data = {**done._asdict(), "seconds": round(done.seconds, 3)}
     del data["notices"]
     line = (
-        f"indexed {done.facts:,} facts, {done.events:,} events and {done.entities:,} entities"
+        f"indexed {counted(done.facts, 'fact')}, {counted(done.events, 'event')}"
+        f" and {counted(done.entities, 'entity', 'entities')}"
         f" in {done.seconds:.1f} s; the index takes {done.size / 1e6:.1f} MB ({done.engine})"
     )
     return face.done(data, [line], done.notices)

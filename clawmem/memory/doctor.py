@@ -8,12 +8,20 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.memory.checks.derived import expected_at_head, index_problems
+from clawmem.memory.checks.merging import merging_problems
 from clawmem.memory.checks.problem import ERROR, Problem, in_order
 from clawmem.memory.checks.reading import Reading, read_vault, reading_problems
 from clawmem.memory.checks.repository import fsck_problems, repository_problems, state_problems, waiting_problems
-from clawmem.memory.checks.tree import tree_problems
+from clawmem.memory.checks.storage import (
+    altered_problems,
+    clone_problems,
+    committed_name_problems,
+    git_index_problems,
+)
+from clawmem.memory.checks.tree import case_problems, tree_problems
 from clawmem.memory.mend import mend
 from clawmem.model.caller import Caller
+from clawmem.vault.condition import altered_files, files_in_head
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.scan import finish_scan, start_scan
 from clawmem.vault.vault import Vault
@@ -68,7 +76,7 @@ def _examined(vault: Vault, full: bool) -> Diagnosis:
             notices.append(f"the vault cannot be written, so it was read without its lock: {problem.strerror}")
         reading = read_vault(vault)
         problems = [*tree_problems(vault, reading.tree), *reading.problems]
-        problems = _with_git(vault, reading, problems)
+        problems = _with_git(vault, reading, problems, full)
     # Writers need not wait for the rest.
     problems += reading_problems(reading)
     if full:
@@ -76,21 +84,29 @@ def _examined(vault: Vault, full: bool) -> Diagnosis:
     return Diagnosis(in_order(problems), reading.checked, (), tuple(notices))
 
 
-def _with_git(vault: Vault, reading: Reading, problems: list[Problem]) -> list[Problem]:
-    standing = list(repository_problems(vault))
-    if not (vault.git_dir / "HEAD").exists():
-        return [*problems, *standing]
-    problems = [*problems, *standing, *state_problems(vault)]
+def _with_git(vault: Vault, reading: Reading, problems: list[Problem], full: bool) -> list[Problem]:
     try:
+        head = vault.head().commit
+        problems += repository_problems(vault)
+        problems += state_problems(vault)
+        problems += git_index_problems(vault)
+        problems += clone_problems(vault)
+        problems += merging_problems(vault)
         waiting = finish_scan(vault, start_scan(vault))
+        in_head = files_in_head(vault, head) if head else {}
+        altered = altered_files(vault, in_head, waiting)
     except ClawmemError as problem:
-        return [*problems, Problem(ERROR, "git", ".git", None, problem.message)]
+        names = case_problems(reading.tree.owned)
+        return [*problems, *names, Problem(ERROR, "git", ".git", None, f"{problem.message} {problem.hint}".strip())]
+    problems += committed_name_problems(in_head, reading.tree.owned)
+    problems += altered_problems(altered)
     problems = [_deleted(one) if one.check == "entity-files" and one.path in waiting else one for one in problems]
     problems += waiting_problems(waiting)
     if not any(one.severity == ERROR and one.check in _BREAKS_INDEX for one in problems):
         committed = [one for one in reading.facts if one.path not in reading.broken]
-        expected = expected_at_head(vault, committed, reading.event_paths, reading.tree.owned, waiting)
-        problems += index_problems(vault, expected)
+        differing = {*waiting, *altered}
+        expected = expected_at_head(vault, committed, reading.event_paths, reading.tree.owned, differing)
+        problems += index_problems(vault, expected, full)
     return problems
 
 

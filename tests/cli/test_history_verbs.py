@@ -115,12 +115,23 @@ def test_diff_tells_changes_in_words_and_as_json(clawmem: Command) -> None:
     (change,) = data["changes"]
     assert (change["kind"], change["fact"]["id"], change["entity"]) == ("corrected", new, "areas/people/jane")
     assert change["before"]["id"] == old
-    words = clawmem("diff", "HEAD~1", "HEAD").out
-    assert f"corrected: {new}  Jane lives in Rome" in words
-    assert f"    was: {old}  Jane lives in Paris" in words
-    assert "learned" in clawmem("diff", "yesterday").out
-    assert clawmem("diff", "HEAD", "HEAD").out.splitlines()[1:] == ["Nothing changed."]
+    sentence = 'Corrected: "Jane lives in Paris" was replaced by "Jane lives in Rome".'
+    assert data["sentences"] == [
+        {"group": "corrected", "sentence": sentence, "fact": new, "entity": "areas/people/jane"}
+    ]
+    assert data["summary"].endswith("the vault corrected 1 fact.")
+    first, *rest = clawmem("diff", "--from", "HEAD~1", "--to", "HEAD").out.splitlines()
+    assert first == data["summary"]
+    assert rest == [f"{sentence}  (areas/people/jane, {new})"]
+    assert "Learned: " in clawmem("diff", "yesterday").out
+    assert clawmem("diff", "HEAD~1", "--to", "HEAD").out.splitlines() == [first, *rest]
+    same = clawmem("diff", "HEAD", "HEAD")
+    assert same.out.splitlines()[0].endswith("learned, corrected and forgot nothing.")
+    assert "both points are one commit" in same.err
     assert clawmem("diff", "nowhere").code == 1
+    assert clawmem("diff", "HEAD", "--from", "HEAD~1").code == 2
+    early = clawmem("diff", "--to", "2020-01-01")
+    assert (early.code, "Nothing was in the vault yet at 2020-01-01" in early.err) == (1, True)
 
 
 def test_diff_names_what_of_a_fact_changed(clawmem: Command, vault_root: Path) -> None:
@@ -129,8 +140,8 @@ def test_diff_names_what_of_a_fact_changed(clawmem: Command, vault_root: Path) -
     items.write_text(items.read_text().replace("Paris", "Parma"))
     clawmem("note", "Something else.")
     words = clawmem("diff", "HEAD~2").out
-    assert "fact: Jane lives in Paris -> Jane lives in Parma" in words
-    assert "notes: 2 lines added, 0 lines removed" in words
+    assert 'Changed: "Jane lives in Parma" changed: its statement was Jane lives in Paris.' in words
+    assert "Besides: 2 lines added to daily notes." in words
 
 
 def test_undo_restores_and_says_what(clawmem: Command) -> None:

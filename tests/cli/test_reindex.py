@@ -24,7 +24,7 @@ def test_people_get_a_sentence(clawmem: Command) -> None:
     clawmem("remember", "Jane likes tea", "-e", "areas/people/jane")
     done = clawmem("reindex")
     assert done.code == 0
-    assert done.out.startswith("indexed 1 facts, 0 events and 1 entities in ")
+    assert done.out.startswith("indexed 1 fact, 0 events and 1 entity in ")
     assert done.out.endswith(" MB (fts5)\n")
 
 

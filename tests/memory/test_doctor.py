@@ -513,11 +513,11 @@ def test_fix_never_touches_a_file_that_does_not_parse(root: Path, check: Callabl
     assert [one.fixed for one in found.problems if one.check == "marks"] == [True]
 
 
-def test_fix_in_an_unfinished_merge_says_that_nothing_was_mended(root: Path, check: Callable[..., Diagnosis]) -> None:
+def test_fix_in_an_unfinished_rebase_says_that_nothing_was_mended(root: Path, check: Callable[..., Diagnosis]) -> None:
     (root / "life/resources/tea").mkdir(parents=True)
     put(root, "life/resources/tea/summary.md", PAGE)
     save(root)
-    git(root, "update-ref", "MERGE_HEAD", "HEAD")
+    (root / ".git/rebase-merge").mkdir()
     found = check(fix=True)
     assert found.commits == ()
     assert any("nothing was mended" in notice for notice in found.notices)

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
+from clawmem.index.comparison import difference, index_of
+from clawmem.index.lookup import all_facts
 from clawmem.index.refresh import open_index
+from clawmem.index.seals import check_total
 from clawmem.index.store import Index, index_path, open_store
 from clawmem.memory.checks.facts import PlacedFact
 from clawmem.memory.checks.problem import ERROR, INFO, Problem
@@ -58,8 +61,9 @@ def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str]
         return  # the index leaves such a file out as well, and says so
 
 
-def index_problems(vault: Vault, expected: Expected) -> Iterator[Problem]:
-    """How the index, brought to HEAD as any read would, differs from a rebuild; nothing where there is none."""
+def index_problems(vault: Vault, expected: Expected, full: bool) -> Iterator[Problem]:
+    """How the index, brought to HEAD as any read would, differs from a rebuild; nothing where there is none. With
+    `full` a rebuild is made, and every row and every word compared."""
     if not index_path(vault).exists():
         return
     index = open_store(vault)
@@ -71,15 +75,41 @@ def index_problems(vault: Vault, expected: Expected) -> Iterator[Problem]:
         if index.head() != vault.head().commit:
             index.close()
             index = open_index(vault)
-        yield from _compared(vault, index, expected)
-    except sqlite3.DatabaseError as problem:
-        yield _wrong(f"it cannot be read ({problem})")
+        clean = True
+        for problem in _compared(index, expected):
+            clean = False
+            yield problem
+        if clean:
+            _check_seals(index)
+        if clean and full:
+            yield from _rebuilt(vault, index)
+    except sqlite3.DatabaseError as damage:
+        yield _wrong(f"it cannot be read ({damage})")
     finally:
         index.close()
 
 
-def _compared(vault: Vault, index: Index, expected: Expected) -> Iterator[Problem]:
-    (verdict,) = index.database.execute("PRAGMA quick_check(1)").fetchone()
+def _check_seals(index: Index) -> None:
+    for _ in all_facts(index):
+        pass  # reading a row holds it against its seal
+    check_total(index.database)
+
+
+def _rebuilt(vault: Vault, index: Index) -> Iterator[Problem]:
+    commit = index.head()
+    if commit is None:
+        return
+    wanted = index_of(vault, commit)
+    try:
+        found = difference(index, wanted)
+    finally:
+        wanted.close()
+    if found:
+        yield _wrong(found)
+
+
+def _compared(index: Index, expected: Expected) -> Iterator[Problem]:
+    (verdict,) = index.database.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         yield _wrong(f"SQLite says: {verdict}")
         return

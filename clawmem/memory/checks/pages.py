@@ -34,6 +34,9 @@ def text_problems(path: str, data: bytes) -> Iterator[Problem]:
     except UnicodeDecodeError as problem:
         line = data[: problem.start].count(b"\n") + 1
         yield Problem(ERROR, "encoding", path, line, "The file is not UTF-8 text.")
+    if b"\r\n" in data:
+        line, message = data[: data.index(b"\r\n")].count(b"\n") + 1, "Lines end as Windows ends them."
+        yield Problem(WARNING, "line-ends", path, line, message, fixable=True)
     if b"<<<<<<< " not in data and b">>>>>>> " not in data:
         return
     for number, line_text in enumerate(data.decode(errors="replace").split("\n"), 1):

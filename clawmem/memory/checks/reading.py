@@ -11,16 +11,18 @@ from clawmem.memory.checks.items import read_items
 from clawmem.memory.checks.ledger import evidence_problems, read_ledger
 from clawmem.memory.checks.pages import catalog_problems, read_summary, settings_problems, text_problems
 from clawmem.memory.checks.problem import ERROR, Problem
+from clawmem.memory.checks.review import FiledProposal, read_review, review_problems
 from clawmem.memory.checks.tree import Tree, walk
 from clawmem.model.entity import ITEMS, SUMMARY, name_of_path
 from clawmem.model.layout import CATALOG, SETTINGS
+from clawmem.model.proposal import FOLDER
 from clawmem.model.text import normal
 from clawmem.vault.vault import Vault
 
 
 class Reading(NamedTuple):
     """What the files hold: facts, paths of the ledgers by event id, the files that do not parse, the problems of
-    the files; names entities go by, texts of cited events by id, text that does not parse; counts."""
+    the files; names entities go by, texts of cited events by id, text that does not parse; counts; proposals."""
 
     tree: Tree
     facts: tuple[PlacedFact, ...]
@@ -31,6 +33,7 @@ class Reading(NamedTuple):
     cited: Mapping[str, str]
     unread: str
     checked: Mapping[str, int]
+    filed: tuple[FiledProposal, ...] = ()
 
 
 class _Book:
@@ -38,6 +41,7 @@ class _Book:
 
     def __init__(self) -> None:
         self.facts: list[PlacedFact] = []
+        self.filed: list[FiledProposal] = []
         self.entities: set[str] = set()
         self.names: set[str] = set()
         self.paths: dict[str, tuple[str, int]] = {}
@@ -46,7 +50,7 @@ class _Book:
         self.broken: set[str] = set()
         self.unread: list[str] = []
         self.problems: list[Problem] = []
-        self.counts: Counter[str] = Counter(files=0, facts=0, entities=0, events=0, quotes=0)
+        self.counts: Counter[str] = Counter(files=0, facts=0, entities=0, events=0, quotes=0, proposals=0)
 
 
 def read_vault(vault: Vault) -> Reading:
@@ -68,6 +72,7 @@ def read_vault(vault: Vault) -> Reading:
         cited=book.cited,
         unread="\n".join(book.unread),
         checked=dict(book.counts),
+        filed=tuple(book.filed),
     )
 
 
@@ -77,6 +82,8 @@ def reading_problems(reading: Reading) -> Iterator[Problem]:
         yield from fact_problems(placed)
     yield from all_facts_problems(reading.facts, reading.names, reading.unread)
     yield from evidence_problems(reading.facts, reading.cited, reading.unread)
+    known = {one.fact.id: one for one in reading.facts}
+    yield from review_problems(reading.filed, known, reading.cited, reading.unread)
 
 
 def _read_file(vault: Vault, path: str, book: _Book) -> None:
@@ -101,6 +108,8 @@ def _read_file(vault: Vault, path: str, book: _Book) -> None:
         book.problems += summary.problems
     elif path.startswith("ledger/") and path.endswith(".jsonl"):
         _take_ledger(path, data, book)
+    elif path.startswith(f"{FOLDER}/"):
+        _take_review(path, data, book)
     elif path == SETTINGS:
         book.problems += settings_problems(data.decode("utf-8-sig", errors="replace"))
     elif path == CATALOG:
@@ -118,6 +127,16 @@ def _take_items(path: str, name: str, data: bytes, book: _Book) -> None:
         if fact.source_event is not None:
             book.wanted.add(fact.source_event)
             book.counts["quotes"] += fact.source_span is not None
+
+
+def _take_review(path: str, data: bytes, book: _Book) -> None:
+    filed, problems = read_review(path, data)
+    book.problems += problems
+    if filed is not None:
+        book.filed.append(filed)
+        book.counts["proposals"] += 1
+        if filed.proposal.fact and filed.proposal.fact.source_event:
+            book.wanted.add(filed.proposal.fact.source_event)
 
 
 def _take_ledger(path: str, data: bytes, book: _Book) -> None:

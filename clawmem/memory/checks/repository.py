@@ -9,8 +9,9 @@ from pathlib import Path
 from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.model.dates import moment_of
+from clawmem.vault.bundle import fsck
 from clawmem.vault.disk import HALF
-from clawmem.vault.journal import unfolded
+from clawmem.vault.journal import parse_access, unfolded
 from clawmem.vault.pending import read_pending
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.vault import Vault
@@ -45,7 +46,7 @@ def repository_problems(vault: Vault) -> Iterator[Problem]:
     what = unfinished_git(vault)
     if what:
         message = f"A git {what} is unfinished, so nothing can be changed: finish it, or `git {what} --abort`."
-        yield Problem(ERROR, "git", f".git/{_name_of(what)}", None, message)
+        yield Problem(ERROR, "git", f".git/{_name_of(what)}", None, message, fixable=what == "merge")
 
 
 def _name_of(what: str) -> str:
@@ -110,14 +111,14 @@ def _lock_problems(vault: Vault) -> Iterator[Problem]:
 
 def _journal_problems(vault: Vault) -> Iterator[Problem]:
     for number, line in enumerate(unfolded(vault).decode(errors="replace").splitlines(), 1):
-        moment, *fact_ids = line.split(" ")
+        moment, fact_ids = parse_access(line) or ("", [])
         try:
             moment_of(moment)
         except ValueError:
             fact_ids = []
         if not fact_ids:
             place = _shown(vault, vault.state / "access.log")
-            message = "The access journal has a line that is no time and ids; it counts for nothing."
+            message = "The access journal has a damaged line, which counts for nothing; the next heartbeat clears it."
             yield Problem(WARNING, "journal", place, number, message)
 
 
@@ -129,12 +130,8 @@ def waiting_problems(waiting: Sequence[str]) -> Iterator[Problem]:
 
 def fsck_problems(vault: Vault) -> Iterator[Problem]:
     """Every object of the repository, read and checked by git itself."""
-    process = vault.git.start("fsck", "--full", "--no-dangling", "--no-progress")
-    printed, complaint = process.communicate(b"")
-    if process.returncode != 0:
-        lines = (printed + complaint).decode(errors="replace").splitlines()
-        for line in lines or [f"git fsck ended with exit code {process.returncode}"]:
-            yield Problem(ERROR, "fsck", ".git", None, f"git fsck says: {line}.")
+    for line in fsck(vault.git):
+        yield Problem(ERROR, "fsck", ".git", None, f"git fsck says: {line}.")
 
 
 def _shown(vault: Vault, path: Path) -> str:

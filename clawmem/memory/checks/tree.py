@@ -72,7 +72,6 @@ def tree_problems(vault: Vault, tree: Tree) -> Iterator[Problem]:
             yield Problem(INFO, "foreign-file", path, None, "This file is not clawmem's; it is never committed.")
     yield from _entity_problems(tree.owned)
     yield from _agent_problems(tree.owned)
-    yield from _case_problems(tree.owned)
 
 
 def _missing(tree: Tree) -> Iterator[Problem]:
@@ -132,7 +131,7 @@ def _agent_problems(owned: Iterable[str]) -> Iterator[Problem]:
             yield Problem(ERROR, "agent-name", f"agents/{agent}", None, problem.message)
 
 
-def _case_problems(owned: Iterable[str]) -> Iterator[Problem]:
+def case_problems(owned: Iterable[str]) -> Iterator[Problem]:
     """Paths that one file system keeps apart and another takes for the same."""
     alike: dict[str, list[str]] = defaultdict(list)
     for path in owned:

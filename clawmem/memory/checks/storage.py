@@ -1,0 +1,55 @@
+"""What disks and clones do to a vault: damaged files of git's, bytes altered without a trace, histories cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from clawmem.memory.checks.problem import ERROR, WARNING, Problem
+from clawmem.memory.checks.tree import case_problems
+from clawmem.model.layout import is_owned
+from clawmem.vault.bundle import is_shallow
+from clawmem.vault.condition import broken_refs, converts_line_ends, index_is_whole
+from clawmem.vault.vault import Vault
+
+GIT_INDEX = "git-index"
+LINE_ENDS = "line-ends"
+
+
+def clone_problems(vault: Vault) -> Iterator[Problem]:
+    """How this clone differs from a whole and plain one."""
+    if is_shallow(vault):
+        message = (
+            "This is a shallow clone: what was before its first commit is not known here, so `log`, `why` and `undo`"
+            " see only the rest, and `backup` refuses. `git fetch --unshallow` brings the rest."
+        )
+        yield Problem(WARNING, "shallow", ".git/shallow", None, message)
+    if converts_line_ends(vault):
+        message = "core.autocrlf is on, so plain git writes files with other line ends than the vault's."
+        yield Problem(WARNING, LINE_ENDS, ".git/config", None, message, fixable=True)
+    for said in broken_refs(vault):
+        yield Problem(ERROR, "refs", ".git/refs", None, f"git says: {said}.")
+
+
+def git_index_problems(vault: Vault) -> Iterator[Problem]:
+    """Whether git's index is what git wrote."""
+    if not index_is_whole(vault):
+        message = "git's index does not have its checksum: it is damaged. It can be made anew from HEAD."
+        yield Problem(ERROR, GIT_INDEX, ".git/index", None, message, fixable=True)
+    elif not (vault.git_dir / "index").exists():
+        message = "git's index is missing; the next change makes it anew."
+        yield Problem(WARNING, GIT_INDEX, ".git/index", None, message, fixable=True)
+
+
+def altered_problems(altered: Collection[str]) -> Iterator[Problem]:
+    """Files that are not what was committed and that nobody wrote to."""
+    for path in altered:
+        message = (
+            "The file is not what was committed, though by its times nobody wrote to it: the disk may have altered it."
+            f" `touch {path} && git checkout HEAD -- {path}` brings the committed one back."
+        )
+        yield Problem(ERROR, "altered", path, None, message)
+
+
+def committed_name_problems(in_head: Mapping[str, str], owned: Collection[str]) -> Iterator[Problem]:
+    """Committed paths that one file system keeps apart and another takes for the same: there, one of them is lost."""
+    yield from case_problems(sorted({path for path in in_head if is_owned(path)} | set(owned)))

@@ -1,0 +1,95 @@
+"""Restore: a backup becomes a vault in a new place, checked before and after, or nothing is left of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from clawmem.errors import DamagedBackup, InvalidInput, Refused
+from clawmem.memory.backup import rebuilt
+from clawmem.memory.checks.problem import ERROR
+from clawmem.memory.doctor import doctor
+from clawmem.model.caller import Caller
+from clawmem.model.manifest import Manifest
+from clawmem.vault.archive import JOURNAL as JOURNAL_PART
+from clawmem.vault.birth import refuse_nested
+from clawmem.vault.journal import JOURNAL
+from clawmem.vault.staging import parents, staging
+from clawmem.vault.vault import Vault
+from clawmem.vault.verbatim import keep_verbatim
+
+# What the history itself cannot be the reason for: restoring went wrong.
+_OF_THE_PLACE = frozenset(("git", "fsck", "index", "lock", "pending", "half-file", "unreadable", "altered", "config"))
+
+
+class Restored(NamedTuple):
+    """The new vault's place, what the backup said it holds, how many errors doctor finds in what it holds."""
+
+    root: Path
+    manifest: Manifest
+    errors: int
+    notices: tuple[str, ...] = ()
+
+
+def restore(
+    file: IO[bytes], root: Path, caller: Caller, environment: Mapping[str, str], *, inside_repository: bool = False
+) -> Restored:
+    """Make a vault at `root`, which must be empty or not exist yet. Raises DamagedBackup, and leaves nothing behind,
+    where anything is not as it was backed up."""
+    _check_place(root, inside_repository)
+    with parents(root), staging(root) as work:
+        manifest, vault = rebuilt(file, work, environment)
+        _check_out(vault, manifest)
+        _give_journal(vault, work.folder / JOURNAL_PART)
+        errors = _examined(vault, caller)
+        vault.git.keep_open = ()
+        _put_in_place(vault.root, root)
+    notices = [f"not in the backup: {path}: {why}" for path, why in manifest.left_out.items()]
+    if errors:
+        notices.append(
+            f"doctor finds {errors} errors in what the vault holds, as it was backed up: run `clawmem doctor`"
+        )
+    return Restored(root, manifest, errors, tuple(notices))
+
+
+def _check_out(vault: Vault, manifest: Manifest) -> None:
+    vault.prepare_state()
+    keep_verbatim(vault)
+    vault.git.run("reset", "--quiet", "--hard", manifest.commit)
+
+
+def _give_journal(vault: Vault, part: Path) -> None:
+    data = part.read_bytes() if part.exists() else b""
+    if data:
+        vault.disk.replace(vault.state / JOURNAL, data, vault.state)
+
+
+def _examined(vault: Vault, caller: Caller) -> int:
+    """The errors that doctor finds in what the vault holds; raises DamagedBackup for any that restoring made."""
+    found = [one for one in doctor(vault, caller).problems if one.severity == ERROR]
+    ours = [one for one in found if one.check in _OF_THE_PLACE and not _was_so(one.message)]
+    if ours:
+        raise DamagedBackup(f"doctor says of the restored vault: {ours[0].message.rstrip('.')}")
+    return len(found)
+
+
+def _was_so(message: str) -> bool:
+    """A detached HEAD is restored as one."""
+    return message.startswith("HEAD is detached")
+
+
+def _check_place(root: Path, inside_repository: bool) -> None:
+    if root.is_symlink() or (root.exists() and not root.is_dir()):
+        raise InvalidInput(f"{root} is not a folder.", "Name a new place for the vault.")
+    if root.is_dir() and any(root.iterdir()):
+        raise Refused(f"{root} is not empty.", "A backup is restored into a new or empty folder only: name another.")
+    if not inside_repository:
+        refuse_nested(root)
+
+
+def _put_in_place(made: Path, root: Path) -> None:
+    try:
+        made.rename(root)  # takes the place of an empty folder, and of nothing else
+    except OSError as problem:
+        raise Refused(f"{root} was taken meanwhile: {problem.strerror}.", "Name another place.") from problem

@@ -1,0 +1,70 @@
+"""The condition of git's own files, beyond what git notices by itself: its index, files altered without a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from clawmem.model.layout import is_owned
+from clawmem.vault.refs import common_dir_of
+from clawmem.vault.vault import Vault
+
+PUT_ASIDE = "git-index.damaged"
+
+
+def files_in_head(vault: Vault, commit: str) -> dict[str, str]:
+    """The name of each plain file's contents in a commit, by path. Runs git."""
+    rows = vault.git.run("ls-tree", "-r", "-z", commit).decode(errors="surrogateescape").split("\0")
+    found = (row.partition("\t") for row in rows if row.startswith("100"))
+    return {path: described.split()[2] for described, _, path in found}
+
+
+def altered_files(vault: Vault, in_head: dict[str, str], known: Collection[str]) -> list[str]:
+    """The owned files whose contents are not those of HEAD, though git, which looks at times and sizes, takes them for
+    unchanged; `known` are those it knows of. Reads every file. Runs git."""
+    paths = [
+        path
+        for path in in_head
+        if path not in known and is_owned(path) and not vault.obstacle(path) and vault.path(path).exists()
+    ]
+    if not paths:
+        return []
+    given = "".join(f"{path}\n" for path in paths).encode()
+    names = vault.git.run("hash-object", "--no-filters", "--stdin-paths", given=given).decode().split()
+    return [path for path, name in zip(paths, names, strict=True) if name != in_head[path]]
+
+
+def index_is_whole(vault: Vault) -> bool:
+    """Whether git's index ends in its checksum, which git itself looks at only in `fsck`; a missing one is whole."""
+    import hashlib
+
+    data = vault.disk.read(vault.git_dir / "index")
+    if data is None:
+        return True
+    config = vault.disk.read(common_dir_of(vault.git_dir) / "config") or b""
+    digest = hashlib.sha256 if b"objectformat = sha256" in config.lower() else hashlib.sha1
+    size = digest().digest_size
+    return data[-size:] in (digest(data[:-size]).digest(), bytes(size))
+
+
+def renew_index(vault: Vault) -> None:
+    """Make git's index anew from HEAD; the old one is put aside. No file is touched; the writer lock must be held."""
+    index = vault.git_dir / "index"
+    if index.exists():
+        vault.prepare_state()
+        index.replace(vault.state / PUT_ASIDE)
+    # Not `reset`, which would also end an unfinished merge.
+    vault.git.run("read-tree", "HEAD")
+
+
+def broken_refs(vault: Vault) -> list[str]:
+    """What git says of refs that it cannot read or that lead nowhere. Runs git."""
+    process = vault.git.start("for-each-ref", "--format=%(objectname) %(objecttype)")
+    _, complaint = process.communicate(b"")
+    lines = complaint.decode(errors="replace").splitlines()
+    return lines or ([f"exit code {process.returncode}"] if process.returncode else [])
+
+
+def converts_line_ends(vault: Vault) -> bool:
+    """Whether this clone's own settings make plain git change the line ends of files. Runs git."""
+    told = vault.git.try_run("config", "--local", "core.autocrlf")
+    return told is not None and told.strip().lower() not in (b"false", b"no", b"off", b"0", b"")

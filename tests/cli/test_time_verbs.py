@@ -1,0 +1,119 @@
+"""`--at` and `--as-of` on the verbs that read, as processes: their JSON, their words, their exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Command
+
+ENTITY = "areas/people/jane"
+READS = (("recall", "where does Jane live?"), ("context", "where does Jane live?"), ("list",), ("context",))
+
+
+@pytest.fixture
+def moved(clawmem: Command) -> tuple[str, str]:
+    """Jane lived in Paris since the 10th and lives in Rome since the 20th; both were said on their days."""
+    env = {"CLAWMEM_NOW": "2026-11-22T08:00:00Z"}
+    old = clawmem("remember", "Jane lives in Paris.", "-e", ENTITY, "--valid-from", "2026-11-10", "--json", env=env)
+    fact_id = old.data["facts"][0]["id"]
+    env = {"CLAWMEM_NOW": "2026-11-24T08:00:00Z", "CLAWMEM_SEED": "2"}
+    new = clawmem("supersede", fact_id, "Jane lives in Rome.", "--valid-from", "2026-11-20", "--json", env=env)
+    return fact_id, new.data["facts"][0]["id"]
+
+
+def ask(clawmem: Command, *arguments: str, agent: str = "") -> Any:
+    env = {"CLAWMEM_NOW": "2026-11-30T08:00:00Z", **({"CLAWMEM_AGENT": agent} if agent else {})}
+    return clawmem(*arguments, "--json", env=env)
+
+
+def statements(data: Any) -> list[str]:
+    """What was given, as text."""
+    if "context" in data:
+        return [town for town in ("Paris", "Rome") if f"Jane lives in {town}." in data["context"]["text"]]
+    return [one["fact"].split()[-1].rstrip(".") for one in data["facts"]]
+
+
+POINTS: tuple[tuple[tuple[str, ...], str | None], ...] = (
+    ((), "Rome"),
+    (("--at", "2026-11-23"), "Paris"),
+    (("--at", "HEAD~1"), "Paris"),
+    (("--at", "2026-11-24"), "Rome"),
+    (("--as-of", "2026-11-19"), "Paris"),
+    (("--as-of", "2026-11-20"), "Rome"),
+    (("--as-of", "2026-11-20T01:00:00+02:00"), "Paris"),
+    # Nobody knew in the evening of the 23rd that she had moved on the 20th.
+    (("--at", "2026-11-23", "--as-of", "2026-11-21"), "Paris"),
+    (("--at", "2026-11-24", "--as-of", "2026-11-19"), "Paris"),
+    (("--at", "2026-11-24", "--as-of", "2026-11-09"), None),
+)
+
+
+@pytest.mark.parametrize("verb", READS, ids=" ".join)
+def test_each_read_travels(clawmem: Command, moved: tuple[str, str], verb: tuple[str, ...]) -> None:
+    for options, town in POINTS:
+        data = ask(clawmem, *verb, *options).data
+        assert statements(data) == ([town] if town else []), options
+        assert ("at" in data) == ("--at" in options)
+
+
+def test_the_point_is_told(clawmem: Command, moved: tuple[str, str]) -> None:
+    result = ask(clawmem, "list", "--at", "2026-11-23")
+    at = result.data["at"]
+    assert (at["time"], at["moment"]) == ("2026-11-22T08:00:00Z", "2026-11-23T23:59:59Z")
+    assert result.json["notices"] == [f"this is what the vault knew at {at['commit'][:12]} (2026-11-22 08:00)"]
+
+
+def test_show_says_whether_a_fact_was_true_and_what_was(clawmem: Command, moved: tuple[str, str]) -> None:
+    old, new = moved
+    truth = ask(clawmem, "show", new, "--as-of", "2026-11-19").data["as_of"]
+    assert (truth["moment"], truth["true"], truth["why_not"]) == ("2026-11-19", False, "it holds only from 2026-11-20")
+    assert truth["instead"]["id"] == old
+    truth = ask(clawmem, "show", old, "--as-of", "2026-11-20").data["as_of"]
+    assert (truth["true"], truth["why_not"], truth["instead"]["id"]) == (False, "it held only until 2026-11-20", new)
+    assert ask(clawmem, "show", old, "--as-of", "2026-11-19").data["as_of"]["true"] is True
+    early = ask(clawmem, "show", new, "--as-of", "2026-11-09").data["as_of"]
+    assert (early["true"], early["instead"]) == (False, None)
+    words = clawmem("show", new, "--as-of", "2026-11-19").out.splitlines()
+    assert words[0] == "Not true on 2026-11-19: it holds only from 2026-11-20."
+    assert words[1].startswith(f"True then: {old}  Jane lives in Paris.")
+    assert clawmem("show", new, "--as-of", "2026-11-20").out.splitlines()[0] == "True on 2026-11-20."
+    clawmem("retract", new)
+    gone = ask(clawmem, "show", new, "--as-of", "2026-11-20").data["as_of"]
+    assert gone["why_not"] == "it was withdrawn, so it never was"
+
+
+def test_show_at_a_point_gives_the_fact_as_it_was(clawmem: Command, moved: tuple[str, str]) -> None:
+    old, new = moved
+    fact = ask(clawmem, "show", old, "--at", "2026-11-23").data["fact"]
+    assert (fact["status"], fact.get("valid_to"), fact["access_count"]) == ("active", None, 0)
+    assert ask(clawmem, "show", old).data["fact"]["status"] == "superseded"
+    failed = ask(clawmem, "show", new, "--at", "2026-11-23")
+    assert (failed.code, failed.json["error"]["code"]) == (1, "not_found")
+    assert "was not in the vault then" in failed.json["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("point", "code", "error"),
+    [("2020-01-01", 1, "not_found"), ("beefbeef", 1, "not_found"), ("2026-13-01", 2, "invalid_input")],
+)
+def test_what_is_no_point_ends_with_its_code(
+    clawmem: Command, moved: tuple[str, str], point: str, code: int, error: str
+) -> None:
+    for verb in READS[:2]:
+        failed = ask(clawmem, *verb, "--at", point)
+        assert (failed.code, failed.json["error"]["code"]) == (code, error)
+        assert failed.json["error"]["hint"]
+
+
+def test_a_look_back_leaves_no_trace_beside_its_index(
+    clawmem: Command, moved: tuple[str, str], vault_root: Path
+) -> None:
+    state = vault_root / ".git/clawmem"
+    before = {path.name for path in state.iterdir()}
+    for verb in READS:
+        ask(clawmem, *verb, "--at", "HEAD~1")
+    assert {path.name for path in state.iterdir()} - before == {"at"}
+    assert not list(state.rglob("access.*"))

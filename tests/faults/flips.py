@@ -1,0 +1,258 @@
+"""One byte altered, or a file cut short, anywhere in a vault: what is served afterwards, and what doctor says."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from clawmem.errors import ClawmemError
+from clawmem.index.channels import Filter
+from clawmem.index.refresh import rebuild
+from clawmem.memory.doctor import Diagnosis, doctor
+from clawmem.memory.remember import remember
+from clawmem.model.caller import Caller
+from clawmem.model.codec import fact_to_line
+from clawmem.model.draft import draft_from_record
+from clawmem.model.event import Event, render_events
+from clawmem.model.fact import Fact
+from clawmem.serving.browse import list_facts, peek
+from clawmem.serving.recall import recall
+from clawmem.vault.journal import record_access
+from clawmem.vault.pending import Pending, write_pending
+from clawmem.vault.upkeep import keep_small
+from clawmem.vault.vault import Vault
+from tests.conftest import NOW
+from tests.faults.checks import git
+from tests.faults.scenarios import keep
+
+HARMLESS, FOUND, NAMED, REPAIRED, WRONG = "harmless", "found", "named", "repaired", "served wrong"
+QUESTIONS = ("Where does Jane live?", "lighthouse lamp", "Who plays the cello?", "number 17")
+BIRDS = tuple(f"Bird number {number} was ringed near the lighthouse in {1980 + number}." for number in range(40))
+
+
+class Damage(NamedTuple):
+    """A file, by its path below the vault, and what is done to it: a bit turned over, or the end cut off (None)."""
+
+    path: str
+    offset: int
+    bit: int | None
+
+    def __str__(self) -> str:
+        done = "cut" if self.bit is None else f"bit {self.bit}"
+        return f"{self.path} at {self.offset}: {done}"
+
+
+class Outcome(NamedTuple):
+    """What became of a damage: one of the five words above, and why."""
+
+    kind: str
+    why: str
+
+
+def prepare(vault: Vault) -> None:
+    """A vault with some of everything: facts in chains, events, packs and loose objects, an index, accesses to fold,
+    the note of a change whose process died after its commit."""
+    lives = ("Jane lives in Oslo.", "Jane plays the cello.", "The lamp of the lighthouse is green.")
+    keep(vault, *lives, entity="areas/people/jane")
+    keep(vault, *BIRDS, entity="projects/birds")
+    events = [
+        Event(f"evt_{number:016x}", f"2026-11-20T08:{number:02}:00Z", "user", bird) for number, bird in enumerate(BIRDS)
+    ]
+    (vault.root / "ledger/2026-11-20.jsonl").write_bytes(render_events(events))
+    keep(vault, "A first change takes the ledger in.", entity="areas/general")
+    keep_small(vault, 1)
+    git(vault.root, vault.git.environment, "pack-refs", "--all")
+    keep(vault, "Jane moved to Bergen.", "The boat needs a mast.", entity="projects/boat")
+    rebuild(vault).close()
+    for placed, _ in list_facts(vault, _caller(), _everything()).facts[:5]:
+        assert record_access(vault, "2026-11-21T08:00:00Z", [placed.fact.id]) is None
+    head = vault.head().commit
+    assert head is not None
+    parent = git(vault.root, vault.git.environment, "rev-parse", "HEAD~1").strip()
+    paths = git(vault.root, vault.git.environment, "diff", "--name-only", "HEAD~1").split()
+    subject = git(vault.root, vault.git.environment, "log", "-1", "--format=%s").strip()
+    write_pending(vault, Pending(parent, tuple(paths), subject, ()))
+
+
+def damages(root: Path, count: int, seed: int) -> Iterator[Damage]:
+    """Damages spread over all files, each as likely as any other whatever its size; a third of them in git's and our
+    own files outside the objects."""
+    chance = random.Random(seed)
+    files = [path for path in sorted(_files(root)) if path.stat().st_size]
+    few = [path for path in files if _is_state(path.relative_to(root).as_posix())]
+    for number in range(count):
+        path = chance.choice(few if number % 3 == 0 else files)
+        size = path.stat().st_size
+        yield Damage(
+            path.relative_to(root).as_posix(), chance.randrange(size), None if number % 10 == 9 else chance.randrange(8)
+        )
+
+
+def _is_state(path: str) -> bool:
+    if not path.startswith(".git/"):
+        return False
+    return not path.startswith((".git/objects/", ".git/logs/")) or path.startswith(".git/objects/pack/")
+
+
+class Range:
+    """A prepared vault that is damaged, looked at and put back, in place: the index knows the number of its file."""
+
+    def __init__(self, vault: Vault) -> None:
+        self.root, self.environment = vault.root, dict(vault.git.environment)
+        self.tally: Counter[str] = Counter()
+        self.outcomes: list[tuple[Damage, Outcome]] = []
+        self._remember()
+
+    def _remember(self) -> None:
+        journal = self.root / ".git/clawmem/access.log"
+        kept = journal.read_bytes()
+        self._truth, self._found = self._served()
+        journal.write_bytes(kept)
+        self._files = {path: path.read_bytes() for path in _files(self.root)}
+        self._links = {path: path.readlink() for path in self.root.rglob("*") if path.is_symlink()}
+        self._index = self._links[self.root / ".git/clawmem/index.sqlite"]
+        self._head = git(self.root, self.environment, "rev-parse", "HEAD")
+
+    def strike(self, damage: Damage) -> Outcome:
+        """Do the damage, see what becomes of it, and put everything back."""
+        path = self.root / damage.path
+        if damage.path.startswith(".git/clawmem/index-"):
+            path = self.root / ".git/clawmem" / self._index  # it has another name once it was built anew
+        data = path.read_bytes()
+        offset = damage.offset % len(data)
+        with path.open("r+b") as file:
+            if damage.bit is None:
+                file.truncate(offset)
+            else:
+                file.seek(offset)
+                file.write(bytes([data[offset] ^ (1 << damage.bit)]))
+        try:
+            outcome = self._judged(damage)
+        finally:
+            self._put_back()
+        self.tally[outcome.kind] += 1
+        self.outcomes.append((damage, outcome))
+        return outcome
+
+    def _judged(self, damage: Damage) -> Outcome:
+        said, strange = self._reads()
+        found = self._doctor()
+        wrong = self._writes(damage)
+        if wrong or said.startswith("wrong"):
+            return Outcome(WRONG, wrong or said)
+        if isinstance(found, str):
+            return Outcome(FOUND, found)
+        errors = [one for one in found.problems if one.severity == "error"]
+        if errors:
+            return Outcome(FOUND, f"{errors[0].path}: {errors[0].message}")
+        if said:
+            return Outcome(FOUND, said)
+        if strange and not damage.path.endswith("access.log"):
+            return Outcome(WRONG, "other facts were found, and doctor is content")
+        if damage.path.startswith(".git/clawmem/index") and self._index_is_new():
+            return Outcome(REPAIRED, "the index was built anew")
+        told = [one for one in found.problems if one.check not in ("pending", "foreign-file")]
+        if told:
+            return Outcome(NAMED, f"{told[0].path}: {told[0].message}")
+        return Outcome(HARMLESS, "")
+
+    def _index_is_new(self) -> bool:
+        link = self.root / ".git/clawmem/index.sqlite"
+        return not link.is_symlink() or link.readlink() != self._index
+
+    def _reads(self) -> tuple[str, bool]:
+        """Nothing where everything served is true and whole, the sentence of the error, or what was wrong; and whether
+        questions found other facts than before."""
+        try:
+            served, found = self._served()
+        except (ClawmemError, OSError) as problem:
+            return f"refused: {problem}", False
+        said = "" if served == self._truth else f"wrong: {_first_difference(self._truth, served)}"
+        known = self._truth["list"]
+        untrue = [one for answer in found.values() for one in answer.items() if known.get(one[0]) != one[1]]
+        return f"wrong: {untrue[0]}" if untrue else said, found != self._found
+
+    def _served(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        vault, caller = Vault(self.root, self.environment), _caller()
+        listed = {one.fact.id: _line(one.fact) for one, _ in list_facts(vault, caller, _everything()).facts}
+        shown = {fact_id: _line(peek(vault, fact_id).fact) for fact_id in sorted(listed)[::7]}
+        found = {
+            question: {one.fact.id: _line(one.fact) for one in recall(vault, question, caller, Filter(), 5).found}
+            for question in QUESTIONS
+        }
+        return {"list": listed, "show": shown}, found
+
+    def _doctor(self) -> Diagnosis | str:
+        try:
+            return doctor(Vault(self.root, self.environment), _caller(), full=True)
+        except (ClawmemError, OSError) as problem:
+            return f"doctor refused: {problem}"
+
+    def _writes(self, damage: Damage) -> str:
+        """A change must succeed or be refused; what it commits must hold every fact as it was, but for an edit of a
+        file that people may edit, which it names."""
+        vault = Vault(self.root, self.environment)
+        draft = draft_from_record({"fact": "The next change works.", "entity": "areas/people/jane"}, NOW)
+        try:
+            done = remember(vault, [draft], Caller(NOW, random.Random(7).randbytes))
+        except (ClawmemError, OSError):
+            return ""
+        edited = not damage.path.startswith(".git/") and any("edited by hand" in one for one in done.notices)
+        try:
+            served = {one.fact.id: _line(one.fact) for one, _ in list_facts(vault, _caller(), _everything()).facts}
+        except (ClawmemError, OSError):
+            return ""
+        lost = {key: line for key, line in self._truth["list"].items() if served.get(key) != line}
+        return "" if edited or not lost else f"after a change: {_first_difference(lost, served)}"
+
+    def _put_back(self) -> None:
+        for path in [path for path in _files(self.root) if path not in self._files]:
+            path.unlink()
+        for path in [path for path in self.root.rglob("*") if path.is_symlink() and path not in self._links]:
+            path.unlink()
+        for path, data in self._files.items():
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+            elif path.read_bytes() != data:
+                path.chmod(0o644)
+                with path.open("r+b") as file:
+                    file.write(data)
+                    file.truncate()
+        if self._index_is_new() or not (self.root / ".git/clawmem" / self._index).exists():
+            self._renew_index()
+
+    def _renew_index(self) -> None:
+        vault = Vault(self.root, self.environment)
+        rebuild(vault).close()
+        self._remember()
+
+
+def _caller() -> Caller:
+    return Caller(NOW, random.Random(1).randbytes)
+
+
+def _everything() -> Filter:
+    return Filter(superseded=True)
+
+
+def _line(fact: Fact) -> str:
+    # How often a fact was used is no part of what it says; the journal of uses is checked line by line on its own.
+    return fact_to_line(fact._replace(access_count=0, last_accessed=None))
+
+
+def _files(root: Path) -> list[Path]:
+    return [path for path in root.rglob("*") if path.is_file() and not path.is_symlink()]
+
+
+def _first_difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    for key in one:
+        if one[key] != other.get(key):
+            mine, yours = one[key], other.get(key)
+            if isinstance(mine, dict) and isinstance(yours, dict):
+                return f"{key}: {_first_difference(mine, yours)}"
+            return f"{key}: {mine!r} became {yours!r}"
+    return "something was added"

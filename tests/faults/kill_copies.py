@@ -1,0 +1,91 @@
+"""Backups, restores and upkeep that are killed: a file or a vault with its final name is always a whole one."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from clawmem.memory.backup import verify_backup
+from clawmem.vault.staging import leftovers
+from tests.faults.checks import assert_sound, facts, git
+from tests.faults.kills import Arena, Tally, kill_many
+
+
+def kill_backup(root: Path, environment: Mapping[str, str], count: int, folder: Path) -> Tally:
+    """The same file is written over again and again: it always verifies, and holds what was acknowledged before it
+    was made."""
+    arena = Arena(root, environment, seed=count)
+    target = folder / "memory.clawmem"
+
+    def command(number: int) -> tuple[str, ...]:
+        if target.exists():
+            with target.open("rb") as file:
+                assert verify_backup(file, arena.environment).manifest.counts["facts"] >= held
+        return ("backup", "--force", str(target))
+
+    held = 0
+
+    def acknowledge(number: int) -> None:
+        nonlocal held
+        held = len(arena.acknowledged)
+
+    done = kill_many(arena, count, command, acknowledge)
+    arena.run("backup", "--force", str(target))
+    assert leftovers(target) == []
+    assert sorted(path.name for path in folder.iterdir()) == [target.name]
+    return done
+
+
+def kill_restore(root: Path, environment: Mapping[str, str], count: int, folder: Path) -> Tally:
+    """The new vault is not there, or whole; what a killed restore left is swept by the next one."""
+    arena = Arena(root, environment, seed=count)
+    for number in range(20):
+        arena.remember(f"This fact was backed up, number {number}.")
+    source, place = folder / "memory.clawmem", folder / "new" / "vault"
+    arena.run("backup", str(source))
+    place.parent.mkdir()
+    texts = sorted(one["fact"] for one in facts(root))
+
+    def command(number: int) -> tuple[str, ...]:
+        if place.exists():
+            assert sorted(one["fact"] for one in facts(place)) == texts
+            assert git(place, arena.environment, "status", "--porcelain") == ""
+            shutil.rmtree(place)
+        return ("restore", str(source), str(place))
+
+    done = kill_many(arena, count, command)
+    command(-1)
+    arena.run("restore", str(source), str(place))
+    command(-1)
+    assert list(place.parent.iterdir()) == []
+    return done
+
+
+def kill_upkeep(root: Path, environment: Mapping[str, str], count: int) -> Tally:
+    """Every heartbeat has to pack: many objects are loose before each, and every thirteenth time all packs are made
+    one."""
+    arena = Arena(root, environment, seed=count)
+    arena.run("config", "set", "upkeep.loose_objects", "100")
+
+    def command(number: int) -> tuple[str, ...]:
+        subprocess.run(_IMPORT, cwd=root, env=arena.environment, input=_side_branch(number), check=True)
+        (root / "daily" / "2026-11-20.md").write_text(f"- The tide was {number + 10} feet high.\n")
+        return ("heartbeat",)
+
+    done = kill_many(arena, count, command)
+    arena.run("heartbeat")
+    assert_sound(root, arena.environment)
+    return done
+
+
+# As loose objects, as they come from many small commits.
+_IMPORT = ("git", "-c", "fastimport.unpackLimit=1000", "fast-import", "--quiet", "--done", "--force")
+
+
+def _side_branch(number: int) -> bytes:
+    """A branch beside the vault's own with enough objects to make packing due."""
+    files = "".join(f"M 100644 inline side/{at}\ndata <<END\nside {number} {at}\nEND\n" for at in range(120))
+    commit = f"commit refs/heads/side-{number % 3}\ncommitter a <a@b> {1700000000 + max(number, 0)} +0000\n"
+    return f"feature done\n{commit}data 1\nx\ndeleteall\n{files}\ndone\n".encode()

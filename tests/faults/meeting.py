@@ -1,0 +1,73 @@
+"""Many clones that write and sync at the same time through one bare repository, and what must be true afterwards."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from tests.faults.checks import assert_sound, assert_whole, facts, git
+
+MARKS = ("<<<<<<< ", ">>>>>>> ")
+
+
+def clones(folder: Path, environment: Mapping[str, str], count: int) -> list[Path]:
+    """A vault in a bare repository, and clones of it."""
+    hub, first = folder / "hub.git", folder / "clone-0"
+    git(folder, environment, "init", "-q", "--bare", "-b", "main", str(hub))
+    run(folder, environment, "init", str(first))
+    git(first, environment, "remote", "add", "origin", str(hub))
+    run(first, environment, "sync")
+    for number in range(1, count):
+        git(folder, environment, "clone", "-q", str(hub), f"clone-{number}")
+    return [folder / f"clone-{number}" for number in range(count)]
+
+
+def run(root: Path, environment: Mapping[str, str], *arguments: str) -> str:
+    """A real command, which must succeed; what it says."""
+    command = [sys.executable, "-m", "clawmem", *arguments]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=300, check=False)
+    assert done.returncode == 0, (arguments, done.returncode, done.stderr.decode())
+    return done.stdout.decode()
+
+
+def meet_at_once(folder: Path, environment: Mapping[str, str], count: int, writes: int) -> None:
+    """`count` clones make `writes` each, with a sync after every one, all at once: every command succeeds, and in the
+    end all clones say the same and hold every fact."""
+    # Ids must differ from process to process, as they do in life.
+    own = {key: value for key, value in environment.items() if key != "CLAWMEM_SEED"}
+    roots = clones(folder, own, count)
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(partial(_write, own, writes), range(count), roots))
+    for root in (*roots, *roots):
+        run(root, own, "sync")
+    assert len({git(root, own, "rev-parse", "HEAD").strip() for root in roots}) == 1
+    for number, root in enumerate(roots):
+        assert_whole(root, own)
+        texts = [record["fact"] for record in facts(root)]
+        assert sorted(texts) == sorted(text(writer, turn) for writer in range(count) for turn in range(writes))
+        if number == 0:
+            assert_sound(root, own)
+            assert_no_marks(root, own)
+
+
+def _write(environment: Mapping[str, str], writes: int, number: int, root: Path) -> None:
+    for turn in range(writes):
+        # Half of the facts go to one place that all share, half to a place of each one's own.
+        entity = "areas/shared" if turn % 2 else f"projects/writer-{number}"
+        run(root, environment, "remember", text(number, turn), "--entity", entity)
+        run(root, environment, "sync")
+
+
+def text(writer: int, turn: int) -> str:
+    """What a clone keeps."""
+    return f"Clone {writer} kept fact {turn}."
+
+
+def assert_no_marks(root: Path, environment: Mapping[str, str]) -> None:
+    """No commit of the whole history holds the marks of a conflict."""
+    printed = git(root, environment, "log", "-p", "-m", "--format=", "HEAD")
+    assert not [line for line in printed.splitlines() if line[1:].startswith(MARKS)]

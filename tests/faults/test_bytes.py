@@ -1,0 +1,75 @@
+"""Single bits turned over and files cut short all over a vault: nothing untrue is ever served in silence."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from clawmem.vault.vault import Vault
+from tests.faults.flips import FOUND, HARMLESS, WRONG, Damage, Range, damages, prepare
+
+# As many as fit into the time; a thousand under soak.
+MOST, SECONDS = 120, 40.0
+
+
+def _shoot(vault: Vault, count: int, seed: int, seconds: float) -> Range:
+    prepare(vault)
+    field = Range(Vault(vault.root, vault.git.environment))
+    end = time.monotonic() + seconds
+    for damage in list(damages(vault.root, count, seed)):
+        field.strike(damage)
+        if time.monotonic() > end:
+            break
+    return field
+
+
+def _wrong(field: Range) -> list[str]:
+    return [f"{damage}: {outcome.why}" for damage, outcome in field.outcomes if outcome.kind == WRONG]
+
+
+def test_bytes_all_over_a_vault(vault: Vault) -> None:
+    field = _shoot(vault, MOST, 3, SECONDS)
+    assert _wrong(field) == []
+    assert len(field.outcomes) >= 20
+    assert field.tally[FOUND] > len(field.outcomes) // 4
+
+
+@pytest.mark.soak
+def test_a_thousand_bytes_all_over_a_vault(vault: Vault) -> None:
+    field = _shoot(vault, 1000, 11, 1e9)
+    assert _wrong(field) == []
+    assert len(field.outcomes) == 1000
+    assert field.tally[HARMLESS] < 500
+
+
+def test_a_damage_of_each_telling_kind(vault: Vault) -> None:
+    """What a chance may miss: HEAD, the branch, git's index, the text of a fact in the search index."""
+    prepare(vault)
+    field = Range(Vault(vault.root, vault.git.environment))
+    kinds = {
+        ".git/HEAD": (5, 18),
+        ".git/refs/heads/main": (0, 39),
+        ".git/index": (100,),
+        ".git/clawmem/pending.json": (30, 60),
+        ".git/packed-refs": (60,),
+    }
+    for path, offsets in kinds.items():
+        for offset in offsets:
+            outcome = field.strike(Damage(path, offset, 0))
+            assert outcome.kind != WRONG, (path, offset, outcome)
+    assert field.strike(Damage(".git/HEAD", 18, 0)).kind == FOUND
+    assert field.strike(Damage(".git/refs/heads/main", 0, None)).kind == FOUND
+
+
+def test_a_word_of_a_fact_altered_in_the_search_index(vault: Vault) -> None:
+    """SQLite sees nothing wrong with it: the row's own seal does."""
+    prepare(vault)
+    field = Range(Vault(vault.root, vault.git.environment))
+    index = (vault.state / "index.sqlite").resolve()
+    data = index.read_bytes()
+    places = [at for at in range(len(data)) if data.startswith(b"Jane lives in Oslo", at)]
+    assert places
+    for place in places:
+        outcome = field.strike(Damage(index.relative_to(vault.root.resolve()).as_posix(), place + 14, 0))
+        assert outcome.kind == "repaired", outcome
