@@ -7,8 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh import rebuild
 from clawmem.memory.checks.items import is_rewritable
+from clawmem.memory.checks.merging import ATTRIBUTES, CONFIGURATION, UNFINISHED_MERGE, with_attributes
+from clawmem.memory.checks.merging import CHECK as MERGING
 from clawmem.memory.checks.problem import Problem
 from clawmem.memory.checks.repository import clear_leftovers
+from clawmem.memory.checks.storage import GIT_INDEX, LINE_ENDS
+from clawmem.memory.finish import finish_merge
 from clawmem.memory.places import new_entity_files
 from clawmem.memory.writing import Writing, writing
 from clawmem.model.caller import Caller
@@ -16,7 +20,12 @@ from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.codec import parse_items, render_items
 from clawmem.model.entity import ITEMS, name_of_path
 from clawmem.model.summary import facts_block, generated_part, with_generated
+from clawmem.vault.condition import renew_index
+from clawmem.vault.driver import install_driver
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
+
+_WAIT_SECONDS = 10.0
 
 
 def mend(vault: Vault, caller: Caller, problems: Sequence[Problem]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -26,7 +35,13 @@ def mend(vault: Vault, caller: Caller, problems: Sequence[Problem]) -> tuple[tup
     cannot be changed at all, the notice says why.
     """
     wanted = [one for one in problems if one.fixable]
+    finished: tuple[str, ...] = ()
     try:
+        if any(one.path == UNFINISHED_MERGE for one in wanted):
+            done = finish_merge(vault, caller)
+            finished = (done.commit,) if done.commit else ()
+            vault = Vault(vault.root, vault.git.environment, vault.disk)
+        _mend_git(vault, wanted)
         with writing(vault, caller, "doctor") as work:
             commits = work.commit(list(_changes(work, wanted)))
             clear_leftovers(vault)
@@ -34,8 +49,20 @@ def mend(vault: Vault, caller: Caller, problems: Sequence[Problem]) -> tuple[tup
         if any(one.check == "index" for one in wanted):
             rebuild(vault).close()
     except ClawmemError as problem:
-        return (), (f"nothing was mended: {problem.message}",)
-    return commits, notices
+        return finished, (f"nothing {'else ' if finished else ''}was mended: {problem.message}",)
+    return (*finished, *commits), notices
+
+
+def _mend_git(vault: Vault, problems: Sequence[Problem]) -> None:
+    """What must be right before git can be asked for anything else."""
+    for one in problems:
+        if one.check == GIT_INDEX:
+            with writer_lock(vault.state / "lock", _WAIT_SECONDS, "doctor"):
+                renew_index(vault)
+        elif one.check == LINE_ENDS and one.path == ".git/config":
+            vault.git.run("config", "--local", "core.autocrlf", "false")
+        elif one.check == MERGING and one.path == CONFIGURATION:
+            install_driver(vault)
 
 
 def _changes(work: Writing, problems: Iterable[Problem]) -> Iterator[Change]:
@@ -44,6 +71,13 @@ def _changes(work: Writing, problems: Iterable[Problem]) -> Iterator[Change]:
         if one.check == "missing-folder":
             keep = f"{path}.gitkeep"
             yield _change(work, path.rstrip("/"), "the folder was missing", keep, b"")
+            continue
+        if one.check == LINE_ENDS and path != ".git/config":
+            yield from _line_ends(work, path)
+            continue
+        if one.check == MERGING and path == ATTRIBUTES:
+            rules = with_attributes(work.read(path))
+            yield _change(work, path, "clawmem merges this vault's files", path, rules)
             continue
         name = name_of_path(path)
         if name is None:
@@ -65,6 +99,12 @@ def _new_file(work: Writing, name: str, path: str) -> bytes:
     if path.endswith(ITEMS):
         return content
     return with_generated(content.decode(), _block(work, name)).encode()
+
+
+def _line_ends(work: Writing, path: str) -> Iterator[Change]:
+    data = work.read(path)
+    if data is not None and path not in work.started.unreadable:
+        yield _change(work, path, "plain ends of lines", path, data.replace(b"\r\n", b"\n"), name_of_path(path))
 
 
 def _in_form(path: str, data: bytes) -> bytes:

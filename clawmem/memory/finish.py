@@ -1,0 +1,82 @@
+"""A git merge that stopped in the vault, finished by what the files hold; what a person resolved already stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError, NeedsPerson, Refused
+from clawmem.index.refresh import open_index
+from clawmem.memory.merging import Plan, plan_merge, policy_for
+from clawmem.memory.sync import merge_change
+from clawmem.model.caller import Caller
+from clawmem.model.text import counted
+from clawmem.vault.driver import install_driver
+from clawmem.vault.hand_edits import check_file
+from clawmem.vault.joining import Entries, write_merge
+from clawmem.vault.rescue import keep_rescue
+from clawmem.vault.unfinished import Stopped, end_merge, stopped_merge
+from clawmem.vault.vault import Vault
+from clawmem.vault.versions import count_between, is_ancestor
+
+_MARK = b"<<<<<<< "
+
+
+class Finished(NamedTuple):
+    """The merge commit (None where there was one already), where the branch was before, and what was planned."""
+
+    commit: str | None
+    rescue: str | None = None
+    plan: Plan | None = None
+    notices: tuple[str, ...] = ()
+
+
+def finish_merge(vault: Vault, caller: Caller, policy: str | None = None) -> Finished:
+    """Finish the merge; Refused where none is under way, NeedsPerson where a version cannot be read."""
+    with stopped_merge(vault) as stopped:
+        if stopped is None:
+            raise Refused("No git merge is unfinished here.", "`clawmem sync` meets other machines.")
+        install_driver(vault)
+        done = _finished(vault, caller, stopped, policy or vault.settings.words("sync.conflict"))
+    open_index(vault).close()
+    return done
+
+
+def _finished(vault: Vault, caller: Caller, stopped: Stopped, policy: str) -> Finished:
+    if is_ancestor(vault, stopped.theirs, stopped.ours):
+        end_merge(vault, stopped, stopped.ours, _marked(stopped))
+        return Finished(None)
+    rule = policy_for(vault, policy, stopped.ours, stopped.theirs)
+    plan = plan_merge(vault, stopped.ours, stopped.theirs, rule)
+    resolved = _resolved(stopped)
+    entries: Entries = {**plan.entries, **resolved}
+    words = f"finished a git merge of {counted(count_between(vault, stopped.ours, stopped.theirs), 'change')}"
+    change = merge_change(vault, caller, plan, words, (stopped.ours, stopped.theirs))
+    rescue = keep_rescue(vault, stopped.ours, caller.now)
+    parents = (stopped.ours, stopped.theirs)
+    commit = write_merge(vault, parents, change, entries, int(caller.now.timestamp()))
+    end_merge(vault, stopped, commit, _marked(stopped))
+    notices = tuple(f"{path} stays as you resolved it" for path in sorted(resolved))
+    return Finished(commit, rescue, plan, notices)
+
+
+def _marked(stopped: Stopped) -> Mapping[str, bytes | None]:
+    """The files whose contents are git's doing and nobody else's."""
+    return {path: data for path, data in stopped.files.items() if path not in _resolved(stopped)}
+
+
+def _resolved(stopped: Stopped) -> dict[str, bytes | None]:
+    """The files that a person changed while the merge waited: no marks, and not what git left there."""
+    found: dict[str, bytes | None] = {}
+    for path, data in stopped.files.items():
+        if data is None or _MARK in data or data in stopped.known[path]:
+            continue
+        try:
+            check_file(path, data)
+        except ClawmemError as problem:
+            raise NeedsPerson(
+                f"{path} was edited while the merge waited, and cannot be read: {problem.message}",
+                f"Repair it, or bring one side back with `git checkout --ours {path}`, then run the command again.",
+            ) from problem
+        found[path] = data
+    return found

@@ -1,0 +1,171 @@
+"""The merge of two commits planned: what git has of both sides, merged purely, as changes on the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError, NeedsPerson, Refused
+from clawmem.model.layout import is_owned
+from clawmem.model.merging.files import merge_file
+from clawmem.model.merging.moves import Files
+from clawmem.model.merging.policy import FAIL, FILE, OURS, THEIRS, Conflict, Policy
+from clawmem.model.merging.tree import Merged, merge_trees
+from clawmem.vault.hand_edits import check_file
+from clawmem.vault.joining import Entries
+from clawmem.vault.vault import Vault
+from clawmem.vault.versions import (
+    EMPTY_TREE,
+    PLAIN,
+    Held,
+    Versions,
+    committed_at,
+    common_ancestors,
+    contents,
+    versions,
+)
+
+_CHECKED = (".yaml", "/summary.md")
+
+
+class Plan(NamedTuple):
+    """What a merge changes on our side, and what is to be told of it."""
+
+    entries: Entries
+    merged: Merged
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """What both sides changed in two ways."""
+        return self.merged.conflicts
+
+
+def policy_for(vault: Vault, name: str, ours: str, theirs: str) -> Policy:
+    """The policy of a name for two commits: which of them is the newer one is told by their times."""
+    later = committed_at(vault, ours) > committed_at(vault, theirs)
+    return Policy(name, OURS if later else THEIRS)
+
+
+def plan_merge(vault: Vault, ours: str, theirs: str, policy: Policy) -> Plan:
+    """Merge two commits from what they have in common. Raises NeedsPerson where facts cannot be read, or where the
+    policy is to fail and there is a conflict."""
+    bases = common_ancestors(vault, ours, theirs) or [EMPTY_TREE]
+    found = versions(vault, bases[0], ours, theirs)
+    _refuse_odd(found)
+    sides = _loaded(vault, found, bases)
+    merged = _checked(merge_trees(*sides, policy), sides[1], sides[2])
+    if policy.name == FAIL and merged.conflicts:
+        raise NeedsPerson(
+            f"Both sides changed the same in two ways: {merged.conflicts[0].says}.",
+            f"Nothing was changed. There are {len(merged.conflicts)}; choose another --conflict policy.",
+        )
+    plan = Plan(_entries(found, merged, sides), merged)
+    _refuse_clashes(plan, found)
+    return _with_foreign(vault, plan, found, policy)
+
+
+def _refuse_odd(found: Versions) -> None:
+    for path in sorted(found.paths):
+        for side in (found.ours, found.theirs):
+            if is_owned(path) and path in side and not side[path].is_file:
+                raise Refused(
+                    f"{path} is not a plain file on one side: clawmem follows no links.",
+                    "Put a real file in its place on that side, commit it, then run the command again.",
+                )
+
+
+def sides_of(vault: Vault, ours: str, theirs: str) -> tuple[Files, Files, Files]:
+    """The contents of clawmem's files that differ between two commits and what they have in common, on each side."""
+    bases = common_ancestors(vault, ours, theirs) or [EMPTY_TREE]
+    return _loaded(vault, versions(vault, bases[0], ours, theirs), bases)
+
+
+def _loaded(vault: Vault, found: Versions, bases: list[str]) -> tuple[Files, Files, Files]:
+    paths = sorted(path for path in found.paths if is_owned(path))
+    sides = (found.base, found.ours, found.theirs)
+    data = contents(vault, (side[path] for side in sides for path in paths if path in side and side[path].is_file))
+    base, ours, theirs = (
+        {path: data.get(side[path].blob) if path in side else None for path in paths} for side in sides
+    )
+    return {**base, **_of_other_bases(vault, bases, base)}, ours, theirs
+
+
+def _of_other_bases(vault: Vault, bases: list[str], first: Files) -> dict[str, bytes | None]:
+    """Where histories crossed there are several common states: what they say together is what both sides know."""
+    found: dict[str, bytes | None] = {}
+    for other in bases[1:]:
+        merged = plan_merge(vault, bases[0], other, Policy()).merged
+        found.update({path: data for path, data in merged.files.items() if path in first})
+    return found
+
+
+def _checked(merged: Merged, ours: Files, theirs: Files) -> Merged:
+    """A page of settings that does not hold together any more gives way to a side's."""
+    files, conflicts = dict(merged.files), list(merged.conflicts)
+    for path, data in merged.files.items():
+        sides = [side.get(path) for side in (ours, theirs)]
+        if data is None or not path.endswith(_CHECKED) or data in sides:
+            continue
+        try:
+            check_file(path, data)
+        except ClawmemError as problem:
+            files[path] = max(side for side in sides if side is not None)
+            says = f"{path} stays as one side has it: together the two versions do not hold ({problem.message})"
+            conflicts.append(Conflict(FILE, path, None, says))
+    return merged._replace(files=files, conflicts=tuple(conflicts))
+
+
+def _entries(found: Versions, merged: Merged, sides: tuple[Files, Files, Files]) -> Entries:
+    _, ours, theirs = sides
+    entries: dict[str, bytes | Held | None] = {}
+    for path, data in merged.files.items():
+        if data == ours.get(path) and (path in found.ours) == (data is not None):
+            continue
+        if data is not None and path in found.theirs and data == theirs.get(path):
+            entries[path] = Held(PLAIN, found.theirs[path].blob)
+        else:
+            entries[path] = data
+    return entries
+
+
+def _with_foreign(vault: Vault, plan: Plan, found: Versions, policy: Policy) -> Plan:
+    """The plan with the files that are not clawmem's: a side's where one changed them, merged as text where both did,
+    else both, the other version beside ours."""
+    entries, conflicts = dict(plan.entries), list(plan.merged.conflicts)
+    for path in sorted(path for path in found.paths if not is_owned(path)):
+        base, one, other = (side.get(path) for side in (found.base, found.ours, found.theirs))
+        if one == other or other == base:
+            continue
+        if one == base or one is None:
+            entries[path] = other
+        elif other is not None:
+            added, told = _both(vault, path, (base, one, other), policy)
+            entries.update(added)
+            conflicts += told
+    return Plan(entries, plan.merged._replace(conflicts=tuple(conflicts)))
+
+
+def _both(
+    vault: Vault, path: str, sides: tuple[Held | None, Held, Held], policy: Policy
+) -> tuple[dict[str, bytes | Held | None], Iterable[Conflict]]:
+    base, one, other = sides
+    if one.is_file and other.is_file and (base is None or base.is_file):
+        data = contents(vault, (side for side in sides if side))
+        merged = merge_file(path, data[base.blob] if base else None, data[one.blob], data[other.blob], policy)
+        if merged.beside is None and merged.content is not None:
+            return {path: merged.content}, merged.conflicts
+    says = f"{path} cannot be merged; the other version stands beside it"
+    return {f"{path}.other-{other.blob[:8]}": other}, (Conflict(FILE, path, None, says),)
+
+
+def _refuse_clashes(plan: Plan, found: Versions) -> None:
+    """No path may be a file on one side and a folder on the other."""
+    there = {path for path, held in plan.entries.items() if held is not None}
+    for path in there:
+        parts = path.split("/")
+        for size in range(1, len(parts)):
+            folder = "/".join(parts[:size])
+            if folder in found.ours and plan.entries.get(folder, found.ours[folder]) is not None:
+                raise NeedsPerson(
+                    f"{folder} is a file on one side and a folder on the other.", "Rename one of them, then try again."
+                )

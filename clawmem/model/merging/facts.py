@@ -1,0 +1,103 @@
+"""All facts of a vault merged: by id over every file, then what must hold for all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from clawmem.model.comparison import bare, points_at
+from clawmem.model.fact import Fact, Link
+from clawmem.model.merging.chains import Facts, close_replaced, without_circles
+from clawmem.model.merging.collisions import longer_id
+from clawmem.model.merging.fields import Order, merged_fact
+from clawmem.model.merging.policy import WORDING, Conflict, Policy
+from clawmem.model.merging.rivals import Contest, contests, proposal_for, settle_contest
+from clawmem.model.merging.shelves import Shelved, Shelves, shelved, table
+from clawmem.model.merging.twins import Twin, join_twins
+from clawmem.model.merging.values import MISSING, three_way
+from clawmem.model.proposal import Proposal
+
+_WORDED = "worded otherwise on another machine"
+
+
+class MergedFacts(NamedTuple):
+    """The facts of each file; what was in conflict, what a person is asked about it, which facts became one."""
+
+    shelves: Mapping[str, tuple[Fact, ...]]
+    conflicts: tuple[Conflict, ...] = ()
+    questions: tuple[tuple[Conflict, Proposal], ...] = ()
+    twins: tuple[Twin, ...] = ()
+
+
+def merge_facts(base: Shelves, ours: Shelves, theirs: Shelves, policy: Policy = Policy()) -> MergedFacts:  # noqa: B008
+    """Merge the facts of the files that differ anywhere; ids that mean two facts must have been renamed before."""
+    known, mine, yours = table(base), table(ours), table(theirs)
+    facts: Facts = {}
+    conflicts = _merge_each(facts, known, mine, yours, policy)
+    _bring_back(facts, known, mine, yours)
+    conflicts += without_circles(facts, known)
+    close_replaced(facts, (mine, yours))
+    fresh = mine.keys() - known.keys(), yours.keys() - known.keys()
+    twins = tuple(join_twins(facts, fresh[0] - fresh[1], fresh[1] - fresh[0]))
+    conflicts += _settled(facts, contests(known, mine, yours), policy)
+    # A chain that a policy made may meet an older one.
+    conflicts += without_circles(facts, known)
+    asked = ((each, proposal_for(each, facts)) for each in conflicts)
+    questions = tuple((conflict, proposal) for conflict, proposal in asked if proposal)
+    return MergedFacts(shelved(facts, base, ours, theirs), tuple(conflicts), questions, twins)
+
+
+def _merge_each(
+    facts: Facts,
+    known: Mapping[str, Shelved],
+    mine: Mapping[str, Shelved],
+    yours: Mapping[str, Shelved],
+    policy: Policy,
+) -> list[Conflict]:
+    conflicts = []
+    order = _order(mine, yours)
+    for fact_id in sorted({*mine, *yours}):
+        base, one, other = known.get(fact_id), mine.get(fact_id), yours.get(fact_id)
+        if one is None or other is None:
+            left = one or other
+            if left is not None and (base is None or bare(left.fact) != bare(base.fact)):
+                facts[fact_id] = left
+            continue
+        joined = merged_fact(base.fact if base else None, one.fact, other.fact, order, policy.side)
+        path = three_way(base.path if base else MISSING, one.path, other.path, max)
+        facts[fact_id] = Shelved(joined.fact, path)
+        if joined.other is not None:
+            conflicts.append(_beside(facts, joined.fact, joined.other, path))
+    return conflicts
+
+
+def _order(*sides: Mapping[str, Shelved]) -> Order:
+    def order(fact_id: str) -> tuple[str, str]:
+        times = [side[fact_id].fact.timestamp for side in sides if fact_id in side]
+        return min(times, default=""), fact_id
+
+    return order
+
+
+def _beside(facts: Facts, kept: Fact, other: Fact, path: str) -> Conflict:
+    """Set another wording beside the one that keeps the id."""
+    beside_id = longer_id(other, set())
+    link = Link("contradicts", kept.id, _WORDED, other.timestamp)
+    facts[beside_id] = Shelved(other._replace(id=beside_id, links=(link,)), path)
+    return Conflict(WORDING, path, kept.id, f"both sides changed the words of {kept.id}; {beside_id} has the others")
+
+
+def _bring_back(facts: Facts, known: Mapping[str, Shelved], *sides: Mapping[str, Shelved]) -> None:
+    """Bring back what one side took out where something that stays points at it."""
+    waiting: list[Fact] = [one.fact for one in facts.values()]
+    while waiting:
+        for target in sorted(points_at(waiting.pop())):
+            held = next((side[target] for side in sides if target in side), None)
+            if target not in facts and target in known and held is not None:
+                facts[target] = held
+                waiting.append(held.fact)
+
+
+def _settled(facts: Facts, found: Iterable[Contest], policy: Policy) -> list[Conflict]:
+    settled = (settle_contest(facts, one, policy) for one in list(found))
+    return [one for one in settled if one is not None]

@@ -1,0 +1,80 @@
+"""Two versions of a text merged by lines. Where both changed the same lines, a rule is asked; no marks are left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+Lines = list[str]
+Settle = Callable[[Lines, Lines, Lines], Lines]
+"""What becomes of lines that both sides changed: given the old ones and both new ones."""
+
+
+def merge_lines(base: str, ours: str, theirs: str, settle: Settle) -> str:
+    """The text with the changes of both sides. The result does not depend on which side is named first, as long as
+    that of `settle` does not."""
+    if ours == theirs or theirs == base:
+        return ours
+    if ours == base:
+        return theirs
+    merged: Lines = []
+    for before, one, other in _pieces(_split(base), _split(ours), _split(theirs)):
+        merged += _piece(before, one, other, settle)
+    text = "\n".join(merged)
+    return text + "\n" if merged else ""
+
+
+def _split(text: str) -> Lines:
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
+
+
+def _piece(before: Lines, one: Lines, other: Lines, settle: Settle) -> Lines:
+    if one == other or other == before:
+        return one
+    if one == before:
+        return other
+    if len(before) == len(one) == len(other) > 1:
+        # Neighbouring lines that were changed each on its own side.
+        rows = zip(before, one, other, strict=True)
+        return [line for old, mine, yours in rows for line in _piece([old], [mine], [yours], settle)]
+    start = _shared(one, other)
+    end = _shared(one[start:][::-1], other[start:][::-1])
+    if not before and (start or end):
+        inner = _piece([], one[start : len(one) - end], other[start : len(other) - end], settle)
+        return [*one[:start], *inner, *one[len(one) - end :]]
+    return settle(before, one, other)
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _pieces(base: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[Lines, Lines, Lines]]:
+    """The three texts cut wherever a line of the old one stands in both new ones; equal pieces are given out, too."""
+    done = (0, 0, 0)
+    for at, mine, yours, size in _common(base, ours, theirs):
+        yield base[done[0] : at], ours[done[1] : mine], theirs[done[2] : yours]
+        same = base[at : at + size]
+        yield same, same, same
+        done = (at + size, mine + size, yours + size)
+    yield base[done[0] :], ours[done[1] :], theirs[done[2] :]
+
+
+def _common(base: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[int, int, int, int]]:
+    one, other = _matches(base, ours), _matches(base, theirs)
+    place = 0
+    while place < len(base):
+        if place not in one or place not in other:
+            place += 1
+            continue
+        size = 1
+        while one.get(place + size) == one[place] + size and other.get(place + size) == other[place] + size:
+            size += 1
+        yield place, one[place], other[place], size
+        place += size
+
+
+def _matches(base: Lines, side: Lines) -> dict[int, int]:
+    blocks = SequenceMatcher(None, base, side, autojunk=False).get_matching_blocks()
+    return {block.a + step: block.b + step for block in blocks for step in range(block.size)}

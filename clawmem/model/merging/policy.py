@@ -1,0 +1,36 @@
+"""What is done where two machines changed the same thing in two ways, and how it is told."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+REVIEW, NEWEST, OURS, THEIRS, FAIL = "review", "newest", "ours", "theirs", "fail"
+POLICIES = (NEWEST, OURS, THEIRS, REVIEW, FAIL)
+
+# The kinds of conflict: two successors of one fact, two wordings of one fact, facts that replace each other,
+# two versions of a text, two values of one setting, two versions of a file that cannot be joined.
+SUCCESSORS, WORDING, CIRCLE = "successors", "wording", "circle"
+TEXT, SETTING, FILE = "text", "setting", "file"
+
+
+class Policy(NamedTuple):
+    """The policy by name, and which side was committed later (`ours` or `theirs`), for `newest`."""
+
+    name: str = REVIEW
+    newer: str = OURS
+
+    @property
+    def side(self) -> str | None:
+        """The side that wins outright, or None where both versions are kept."""
+        if self.name == NEWEST:
+            return self.newer
+        return self.name if self.name in (OURS, THEIRS) else None
+
+
+class Conflict(NamedTuple):
+    """One thing that both sides changed in two ways: its kind, file, fact where it is one, and what was done."""
+
+    kind: str
+    path: str
+    fact: str | None
+    says: str

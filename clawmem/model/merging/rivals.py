@@ -1,0 +1,140 @@
+"""Several facts that replaced the same one on different machines: one chain, or a proposal for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from clawmem.model.chain import REPLACING
+from clawmem.model.draft import UNSET_ID
+from clawmem.model.entity import name_of_path
+from clawmem.model.fact import SUPERSEDED, Fact, Link
+from clawmem.model.merging.chains import Facts, closed, end_of_chain, put
+from clawmem.model.merging.fields import merged_links
+from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, WORDING, Conflict, Policy
+from clawmem.model.merging.shelves import Shelved
+from clawmem.model.proposal import PREFIX, SUPERSEDE, Proposal, Target
+from clawmem.model.trust import is_low
+
+_WHY = "two machines replaced the same fact"
+
+
+class Contest(NamedTuple):
+    """A fact that both sides replaced, and its successor on each."""
+
+    fact: str
+    ours: str
+    theirs: str
+
+
+def contests(
+    base: Mapping[str, Shelved], ours: Mapping[str, Shelved], theirs: Mapping[str, Shelved]
+) -> Iterable[Contest]:
+    """The facts that each side replaced by another one."""
+    for fact_id in sorted(ours.keys() & theirs.keys()):
+        one, other = ours[fact_id].fact, theirs[fact_id].fact
+        before = base[fact_id].fact.superseded_by if fact_id in base else None
+        if one.status == other.status == SUPERSEDED and one.superseded_by and other.superseded_by:
+            pointers = {one.superseded_by, other.superseded_by}
+            if len(pointers) == 2 and before not in pointers:
+                yield Contest(fact_id, one.superseded_by, other.superseded_by)
+
+
+def settle_contest(facts: Facts, contest: Contest, policy: Policy) -> Conflict | None:
+    """Make one chain of the rivals where the policy says which one wins; None where nothing was contested after all."""
+    fact = facts[contest.fact]
+    standing = rivals(facts, contest.fact)
+    if fact.fact.status != SUPERSEDED or len(standing) < 2:
+        return None
+    words = " and ".join(one.id for one in standing)
+    winner = _winner(facts, contest, standing, policy)
+    if winner is None:
+        return Conflict(SUCCESSORS, fact.path, contest.fact, f"{contest.fact} was replaced by {words}, which all stand")
+    for loser in standing:
+        if loser.id != winner.id:
+            put(facts, closed(facts[loser.id].fact, winner))
+    links = tuple(Link("supersedes", one.id, _WHY, _later(one, winner)) for one in standing if one.id != winner.id)
+    put(facts, winner._replace(links=merged_links((), winner.links, links)))
+    return Conflict(
+        SUCCESSORS,
+        fact.path,
+        contest.fact,
+        f"{contest.fact} was replaced by {words}; {winner.id} stands",
+    )
+
+
+def rivals(facts: Mapping[str, Shelved], fact_id: str) -> tuple[Fact, ...]:
+    """The facts that stand at the end of what replaced a fact, oldest first."""
+    ends = {}
+    for one in facts.values():
+        if any(link.type in REPLACING and link.to == fact_id for link in one.fact.links):
+            end = end_of_chain(facts, one.fact.id)
+            if end is not None and end.stands:
+                ends[end.id] = end
+    return tuple(sorted(ends.values(), key=lambda one: (one.timestamp, one.id)))
+
+
+def _winner(facts: Facts, contest: Contest, standing: tuple[Fact, ...], policy: Policy) -> Fact | None:
+    """The fact that takes the place of the others, unless a person must say: what a source of low trust says never
+    replaces by itself what a better one said."""
+    if policy.name == NEWEST:
+        winner: Fact | None = standing[-1]
+    elif policy.side is not None:
+        winner = end_of_chain(facts, contest.ours if policy.side == OURS else contest.theirs)
+    else:
+        return None
+    if winner is None or not winner.stands:
+        return None
+    if is_low(winner.trust) and not all(is_low(one.trust) for one in standing):
+        return None
+    return winner
+
+
+def _later(one: Fact, other: Fact) -> str:
+    return max(one.timestamp, other.timestamp)
+
+
+def proposal_for(conflict: Conflict, facts: Mapping[str, Shelved]) -> Proposal | None:
+    """The question that a conflict of facts leaves to a person: shall the latest take the place of the others?"""
+    if conflict.fact is None or conflict.kind not in (SUCCESSORS, WORDING):
+        return None
+    standing = rivals(facts, conflict.fact) if conflict.kind == SUCCESSORS else wordings(facts, conflict.fact)
+    if len(standing) < 2:
+        return None
+    latest, others = standing[-1], standing[:-1]
+    return Proposal(
+        id=proposal_id(conflict, *(one.id for one in standing if conflict.kind == WORDING)),
+        kind="conflict",
+        says=f"{latest.fact} (instead of: {'; '.join(one.fact for one in others)})",
+        why=_why(conflict, facts),
+        created=max(one.timestamp for one in standing),
+        does=SUPERSEDE,
+        targets=tuple(Target(one.id, one.fact) for one in standing),
+        fact=latest._replace(id=UNSET_ID, status="active", superseded_by=None, access_count=0, last_accessed=None),
+        entity=name_of_path(facts[latest.id].path),
+    )
+
+
+def wordings(facts: Mapping[str, Shelved], fact_id: str) -> tuple[Fact, ...]:
+    """A fact and the other wordings that merges set beside it, those that stand, oldest first."""
+    found = [
+        one.fact
+        for one in facts.values()
+        if one.fact.id == fact_id or any(link.type == "contradicts" and link.to == fact_id for link in one.fact.links)
+    ]
+    return tuple(sorted((one for one in found if one.stands), key=lambda one: (one.timestamp, one.fact)))
+
+
+def proposal_id(conflict: Conflict, *standing: str) -> str:
+    """The same id on every machine that meets this conflict; with `standing` one for just these facts."""
+    from hashlib import sha256  # conflicts are rare
+
+    told = "\0".join((conflict.kind, conflict.fact or "", *sorted(standing)))
+    return PREFIX + sha256(told.encode()).hexdigest()[:16]
+
+
+def _why(conflict: Conflict, facts: Mapping[str, Shelved]) -> str:
+    if conflict.kind == WORDING:
+        return f"Two machines changed the words of {conflict.fact}; both stand until this is decided."
+    said = facts[conflict.fact or ""].fact.fact
+    return f"Two machines replaced {conflict.fact} ({said}); both successors stand until this is decided."

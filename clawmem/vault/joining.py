@@ -1,0 +1,182 @@
+"""Joining histories: a merge commit made beside the branch, then the branch moved to it and the files brought along."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from clawmem.errors import GitFailed, Locked, Refused
+from clawmem.model.change import Change, message
+from clawmem.vault.fast_import import TOOL, data_block, identity_line, quoted_path
+from clawmem.vault.pending import Pending, bring, clear_pending, sync_index, write_pending
+from clawmem.vault.refs import Head
+from clawmem.vault.stale import clear_crash_reports
+from clawmem.vault.transaction import Transaction
+from clawmem.vault.vault import Vault
+from clawmem.vault.versions import PLAIN, Held, Versions, contents, versions
+
+# Merge commits are made here first, where nobody looks.
+_JOINED = "refs/clawmem/joined"
+_BATCH = 500
+Entries = Mapping[str, bytes | Held | None]
+"""What a merge changes on its first parent: new contents, a file as another commit holds it, or its end."""
+
+
+def write_merge(vault: Vault, parents: Sequence[str], change: Change, entries: Entries, seconds: int) -> str:
+    """Make a commit of two histories, its tree that of the first with the entries changed; returns its name. No branch
+    moves. `change` gives the words and the author."""
+    # What a killed run left there would be in the way.
+    vault.git.run("update-ref", "-d", _JOINED)
+    try:
+        given = _stream(parents, change, entries, seconds)
+        made = vault.git.run("fast-import", "--quiet", "--done", given=given).decode().strip()
+        return _signed(vault, made, parents, change, seconds) if vault.settings.flag("git.sign") else made
+    except GitFailed:
+        clear_crash_reports(vault)
+        raise
+    finally:
+        vault.git.try_run("update-ref", "-d", _JOINED)
+
+
+def _stream(parents: Sequence[str], change: Change, entries: Entries, seconds: int) -> bytes:
+    parts = [f"feature done\ncommit {_JOINED}\nmark :1\n".encode()]
+    parts.append(identity_line("author", change.author or TOOL, seconds))
+    parts.append(identity_line("committer", TOOL, seconds))
+    parts.append(data_block(message(change).encode()))
+    parts.append(f"from {parents[0]}\n".encode())
+    parts += [f"merge {parent}\n".encode() for parent in parents[1:]]
+    for path in sorted(entries, key=lambda path: (entries[path] is not None, path)):
+        held = entries[path]
+        if held is None:
+            parts.append(b"D " + quoted_path(path) + b"\n")
+        elif isinstance(held, Held):
+            parts.append(f"M {held.mode} {held.blob} ".encode() + quoted_path(path) + b"\n")
+        else:
+            parts += [f"M {PLAIN} inline ".encode() + quoted_path(path) + b"\n", data_block(held)]
+    parts.append(b"get-mark :1\ndone\n")
+    return b"".join(parts)
+
+
+def _signed(vault: Vault, made: str, parents: Sequence[str], change: Change, seconds: int) -> str:
+    author = change.author or TOOL
+    identity = {
+        "GIT_AUTHOR_NAME": author.name,
+        "GIT_AUTHOR_EMAIL": author.email,
+        "GIT_AUTHOR_DATE": f"{seconds} +0000",
+        "GIT_COMMITTER_NAME": TOOL.name,
+        "GIT_COMMITTER_EMAIL": TOOL.email,
+        "GIT_COMMITTER_DATE": f"{seconds} +0000",
+    }
+    named = [part for parent in parents for part in ("-p", parent)]
+    with vault.git.lent(identity):
+        words = message(change).encode()
+        return vault.git.run("commit-tree", f"{made}^{{tree}}", *named, "-S", "-F", "-", given=words).decode().strip()
+
+
+def advance(started: Transaction, target: str, subject: str) -> None:
+    """Move the branch to a commit that holds its history, and bring the files along; all or nothing, as any change.
+
+    Edits made by hand must have been taken in. Raises Refused where HEAD is on no branch or a file cannot be written,
+    Locked where one was edited at this moment.
+    """
+    vault = started.vault
+    started.wait()
+    head = vault.head()
+    if head.branch is None or head.commit is None:
+        raise Refused(
+            "HEAD is detached: what is merged now would belong to no branch.",
+            "Return to the branch with `git switch main`, then run the command again.",
+        )
+    changed = versions(vault, head.commit, head.commit, target)
+    plain = sorted(
+        path for path in changed.paths if all(_is_plain(side, path) for side in (changed.base, changed.theirs))
+    )
+    _refuse_unsafe(started, changed, plain)
+    write_pending(vault, Pending(head.commit, tuple(plain), subject, ()))
+    try:
+        vault.git.run("update-ref", "-m", f"clawmem: {subject}", head.branch, target, head.commit)
+    except GitFailed as problem:
+        _check_moved(vault, head, target, problem)
+    _follow(started, changed, plain)
+    _follow_others(vault, changed, sorted(changed.paths - set(plain)))
+
+
+def _check_moved(vault: Vault, head: Head, target: str, problem: GitFailed) -> None:
+    """A git that was killed may have moved the branch before it died: then all is well."""
+    now = vault.head()
+    if now.commit == target:
+        return
+    clear_pending(vault)
+    if now != head:
+        raise Locked("Another git command moved the branch at the same moment.", "Try again.") from problem
+    raise problem
+
+
+def _is_plain(side: Mapping[str, Held], path: str) -> bool:
+    return path not in side or side[path].mode == PLAIN
+
+
+def _refuse_unsafe(started: Transaction, changed: Versions, paths: Sequence[str]) -> None:
+    vault = started.vault
+    for path in paths:
+        obstacle = vault.obstacle(path)
+        if obstacle is not None:
+            raise Refused(f"{path} cannot be written: {obstacle}.", "Move that out of the way and try again.")
+        if path in started.unreadable:
+            raise started.unreadable[path]
+    for batch in _batches(paths):
+        old = _of(vault, changed.base, batch)
+        for path in batch:
+            if vault.read(path) != old.get(path):
+                raise Locked(
+                    f"{path} is not what was committed, and would be overwritten; nothing was changed.",
+                    "Commit it with git, or move it away, then run the command again.",
+                )
+
+
+def _batches(paths: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(paths), _BATCH):
+        yield paths[start : start + _BATCH]
+
+
+def _of(vault: Vault, side: Mapping[str, Held], paths: Sequence[str]) -> dict[str, bytes]:
+    held = {path: side[path] for path in paths if path in side}
+    data = contents(vault, held.values())
+    return {path: data[one.blob] for path, one in held.items()}
+
+
+def _follow(started: Transaction, changed: Versions, paths: Sequence[str]) -> None:
+    """The branch has moved: whatever fails from here on, the next command completes."""
+    vault = started.vault
+    kept: list[str] = []
+    try:
+        for batch in _batches(paths):
+            old, new = _of(vault, changed.base, batch), _of(vault, changed.theirs, batch)
+            kept += [path for path in batch if not bring(vault, path, old.get(path), new.get(path))]
+        sync_index(vault, paths, kept)
+        clear_pending(vault)
+    except (OSError, GitFailed) as problem:
+        started.notices.append(f"merged; the next command puts the files in place, which failed now: {problem}")
+        return
+    started.notices += [f"kept your edit of {path}; the merged version is in HEAD" for path in kept]
+
+
+def _follow_others(vault: Vault, changed: Versions, paths: Sequence[str]) -> None:
+    """Links and programs are not clawmem's: git itself puts them in place, where nobody changed them."""
+    if not paths:
+        return
+    touched = vault.git.run("diff-files", "-z", "--name-only").decode(errors="surrogateescape").split("\0")
+    untouched = [
+        path
+        for path in paths
+        if path not in touched and (path in changed.base or not os.path.lexists(vault.root / path))
+    ]
+    _with_paths(vault, [path for path in untouched if path in changed.theirs], "checkout", "--quiet", "HEAD")
+    _with_paths(vault, [path for path in untouched if path not in changed.theirs], "rm", "--quiet", "--force")
+    _with_paths(vault, sorted(set(paths) - set(untouched)), "reset", "--quiet", "HEAD")
+
+
+def _with_paths(vault: Vault, paths: Sequence[str], *command: str) -> None:
+    if paths:
+        names = "".join(f":(literal){path}\0" for path in paths).encode(errors="surrogateescape")
+        vault.git.run(*command, "--pathspec-from-file=-", "--pathspec-file-nul", given=names)

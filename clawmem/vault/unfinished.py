@@ -1,0 +1,116 @@
+"""A git merge that stopped half way: what git left in the files, and how the vault is brought out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError, GitFailed, Locked, NeedsPerson
+from clawmem.model.layout import SETTINGS
+from clawmem.model.settings import settings_from_mapping
+from clawmem.vault.lock import writer_lock
+from clawmem.vault.pending import bring, clear_pending, read_pending, settle
+from clawmem.vault.stale import clear_halves, clear_stale_locks
+from clawmem.vault.vault import Vault, parse_yaml
+from clawmem.vault.verbatim import keep_verbatim
+from clawmem.vault.versions import commit_at, contents, versions
+
+
+class Stopped(NamedTuple):
+    """The two commits of the merge; the files that differ, as they stand in the work tree; and for each what git itself
+    may have put there: a side's version, or what it merged cleanly."""
+
+    ours: str
+    theirs: str
+    files: Mapping[str, bytes | None]
+    known: Mapping[str, tuple[bytes | None, ...]]
+
+
+@contextmanager
+def stopped_merge(vault: Vault) -> Iterator[Stopped | None]:
+    """Hold the vault while a stopped merge is finished; None where there is none."""
+    vault.prepare_state()
+    _with_readable_settings(vault)
+    wait = vault.settings.number("lock.wait_seconds")
+    with writer_lock(vault.state / "lock", wait, "finish a merge") as descriptor:
+        vault.git.keep_open = (descriptor,)
+        try:
+            clear_stale_locks(vault)
+            clear_halves(vault)
+            keep_verbatim(vault)
+            _settle(vault)
+            yield _stopped(vault)
+        finally:
+            vault.git.keep_open = ()
+
+
+def _with_readable_settings(vault: Vault) -> None:
+    """Take the committed settings where the merge stopped in them."""
+    try:
+        _ = vault.settings
+    except ClawmemError:
+        data = (vault.contents_at("HEAD", [SETTINGS])[SETTINGS] or b"").decode(errors="replace")
+        vault.settings = settings_from_mapping(parse_yaml(data, SETTINGS) or {})
+
+
+def _settle(vault: Vault) -> None:
+    pending = read_pending(vault)
+    if pending is not None:
+        settle(vault, pending)
+        clear_pending(vault)
+
+
+def _stopped(vault: Vault) -> Stopped | None:
+    note = vault.disk.read(vault.git_dir / "MERGE_HEAD")
+    if note is None:
+        return None
+    heads = note.decode().split()
+    ours, theirs = vault.head().commit, commit_at(vault, heads[0])
+    if len(heads) != 1 or ours is None or theirs is None:
+        raise NeedsPerson(
+            "The git merge that is unfinished here is not one of two histories.", "Drop it with `git merge --abort`."
+        )
+    changed = versions(vault, ours, ours, theirs)
+    paths = sorted(changed.paths | set(_staged(vault, ours)))
+    held = [side[path] for side in (changed.base, changed.theirs) for path in paths if path in side]
+    data = contents(vault, held)
+    merged = vault.git.blobs(f":0:{path}" for path in paths)
+    known = {
+        path: (
+            *(data[side[path].blob] if path in side else None for side in (changed.base, changed.theirs)),
+            merged[f":0:{path}"],
+        )
+        for path in paths
+    }
+    return Stopped(ours, theirs, {path: vault.read(path) for path in paths if _is_plain(vault, path)}, known)
+
+
+def _staged(vault: Vault, ours: str) -> list[str]:
+    """What differs from our side in git's index or the work tree."""
+    printed = vault.git.run("diff-index", "-z", "--name-only", ours).decode(errors="surrogateescape")
+    return [path for path in printed.split("\0") if path]
+
+
+def _is_plain(vault: Vault, path: str) -> bool:
+    return vault.obstacle(path) is None
+
+
+def end_merge(vault: Vault, stopped: Stopped, target: str, replaced: Mapping[str, bytes | None]) -> None:
+    """Move the branch to the merge commit, put its files in place of what git left (`replaced`), and forget the merge.
+
+    A crash on the way leaves the merge unfinished, with the commit in the branch or not; finishing it again ends well.
+    """
+    head = vault.head()
+    if head.branch is None:
+        raise NeedsPerson("HEAD is detached.", "Return to the branch with `git switch main`, or `git merge --abort`.")
+    if target != head.commit:
+        try:
+            vault.git.run("update-ref", "-m", "clawmem: finished a merge", head.branch, target, stopped.ours)
+        except GitFailed as problem:
+            raise Locked("Another git command moved the branch at the same moment.", "Try again.") from problem
+    for path, data in vault.contents_at(target, replaced).items():
+        bring(vault, path, replaced[path], data)
+    vault.git.run("read-tree", "--reset", target)
+    vault.git.try_run("update-index", "-q", "--refresh")
+    vault.git.run("merge", "--quit")

@@ -1,0 +1,93 @@
+"""Machines that share one memory: clones of a vault that meet at a bare repository."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from clawmem.memory.remember import remember
+from clawmem.memory.sync import Synced, Wanted, sync
+from clawmem.model.caller import Caller
+from clawmem.model.codec import parse_items
+from clawmem.model.draft import draft_from_record
+from clawmem.model.fact import Fact
+from clawmem.vault.birth import create_vault
+from clawmem.vault.vault import Vault
+from tests.conftest import NOW
+from tests.faults.checks import git
+
+REVIEW = Wanted()
+
+
+class Machine:
+    """One clone, with ids of its own."""
+
+    def __init__(self, root: Path, environment: Mapping[str, str], seed: int) -> None:
+        self.root = root
+        self.environment = environment
+        self.caller = Caller(NOW, random.Random(seed).randbytes)
+
+    @property
+    def vault(self) -> Vault:
+        """The vault as a new process would open it."""
+        return Vault(self.root, self.environment)
+
+    def keep(self, *texts: str, entity: str = "areas/general", **more: Any) -> list[Fact]:
+        """Remember facts."""
+        drafts = [draft_from_record({"fact": text, "entity": entity, **more}, NOW) for text in texts]
+        return [one.fact for one in remember(self.vault, drafts, self.caller).kept]
+
+    def sync(self, wanted: Wanted = REVIEW) -> Synced:
+        """Meet the others."""
+        return sync(self.vault, self.caller, wanted)
+
+    def git(self, *arguments: str) -> str:
+        """Plain git."""
+        return git(self.root, self.environment, *arguments)
+
+    def head(self) -> str:
+        """The branch's commit."""
+        return self.git("rev-parse", "HEAD").strip()
+
+    def facts(self) -> dict[str, Fact]:
+        """Every fact by id; none stands twice."""
+        found = [fact for path in self.root.rglob("items.json") for fact in parse_items(path.read_bytes(), str(path))]
+        assert len({fact.id for fact in found}) == len(found)
+        return {fact.id: fact for fact in found}
+
+    def standing(self) -> list[str]:
+        """What is known now, sorted."""
+        return sorted(fact.fact for fact in self.facts().values() if fact.stands)
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file by hand."""
+        place = self.root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+
+    def read(self, path: str) -> str:
+        """A file's text."""
+        return (self.root / path).read_text()
+
+
+def make_hub(folder: Path, environment: Mapping[str, str]) -> Path:
+    """An empty bare repository."""
+    hub = folder / "hub.git"
+    git(folder, environment, "init", "-q", "--bare", "-b", "main", str(hub))
+    return hub
+
+
+def make_machines(folder: Path, environment: Mapping[str, str], count: int = 2) -> list[Machine]:
+    """A vault with one fact, and clones of it, that share a bare repository."""
+    hub = make_hub(folder, environment)
+    first = Machine(create_vault(folder / "m0", environment, NOW).root, environment, 0)
+    first.git("remote", "add", "origin", str(hub))
+    first.keep("Jane lives in Oslo.", entity="areas/people/jane")
+    first.sync()
+    machines = [first]
+    for number in range(1, count):
+        git(folder, environment, "clone", "-q", str(hub), f"m{number}")
+        machines.append(Machine(folder / f"m{number}", environment, number))
+    return machines

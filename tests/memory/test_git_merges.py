@@ -1,0 +1,306 @@
+"""Merges made by git itself: with clawmem as its driver, without it, stopped half way, and completed afterwards."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clawmem.errors import ClawmemError, NeedsPerson, Refused
+from clawmem.memory.doctor import doctor
+from clawmem.memory.finish import finish_merge
+from clawmem.memory.revise import supersede
+from clawmem.model import chain
+from clawmem.model.codec import parse_items, render_items
+from clawmem.model.draft import draft_from_record
+from clawmem.model.fact import Fact
+from clawmem.model.merging.files import merge_file
+from clawmem.vault.driver import driver_problem, install_driver
+from tests.conftest import NOW, Command
+from tests.faults.checks import assert_sound, assert_whole
+from tests.memory.machines import Machine, make_machines
+
+ITEMS = "life/areas/general/items.json"
+JANE = "areas/people/jane"
+
+
+@pytest.fixture
+def machines(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
+    """Two clones of one vault, both of which clawmem has written to."""
+    one, other = make_machines(tmp_path, environment)
+    other.sync()
+    return [one, other]
+
+
+def pull(machine: Machine) -> subprocess.CompletedProcess[bytes]:
+    """Plain `git pull`, as a person would."""
+    command = ["git", "pull", "-q", "--no-rebase", "--no-edit", "origin", "main"]
+    return subprocess.run(command, cwd=machine.root, env=machine.environment, capture_output=True, check=False)
+
+
+def forget_driver(machine: Machine) -> None:
+    """A clone in which git was told nothing."""
+    for name in ("clawmem", "union"):
+        machine.git("config", "--remove-section", f"merge.{name}")
+
+
+def replace(machine: Machine, fact: str, text: str) -> str:
+    """Supersede a fact; the id of its successor."""
+    draft = draft_from_record({"fact": text}, NOW)
+    return supersede(machine.vault, fact, draft, machine.caller).facts[0].fact.id
+
+
+def test_a_clone_is_told_at_its_first_write(tmp_path: Path, environment: dict[str, str]) -> None:
+    _, other = make_machines(tmp_path, environment)
+    assert driver_problem(other.vault) is not None
+    assert not any(one.fixed for one in doctor(other.vault, other.caller).problems)
+    other.keep("The lamp is green.")
+    assert driver_problem(other.vault) is None
+    assert "merge=clawmem" in other.read(".gitattributes")
+    assert "clawmem" in other.git("check-attr", "merge", ITEMS) and "union" in other.git(
+        "check-attr", "merge", "ledger/a.jsonl"
+    )
+
+
+def test_pull_merges_facts_as_sync_does(machines: list[Machine]) -> None:
+    one, other = machines
+    one.keep("The boat is red.", "Jane has a cat.")
+    one.sync()
+    other.keep("The lamp is green.", "Jane has a cat.")
+    ours, theirs = other.read(ITEMS), one.read(ITEMS)
+    done = pull(other)
+    assert done.returncode == 0, done.stderr
+    wanted = merge_file(ITEMS, None, ours.encode(), theirs.encode()).content
+    assert other.read(ITEMS).encode() == wanted
+    assert other.standing() == ["Jane has a cat.", "Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
+    assert other.git("status", "--porcelain") == ""
+    assert len(other.git("rev-parse", "HEAD^1", "HEAD^2").split()) == 2
+    assert other.sync().pushed
+    one.sync()
+    assert one.facts() == other.facts()
+
+
+def test_ledgers_and_notes_are_united_by_time(machines: list[Machine]) -> None:
+    one, other = machines
+    for machine, hours in ((one, ("08", "10")), (other, ("09", "11"))):
+        lines = [
+            f'{{"id": "evt_{hour}", "timestamp": "2026-11-21T{hour}:00:00Z", "role": "user", "text": "at {hour}"}}\n'
+            for hour in hours
+        ]
+        machine.write("ledger/2026-11-21.jsonl", "".join(lines))
+        machine.write("daily/2026-11-21.md", "# 2026-11-21\n\n" + "".join(f"- {hour}:00 note\n" for hour in hours))
+        machine.keep(f"Written by {hours[0]}.")
+    one.sync()
+    assert pull(other).returncode == 0
+    ledger = [line[8:14] for line in other.read("ledger/2026-11-21.jsonl").splitlines()]
+    assert ledger == ["evt_08", "evt_09", "evt_10", "evt_11"]
+    assert other.read("daily/2026-11-21.md").split("\n\n")[1].splitlines() == [
+        f"- {hour}:00 note" for hour in ("08", "09", "10", "11")
+    ]
+
+
+def test_what_git_cannot_see_is_completed_by_the_next_command(tmp_path: Path, environment: dict[str, str]) -> None:
+    one, other = make_machines(tmp_path, environment)
+    one, twin = Machine(one.root, environment, 77), Machine(other.root, environment, 77)
+    (first,) = one.keep("The boat is red.", entity="projects/boat")
+    (second,) = twin.keep("The lamp is green.", entity="projects/lamp")
+    assert first.id == second.id
+    newer = replace(twin, second.id, "The lamp is yellow.")
+    one.sync()
+    assert pull(twin).returncode == 0
+    twin = Machine(twin.root, environment, 5)
+    merge = twin.head()
+    twin.keep("The next command works.")
+    facts = twin.facts()
+    said = {fact.fact: fact for fact in facts.values()}
+    assert said["The boat is red."].stands
+    assert said["The lamp is green."].superseded_by == newer
+    assert chain.problems(facts.values()) == ()
+    assert f"complete(vault): what git could not see in the merge {merge[:12]}" in twin.git("log", "--format=%s")
+    before = twin.head()
+    twin.keep("Nothing is left to complete.")
+    assert twin.git("rev-list", "--count", f"{before}..HEAD").strip() == "1"
+    assert_whole(twin.root, environment)
+
+
+def test_what_others_merged_with_git_is_completed_by_sync(tmp_path: Path, environment: dict[str, str]) -> None:
+    one, other, third = make_machines(tmp_path, environment, 3)
+    one, twin = Machine(one.root, environment, 77), Machine(other.root, environment, 77)
+    one.keep("The boat is red.", entity="projects/boat")
+    twin.keep("The lamp is green.", entity="projects/lamp")
+    one.sync()
+    assert pull(twin).returncode == 0
+    twin.git("push", "-q", "origin", "main")
+    third.sync()
+    assert third.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
+    assert_whole(third.root, environment)
+
+
+def test_without_the_driver_git_stops_and_clawmem_finishes(machines: list[Machine], clawmem: Command) -> None:
+    one, other = machines
+    one.keep("The boat is red.")
+    one.sync()
+    other.keep("The lamp is green.")
+    forget_driver(other)
+    assert pull(other).returncode != 0
+    assert "<<<<<<<" in other.read(ITEMS)
+    refused = clawmem("remember", "Third.", cwd=other.root)
+    assert refused.code == 12 and "clawmem sync --continue" in refused.err
+    assert clawmem("doctor", cwd=other.root).code == 1
+    done = clawmem("sync", "--continue", cwd=other.root)
+    assert done.code == 0, done.err
+    assert other.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
+    assert_whole(other.root, other.environment)
+    assert_sound(other.root, other.environment)
+    assert driver_problem(other.vault) is None
+    with pytest.raises(Refused, match="No git merge is unfinished"):
+        finish_merge(other.vault, other.caller)
+    assert other.sync().pushed
+
+
+def test_doctor_finishes_a_merge_and_tells_git(machines: list[Machine]) -> None:
+    one, other = machines
+    one.keep("The boat is red.")
+    one.sync()
+    other.keep("The lamp is green.")
+    forget_driver(other)
+    pull(other)
+    found = {(problem.check, problem.path) for problem in doctor(other.vault, other.caller).problems if problem.fixable}
+    assert {("git", ".git/MERGE_HEAD"), ("merge-driver", ".git/config")} <= found
+    mended = doctor(other.vault, other.caller, fix=True)
+    assert mended.healthy, mended.problems
+    assert other.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
+
+
+def test_doctor_writes_the_attributes_of_an_older_vault(machines: list[Machine]) -> None:
+    one, _ = machines
+    one.write(".gitattributes", "*.md -text\n*.png binary\n")
+    one.keep("The boat is red.")
+    mended = doctor(one.vault, one.caller, fix=True)
+    assert [problem.path for problem in mended.problems if problem.fixed] == [".gitattributes"]
+    text = one.read(".gitattributes")
+    assert text.startswith("*.md -text\n*.png binary\n") and "*.json merge=clawmem\n" in text
+    assert_whole(one.root, one.environment)
+
+
+def test_what_a_person_resolved_stays(machines: list[Machine]) -> None:
+    one, other = machines
+    one.write("MEMORY.md", "# Memory\n\nOne says red.\n")
+    one.keep("The boat is red.")
+    one.sync()
+    other.write("MEMORY.md", "# Memory\n\nThe other says green.\n")
+    other.keep("The lamp is green.")
+    forget_driver(other)
+    pull(other)
+    other.write("MEMORY.md", "# Memory\n\nBoth say blue.\n")
+    done = finish_merge(other.vault, other.caller)
+    assert other.read("MEMORY.md") == "# Memory\n\nBoth say blue.\n"
+    assert done.notices == ("MEMORY.md stays as you resolved it",)
+    assert "The boat is red." in other.standing()
+    assert_whole(other.root, other.environment)
+
+
+def test_a_merge_that_stopped_in_the_settings(machines: list[Machine]) -> None:
+    one, other = machines
+    for machine, limit in ((one, 7), (other, 8)):
+        machine.write("clawmem.yaml", machine.read("clawmem.yaml").replace("limit: 10", f"limit: {limit}"))
+        machine.keep(f"Limited to {limit}.")
+    one.sync()
+    forget_driver(other)
+    pull(other)
+    assert "<<<<<<<" in other.read("clawmem.yaml")
+    finish_merge(other.vault, other.caller)
+    assert other.vault.settings.whole("defaults.limit") == 8
+    assert_whole(other.root, other.environment)
+
+
+def test_facts_that_cannot_be_read_are_never_half_merged(machines: list[Machine]) -> None:
+    one, other = machines
+    one.keep("The boat is red.")
+    one.sync()
+    other.keep("The lamp is green.")
+    other.write(ITEMS, other.read(ITEMS).replace("]", ""))
+    other.git("commit", "-qam", "broken")
+    before = other.head()
+    with pytest.raises(NeedsPerson, match="cannot be read"):
+        other.sync()
+    assert other.head() == before
+    assert pull(other).returncode != 0
+    assert "<<<<<<<" not in other.read(ITEMS) and "The lamp is green." in other.read(ITEMS)
+    with pytest.raises(NeedsPerson, match="cannot be read"):
+        finish_merge(other.vault, other.caller)
+    other.git("merge", "--abort")
+
+
+def test_the_driver_leaves_other_peoples_files_to_git(machines: list[Machine]) -> None:
+    one, other = machines
+    for machine, words in ((one, "red"), (other, "blue")):
+        machine.write("package.json", f'{{"name": "{words}"}}\n')
+        machine.git("add", "package.json")
+        machine.git("commit", "-qm", words)
+    one.git("push", "-q", "origin", "main")
+    assert pull(other).returncode != 0
+    assert "<<<<<<<" in other.read("package.json")
+    other.git("merge", "--abort")
+
+
+def test_a_driver_that_is_gone_is_told(machines: list[Machine]) -> None:
+    one, _ = machines
+    one.git("config", "merge.clawmem.driver", "/nowhere/python -m clawmem merge-driver %O %A %B %P")
+    assert "not there any more" in str(driver_problem(one.vault))
+    assert install_driver(one.vault) and driver_problem(one.vault) is None
+    one.git("config", "merge.clawmem.driver", "my-own-tool %O %A %B")
+    assert driver_problem(one.vault) is None
+
+
+FACTS = [
+    Fact(f"fact_{number:08x}", f"Statement {number}.", "fact", "2026-11-21T09:00:00Z", "user") for number in range(8)
+]
+
+
+def changed(facts: list[Fact], changes: list[tuple[int, str]]) -> list[Fact]:
+    """What a side does to a list of facts."""
+    found = list(facts)
+    for place, what in changes:
+        at = place % len(found) if found else 0
+        if what == "add":
+            found.append(FACTS[0]._replace(id=f"fact_{len(found):04x}{place:04x}", fact=f"Added {place}."))
+        elif what == "remove" and found:
+            del found[at]
+        elif found:
+            found[at] = found[at]._replace(tags=(what,))
+    return found
+
+
+STEPS = st.lists(st.tuples(st.integers(0, 40), st.sampled_from(("add", "remove", "red", "blue"))), max_size=4)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 8), STEPS, STEPS)
+def test_plain_text_merges_are_right_or_stop(
+    tmp_path: Path, size: int, mine: list[tuple[int, str]], yours: list[tuple[int, str]]
+) -> None:
+    """What git merges by lines, without the driver, loses nothing; or git stops, or the file does not parse."""
+    base = FACTS[:size]
+    sides = [base, changed(base, mine), changed(base, yours)]
+    names = [tmp_path / name for name in ("base", "ours", "theirs")]
+    for name, side in zip(names, sides, strict=True):
+        name.write_bytes(render_items(side))
+    command = ["git", "merge-file", "-p", str(names[1]), str(names[0]), str(names[2])]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode != 0:
+        return
+    try:
+        merged = {fact.id: fact for fact in parse_items(done.stdout, "items.json")}
+    except ClawmemError:
+        return
+    old, ours, theirs = (name.read_bytes() for name in names)
+    wanted = merge_file("life/x/items.json", old, ours, theirs).content
+    kept = {fact.id: fact for fact in parse_items(wanted or b"", "items.json")}
+    assert {key: fact.tags for key, fact in merged.items()} == {
+        key: fact.tags for key, fact in kept.items() if key in merged
+    }
+    assert all(fact in base for key, fact in kept.items() if key not in merged)

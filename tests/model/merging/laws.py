@@ -1,0 +1,164 @@
+"""What must hold of every merge of whole vaults, each law for one random seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from clawmem.model import chain
+from clawmem.model.codec import parse_items
+from clawmem.model.event import parse_events
+from clawmem.model.fact import Fact
+from clawmem.model.layout import is_owned
+from clawmem.model.merging.moves import Files
+from clawmem.model.merging.policy import Policy
+from clawmem.model.merging.tree import Merged, merge_trees
+from clawmem.model.proposal import is_proposal_path
+from clawmem.model.proposal_file import parse_proposal
+from tests.model.merging.histories import ANYTHING, LEDGER, NOTE, ORDERLY, Life, Step, first_vault, record_of
+
+REVIEW = Policy()
+
+
+def lives(
+    seed: int, clones: int, doing: tuple[Step, ...] = ANYTHING, few_ids: bool = False
+) -> tuple[Files, list[Files]]:
+    """A vault with some past, and what became of it on some machines."""
+    past = Life(first_vault(), seed).live(seed % 12, doing)
+    return past, [Life(past, seed * 7 + number + 1, few_ids).live(1 + seed % 13, doing) for number in range(clones)]
+
+
+def merged(base: Files, ours: Files, theirs: Files, policy: Policy = REVIEW) -> Merged:
+    """The merge of whole vaults given as they are."""
+    paths = sorted({*base, *ours, *theirs})
+    full = [{path: side.get(path) for path in paths} for side in (base, ours, theirs)]
+    return merge_trees(full[0], full[1], full[2], policy)
+
+
+def there(files: Files) -> dict[str, bytes]:
+    """The files that exist."""
+    return {path: data for path, data in files.items() if data is not None}
+
+
+def facts(files: Files) -> dict[str, tuple[Fact, str]]:
+    """Facts by id with their files; no id stands twice."""
+    found = [
+        (fact, path)
+        for path, data in there(files).items()
+        if path.endswith("items.json")
+        for fact in parse_items(data, path)
+    ]
+    assert max(Counter(fact.id for fact, _ in found).values(), default=1) == 1
+    return {fact.id: (fact, path) for fact, path in found}
+
+
+def statements(*sides: Files) -> Counter[str]:
+    return Counter(fact.fact for side in sides for fact, _ in facts(side).values())
+
+
+def told(files: Files) -> dict[str, tuple[str, str]]:
+    """What the vault says, whatever the order."""
+    found = facts(files)
+    return {key: (record_of(fact, found), path) for key, (fact, path) in found.items()}
+
+
+def events(files: Files) -> list[str]:
+    return [event.id for event in parse_events(there(files)[LEDGER], LEDGER)]
+
+
+def assert_sound(files: Files) -> None:
+    """Everything parses, every chain is valid, and nobody's marks are left."""
+    held = [fact for fact, _ in facts(files).values()]
+    assert chain.problems(held) == ()
+    for path, data in there(files).items():
+        assert is_owned(path)
+        assert b"<<<<<<<" not in data and b">>>>>>>" not in data
+        if is_proposal_path(path):
+            parse_proposal(data, path)
+    times = [event.timestamp for event in parse_events(there(files)[LEDGER], LEDGER)]
+    assert times == sorted(times)
+
+
+def assert_nothing_lost(base: Files, sides: list[Files], result: Merged) -> None:
+    """Every fact and event of every side is there, unless a side took out what no other one touched."""
+    after = facts(result.files)
+    new_names = {(one.side, one.old): one.new for one in result.renamed}
+    taken_out = {key for side in sides for key in facts(base).keys() - facts(side).keys()}
+    for name, side in zip(("ours", "theirs"), sides, strict=False):
+        for fact_id, (fact, _) in facts(side).items():
+            key = new_names.get((name, fact_id), fact_id)
+            assert key in after or fact_id in taken_out, f"{fact_id} ({fact.fact}) of {name} is lost"
+            if fact_id not in taken_out:
+                texts = {one.fact for one, _ in after.values()}
+                before = facts(base).get(fact_id)
+                assert fact.fact in texts or (before and before[0].fact == fact.fact), fact.fact
+    assert set(events(result.files)) == {event for side in sides for event in events(side)}
+    notes = there(result.files)[NOTE].decode().splitlines()
+    for side in sides:
+        assert set(there(side)[NOTE].decode().splitlines()) <= set(notes)
+        pages = " ".join(data.decode() for path, data in there(result.files).items() if path.endswith("summary.md"))
+        written = [
+            line
+            for path, data in there(side).items()
+            if path.endswith("summary.md")
+            for line in data.decode().splitlines()
+        ]
+        assert all(line in pages for line in written if line.startswith("Jane"))
+
+
+def either_side_may_be_named_first(seed: int, few_ids: bool) -> None:
+    """The merge is the same whichever side is ours, and loses nothing of either."""
+    base, (one, other) = lives(seed, 2, ANYTHING, few_ids)
+    first, second = merged(base, one, other), merged(base, other, one)
+    assert first.files == second.files
+    assert sorted(first.conflicts) == sorted(second.conflicts)
+    assert_sound(first.files)
+    assert_nothing_lost(base, [one, other], first)
+
+
+def once_is_enough(seed: int) -> None:
+    """What is merged with itself, with its past, or a second time, stays as it is."""
+    base, (one, other) = lives(seed, 2)
+    assert there(merged(base, one, one).files) == there(one)
+    assert there(merged(base, one, base).files) == there(one)
+    both = merged(base, one, other).files
+    # What was merged once and comes back from elsewhere is not merged again.
+    assert there(merged(one, both, one).files) == there(both)
+    assert there(merged(both, both, both).files) == there(both)
+
+
+def any_order_will_do(seed: int, clones: int) -> None:
+    """Machines merged from the first to the last say the same as from the last to the first."""
+    base, sides = lives(seed, clones, ORDERLY)
+    forward = sides[0]
+    for side in sides[1:]:
+        forward = merged(base, forward, side).files
+    backward = sides[-1]
+    for side in reversed(sides[:-1]):
+        backward = merged(base, side, backward).files
+    assert_sound(forward)
+    assert told(forward) == told(backward)
+    assert sorted(events(forward)) == sorted(events(backward))
+    assert sorted(there(forward)[NOTE].splitlines()) == sorted(there(backward)[NOTE].splitlines())
+
+
+def machines_that_meet_in_turn_end_alike(seed: int, clones: int) -> None:
+    """Each goes on from where the shared branch was when it last met it, as with pushes to one host."""
+    shared, _ = lives(seed, 1)
+    known = [shared] * clones
+    for turn in range(clones * 2):
+        me = (seed >> turn) % clones
+        mine = Life(known[me], seed + turn).live(1 + (seed + turn) % 5, ANYTHING)
+        shared = there(merged(known[me], mine, shared).files)
+        assert_sound(shared)
+        known[me] = shared
+    met = [merged(one, one, shared).files for one in known]
+    assert all(there(one) == there(shared) for one in met)
+
+
+def every_policy_is_safe(seed: int, name: str, newer: str) -> None:
+    """Whatever a conflict policy decides, every fact is there and every chain is valid."""
+    base, (one, other) = lives(seed, 2)
+    result = merged(base, one, other, Policy(name, newer))
+    assert_sound(result.files)
+    missing = {*facts(one), *facts(other)} - facts(result.files).keys()
+    assert all(key in facts(base) for key in missing)
