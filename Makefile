@@ -17,7 +17,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(LINT_STAMP): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,llm]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,llm,semantic]'
 	@touch $@
 
 run: $(STAMP) ## Set up and do the main job on a conversation of the project's own.

@@ -1,4 +1,4 @@
-"""`make bench`, or `python -m benchmarks recall remember batch repository year` for some of it."""
+"""`make bench`, or `python -m benchmarks recall remember batch repository year sync` for some of it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.context import context_rows
+from benchmarks.library import library_rows
 from benchmarks.many import batch_rows, repository_rows
 from benchmarks.report import HEAD, Row, line
 from benchmarks.start_up import recall_rows, remember_rows
+from benchmarks.sync import sync_rows
 from benchmarks.year import year_rows
 
 SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "recall": recall_rows,
+    "library": library_rows,
+    "context": context_rows,
     "remember": remember_rows,
     "batch": batch_rows,
     "repository": repository_rows,
     "year": year_rows,
+    "sync": sync_rows,
 }
 
 

@@ -31,6 +31,12 @@ class Refused(ClawmemError):
     """The request was understood and is not allowed in this state."""
 
 
+class NotPermitted(ClawmemError):
+    """The agent on whose behalf the command runs may not write there."""
+
+    code = "not_permitted"
+
+
 class NotFound(ClawmemError):
     """A named fact, entity, event, agent, setting or commit does not exist."""
 
@@ -118,6 +124,17 @@ class NeedsPerson(ClawmemError):
     exit_code = CONFLICT
 
 
+class DamagedBackup(ClawmemError):
+    """A backup is not what its manifest says, or is none at all."""
+
+    code = "damaged_backup"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"The backup is damaged, or is none: {why}.", "Nothing was changed: use another copy, or an older one."
+        )
+
+
 class BudgetSpent(ClawmemError):
     """A limit of money, time or facts was reached before a call to a model; what was not read waits."""
 
@@ -142,3 +159,9 @@ class GitFailed(StorageFailed):
     """A git command failed where it should not have."""
 
     code = "git"
+
+
+class RemoteFailed(ClawmemError):
+    """Another repository cannot be reached, or does not take or give what is asked of it; nothing was changed there."""
+
+    code = "remote"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from clawmem import __version__
-from clawmem.errors import ClawmemError, Locked
+from clawmem.errors import ClawmemError, Locked, ModelFailed
+from clawmem.index.embed import Embedding, awaits_embedding, embed_missing
 from clawmem.learning.adapt import Adapted, adapt
 from clawmem.learning.ingest import Ingested, ingest_notes
-from clawmem.learning.learn import Learned, learn
+from clawmem.learning.learn import Learned, days_to_read, learn
 from clawmem.learning.promote import Promoted, promote
 from clawmem.learning.synthesize import Synthesized, synthesize
 from clawmem.learning.tacit import Proposed, propose_tacit
@@ -17,12 +18,15 @@ from clawmem.llm.choice import Model
 from clawmem.memory.access import Folded, fold_accesses
 from clawmem.memory.curated import Curated, refresh_memory
 from clawmem.memory.decay import Decayed, archive_decayed
+from clawmem.memory.permission import check_may_write_at_all
 from clawmem.memory.summaries import Refreshed, refresh_summaries
+from clawmem.memory.token_counts import count_tokens
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
 from clawmem.model.week import days_after, night_of, week_began
 from clawmem.vault.beats import Beat, keep_beat, last_beat, made_between, rotate_log, turn
 from clawmem.vault.journal import unfolded
+from clawmem.vault.scan import remember_untracked
 from clawmem.vault.transaction import transaction
 from clawmem.vault.upkeep import Upkeep, keep_small
 from clawmem.vault.vault import Vault
@@ -50,6 +54,7 @@ class Heartbeat(NamedTuple):
     failed: tuple[tuple[str, ClawmemError], ...] = ()
     notices: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
+    embedding: Embedding | None = None
 
 
 class _Attempts:
@@ -86,6 +91,7 @@ def beat(vault: Vault, caller: Caller, dry_run: bool = False, model: Model | Non
 
     Raises Locked where another heartbeat or writer holds the vault longer than `lock.wait_seconds`.
     """
+    check_may_write_at_all(vault, caller)
     if dry_run:
         return _acts(vault, caller, last_beat(vault), model, dry_run=True)
     with turn(vault, vault.settings.number("lock.wait_seconds")):
@@ -95,6 +101,7 @@ def beat(vault: Vault, caller: Caller, dry_run: bool = False, model: Model | Non
             notices = tuple(started.notices)
         last = last_beat(vault)
         if _is_done(vault, caller, last):
+            count_tokens(vault)  # a new index of the same commit has none
             return Heartbeat(notices=notices)
         start = vault.head().commit
         done = _acts(vault, caller, last, model)
@@ -113,8 +120,8 @@ def _acts(vault: Vault, caller: Caller, last: Beat, model: Model | None, dry_run
     synthesized = acts.run("synthesize", lambda: synthesize(vault, caller, None, last.head, dry_run))
     nights = _nights(vault, caller, last)
     adapted = acts.run("adapt", lambda: adapt(vault, caller, nights[-1], dry_run)) if nights else None
-    promoted = [acts.run("promote", lambda day=day: promote(vault, caller, day, dry_run)) for day in nights]  # type: ignore[misc]
-    filled = [one.on for one in promoted if one and one.noted and one.commit]
+    promoted = _promote(acts, vault, caller, nights, _rest(model, learned), dry_run)
+    filled = [one.on for one in promoted if one.noted and one.commit]
     if filled:
         # What was only mentioned is a fact now, and the notes say so.
         acts.run("synthesize", lambda: synthesize(vault, caller, filled))
@@ -122,6 +129,11 @@ def _acts(vault: Vault, caller: Caller, last: Beat, model: Model | None, dry_run
     refreshed = acts.run("summaries", lambda: refresh_summaries(vault, caller, dry_run))
     curated = acts.run("memory", lambda: refresh_memory(vault, caller, dry_run))
     upkeep = None if dry_run else acts.run("upkeep", lambda: _upkeep(vault, caller))
+    embedding = None if dry_run else acts.run("embed", lambda: embed_missing(vault, day=stamp(caller.now)[:10]))
+    if embedding and embedding.problem:
+        acts.failed.append(("embed", embedding.problem))
+    if not dry_run:
+        acts.run("tokens", lambda: count_tokens(vault))
     return Heartbeat(
         noted,
         learned,
@@ -129,7 +141,7 @@ def _acts(vault: Vault, caller: Caller, last: Beat, model: Model | None, dry_run
         decayed,
         synthesized,
         adapted,
-        tuple(one for one in promoted if one),
+        tuple(promoted),
         proposed,
         refreshed,
         curated,
@@ -137,16 +149,48 @@ def _acts(vault: Vault, caller: Caller, last: Beat, model: Model | None, dry_run
         tuple(acts.failed),
         tuple(acts.notices),
         tuple(acts.commits),
+        embedding,
     )
 
 
 def _learn(vault: Vault, caller: Caller, last: Beat, model: Model | None, dry_run: bool) -> Learned:
-    """Learn, unless no ledger changed since a beat that read everything: parsing them all would be most of the work."""
-    head = vault.head().commit
-    changed = vault.changed_between(last.head, head) if last.head and head else None
-    if changed is not None and not any(path.startswith("ledger/") for path in changed):
-        return Learned(0, (), (), None)
-    return learn(vault, caller, dry_run, model)
+    """Learn from what changed since a beat that read everything: parsing every ledger would be most of the work."""
+    days = days_to_read(vault, last.head)
+    return Learned(0, (), (), None) if days == frozenset() else learn(vault, caller, dry_run, model, days)
+
+
+def _promote(
+    acts: _Attempts, vault: Vault, caller: Caller, nights: Sequence[str], model: Model | None, dry_run: bool
+) -> list[Promoted]:
+    """Promote each night's day. A model that failed is not asked again; what it cost counts for the next night."""
+    promoted: list[Promoted] = []
+    for day in nights:
+        done = acts.run("promote", lambda day=day, model=model: promote(vault, caller, day, dry_run, model))  # type: ignore[misc]
+        if done is None:
+            continue
+        promoted.append(done)
+        model = _less(model, done.run, "cents", "milliseconds")
+        if done.problem:
+            acts.failed.append(("model", done.problem))
+            model = None
+    return promoted
+
+
+def _rest(model: Model | None, learned: Learned | None) -> Model | None:
+    """The model with the money that learning left of this beat's; None where it could not be used at all."""
+    if model is None or learned is None:
+        return None
+    read = learned.extraction
+    failed = isinstance(read.problem, ModelFailed) or (read.model is not None and read.by_rules)
+    return None if failed else _less(model, read.run, "cents")
+
+
+def _less(model: Model | None, run: Mapping[str, Any] | None, *spent: str) -> Model | None:
+    """The model with its limits, less what a run has spent of them."""
+    if model is None or run is None:
+        return model
+    left = {key: max(0, getattr(model.limits, key) - run.get(key, 0)) for key in spent}
+    return model._replace(limits=model.limits._replace(**left))
 
 
 def _nights(vault: Vault, caller: Caller, last: Beat) -> Sequence[str]:
@@ -169,6 +213,7 @@ def _is_done(vault: Vault, caller: Caller, last: Beat) -> bool:
         and last.week == _week(vault, caller)
         and not _nights(vault, caller, last)
         and not unfolded(vault)
+        and not awaits_embedding(vault)
     )
 
 
@@ -189,4 +234,6 @@ def _last_night(done: Heartbeat, last: Beat) -> str | None:
 
 def _upkeep(vault: Vault, caller: Caller) -> Upkeep:
     with transaction(vault, caller.now, "upkeep"):
-        return keep_small(vault, vault.settings.whole("upkeep.loose_objects"))
+        remember_untracked(vault)
+    # Without the lock: writers need not wait until a large repository is packed.
+    return keep_small(vault, vault.settings.whole("upkeep.loose_objects"))

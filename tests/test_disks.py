@@ -105,7 +105,7 @@ def test_reads_work_on_a_full_disk(disk: Path, on_disk: Callable[..., Result]) -
 
 def test_a_read_only_disk(disk: Path, on_disk: Callable[..., Result]) -> None:
     vault = disk / "vault"
-    on_disk("remember", "The first fact.", "--entity", "areas/test")
+    fact = on_disk("remember", "The first fact.", "--entity", "areas/test", "--json").data["facts"][0]["id"]
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     try:
         refused = on_disk("remember", "The second fact.", "--entity", "areas/test", "--json")
@@ -113,7 +113,12 @@ def test_a_read_only_disk(disk: Path, on_disk: Callable[..., Result]) -> None:
         assert refused.json["error"]["code"] == "storage"
         assert "cannot be written" in refused.json["error"]["message"]
         assert refused.json["error"]["hint"]
-        for question in (["recall", "first fact"], ["list"], ["context", "first"], ["log"], ["status"], ["doctor"]):
+        for question in (
+            ["recall", "first fact"], ["recall", "first fact", "--agent", "scout"], ["list"], ["context", "first"],
+            ["context"], ["show", fact], ["why", fact], ["tier", fact], ["log"], ["log", fact], ["diff", "HEAD~1"],
+            ["status"], ["doctor"], ["entity", "list"], ["entity", "show", "areas/test"], ["agent", "list"],
+            ["review", "list"], ["config", "list"], ["graph", "neighbors", fact], ["graph", "backlinks", fact],
+        ):  # fmt: skip
             done = on_disk(*question)
             assert done.code == 0, f"{question}: {done}"
         assert "The first fact." in on_disk("recall", "first fact").out

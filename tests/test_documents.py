@@ -13,7 +13,8 @@ from clawmem import errors
 from clawmem.cli.verbs import ALIASES, VERBS
 from clawmem.model.event import Event
 from clawmem.model.fact import CANONICAL_KEYS, STATUSES
-from clawmem.model.settings import SETTINGS, Setting, wanted
+from clawmem.model.setting_values import Setting, wanted
+from clawmem.model.settings import SETTINGS
 from tests.manual import COMMON, blocks, commands, reference, with_blocks
 from tests.transcripts.transcript import Labels, Stage, Step, read
 

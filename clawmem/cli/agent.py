@@ -8,6 +8,7 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.memory.agents import create_agent, list_agents, show_agent
+from clawmem.model.text import counted
 
 agent = typer.Typer(
     add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Make, list and show agents."
@@ -30,7 +31,7 @@ def list_command(ctx: typer.Context) -> int:
     face = Face.of(ctx)
     agents = list_agents(face.runtime.vault())
     data = [{"id": one.id, "entities": list(one.entities)} for one in agents]
-    rows = [(one.id, f"{len(one.entities)} entities") for one in agents]
+    rows = [(one.id, counted(len(one.entities), "entity", "entities")) for one in agents]
     lines = face.table(("agent", "workspace"), rows) if rows else ["There are no agents yet."]
     return face.done({"agents": data}, lines)
 

@@ -130,6 +130,9 @@ def run(arguments: Sequence[str]) -> int:
             return _usage(arguments, problem)
         if type(problem).__name__ == "Abort":
             return _fail(arguments, "interrupted", INTERRUPTED, "Interrupted.", "")
+        if any(kind.__module__ == "sqlite3" for kind in type(problem).__mro__):
+            words = f"The search index cannot be used: {problem}."
+            return _fail(arguments, "storage", REFUSED, words, "Run `clawmem reindex`, then the command again.")
         return _bug(arguments, problem)
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.past import SHORT, entry_data, minute
-from clawmem.cli.words import fact_data, fact_line
+from clawmem.cli.words import fact_data
+from clawmem.errors import InvalidInput
 from clawmem.memory.differences import Compared, Counts, compare
-from clawmem.model.comparison import CHANGED, CORRECTED, Difference, bare
+from clawmem.model.comparison import Difference
 from clawmem.model.entry import Entry
+from clawmem.model.telling import Telling, summary, tellings
+from clawmem.model.text import counted
 
 
 def diff(
@@ -21,17 +24,32 @@ def diff(
         str | None, typer.Argument(metavar="[FROM]", help="A commit or a date; one day ago by default.")
     ] = None,
     newer: Annotated[str | None, typer.Argument(metavar="[TO]", help="A commit or a date; HEAD by default.")] = None,
+    start: Annotated[str | None, typer.Option("--from", help="The same as FROM.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="The same as TO.")] = None,
 ) -> int:
-    """A date stands for the last commit at or before it, a bare day for its end."""
+    """It tells in sentences what was learned, corrected and forgotten. A date stands for the last commit at or before
+    it, a bare day for its end."""
     face = Face.of(ctx)
-    told = compare(face.runtime.vault(), face.runtime.caller(), older, newer)
+    told = compare(face.runtime.vault(), face.runtime.caller(), _one("FROM", older, start), _one("TO", newer, end))
     return face.done(_data(told), _lines(told), told.notices)
 
 
+def _one(name: str, argument: str | None, option: str | None) -> str | None:
+    if argument and option:
+        raise InvalidInput(f"{name} is given twice: {argument} and {option}.", "Give it once.")
+    return option or argument
+
+
 def _data(told: Compared) -> dict[str, Any]:
+    sentences = tellings(told.changes)
     return {
         "from": entry_data(told.older) if told.older else None,
         "to": entry_data(told.newer),
+        "summary": f"{_sentence(told, sentences)}.",
+        "sentences": [
+            {"group": one.group, "sentence": one.sentence, "fact": one.fact.id, "entity": one.entity}
+            for one in sentences
+        ],
         "changes": [_change_data(one) for one in told.changes],
         "moved": [one._asdict() for one in told.moved],
         "counts": {**told.counts._asdict(), "other_files": list(told.counts.other_files)},
@@ -48,46 +66,33 @@ def _change_data(one: Difference) -> dict[str, Any]:
 
 
 def _lines(told: Compared) -> Iterator[str]:
-    yield f"from {_point(told.older)} to {_point(told.newer)}"
-    for one in told.changes:
-        yield f"{one.kind}: {fact_line(one.fact, one.entity)}"
-        if one.kind == CORRECTED and one.before:
-            yield f"    was: {one.before.id}  {one.before.fact}"
-        elif one.kind == CHANGED and one.before:
-            yield f"    {', '.join(_keys(one))}"
+    sentences = tellings(told.changes)
+    yield f"{_sentence(told, sentences)}."
+    yield from (f"{one.sentence}  ({one.entity}, {one.fact.id})" for one in sentences)
+    yield from (f"Besides: {line}." for line in (*_moves(told), *_counts(told.counts)))
+
+
+def _sentence(told: Compared, sentences: Sequence[Telling]) -> str:
+    return f"From {_point(told.older)} to {_point(told.newer)} the vault {summary(sentences)}"
+
+
+def _moves(told: Compared) -> Iterator[str]:
     for move in told.moved:
-        yield f"moved: {_number(move.facts, 'fact')} from {move.source} to {move.target}"
-    yield from _counts(told.counts)
-    if not (told.changes or told.moved or any(told.counts)):
-        yield "Nothing changed."
+        yield f"{counted(move.facts, 'fact')} moved from {move.source} to {move.target}"
 
 
 def _point(entry: Entry | None) -> str:
-    return f"{entry.commit[:SHORT]} ({minute(entry.time)})" if entry else "before the first commit"
-
-
-def _keys(one: Difference) -> Iterator[str]:
-    """What of a changed fact is different, old and new where both are short."""
-    old, new = bare(one.before or one.fact)._asdict(), bare(one.fact)._asdict()
-    for key in old:
-        if old[key] != new[key]:
-            short = all(isinstance(value, str | float | int | None) for value in (old[key], new[key]))
-            yield f"{key}: {old[key]} -> {new[key]}" if short else key
+    return f"{minute(entry.time)} ({entry.commit[:SHORT]})" if entry else "before the first commit"
 
 
 def _counts(counts: Counts) -> Iterator[str]:
     if counts.events_added:
-        yield f"ledger: {_number(counts.events_added, 'event')} added"
+        yield f"{counted(counts.events_added, 'event')} added to the ledger"
     if counts.events_removed:
-        yield f"ledger: {_number(counts.events_removed, 'event')} removed"
-    if counts.note_lines_added or counts.note_lines_removed:
-        yield (
-            f"notes: {_number(counts.note_lines_added, 'line')} added, "
-            f"{_number(counts.note_lines_removed, 'line')} removed"
-        )
+        yield f"{counted(counts.events_removed, 'event')} taken out of the ledger"
+    if counts.note_lines_added:
+        yield f"{counted(counts.note_lines_added, 'line')} added to daily notes"
+    if counts.note_lines_removed:
+        yield f"{counted(counts.note_lines_removed, 'line')} taken out of daily notes"
     if counts.other_files:
-        yield f"other files changed: {len(counts.other_files)}"
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+        yield f"{counted(len(counts.other_files), 'other file')} changed"

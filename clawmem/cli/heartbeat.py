@@ -14,6 +14,7 @@ from clawmem.errors import DONE, PARTIAL, ClawmemError
 from clawmem.heartbeat import Heartbeat, beat
 from clawmem.llm.choice import Model
 from clawmem.model.dates import stamp
+from clawmem.model.text import counted
 
 
 def heartbeat(
@@ -67,12 +68,15 @@ def _data(done: Heartbeat, explain: bool) -> dict[str, Any]:
         "archived": [one.fact.id for one in done.decayed.facts] if done.decayed else [],
         "restored": list(done.folded.restored) if done.folded else [],
         "daily": list(done.synthesized.pages) if done.synthesized else [],
-        "promoted": [promotion_data(one, explain) for one in done.promoted if explain or one.kept],
+        "promoted": [promotion_data(one, explain) for one in done.promoted if explain or one.kept or one.waiting],
         "adapted": done.adapted.after._asdict() if done.adapted and done.adapted.commit else None,
         "tacit": [one.id for one in done.proposed.proposals] if done.proposed else [],
         "refreshed": list(done.refreshed.entities) if done.refreshed else [],
         "memory": bool(done.curated and done.curated.changed),
         "repacked": bool(done.upkeep and done.upkeep.repacked),
+        "embedded": {"texts": done.embedding.embedded, "left": done.embedding.left, "model": done.embedding.model}
+        if done.embedding
+        else None,
         "failed": [{"act": name, "code": problem.code, "message": problem.message} for name, problem in done.failed],
     }
     if explain and learned:
@@ -86,18 +90,23 @@ def _lines(done: Heartbeat, dry_run: bool, explain: bool) -> list[str]:
     if learned and learned.events:
         lines += learned_lines(learned, dry_run)
     if done.folded and done.folded.facts:
-        lines.append(f"counted the use of {done.folded.facts} facts")
+        lines.append(f"counted the use of {counted(done.folded.facts, 'fact')}")
     if done.decayed and done.decayed.facts:
-        lines.append(f"archived {len(done.decayed.facts)} facts that were not used for long")
+        was = "was" if len(done.decayed.facts) == 1 else "were"
+        lines.append(f"archived {counted(len(done.decayed.facts), 'fact')} that {was} not used for long")
     if done.folded and done.folded.restored:
-        lines.append(f"restored {len(done.folded.restored)} archived facts that were used again")
+        was = "was" if len(done.folded.restored) == 1 else "were"
+        lines.append(f"restored {counted(len(done.folded.restored), 'archived fact')} that {was} used again")
     lines += _nightly_lines(done, explain)
     if done.refreshed and done.refreshed.entities:
-        lines.append(f"refreshed {len(done.refreshed.entities)} summaries")
+        lines.append(f"refreshed {counted(len(done.refreshed.entities), 'summary', 'summaries')}")
     if done.curated and done.curated.changed:
         lines.append("refreshed MEMORY.md")
     if done.upkeep and done.upkeep.repacked:
         lines.append("packed the repository")
+    if done.embedding and done.embedding.embedded:
+        rest = f", {done.embedding.left:,} wait for the next" if done.embedding.left else ""
+        lines.append(f"embedded {counted(done.embedding.embedded, 'text')}{rest}")
     if explain and learned:
         lines += map(verdict_line, learned.candidates)
     if dry_run:
@@ -108,13 +117,13 @@ def _lines(done: Heartbeat, dry_run: bool, explain: bool) -> list[str]:
 def _nightly_lines(done: Heartbeat, explain: bool) -> list[str]:
     lines = []
     if done.synthesized and done.synthesized.pages:
-        number = len(done.synthesized.pages)
-        lines.append(f"wrote {number} daily note{'' if number == 1 else 's'}")
+        lines.append(f"wrote {counted(len(done.synthesized.pages), 'daily note')}")
     for one in done.promoted:
-        lines += [f"promoted {len(one.kept)} facts of {one.on}"] if one.kept else []
-        lines += map(promotion_line, one.verdicts if explain else one.kept)
+        lines += [f"promoted {counted(len(one.kept), 'fact')} of {one.on}"] if one.kept else []
+        lines += map(promotion_line, one.verdicts if explain else [*one.kept, *one.waiting])
     if done.adapted and done.adapted.after != done.adapted.before:
         lines.append(f"promotion takes a score of {done.adapted.after.score:g} now")
     if done.proposed and done.proposed.proposals:
-        lines.append(f"{len(done.proposed.proposals)} patterns for TACIT.md wait: `clawmem review list`")
+        wait = "waits" if len(done.proposed.proposals) == 1 else "wait"
+        lines.append(f"{counted(len(done.proposed.proposals), 'pattern')} for TACIT.md {wait}: `clawmem review list`")
     return lines

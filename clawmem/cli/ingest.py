@@ -12,7 +12,7 @@ from clawmem.cli.reading import opened
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.learning.ingest import ingest as act
 from clawmem.model.event import ROLES
-from clawmem.model.text import check_statement
+from clawmem.model.text import check_statement, counted
 from clawmem.model.transcript import Message, Skipped
 from clawmem.model.transcripts.formats import AUTO, FORMATS, HEAD_BYTES, Shape, check_format, read, shape_of
 
@@ -50,7 +50,7 @@ def ingest(
         "commit": done.commit,
         "commits": done.commits,
     }
-    lines = [f"{done.added} events added, {done.known} known already, {len(done.skipped)} skipped"]
+    lines = [f"{counted(done.added, 'event')} added, {done.known} known already, {len(done.skipped)} skipped"]
     lines.append(_committed(done.commit, done.commits))
     return face.done(data, lines, [*done.notices, *_said(done.skipped)], PARTIAL if done.skipped else DONE)
 
@@ -79,5 +79,7 @@ def _committed(last: str | None, number: int) -> str:
 def _said(skipped: tuple[Skipped, ...]) -> list[str]:
     sentences = [f"line {one.line} was skipped: {one.reason}" for one in skipped[:_SHOWN]]
     if len(skipped) > _SHOWN:
-        sentences.append(f"{len(skipped) - _SHOWN} more lines were skipped; --json lists them all")
+        more = len(skipped) - _SHOWN
+        was = "was" if more == 1 else "were"
+        sentences.append(f"{counted(more, 'more line')} {was} skipped; --json lists them all")
     return sentences

@@ -18,6 +18,7 @@ from clawmem.learning.candidate import (
     Candidate,
 )
 from clawmem.learning.learn import Learned
+from clawmem.model.text import counted
 
 
 def learned_data(learned: Learned) -> dict[str, Any]:
@@ -52,8 +53,9 @@ def learned_lines(learned: Learned, dry_run: bool) -> Iterator[str]:
     replaced = sum(learned.count(outcome) for outcome in (UPDATED, MERGED, RETRACTED))
     waiting = learned.count(PROPOSED)
     yield (
-        f"read {learned.events} events by {learned.extractor}: {learned.count(ADDED)} facts added, "
-        f"{replaced} replaced older ones, {learned.count(NOOP)} known already, "
+        f"read {counted(learned.events, 'event')} by {learned.extractor}: "
+        f"{counted(learned.count(ADDED), 'fact')} added, {replaced} replaced older ones, "
+        f"{learned.count(NOOP)} known already, "
         f"{learned.count(NOTED)} noted only, {learned.count(REFUSED)} refused"
         + (f", {waiting} for a person to decide" if waiting else "")
     )

@@ -8,6 +8,7 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.filters import filter_of
+from clawmem.cli.standpoint import AS_OF_HELP, AT_HELP, standpoint
 from clawmem.cli.words import fact_data, fact_line
 from clawmem.errors import InvalidInput
 from clawmem.model.fact import STATUSES
@@ -22,7 +23,8 @@ def list_command(
     tag: Annotated[str | None, typer.Option("--tag", "-t", help="Only facts with this tag.")] = None,
     tier: Annotated[str | None, typer.Option(help="hot, warm or cold.")] = None,
     status: Annotated[str | None, typer.Option(help="active, superseded, retracted or archived.")] = None,
-    as_of: Annotated[str | None, typer.Option(help="What was true then, as we know now.")] = None,
+    as_of: Annotated[str | None, typer.Option(help=AS_OF_HELP)] = None,
+    at: Annotated[str | None, typer.Option(help=AT_HELP)] = None,
     include_superseded: Annotated[
         bool, typer.Option("--include-superseded", help="Replaced and withdrawn facts too, labelled.")
     ] = False,
@@ -30,19 +32,20 @@ def list_command(
 ) -> int:
     """Hot facts come first, then warm, then cold."""
     face = Face.of(ctx)
-    caller = face.runtime.caller()
     _check("tier", tier, TIERS)
     _check("status", status, STATUSES)
-    wanted = filter_of(caller, entity, category, tag, as_of, include_superseded or status in STATUSES[1:3])
-    listed = list_facts(face.runtime.vault(), caller, wanted, limit, tier, status)
+    here = standpoint(face, at)
+    wanted = filter_of(here.caller, entity, category, tag, as_of, include_superseded or status in STATUSES[1:3])
+    listed = list_facts(here.vault, here.caller, wanted, limit, tier, status)
     data = {
         "facts": [{**fact_data(one.fact, one.entity), "tier": heat} for one, heat in listed.facts],
         "total": listed.total,
+        **here.data,
     }
     lines = [f"{heat:<4}  {fact_line(one.fact, one.entity)}" for one, heat in listed.facts]
     if listed.total > len(listed.facts):
         lines.append(f"{listed.total - len(listed.facts)} more; show them with a higher --limit")
-    return face.done(data, lines or ["There are no such facts."], listed.notices)
+    return face.done(data, lines or ["There are no such facts."], (*here.notices, *listed.notices))
 
 
 def _check(what: str, value: str | None, allowed: tuple[str, ...]) -> None:

@@ -13,6 +13,7 @@ from clawmem.cli.words import fact_data, outcome_lines
 from clawmem.errors import PARTIAL, ClawmemError, InvalidInput
 from clawmem.memory.remember import remember as act
 from clawmem.model.draft import Draft, draft_from_record
+from clawmem.model.text import counted
 
 
 def remember(
@@ -77,7 +78,9 @@ def remember(
     rows = [(one.outcome, one.fact, one.entity) for one in done.kept]
     if done.failed is None:
         return face.done(data, outcome_lines(rows, done.commit), done.notices)
-    stopped = f"stopped after {len(done.kept)} of {len(drafts)} facts: {done.failed.message} {done.failed.hint}"
+    stopped = (
+        f"stopped after {len(done.kept)} of {counted(len(drafts), 'fact')}: {done.failed.message} {done.failed.hint}"
+    )
     return face.done(data, outcome_lines(rows, done.commit), [*done.notices, stopped], PARTIAL)
 
 

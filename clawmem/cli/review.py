@@ -101,11 +101,12 @@ def _whole(shown: Shown) -> Iterator[str]:
 
 
 def _deed(one: Proposal) -> Iterator[str]:
-    if one.fact:
+    if one.worth:
+        reasons = "; ".join(one.worth.reasons)
+        yield f"does      promote it for {one.worth.on}, with the score {one.worth.score:.2f}: {reasons}"
+    elif one.fact:
         where = f" to {one.entity}" if one.entity else ""
         yield f"does      {one.does}{where}: {one.fact.fact}"
-        if one.fact.source_text:
-            yield f'evidence  "{one.fact.source_text}" in {one.source_event}, trust {one.fact.trust or "user"}'
     elif one.entry:
         predicate = one.entry.predicate
         phrases = f", phrases: {', '.join(predicate.phrases)}" if predicate.phrases else ""
@@ -115,3 +116,5 @@ def _deed(one: Proposal) -> Iterator[str]:
         yield f"does      write in {one.line.page}: {one.line.text}"
     else:
         yield f"does      {one.does}"
+    if one.fact and one.fact.source_text:
+        yield f'evidence  "{one.fact.source_text}" in {one.source_event}, trust {one.fact.trust or "user"}'

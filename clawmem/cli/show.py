@@ -2,26 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from clawmem.cli.face import Face
-from clawmem.cli.words import fact_data
+from clawmem.cli.standpoint import AT_HELP, standpoint
+from clawmem.cli.words import fact_data, fact_line
+from clawmem.model.dates import parse_moment
+from clawmem.serving.browse import Shown, Truth
 from clawmem.serving.browse import show as act
 
 
 def show(
     ctx: typer.Context,
     fact: Annotated[str, typer.Argument(help="The id of the fact, or a unique prefix.")],
+    as_of: Annotated[str | None, typer.Option(help="Say whether it was true then, and if not, what was.")] = None,
+    at: Annotated[str | None, typer.Option(help=AT_HELP)] = None,
 ) -> int:
     """Every key that says something, one a line."""
     face = Face.of(ctx)
-    placed, notices = act(face.runtime.vault(), fact, face.runtime.caller())
-    record = fact_data(placed.fact, placed.entity)
+    here = standpoint(face, at)
+    moment = parse_moment(as_of, here.caller.now) if as_of else None
+    shown = act(here.vault, fact, here.caller, moment)
+    return face.done({**_data(shown), **here.data}, _lines(shown), (*here.notices, *shown.notices))
+
+
+def _data(shown: Shown) -> dict[str, Any]:
+    data: dict[str, Any] = {"fact": fact_data(shown.fact, shown.entity)}
+    if shown.truth:
+        instead = shown.truth.instead
+        data["as_of"] = {
+            "moment": shown.truth.as_of,
+            "true": shown.truth.why_not is None,
+            "why_not": shown.truth.why_not,
+            "instead": fact_data(*instead) if instead else None,
+        }
+    return data
+
+
+def _lines(shown: Shown) -> list[str]:
+    lines = _truth_lines(shown.truth) if shown.truth else []
+    record = fact_data(shown.fact, shown.entity)
     width = max(map(len, record))
-    lines = [f"{key:<{width}}  {_plain(value)}" for key, value in record.items() if value is not None]
-    return face.done({"fact": record}, lines, notices)
+    return lines + [f"{key:<{width}}  {_plain(value)}" for key, value in record.items() if value is not None]
+
+
+def _truth_lines(truth: Truth) -> list[str]:
+    if truth.why_not is None:
+        return [f"True on {truth.as_of}."]
+    lines = [f"Not true on {truth.as_of}: {truth.why_not}."]
+    if truth.instead:
+        lines.append(f"True then: {fact_line(*truth.instead)}")
+    return lines
 
 
 def _plain(value: object) -> str:

@@ -26,9 +26,11 @@ def supersede(
     confidence: Annotated[float | None, typer.Option(help="How sure, 0 to 1.")] = None,
     importance: Annotated[float | None, typer.Option(help="How important, 0 to 1.")] = None,
     source: Annotated[str | None, typer.Option(help="Where it comes from.")] = None,
+    trust: Annotated[str | None, typer.Option(help="user, agent, tool or external.")] = None,
     evidence: Annotated[str | None, typer.Option(help="The words that show it, verbatim.")] = None,
 ) -> int:
-    """The old fact stays, marked and pointing to the new one; its validity ends where the new one's begins."""
+    """The old fact stays, marked and pointing to the new one; its validity ends where the new one's begins. What a
+    tool or the web says against a person or an agent waits for review instead."""
     face = Face.of(ctx)
     caller = face.runtime.caller()
     given = {
@@ -40,6 +42,7 @@ def supersede(
         "confidence": confidence,
         "importance": importance,
         "source": source,
+        "trust": trust,
         "source_text": evidence,
     }
     draft = draft_from_record({key: value for key, value in given.items() if value is not None}, caller.now)

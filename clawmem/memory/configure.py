@@ -5,20 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound
+from clawmem.memory.permission import check_may_write
 from clawmem.memory.yaml_edit import in_full, with_value
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.layout import SETTINGS as FILE
-from clawmem.model.settings import (
-    BY_KEY,
-    SETTINGS,
-    Setting,
-    Settings,
-    Value,
-    parse_value,
-    setting_named,
-    settings_from_mapping,
-)
+from clawmem.model.setting_values import Setting, Value
+from clawmem.model.settings import AGENTS, BY_KEY, SETTINGS, Settings, parse_value, setting_named, settings_from_mapping
 from clawmem.vault.transaction import transaction
 from clawmem.vault.vault import Vault, parse_yaml
 
@@ -48,7 +41,8 @@ def setting(vault: Vault, key: str) -> Configured:
 
 def all_settings(vault: Vault) -> tuple[Configured, ...]:
     """Every setting, in the order they are documented."""
-    return tuple(_configured(vault, one) for one in SETTINGS)
+    own = [setting_named(key) for key in vault.settings.values if key.startswith(f"{AGENTS}.")]
+    return tuple(_configured(vault, one) for one in (*SETTINGS, *own))
 
 
 def change_setting(vault: Vault, caller: Caller, key: str, text: str) -> Changed:
@@ -65,6 +59,7 @@ def change_setting(vault: Vault, caller: Caller, key: str, text: str) -> Changed
         if new != old:
             new_text = with_value(old_text, named.key, new, FILE)
             assert _values(new_text).get(named.key) == new
+            check_may_write(vault, caller, [FILE], "config")
             (commit,) = started.commit([_change(named.key, old, new, new_text, caller)])
         return Changed(named.key, old, new, commit, tuple(started.notices))
 

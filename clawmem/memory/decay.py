@@ -13,6 +13,7 @@ from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.dates import stamp
 from clawmem.model.fact import ACTIVE, ARCHIVED
+from clawmem.model.text import counted
 from clawmem.model.tiers import should_archive
 from clawmem.vault.vault import Vault
 
@@ -43,7 +44,7 @@ def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> Deca
             facts = [one._replace(status=ARCHIVED) if one.id in fact_ids else one for one in work.facts(entity)]
             writes.update(items_write(entity, facts))
         change = Change(
-            subject_line("archive", "facts", f"{len(due)} not used for {days} days"),
+            subject_line("archive", "facts", f"{len(due)} not used for {counted(days, 'day')}"),
             writes,
             trailers("archive", facts=[one.fact.id for one in due], entities=sorted(by_entity)),
             body="\n".join(f"- {one.entity}: {one.fact.fact}" for one in due[:100]),

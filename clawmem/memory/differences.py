@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import NamedTuple
 
-from clawmem.errors import InvalidInput
 from clawmem.memory.history import facts_at
 from clawmem.model.caller import Caller
 from clawmem.model.comparison import Difference, differences, moves
 from clawmem.model.daily import day_and_agent
-from clawmem.model.dates import end_of, parse_moment, stamp
+from clawmem.model.dates import stamp
 from clawmem.model.entity import ITEMS, name_of_path
 from clawmem.model.entry import Entry
 from clawmem.model.fact import Fact
 from clawmem.vault.history import History, open_history
+from clawmem.vault.points import nothing_yet
 from clawmem.vault.vault import Vault
 
 
@@ -56,21 +56,11 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
     where the vault is younger than that; `newer` to HEAD.
     """
     with open_history(vault) as history:
-        last = _point(history, newer, caller) if newer else history.named("HEAD")
+        last = history.at(newer, caller.now) if newer else history.named("HEAD")
         if last is None:
-            raise InvalidInput(f"Nothing was in the vault yet at {newer}.", "Name a later date, or a commit.")
-        first = _point(history, older, caller) if older else _a_day_before(history, last, caller)
+            raise nothing_yet(vault, newer or "")
+        first = history.at(older, caller.now) if older else _a_day_before(history, last, caller)
         return _compared(vault, first, last)
-
-
-def _point(history: History, text: str, caller: Caller) -> Entry | None:
-    """The commit for a date or a commit's name; None for a date before the first commit."""
-    try:
-        moment = end_of(parse_moment(text, caller.now))
-    except InvalidInput:
-        return history.named(text)
-    name = history.last_at(moment)
-    return history.entry(name) if name else None
 
 
 def _a_day_before(history: History, last: Entry, caller: Caller) -> Entry | None:
@@ -90,7 +80,14 @@ def _compared(vault: Vault, first: Entry | None, last: Entry) -> Compared:
     before, after = _by_id(old, comparable), _by_id(new, comparable)
     moved = tuple(Moved(*pair, number) for pair, number in moves(before, after).items())
     counts = _counts(vault, start, last.commit, [path for path in paths if path not in items])
-    return Compared(first, last, differences(before, after), moved, counts, (*old_problems, *new_problems))
+    notices = (*old_problems, *new_problems, *_same(first, last))
+    return Compared(first, last, differences(before, after), moved, counts, notices)
+
+
+def _same(first: Entry | None, last: Entry) -> list[str]:
+    if first is None or first.commit != last.commit:
+        return []
+    return ["both points are one commit; a day counts to its end: name the day before it to see what it brought"]
 
 
 def _changed(vault: Vault, start: str | None, end: str) -> list[str]:

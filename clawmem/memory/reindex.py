@@ -9,6 +9,7 @@ from clawmem.errors import StorageFailed
 from clawmem.index.lookup import broken_files
 from clawmem.index.refresh import rebuild
 from clawmem.index.store import Index, index_size
+from clawmem.vault.past import discard_past
 from clawmem.vault.vault import Vault
 
 
@@ -25,8 +26,9 @@ class Reindexed(NamedTuple):
 
 
 def reindex(vault: Vault) -> Reindexed:
-    """Build the index anew; raises StorageFailed where it cannot be kept."""
+    """Build the index anew and drop those of past commits; raises StorageFailed where it cannot be kept."""
     started = time.perf_counter()
+    discard_past(vault)
     index = rebuild(vault)
     try:
         if not index.kept:

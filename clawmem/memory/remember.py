@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, SecretFound
 from clawmem.index.lookup import TakenIds, entity_exists
@@ -17,16 +17,22 @@ from clawmem.model.draft import Draft
 from clawmem.model.entity import items_path
 from clawmem.model.fact import Fact
 from clawmem.model.ids import new_fact_id
+from clawmem.model.quarantine import unapproved
 from clawmem.model.reinforce import reinforced
 from clawmem.model.secrets import find_secret, redact
 from clawmem.model.text import normal
+from clawmem.model.trust import is_low, trusted_as
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.memory.quarantine import Drawer
 
 CHUNK = 2000
 
 
 class Kept(NamedTuple):
-    """One draft's fate: the fact that now holds it, its entity, and `added` or `noop`."""
+    """One draft's fate: the fact that now holds it, its entity, and `added`, `noop`, or `proposed` where it waits for
+    a person; the fact then goes by the id of its proposal."""
 
     fact: Fact
     entity: str
@@ -61,7 +67,8 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> Remembere
                 failed = problem
                 break
             kept += [one for one, _ in planned]
-        return Remembered(tuple(kept), commits[-1] if commits else None, work.notices, failed)
+        notices = (*work.notices, *desk.notices)
+        return Remembered(tuple(kept), commits[-1] if commits else None, notices, failed)
 
 
 def without_secrets(vault: Vault, draft: Draft) -> Draft:
@@ -115,6 +122,8 @@ class _Desk:
         self._taken = TakenIds(work.index)
         self._shelves: dict[str, _Shelf] = {}
         self._default = work.vault.settings.words("defaults.entity")
+        self._drawer: Drawer | None = None
+        self.notices: list[str] = []
 
     def take(self, draft: Draft) -> tuple[Kept, Change | None]:
         """The draft's fate and the change that brings it about, None where nothing changes."""
@@ -129,14 +138,19 @@ class _Desk:
         place = shelf.places.get(normal(draft.fact.fact))
         if place is not None:
             return self._again(shelf, place, draft, entity)
-        fact = completed(_cited(work, draft.fact), work.caller, self._new_id())
+        fact = completed(_cited(work, unapproved(draft.fact)), work.caller, self._new_id())
+        waiting = self._held(fact, entity) if fact.trust != "user" else None
+        if waiting is not None:
+            return waiting
         shelf.put(fact)
         writes[items_path(entity)] = shelf.render()
         return Kept(fact, entity, "added"), fact_change(work.caller, "remember", entity, fact.fact, writes, [fact])
 
     def _again(self, shelf: _Shelf, place: int, draft: Draft, entity: str) -> tuple[Kept, Change | None]:
         known = shelf.facts[place]
-        richer = reinforced(known, draft.fact)
+        trust = trusted_as(draft.fact.trust, draft.fact.source, self._work.caller.agent)
+        # The word of an outsider adds nothing to what a person or an agent said.
+        richer = known if is_low(trust) and not is_low(known.trust) else reinforced(known, draft.fact)
         if richer == known:
             return Kept(known, entity, "noop"), None
         shelf.put(richer, place)
@@ -144,6 +158,18 @@ class _Desk:
         return Kept(richer, entity, "noop"), fact_change(
             self._work.caller, "reinforce", entity, richer.fact, writes, [richer]
         )
+
+    def _held(self, fact: Fact, entity: str) -> tuple[Kept, Change | None] | None:
+        """A fact that waits for a person, with its proposal; None where it need not."""
+        from clawmem.memory.quarantine import Drawer, held, shown_as  # what a person says never gets here
+
+        because = held(fact)
+        if because is None:
+            return None
+        self._drawer = self._drawer or Drawer(self._work)
+        filed = self._drawer.file(fact, entity, because)
+        self.notices += [filed.notice] if filed.notice else []
+        return Kept(shown_as(filed.proposal, fact), entity, "proposed"), filed.change
 
     def _new_id(self) -> str:
         fact_id = new_fact_id(self._work.caller.entropy, self._taken)
@@ -166,5 +192,5 @@ def completed(fact: Fact, caller: Caller, fact_id: str) -> Fact:
         timestamp=stamp(caller.now),
         source=fact.source if fact.source != "unknown" else ("agent" if caller.agent else "user"),
         agent=fact.agent or caller.agent,
-        trust=fact.trust or ("agent" if caller.agent else "user"),
+        trust=trusted_as(fact.trust, fact.source, caller.agent),
     )

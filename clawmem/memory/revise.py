@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
 from clawmem.index.lookup import Placed, TakenIds, resolve
 from clawmem.index.lookup import find as find_fact
+from clawmem.memory.quarantine import Drawer, held, shown_as
 from clawmem.memory.remember import completed, without_secrets
 from clawmem.memory.writing import Writing, fact_change, items_write, with_fact, writing
 from clawmem.model.caller import Caller
@@ -16,7 +17,10 @@ from clawmem.model.dates import stamp
 from clawmem.model.draft import Draft
 from clawmem.model.fact import LINK_TYPES, RETRACTED, SUPERSEDED, Fact, Link
 from clawmem.model.ids import new_fact_id
+from clawmem.model.proposal import MERGE, SUPERSEDE
+from clawmem.model.quarantine import unapproved
 from clawmem.model.text import check_statement, normal
+from clawmem.model.trust import rank
 from clawmem.model.validity import ended_at
 from clawmem.vault.vault import Vault
 
@@ -43,10 +47,14 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
         old, entity = _standing(work, reference)
         if normal(old.fact) == normal(safe.fact.fact):
             raise Refused(f"{old.id} says exactly that already.", "Nothing was changed.")
+        fresh = completed(unapproved(safe.fact), caller, _new_id(work))
+        waiting = _proposed(work, _inherited(fresh, old), entity, SUPERSEDE, [Placed(old, entity)])
+        if waiting is not None:
+            return waiting
         facts = work.facts(entity)
         since = safe.fact.valid_from or stamp(caller.now)
         known = next((one for one in facts if one.stands and normal(one.fact) == normal(safe.fact.fact)), None)
-        new = known or _inherited(completed(safe.fact, caller, _new_id(work)), old)._replace(valid_from=since)
+        new = known or _inherited(fresh, old)._replace(valid_from=since)
         new = _linked(new, Link("supersedes", old.id, reason, stamp(caller.now)))
         gone = _closed(old, new.id, since)
         facts = with_fact(facts, gone)
@@ -85,7 +93,13 @@ def merge(vault: Vault, references: Sequence[str], draft: Draft, caller: Caller,
             )
         entity = sources[0].entity
         at = stamp(caller.now)
-        new = completed(safe.fact, caller, _new_id(work))
+        new = completed(unapproved(safe.fact), caller, _new_id(work))
+        if caller.agent:
+            # An agent that joins what it was told with what a tool said does not make the tool's word its own.
+            new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=rank))
+        waiting = _proposed(work, new, entity, MERGE, sources)
+        if waiting is not None:
+            return waiting
         for source in sources:
             new = _inherited(new, source.fact)
             new = _linked(new, Link("merges", source.fact.id, reason, at))
@@ -132,6 +146,18 @@ def link(vault: Vault, reference: str, kind: str, target: str, caller: Caller, r
         writes = items_write(placed.entity, with_fact(facts, linked))
         commits = work.commit([fact_change(caller, "link", placed.entity, words, writes, [linked])])
         return Revised((Placed(linked, placed.entity),), ("updated",), commits[-1], work.notices)
+
+
+def _proposed(work: Writing, new: Fact, entity: str, does: str, olds: Sequence[Placed]) -> Revised | None:
+    """What waits for a person instead of taking the place of others; None where it may."""
+    because = held(new, [one.fact for one in olds])
+    if because is None:
+        return None
+    filed = Drawer(work).file(new, entity, because, does, [one.fact for one in olds])
+    commits = work.commit([filed.change]) if filed.change else ()
+    notices = (*work.notices, *([filed.notice] if filed.notice else []))
+    shown = Placed(shown_as(filed.proposal, new), entity)
+    return Revised((shown,), ("proposed",), commits[-1] if commits else None, notices)
 
 
 def _check_kind(kind: str) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.lookup import Placed, by_ids, find, naming
+from clawmem.index.lookup import find
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
+from clawmem.memory.chains import chain_in
 from clawmem.memory.evidence import find_event
 from clawmem.memory.history import fact_history, paths_of_fact
-from clawmem.model.chain import chain_of
 from clawmem.model.entry import Entry
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact
@@ -44,7 +44,7 @@ def why(vault: Vault, reference: str) -> Why:
     index = open_index(vault)
     try:
         one = find(index, reference)
-        members = _chain(index, one.fact.id)
+        members = chain_in(index, one.fact.id)
         with open_history(vault) as history:
             wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
             told = fact_history(history, wanted)
@@ -55,25 +55,6 @@ def why(vault: Vault, reference: str) -> Why:
         return Why(fact, one.entity, event, next(iter(entries), None), chain, entries, (*index.notices, *problems))
     finally:
         index.close()
-
-
-def _chain(index: Index, fact_id: str) -> list[Placed]:
-    """The facts of the chain, oldest first, found without reading the whole vault."""
-    known: dict[str, Placed] = {}
-    ahead: str | None = fact_id
-    while ahead and ahead not in known:
-        found = by_ids(index, [ahead])
-        known.update(found)
-        ahead = found[ahead].fact.superseded_by if ahead in found else None
-    queue = list(known)
-    for current in queue:
-        for each in naming(index, current):
-            if each.fact.superseded_by != current:
-                continue
-            if each.fact.id not in known:
-                known[each.fact.id] = each
-                queue.append(each.fact.id)
-    return [known[fact.id] for fact in chain_of(fact_id, {key: each.fact for key, each in known.items()})]
 
 
 def _evidence(vault: Vault, index: Index, fact: Fact) -> tuple[Event | None, list[str]]:

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Thread
 
-from clawmem.errors import Locked
+from clawmem.errors import ClawmemError, Locked, StorageFailed
 from clawmem.index.refresh import apply_commit, get_ready, open_index
 from clawmem.index.store import Index, discard
+from clawmem.memory.permission import check_may_write, check_may_write_at_all
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.codec import parse_items, render_items
 from clawmem.model.entity import items_path
 from clawmem.model.fact import Fact
+from clawmem.vault.refs import last_join
 from clawmem.vault.transaction import Transaction, transaction
 from clawmem.vault.vault import Vault
 
@@ -22,11 +24,12 @@ from clawmem.vault.vault import Vault
 class Writing:
     """An act at work: reads go through the transaction, commits bring the index along."""
 
-    def __init__(self, vault: Vault, caller: Caller, started: Transaction, index: Index) -> None:
+    def __init__(self, vault: Vault, caller: Caller, started: Transaction, index: Index, purpose: str) -> None:
         self.vault = vault
         self.caller = caller
         self.started = started
         self.index = index
+        self._purpose = purpose
         self._behind: dict[str, bytes | None] = {}
         self._last: str | None = None
 
@@ -55,6 +58,9 @@ class Writing:
 
     def commit(self, changes: Sequence[Change]) -> tuple[str, ...]:
         """Commit the changes; returns the commits' names, oldest first. The index follows when the act ends."""
+        if self.caller.agent:
+            paths = [path for change in changes for path in change.writes]
+            check_may_write(self.vault, self.caller, paths, self._purpose)
         # git takes ten milliseconds for a commit; what the index needs next is imported meanwhile.
         ready = Thread(target=get_ready)
         ready.start()
@@ -86,6 +92,8 @@ class Writing:
 @contextmanager
 def writing(vault: Vault, caller: Caller, purpose: str, eager: bool = False) -> Iterator[Writing]:
     """Take the right to write; edits made by hand are committed first. `eager` is for acts that surely commit."""
+    if caller.agent:
+        check_may_write_at_all(vault, caller)
     with transaction(vault, caller.now, purpose, eager=eager) as started:
         if vault.head().commit is None:
             raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
@@ -95,11 +103,38 @@ def writing(vault: Vault, caller: Caller, purpose: str, eager: bool = False) -> 
             index.close()
             index = open_index(vault)
         try:
-            work = Writing(vault, caller, started, index)
+            work = Writing(vault, caller, started, index, purpose)
+            if last_join(vault.git_dir) is not None:
+                _complete(work)
             yield work
             work.bring_index()
+        except sqlite3.DatabaseError as problem:
+            raise _index_failed(vault, problem) from problem
         finally:
             index.close()
+
+
+def _complete(work: Writing) -> None:
+    """Complete what git itself merged here since a writer last looked."""
+    from clawmem.vault.merges import git_merged, looked_into, new_merges  # where people merge by hand
+
+    if git_merged(work.vault):
+        from clawmem.memory.completing import complete_merges
+
+        if complete_merges(work, new_merges(work.vault)):
+            work.bring_index()
+        looked_into(work.vault)
+
+
+def _index_failed(vault: Vault, problem: sqlite3.DatabaseError) -> ClawmemError:
+    """The error of an act whose index failed it; a damaged index is put away, and the next command builds a new one."""
+    if "locked" in str(problem):
+        return Locked("The search index is held by another process.", "Try again.")
+    discard(vault)
+    return StorageFailed(
+        f"The search index is damaged ({problem}), so this stopped.",
+        "Run the command again: it builds the index anew. What was committed before stays.",
+    )
 
 
 def with_fact(facts: Sequence[Fact], changed: Fact) -> list[Fact]:

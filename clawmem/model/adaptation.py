@@ -77,7 +77,8 @@ def change_in_words(before: Adaptation, after: Adaptation, seen: Outcomes) -> st
         if old != new
     ]
     told = [f"{count} {what}" for what, count in zip(Outcomes._fields, seen, strict=True) if count]
-    return f"{', '.join(moves)}: of what was promoted, {', '.join(told) or 'nothing has shown its worth yet'}"
+    what = "promoted or proposed" if seen.rejected else "promoted"
+    return f"{', '.join(moves)}: of what was {what}, {', '.join(told) or 'nothing has shown its worth yet'}"
 
 
 def outcomes_from_record(record: Mapping[str, Any]) -> Outcomes:

@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 from clawmem.errors import InvalidInput
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
+_DATED = re.compile(r"\d{1,4}[-/.]\d")
 _AGO = re.compile(r"(\d{1,4})\s*([dwmy])")
 _UNIT_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
@@ -67,14 +69,34 @@ def end_of(moment: str) -> str:
     return f"{moment}T23:59:59Z" if len(moment) == 10 else moment
 
 
-def covers(valid_from: str | None, valid_to: str | None, moment: str) -> bool:
-    """Whether the half-open interval [valid_from, valid_to) holds at `moment`; a missing end is open.
+def looks_like_a_date(text: str) -> bool:
+    """Whether somebody who wrote this surely meant a date, right or wrong."""
+    return _DATED.match(text.strip()) is not None
 
-    A bare day asks about its last instant, so what began on that day is true and what ended on it is not.
+
+def sortable(written: str | None) -> str | None:
+    """A time as some hand or program wrote it, in the form that sorts as text: a bare day, or UTC to the second.
+
+    A month or a year stands for its first day. None where it is no time: then it is unknown.
     """
-    instant = end_of(moment)
-    return (valid_from is None or _start(valid_from) <= instant) and (valid_to is None or instant < _start(valid_to))
+    if written is None or (len(written) == 20 and written[10] == "T" and written[19] == "Z"):
+        return written
+    given = written.strip()
+    try:
+        if _DAY.fullmatch(given):
+            return date.fromisoformat(given).isoformat()
+        if month := _MONTH.fullmatch(given):
+            return date(int(month[1]), int(month[2] or 1), 1).isoformat()
+        return stamp(moment_of(given))
+    except (ValueError, OverflowError):
+        return None
 
 
-def _start(moment: str) -> str:
-    return f"{moment}T00:00:00Z" if len(moment) == 10 else moment
+def covers(valid_from: str | None, valid_to: str | None, moment: str) -> bool:
+    """Whether the half-open interval [valid_from, valid_to) holds at `moment`; an unknown end is open.
+
+    A bare day asks about its last instant, so what began on that day is true and what ended on it is not. As text
+    a bare day sorts before any moment of that day, as the midnight it means.
+    """
+    instant, begin, end = end_of(moment), sortable(valid_from), sortable(valid_to)
+    return (begin is None or begin <= instant) and (end is None or instant < end)

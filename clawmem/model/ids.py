@@ -11,6 +11,7 @@ Entropy = Callable[[int], bytes]
 """A source of random bytes: given a count, returns that many."""
 
 FACT_PREFIX = "fact_"
+PROPOSAL_PREFIX = "prop_"
 SHORTEST = 4
 LONGEST = 32
 _FACT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")

@@ -20,6 +20,10 @@ _RUN = r"[A-Za-z0-9+/=_-]{32,}"
 _ASSIGNED = r"""(\\?["'`]?\s{0,3}(?::=|=>|==?|:)\s{0,3}|\s{1,3}(?:is|was):?\s{1,3})(\\?["'`]?)([^\s"'`,;]{6,200})"""
 _OPTION = r"""([ =]{1,3})(["'`]?)([^\s"'`,;]{6,200})"""
 _HEADER = r"\s{1,3}([A-Za-z0-9._~+/-]{16,}=*)"
+_PUBLIC = (
+    r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|CRL)-----[^-]*+"
+    r"(?:-{1,4}(?!-)[^-]*+)*+-----END"
+)
 _DISCORD = r"(?<![\w.-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![\w-])"
 
 
@@ -78,12 +82,20 @@ def _bare(text: str) -> Iterator[Hit]:
         for match in _compiled(_DISCORD).finditer(text):
             if looks_random(match[0].replace(".", ""), ""):
                 yield "discord-token", match.start(), match.end()
+    public = _public_blocks(text)
     for match in _compiled(_RUN).finditer(text):
+        if any(start <= match.start() < end for start, end in public):
+            continue
         before = text[max(0, match.start() - 200) : match.start()]
         word = before.rsplit(None, 1)[-1] if before and not before[-1].isspace() else ""
         follows = text[match.end() : match.end() + 1]
         if "://" not in word and follows != "@" and looks_random(match[0], before[-24:]):
             yield "random-token", match.start(), match.end()
+
+
+def _public_blocks(text: str) -> list[tuple[int, int]]:
+    """Where certificates, public keys and signatures stand: random to look at, and for everybody to see."""
+    return [match.span() for match in _compiled(_PUBLIC).finditer(text)] if "-----BEGIN " in text else []
 
 
 def _merged(found: list[Hit]) -> Iterator[Hit]:

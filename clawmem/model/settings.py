@@ -6,28 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
-from clawmem.model.entity import check_name
+from clawmem.model.entity import check_agent
+from clawmem.model.setting_values import Setting, Value, checked, wrong
 
 FILE = "clawmem.yaml"
 FORMAT = 1
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-Value = int | float | bool | str
-
-
-class Setting(NamedTuple):
-    """One key: its kind (int, float, bool, text, optional, variable, entity or choice), default, bounds or choices,
-    and meaning."""
-
-    key: str
-    kind: str
-    default: Value
-    about: str
-    low: float | None = None
-    high: float | None = None
-    choices: tuple[str, ...] = ()
-
 
 SETTINGS = (
     Setting("format", "int", FORMAT, "the layout of this vault; clawmem raises it, people leave it alone", 1, FORMAT),
@@ -44,12 +29,40 @@ SETTINGS = (
         choices=("refuse", "redact"),
     ),
     Setting("index.keyword", "choice", "fts5", "the engine behind keyword search", choices=("fts5", "whoosh")),
+    Setting(
+        "semantic.model",
+        "text",
+        "local",
+        "what finds by meaning: local (the model of the extra `semantic`, where it is installed), none, or an embedding"
+        " model as litellm names it",
+    ),
+    Setting("semantic.api_base", "optional", "", "where that model is served; empty: where its provider serves it"),
+    Setting(
+        "semantic.api_key_env", "variable", "", "the environment variable that holds its key, never the key itself"
+    ),
+    Setting("semantic.timeout_seconds", "float", 10.0, "how long to wait for one call of it, in seconds", 0.1, 3600),
+    Setting(
+        "semantic.max_seconds", "float", 60.0, "how long one heartbeat may embed, in seconds; the rest waits", 0, 86_400
+    ),
+    Setting("semantic.budget_cents", "float", 12.0, "the most one heartbeat's embedding may cost, in cents", 0, 1e6),
+    Setting("semantic.daily_cents", "float", 100.0, "the most one day's (UTC) embedding may cost, in cents", 0, 1e6),
     Setting("decay.archive_days", "int", 90, "days without access before a fact may be archived", 1, 36_500),
     Setting("decay.archive_score", "float", 0.2, "the score under which such a fact is archived", 0, 1),
     Setting("heartbeat.mentions_for_entity", "int", 3, "mentions that make a name an entity of its own", 1, 1000),
-    Setting("heartbeat.max_facts_per_event", "int", 8, "the most facts learned from one event", 1, 100),
+    Setting(
+        "heartbeat.max_facts_per_event",
+        "int",
+        8,
+        "the most facts learned from one event; up to four times as many from a long one",
+        1,
+        100,
+    ),
     Setting("promotion.max_facts", "int", 8, "the most facts promoted for one day", 0, 100),
     Setting("promotion.score", "float", 0.6, "the score from which a fact is worth thirty days", 0, 1),
+    Setting(
+        "promotion.margin", "float", 0.03, "how far under that score a person is asked whether it is promoted", 0, 1
+    ),
+    Setting("promotion.max_proposals", "int", 3, "the most promotions proposed to a person for one day", 0, 100),
     Setting("promotion.hour", "int", 3, "the hour, UTC, from which the heartbeat promotes the day before", 0, 23),
     Setting("memory.max_tokens", "int", 1500, "the most tokens of the generated part of MEMORY.md", 100, 100_000),
     Setting("tacit.repeats", "int", 3, "corrections or wishes of one kind that make a pattern", 2, 100),
@@ -96,8 +109,26 @@ SETTINGS = (
     Setting("llm.max_facts", "int", 8, "the most facts a model may find in one run", 0, 10_000),
     Setting("llm.max_tokens", "int", 2000, "the most tokens of one answer", 50, 1_000_000),
     Setting("git.sign", "bool", False, "whether commits are signed, with the key git is configured to use"),
+    Setting("sync.remote", "text", "origin", "which of git's remotes sync meets others at"),
+    Setting("sync.branch", "optional", "", "the branch there; empty: the one this vault is on"),
+    Setting(
+        "sync.conflict",
+        "choice",
+        "review",
+        "what sync does where two machines changed the same: keep both and ask (review), take one side, or fail",
+        choices=("newest", "ours", "theirs", "review", "fail"),
+    ),
+    Setting("sync.attempts", "int", 30, "how often sync tries where others push at the same moment", 1, 1000),
+    Setting("sync.timeout_seconds", "float", 300.0, "how long sync waits for the remote, in seconds", 1, 86_400),
     Setting("upkeep.loose_objects", "int", 2000, "loose git objects after which the vault is repacked", 100, 1_000_000),
 )
+# Keys of one agent, `agents.finance.write`; those of `default` are in force for every agent without its own.
+AGENTS, ANY_AGENT = "agents", "default"
+OF_AGENTS = (
+    Setting("write", "places", "own, life, records", "where the agent may write"),
+    Setting("read_only", "bool", False, "whether the agent only reads"),
+)
+_OF_AGENT: Mapping[str, Setting] = {setting.key: setting for setting in OF_AGENTS}
 BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}
 _GROUPS = frozenset(setting.key.split(".")[0] for setting in SETTINGS if "." in setting.key)
 _DEFAULTS: Mapping[str, Value] = {setting.key: setting.default for setting in SETTINGS}
@@ -114,7 +145,16 @@ class Settings(NamedTuple):
 
     def get(self, key: str) -> Value:
         """The value of a key; NotFound where there is no such setting."""
-        return self.values[setting_named(key).key]
+        setting = setting_named(key)
+        return self.values.get(setting.key, setting.default)
+
+    def agent_value(self, agent: str, key: str) -> Value:
+        """The value of an agent's key: its own, else that of every agent, else the default."""
+        for name in (agent, ANY_AGENT):
+            value = self.values.get(f"{AGENTS}.{name}.{key}")
+            if value is not None:
+                return value
+        return _OF_AGENT[key].default
 
     def whole(self, key: str) -> int:
         """The value of an int key."""
@@ -143,9 +183,21 @@ def setting_named(key: str) -> Setting:
     """The setting of a dotted key; NotFound, with the keys that come near, where there is none."""
     if key in BY_KEY:
         return BY_KEY[key]
+    if key.startswith(f"{AGENTS}."):
+        return _of_agent(key)
     near = [each for each in BY_KEY if key and (key in each or each.rsplit(".", 1)[-1] in key)]
     hint = f"Did you mean {' or '.join(near[:3])}? " if near else ""
     raise NotFound(f"There is no setting '{key}'.", f"{hint}`clawmem config list` shows them all.")
+
+
+def _of_agent(key: str) -> Setting:
+    """The setting of one agent, under its whole key."""
+    _, _, rest = key.partition(".")
+    agent, _, name = rest.rpartition(".")
+    if name not in _OF_AGENT or not agent:
+        known = " and ".join(f"{AGENTS}.ID.{each}" for each in _OF_AGENT)
+        raise NotFound(f"There is no setting '{key}'.", f"An agent has {known}.")
+    return _OF_AGENT[name]._replace(key=f"{AGENTS}.{check_agent(agent)}.{name}")
 
 
 def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
@@ -163,11 +215,24 @@ def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
     for key, value in given.items():
         if key in _GROUPS:
             raise InvalidInput(f"{FILE}: '{key}' holds several settings, not one value.", _HINT)
-        if key not in BY_KEY:
+        if key == AGENTS and value in (None, {}):
+            continue
+        if key == AGENTS or key.startswith(f"{AGENTS}."):
+            values.update(_agents_value(key, value) if value is not None else {})
+        elif key not in BY_KEY:
             unknown[key] = value
         elif value is not None:
             values[key] = checked(BY_KEY[key], value)
     return Settings(values, unknown)
+
+
+def _agents_value(key: str, value: object) -> dict[str, Value]:
+    """A value below `agents`. One that is not understood is an error: what was meant to forbid must not be ignored."""
+    try:
+        setting = _of_agent(key)
+    except NotFound as problem:
+        raise InvalidInput(f"{FILE}: {problem.message}", problem.hint) from None
+    return {setting.key: checked(setting, value)}
 
 
 _HINT = "`clawmem config list` shows every key, its value and what it means."
@@ -215,76 +280,5 @@ def parse_value(key: str, text: str) -> Value:
         try:
             value = int(given) if setting.kind == "int" else float(given)
         except ValueError:
-            raise _wrong(setting, given) from None
+            raise wrong(setting, given) from None
     return checked(setting, value)
-
-
-def checked(setting: Setting, value: object) -> Value:
-    """The value where it has the setting's kind and lies within its bounds; InvalidInput otherwise."""
-    if setting.kind == "bool" and isinstance(value, bool):
-        return value
-    if setting.kind in ("int", "float") and isinstance(value, int | float) and not isinstance(value, bool):
-        return _bounded(setting, value)
-    if setting.kind == "choice" and value in setting.choices:
-        return str(value)
-    if setting.kind in ("optional", "variable") and isinstance(value, str) and "\n" not in value:
-        return _variable(setting, value.strip()) if setting.kind == "variable" else value.strip()
-    if setting.kind in ("text", "entity") and isinstance(value, str) and value.strip() and "\n" not in value:
-        return _entity(setting, value) if setting.kind == "entity" else value.strip()
-    raise _wrong(setting, value)
-
-
-def _variable(setting: Setting, value: str) -> str:
-    """The name of a variable, in capitals or small letters: a key pasted here by mistake is mixed, and not repeated."""
-    if not value or (value.isascii() and value.isidentifier() and (value.isupper() or value.islower())):
-        return value
-    raise InvalidInput(
-        f"The setting {setting.key} must be {wanted(setting)}; what was given is not repeated here: it may be a key.",
-        f"It says {setting.about}.",
-    )
-
-
-def _entity(setting: Setting, value: str) -> str:
-    try:
-        return check_name(value)
-    except InvalidInput:
-        raise _wrong(setting, value) from None
-
-
-def _bounded(setting: Setting, value: int | float) -> int | float:
-    whole = isinstance(value, int) or value.is_integer()
-    if setting.kind == "int" and not whole:
-        raise _wrong(setting, value)
-    if not (setting.low is None or value >= setting.low) or not (setting.high is None or value <= setting.high):
-        raise _wrong(setting, value)
-    return int(value) if setting.kind == "int" else float(value)
-
-
-def _wrong(setting: Setting, value: object) -> InvalidInput:
-    shown = "true" if value is True else "false" if value is False else str(value)
-    return InvalidInput(
-        f"The setting {setting.key} is '{shown[:60]}', but must be {wanted(setting)}.",
-        f"It says {setting.about}; the default is {_shown(setting.default)}.",
-    )
-
-
-def wanted(setting: Setting) -> str:
-    """What values a setting takes, in words."""
-    if setting.kind == "choice":
-        return " or ".join(setting.choices)
-    if setting.kind == "bool":
-        return "true or false"
-    if setting.kind == "entity":
-        return "the name of an entity, such as areas/general"
-    if setting.kind == "optional":
-        return "text on one line, or nothing"
-    if setting.kind == "variable":
-        return "the name of an environment variable, or nothing"
-    if setting.kind == "text":
-        return "text on one line, in quotes where it could be read as a number or a date"
-    noun = "a whole number" if setting.kind == "int" else "a number"
-    return f"{noun} from {setting.low:,.10g} to {setting.high:,.10g}" if setting.high is not None else noun
-
-
-def _shown(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value) or "nothing"

@@ -12,6 +12,7 @@ from clawmem.model.dates import day_of
 from clawmem.model.entity import ROOTS, Entity, kind_of
 from clawmem.model.fact import ACTIVE, Fact, importance_of
 from clawmem.model.promotion import promotion_of
+from clawmem.model.quarantine import quarantined
 from clawmem.model.ranking import Standing, ordered
 from clawmem.model.text import one_line
 from clawmem.model.tiers import HOT, WARM, tier_of
@@ -133,7 +134,7 @@ def facts_block(name: str, facts: Iterable[Fact], now: datetime, maximum: int = 
 
     What was left out, cold facts included, is counted, with the command that shows it.
     """
-    active = {fact.id: fact for fact in facts if fact.status == ACTIVE}
+    active = {fact.id: fact for fact in facts if fact.status == ACTIVE and not quarantined(fact)}
     standings = ordered(_standing(fact, now) for fact in active.values())
     near = [each for each in standings if each.tier in (HOT, WARM)]
     # A stable sort: promoted facts first, each part in its order of standing.

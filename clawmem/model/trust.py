@@ -14,3 +14,27 @@ def rank(trust: str | None) -> int:
 def is_low(trust: str | None) -> bool:
     """Whether what the source says may never replace what a user or an agent said without a person."""
     return rank(trust) <= _RANKS["tool"]
+
+
+# What a source is called that is a program or a place on the net: the whole word, or the part before : / or a blank.
+_OUTSIDE = {
+    "external": "external", "web": "external", "http": "external", "https": "external", "browser": "external",
+    "website": "external", "webpage": "external", "www": "external", "feed": "external", "rss": "external",
+    "tool": "tool", "function": "tool", "mcp": "tool", "shell": "tool", "plugin": "tool",
+}  # fmt: skip
+
+
+def trust_of_source(source: str) -> str | None:
+    """The trust that a source's name itself tells of, such as `external` for `web:example.org`; None where it does
+    not say."""
+    word = source.strip().lower()
+    for mark in (":", "/", " "):
+        word = word.partition(mark)[0]
+    return _OUTSIDE.get(word)
+
+
+def trusted_as(trust: str | None, source: str, agent: str | None) -> str:
+    """The trust of a statement: what was given, at most what its source's name tells of, else who asks."""
+    told = trust_of_source(source)
+    given = trust or told or ("agent" if agent else "user")
+    return given if told is None or rank(given) <= rank(told) else told

@@ -1,8 +1,11 @@
-"""When facts stop being true: where a successor begins, never before they began themselves."""
+"""When facts are true: from where they begin to where a successor begins, never before they began themselves."""
 
 from __future__ import annotations
 
-from clawmem.model.fact import Fact
+from collections.abc import Iterable
+
+from clawmem.model.dates import covers, end_of, sortable
+from clawmem.model.fact import RETRACTED, Fact
 
 
 def ended_at(old: Fact, since: str) -> str:
@@ -11,3 +14,23 @@ def ended_at(old: Fact, since: str) -> str:
     if old.valid_from is not None and end < old.valid_from:
         return old.valid_from
     return end
+
+
+def true_at(fact: Fact, moment: str) -> bool:
+    """Whether the fact was true at a moment, as it is known now; a bare day asks about its last instant."""
+    return fact.status != RETRACTED and covers(fact.valid_from, fact.valid_to, moment)
+
+
+def why_untrue(fact: Fact, moment: str) -> str | None:
+    """Why the fact was not true at a moment, as a clause; None where it was."""
+    if fact.status == RETRACTED:
+        return "it was withdrawn, so it never was"
+    begin = sortable(fact.valid_from)
+    if begin and begin > end_of(moment):
+        return f"it holds only from {begin}"
+    return None if true_at(fact, moment) else f"it held only until {sortable(fact.valid_to)}"
+
+
+def true_instead(chain: Iterable[Fact], moment: str) -> Fact | None:
+    """The last fact of a chain, given oldest first, that was true at a moment."""
+    return next((fact for fact in reversed(list(chain)) if true_at(fact, moment)), None)

@@ -71,8 +71,13 @@ def _initialise(root: Path, environment: Mapping[str, str]) -> None:
     with writer_lock(state / "lock", _WAIT, "init"):
         (root / ".git" / "config.lock").unlink(missing_ok=True)
         git.run("init", "--quiet", "--template=", f"--initial-branch={BRANCH}", ".")
-        for key, value in _CONFIG.items():
-            git.run("config", "--local", key, value)
+        configure(git)
+
+
+def configure(git: Git) -> None:
+    """Give a new repository the settings of a vault's."""
+    for key, value in _CONFIG.items():
+        git.run("config", "--local", key, value)
 
 
 def _check_place(root: Path, inside_repository: bool) -> None:
@@ -89,8 +94,14 @@ def _check_place(root: Path, inside_repository: bool) -> None:
         )
     if root.is_dir() and any(root.iterdir()):
         raise Refused(f"{root} is not empty.", "Name an empty or a new folder.")
+    if not inside_repository:
+        refuse_nested(root)
+
+
+def refuse_nested(root: Path) -> None:
+    """Raise Refused where a place lies inside another git repository."""
     outer = next((folder for folder in root.resolve().parents if git_dir_of(folder)), None)
-    if outer is not None and not inside_repository:
+    if outer is not None:
         raise Refused(
             f"{root} lies inside the git repository {outer}.",
             "Choose a place outside it, or say --inside-repository to nest the vault there.",

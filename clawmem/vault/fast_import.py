@@ -25,28 +25,32 @@ def stream(changes: Sequence[Change], branch: str, parent: str | None, seconds: 
 def _commit(change: Change, mark: int, branch: str, parent: str | None, seconds: int) -> list[bytes]:
     parts = [f"commit {branch}\nmark :{mark}\n".encode()]
     if change.author is not None:
-        parts.append(_identity("author", change.author, seconds))
-    parts.append(_identity("committer", TOOL, seconds))
-    parts.append(_data(message(change).encode()))
+        parts.append(identity_line("author", change.author, seconds))
+    parts.append(identity_line("committer", TOOL, seconds))
+    parts.append(data_block(message(change).encode()))
     if parent is not None:
         parts.append(f"from {parent}\n".encode())
     for path, content in change.writes.items():
         if content is None:
-            parts.append(f"D {_quoted(path)}\n".encode())
+            parts.append(b"D " + quoted_path(path) + b"\n")
         else:
-            parts += [f"M 100644 inline {_quoted(path)}\n".encode(), _data(content)]
+            parts += [b"M 100644 inline " + quoted_path(path) + b"\n", data_block(content)]
     return parts
 
 
-def _identity(role: str, author: Author, seconds: int) -> bytes:
+def identity_line(role: str, author: Author, seconds: int) -> bytes:
+    """The line that says who and when; `role` is author or committer."""
     name = "".join(character for character in author.name if character not in "<>\n").strip() or "unknown"
     email = "".join(character for character in author.email if character not in "<>\n ")
     return f"{role} {name} <{email}> {seconds} +0000\n".encode()
 
 
-def _data(content: bytes) -> bytes:
+def data_block(content: bytes) -> bytes:
+    """Contents with their length before them."""
     return b"data %d\n%s\n" % (len(content), content)
 
 
-def _quoted(path: str) -> str:
-    return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def quoted_path(path: str) -> bytes:
+    """A path in quotes, as the stream wants it."""
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return b'"' + escaped.encode(errors="surrogateescape") + b'"'

@@ -91,8 +91,9 @@ class Git:
         printed, _ = process.communicate(b"")
         return printed if process.returncode == 0 else None
 
-    def blobs(self, names: Iterable[str]) -> dict[str, bytes | None]:
-        """The contents of `commit:path` names in one git process; None for each that does not exist."""
+    def blobs(self, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
+        """The contents of `commit:path` names in one git process; None for each that does not exist. `checked` are
+        they against the names that git has for them: it does so itself for loose objects, not for packed ones."""
         wanted = list(names)
         if not wanted:
             return {}
@@ -108,9 +109,23 @@ class Git:
                 position = end + 1
                 continue
             size = int(header[-1])
-            found[name] = stream[end + 1 : end + 1 + size]
+            found[name] = data = stream[end + 1 : end + 1 + size]
+            if checked:
+                _check_sound(name, header[0], header[1], data)
             position = end + 1 + size + 1
         return found
+
+
+def _check_sound(name: str, known_as: bytes, kind: bytes, data: bytes) -> None:
+    """Raise GitFailed where contents are not those that git names."""
+    import hashlib  # not needed by what reads from the index alone
+
+    digest = hashlib.sha1 if len(known_as) == 40 else hashlib.sha256
+    if digest(b"%s %d\0" % (kind, len(data)) + data).hexdigest().encode() != known_as:
+        raise GitFailed(
+            f"git's copy of {name.partition(':')[2] or name} is damaged.",
+            "Run `clawmem doctor --full`; restore the vault from a backup or another clone.",
+        )
 
 
 def failure(name: str, code: int, complaint: bytes) -> GitFailed:

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clawmem.errors import GitFailed, NotFound
-from clawmem.model.dates import moment_of, stamp
+from clawmem.errors import GitFailed
+from clawmem.model.dates import stamp
 from clawmem.model.entry import Entry, entry_of, escaped
+from clawmem.vault import points
 from clawmem.vault.git import failure
 from clawmem.vault.vault import Vault
 
@@ -54,26 +55,20 @@ class History:
 
     def named(self, text: str) -> Entry:
         """The commit that a name, the unique start of one, or `HEAD~2` stands for; NotFound where HEAD lacks it."""
-        name = self.resolve(text)
-        if name is None:
-            raise NotFound(f"There is no commit '{text}' in the vault.", "`clawmem log` shows the commits there are.")
-        if self.vault.git.try_run("merge-base", "--is-ancestor", name, "HEAD") is None:
-            raise NotFound(
-                f"The commit {name[:12]} is not part of this vault's history.", "`clawmem log` shows what is."
-            )
-        return self.entry(name)
+        return self.entry(points.named(self.vault, text))
+
+    def at(self, text: str, now: datetime) -> Entry | None:
+        """The commit that a name or a date stands for; None for a date before the first commit."""
+        point = points.point_at(self.vault, text, now)
+        return self.entry(point.commit) if point else None
 
     def resolve(self, text: str) -> str | None:
         """The full name of the commit that `text` stands for, or None."""
-        if not text or text.startswith("-") or not text.isprintable():
-            return None
-        printed = self.vault.git.try_run("rev-parse", "--verify", "--quiet", f"{text}^{{commit}}")
-        return printed.decode().strip() if printed else None
+        return points.commit_of(self.vault, text)
 
     def last_at(self, moment: str) -> str | None:
         """The last commit of the main line at or before an ISO time, or None where all are younger."""
-        printed = self.vault.git.run("rev-list", "-1", "--first-parent", f"--until={_git_time(moment)}", "HEAD", "--")
-        return printed.decode().strip() or None
+        return points.last_at(self.vault, moment)
 
     def places(self) -> Mapping[str, int]:
         """Each commit's place counted from HEAD backwards, no parent before its child."""
@@ -90,7 +85,14 @@ class History:
 
 @contextmanager
 def open_history(vault: Vault) -> Iterator[History]:
-    """Open the history; while it is open, this process has the scrubbed environment that git gets.
+    """Open the history; while it is open, this process has the scrubbed environment that git gets."""
+    with open_repository(vault) as repo:
+        yield History(vault, repo)
+
+
+@contextmanager
+def open_repository(vault: Vault, settings: Sequence[str] = ()) -> Iterator[Repo]:
+    """The vault's repository through GitPython, with more settings for git where some are named.
 
     GitPython copies the process's own environment for every git it starts, and reads GIT_ variables itself,
     so scrubbing there is the one place that holds.
@@ -101,10 +103,10 @@ def open_history(vault: Vault) -> Iterator[History]:
         except ImportError as problem:
             raise GitFailed("git was not found on this machine.", "Install git 2.30 or newer.") from problem
         repo = Repo(vault.root, expand_vars=False)
-        overrides = vault.git.command(())[2::2]
+        overrides = [*vault.git.command(())[2::2], *settings]
         repo.git.set_persistent_git_options(c=overrides)
         try:
-            yield History(vault, repo)
+            yield repo
         finally:
             repo.close()
 
@@ -147,17 +149,12 @@ def _options(wanted: Wanted) -> dict[str, Any]:
         options["author"] = escaped(wanted.author)
         options["regexp_ignore_case"] = True
     if wanted.since:
-        options["since"] = _git_time(wanted.since)
+        options["since"] = points.git_time(wanted.since)
     if wanted.until:
-        options["until"] = _git_time(wanted.until)
+        options["until"] = points.git_time(wanted.until)
     if wanted.paths:
         options["full_history"] = True
     return options
-
-
-def _git_time(moment: str) -> str:
-    """An ISO time as seconds: of written dates git guesses some, and takes far ones for today."""
-    return f"@{max(0, int(moment_of(moment).timestamp()))} +0000"
 
 
 def _pathspecs(paths: Sequence[str]) -> list[str]:

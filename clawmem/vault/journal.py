@@ -1,6 +1,7 @@
 """The access journal: each retrieval appends a line below `.git/clawmem/`; the heartbeat folds it into the facts.
 
-A line is the time and the ids that were shown. Reads therefore never commit, and counts survive until folded.
+A line is the time, the ids that were shown, and their checksum. Reads therefore never commit, and counts survive until
+folded. A line that does not have its checksum counts for nothing.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem.model.fact import Fact
+from clawmem.model.seal import seal
 from clawmem.vault.disk import write_whole
 from clawmem.vault.vault import Vault
 
 JOURNAL = "access.log"
 FOLDING = "access.folding"
+_SEAL = "#"
 
 
 class Access(NamedTuple):
@@ -26,8 +29,14 @@ class Access(NamedTuple):
 
 
 def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | None:
-    """Note that facts were shown; returns a sentence where the vault cannot be written, else None."""
-    line = (" ".join((moment, *fact_ids)) + "\n").encode()
+    """Note that facts were shown; returns a sentence where the vault cannot be written, else None.
+
+    A look at the past is no use of what is shown: nothing is noted then.
+    """
+    if vault.present is not None:
+        return None
+    said = " ".join((moment, *fact_ids))
+    line = f"{said} {_SEAL}{seal(said):08x}\n".encode()
     path = vault.state / JOURNAL
     try:
         vault.prepare_state()
@@ -76,13 +85,25 @@ def accesses(journal: bytes) -> dict[str, Access]:
     """The journal as counts per fact id."""
     counts: dict[str, Access] = {}
     for line in journal.decode(errors="replace").splitlines():
-        moment, *fact_ids = line.split(" ")
+        moment, fact_ids = parse_access(line) or ("", [])
         for fact_id in fact_ids:
             earlier = counts.get(fact_id)
             counts[fact_id] = (
                 Access(1, moment) if earlier is None else Access(earlier.count + 1, max(earlier.last, moment))
             )
     return counts
+
+
+def parse_access(line: str) -> tuple[str, list[str]] | None:
+    """The time and the ids of a line; None where its checksum is another. Lines of earlier versions have none."""
+    said, mark, checksum = line.rpartition(f" {_SEAL}")
+    if not mark:
+        moment, *fact_ids = line.split(" ")
+        return moment, fact_ids
+    if checksum != f"{seal(said):08x}":
+        return None
+    moment, *fact_ids = said.split(" ")
+    return moment, fact_ids
 
 
 def with_access(fact: Fact, counted: Mapping[str, Access]) -> Fact:

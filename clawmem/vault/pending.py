@@ -6,7 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clawmem.errors import GitFailed, StorageFailed
+from clawmem.errors import GitFailed, InvalidInput, StorageFailed
+from clawmem.model.layout import check_inside
+from clawmem.model.seal import seal
 from clawmem.vault.disk import beside
 from clawmem.vault.vault import Vault
 
@@ -27,7 +29,8 @@ class Pending(NamedTuple):
 
 def write_pending(vault: Vault, pending: Pending) -> None:
     """Note the transaction before its commit can land."""
-    vault.disk.replace(vault.state / _NAME, json.dumps(pending._asdict()).encode(), vault.state)
+    record = {**pending._asdict(), "seal": _seal(pending)}
+    vault.disk.replace(vault.state / _NAME, json.dumps(record).encode(), vault.state)
 
 
 def read_pending(vault: Vault) -> Pending | None:
@@ -37,12 +40,22 @@ def read_pending(vault: Vault) -> Pending | None:
         return None
     try:
         record = json.loads(data)
-        return Pending(record["parent"], tuple(record["paths"]), record["subject"], tuple(record["consumes"]))
-    except (ValueError, KeyError, TypeError):
+        pending = Pending(record["parent"], tuple(record["paths"]), record["subject"], tuple(record["consumes"]))
+        # Versions before the seal left none.
+        if record.get("seal", _seal(pending)) != _seal(pending):
+            raise ValueError("another seal")
+        for path in pending.paths:
+            check_inside(path)
+        return pending
+    except (ValueError, KeyError, TypeError, AttributeError, InvalidInput):
         raise StorageFailed(
             f"{vault.state / _NAME} is damaged, so an interrupted change cannot be finished.",
             "Compare `git status` in the vault with what you expect, then delete that file.",
         ) from None
+
+
+def _seal(pending: Pending) -> int:
+    return seal(pending.parent, *pending.paths, pending.subject, *pending.consumes)
 
 
 def is_pending(vault: Vault) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.errors import Refused
+from clawmem.errors import GitFailed, Refused
 
 _REF = "ref: "
+_HEX = frozenset("0123456789abcdefABCDEF")
 
 
 class Head(NamedTuple):
@@ -24,25 +26,27 @@ def git_dir_of(root: Path) -> Path | None:
         return dot_git
     if not dot_git.is_file():
         return None
-    text = dot_git.read_text(encoding="utf-8").strip()
-    return (root / text.removeprefix("gitdir: ")).resolve()
+    text = dot_git.read_text(encoding="utf-8", errors="replace").strip().replace("\0", "")
+    led_to = (root / text.removeprefix("gitdir: ")).resolve()
+    return led_to if led_to.is_dir() else None
 
 
 def common_dir_of(git_dir: Path) -> Path:
     """The folder that holds the shared refs: the git folder itself, but for linked work trees."""
     try:
-        text = (git_dir / "commondir").read_text(encoding="utf-8").strip()
+        text = (git_dir / "commondir").read_text(encoding="utf-8", errors="replace").strip()
     except (FileNotFoundError, NotADirectoryError):
         return git_dir
     return (git_dir / text).resolve()
 
 
 def read_head(git_dir: Path) -> Head:
-    """HEAD's branch and commit; FileNotFoundError where `git_dir` is no git folder."""
-    with open(git_dir / "HEAD", encoding="utf-8") as file:  # noqa: PTH123 - on every command's path
+    """HEAD's branch and commit; FileNotFoundError where `git_dir` is no git folder, GitFailed where one of git's
+    files is damaged."""
+    with open(git_dir / "HEAD", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - on every command's path
         text = file.read().strip()
     if not text.startswith(_REF):
-        return Head(None, text)
+        return Head(None, _name(text, "HEAD"))
     branch = text.removeprefix(_REF)
     if branch.endswith("/.invalid"):
         raise Refused(
@@ -51,17 +55,52 @@ def read_head(git_dir: Path) -> Head:
         )
     common = common_dir_of(git_dir)
     try:
-        with open(common / branch, encoding="utf-8") as file:  # noqa: PTH123
-            commit = file.read().strip()
-    except (FileNotFoundError, NotADirectoryError):
-        return Head(branch, _packed(common, branch))
-    return Head(branch, commit or None)
+        with open(common / branch, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            return Head(branch, _name(file.read().strip(), branch))
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
+        packed = _packed(common, branch)
+    if packed is None and _was_born(common, git_dir):
+        raise GitFailed(
+            f"HEAD names the branch {branch.removeprefix('refs/heads/')}, which has no commit, though the vault has a"
+            " history.",
+            "`git branch --all` shows the branches there are; go to the right one with `git switch`, or see"
+            " `git reflog`.",
+        )
+    return Head(branch, packed)
+
+
+def _name(text: str, place: str) -> str:
+    """The name of a commit, as git's file `place` gives it."""
+    if len(text) not in (40, 64) or not _HEX.issuperset(text):
+        raise GitFailed(
+            f".git/{place} is damaged: it holds no commit's name.",
+            f"`git reflog` shows the last good one; put it back with `git update-ref {place} COMMIT`.",
+        )
+    return text
+
+
+def _was_born(common: Path, git_dir: Path) -> bool:
+    """Whether there was a commit once: then a branch without one is a mistake, and a commit on it would begin a
+    history of its own."""
+    signs = (common / "packed-refs", git_dir / "clawmem" / "index.sqlite")
+    return any(sign.exists() for sign in signs) or any((common / "refs" / "heads").rglob("*"))
 
 
 def _packed(common: Path, branch: str) -> str | None:
     try:
-        text = (common / "packed-refs").read_text(encoding="utf-8")
+        text = (common / "packed-refs").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return None
     ending = f" {branch}"
-    return next((line[: -len(ending)] for line in text.splitlines() if line.endswith(ending)), None)
+    found = next((line[: -len(ending)] for line in text.splitlines() if line.endswith(ending)), None)
+    return None if found is None else _name(found, "packed-refs")
+
+
+def last_join(git_dir: Path) -> str | None:
+    """What changes whenever git itself merges, pulls or rebases here; None where it never did."""
+    path = git_dir / "ORIG_HEAD"
+    try:
+        when = os.stat(path).st_mtime_ns  # noqa: PTH116 - on every writer's path
+        return f"{path.read_text(encoding='utf-8').strip()} {when}"
+    except (FileNotFoundError, NotADirectoryError):
+        return None

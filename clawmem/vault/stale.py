@@ -77,6 +77,19 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return facts.st_ino, facts.st_ctime_ns
 
 
+def git_at_work(vault: Vault) -> bool:
+    """Whether a git process works in the vault, such as one that serves a clone; False where they cannot be seen."""
+    processes = Path("/proc")
+    if not sys.platform.startswith("linux") or not (processes / "self").exists():
+        return False
+    places = {vault.root.resolve(), vault.git_dir.resolve()}
+    return any(_is_git_in(entry, places, vault.git_dir / "none") for entry in _processes())
+
+
+def _processes() -> list[Path]:
+    return [entry for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
 def _git_at_work(vault: Vault, lock: Path) -> bool:
     """Whether some live process holds the lock: a git in the vault, or anything that has the lock file open.
 
@@ -86,8 +99,7 @@ def _git_at_work(vault: Vault, lock: Path) -> bool:
     if not sys.platform.startswith("linux") or not (processes / "self").exists():
         return _is_young(lock)
     places = {vault.root.resolve(), vault.git_dir.resolve()}
-    entries = [entry for entry in processes.iterdir() if entry.name.isdigit()]
-    return any(_is_git_in(entry, places, lock) or _has_open(entry, lock.resolve()) for entry in entries)
+    return any(_is_git_in(entry, places, lock) or _has_open(entry, lock.resolve()) for entry in _processes())
 
 
 def _is_young(lock: Path) -> bool:

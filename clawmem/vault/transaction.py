@@ -87,6 +87,10 @@ class Transaction:
         clear_halves(self.vault)
         keep_verbatim(self.vault)
         _refuse_unfinished(self.vault)
+        if (self.vault.state / "redacting.json").exists():
+            from clawmem.vault.redaction import resume  # only after a redaction that was killed
+
+            self.notices.append(resume(self.vault))
         self._settle()
         self._scan = self._early() or start_scan(self.vault)
         if eager:
@@ -222,6 +226,23 @@ class Transaction:
         for path in final:
             if self.vault.read(path) != self._read[path]:
                 raise Locked(f"{path} was edited while this ran; nothing was written.", "Run the command again.")
+        self._refuse_altered(final)
+
+    def _refuse_altered(self, final: Mapping[str, bytes | None]) -> None:
+        """What git took for unchanged must be what HEAD holds: git looks at a file's times and size, and a disk that
+        alters a byte changes neither."""
+        standing = [path for path in final if self._read[path] is not None]
+        head = self.vault.head().commit
+        if head is None or not standing:
+            return
+        # Compared whole, so that a damaged object of git's shows as well.
+        for path, data in self.vault.contents_at(head, standing, checked=False).items():
+            if data is not None and data != self._read[path]:
+                raise Locked(
+                    f"{path} is not what its last commit holds: it was edited while this ran, or the disk altered it;"
+                    " nothing was written.",
+                    "Run the command again; if it says the same, run `clawmem doctor`.",
+                )
 
     def _finish(self, changes: Sequence[Change], final: Mapping[str, bytes | None]) -> None:
         """The commits are reachable: whatever fails from here on, the next command completes."""
@@ -262,6 +283,8 @@ def transaction(
 ) -> Iterator[Transaction]:
     """Take the writer lock and begin; `wait` defaults to the vault's `lock.wait_seconds`, `eager` is for acts that
     will surely make one small commit."""
+    if vault.present is not None:
+        raise Refused("The past cannot be changed.", "`clawmem undo` takes a change back with a new commit.")
     vault.prepare_state()
     limit = float(vault.settings.get("lock.wait_seconds")) if wait is None else wait
     with writer_lock(vault.state / "lock", limit, purpose) as descriptor:
@@ -295,9 +318,10 @@ def _refuse_unfinished(vault: Vault) -> None:
         )
     for name, what in _UNFINISHED.items():
         if (vault.git_dir / name).exists():
+            ours = "`clawmem sync --continue`" if what == "merge" else f"`git {what} --continue`"
             raise NeedsPerson(
                 f"A git {what} is unfinished in the vault.",
-                f"Finish it with `git {what} --continue` or drop it with `git {what} --abort`.",
+                f"Finish it with {ours} or drop it with `git {what} --abort`.",
             )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import NoVault, Refused, Unreadable
 from clawmem.model.layout import CATALOG, SETTINGS, check_inside
+from clawmem.model.seal import seal
 from clawmem.model.settings import Settings, settings_from_mapping
 from clawmem.vault.disk import Disk
 from clawmem.vault.git import Git
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
 
 
 class Vault:
-    """One memory on disk. Reads need nothing but the files; git runs only where a method says so."""
+    """One memory on disk. Reads need nothing but the files; git runs only where a method says so.
+
+    `present` is None here; where this is the vault as it was (`vault/past.py`), it is the vault as it is.
+    """
+
+    present: Vault | None = None
 
     def __init__(self, root: Path, environment: Mapping[str, str], disk: Disk | None = None) -> None:
         git_dir = git_dir_of(root)
@@ -119,11 +125,9 @@ class Vault:
         The parsed form is kept as JSON beside the index, keyed by the file's size and times, because
         importing a YAML parser costs a tenth of a whole command.
         """
-        try:
-            facts = os.stat(self.path(name))  # noqa: PTH116 - on every command's path
-        except (FileNotFoundError, NotADirectoryError):
+        key = self._state_of(name)
+        if key is None:
             return None
-        key = [facts.st_size, facts.st_mtime_ns, facts.st_ino]
         kept = self.state / f"{name}.json"
         known = self.disk.read(kept)
         if known is not None:
@@ -131,16 +135,24 @@ class Vault:
                 entry = json.loads(known)
             except ValueError:
                 entry = {}
-            if isinstance(entry, dict) and entry.get("key") == key:
+            if isinstance(entry, dict) and entry.get("key") == key and entry.get("seal") == _seal(entry):
                 return entry["value"]
         value = json.loads(json.dumps(parse_yaml(self.read_text(name) or "", name), default=str))
         self._keep(kept, {"key": key, "value": value})
         return value
 
+    def _state_of(self, name: str) -> list[Any] | None:
+        """What changes where a file changes; None where there is none."""
+        try:
+            facts = os.stat(self.path(name))  # noqa: PTH116 - on every command's path
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return [facts.st_size, facts.st_mtime_ns, facts.st_ino]
+
     def _keep(self, path: Path, entry: Mapping[str, Any]) -> None:
         try:
             self.prepare_state()
-            self.disk.replace(path, json.dumps(entry).encode(), self.state)
+            self.disk.replace(path, json.dumps({**entry, "seal": _seal(entry)}).encode(), self.state)
         except OSError:
             # A read-only or full disk: the file is parsed again next time, nothing is lost.
             return
@@ -150,6 +162,13 @@ class Vault:
         printed = self.git.run("ls-tree", "-r", "-z", "--name-only", commit, "--", *folders)
         return [name for name in printed.decode(errors="surrogateescape").split("\0") if name]
 
+    def blobs_at(self, commit: str, *folders: str) -> dict[str, tuple[str, int]]:
+        """Each path in a commit below some folders, with the name of its content and its bytes. Runs git."""
+        printed = self.git.run("ls-tree", "-r", "-l", "-z", commit, "--", *folders)
+        rows = (row.split("\t", 1) for row in printed.decode(errors="surrogateescape").split("\0") if row)
+        described = ((path, about.split()) for about, path in rows)
+        return {path: (words[2], int(words[3]) if words[3].isdigit() else 0) for path, words in described}
+
     def changed_between(self, old: str, new: str) -> list[str] | None:
         """The paths that differ between two commits, or None where one of them is unknown. Runs git."""
         printed = self.git.try_run("diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new)
@@ -157,10 +176,14 @@ class Vault:
             return None
         return [name for name in printed.decode(errors="surrogateescape").split("\0") if name]
 
-    def contents_at(self, commit: str, names: Iterable[str]) -> dict[str, bytes | None]:
-        """The contents of many files in one commit. Runs git once."""
-        found = self.git.blobs(f"{commit}:{name}" for name in names)
+    def contents_at(self, commit: str, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
+        """The contents of many files in one commit. Runs git once; what it gives is `checked` unless told."""
+        found = self.git.blobs((f"{commit}:{name}" for name in names), checked)
         return {name.split(":", 1)[1]: data for name, data in found.items()}
+
+
+def _seal(entry: Mapping[str, Any]) -> int:
+    return seal(entry.get("value"))
 
 
 def _parts(root: Path, name: str) -> Iterator[str]:

@@ -14,9 +14,13 @@ _ATTRIBUTES = "".join(f"{kind} -text -filter -ident -working-tree-encoding\n" fo
 
 
 def keep_verbatim(vault: Vault) -> None:
-    """Tell git to convert nothing in the files that clawmem owns; rules that a person wrote there are left alone."""
+    """Tell git to convert nothing in the files that clawmem owns, and how to merge them, once; rules that a person
+    wrote there are left alone."""
     path = _rules(vault)
     if vault.disk.read(path) is None:
+        from clawmem.vault.driver import install_driver  # a clone that clawmem meets for the first time
+
+        install_driver(vault)
         vault.disk.replace(path, _ATTRIBUTES.encode(), vault.state)
 
 

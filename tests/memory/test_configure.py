@@ -25,6 +25,8 @@ def again(vault: Vault) -> Vault:
 
 
 def test_a_change_is_one_commit_of_one_line(vault: Vault, caller: Caller) -> None:
+    change_setting(vault, caller, "agents.finance.write", "own, settings")
+    vault = again(vault)
     before = (vault.root / "clawmem.yaml").read_text().split("\n")
     done = change_setting(vault, caller._replace(agent="finance"), "lock.wait_seconds", "60")
     assert (done.old, done.new, done.commit) == (10.0, 60.0, vault.head().commit)

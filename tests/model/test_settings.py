@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.model.setting_values import Setting
 from clawmem.model.settings import (
     BY_KEY,
     DEFAULTS,
     FORMAT,
     SETTINGS,
-    Setting,
     Settings,
     parse_value,
     settings_from_mapping,

@@ -76,3 +76,19 @@ def test_a_real_model_speaks_the_protocol(
     for fact in clawmem("list", "--json").data["facts"]:
         start, end = fact["source_span"]
         assert ledger[fact["source_event"]].text[start:end] == fact["source_text"]
+
+
+def test_a_real_model_judges_what_thirty_days_are_worth(clawmem: Command, address: str) -> None:
+    for key, value in {**SLOW, "llm.api_base": address}.items():
+        assert clawmem("config", "set", key, value).code == 0
+    for statement in ("Nora is allergic to penicillin.", "It rained on the way home."):
+        assert clawmem("remember", statement, "--entity", "areas/people/nora").code == 0
+    done = clawmem("promote", "--explain", "--json")
+    # As above: an answer that was cut off is no answer, and the rules judge then.
+    assert done.code in (0, 13, 14), done.err
+    assert done.data["model"]["task"] == "promotion"
+    assert done.data["model"]["answer_tokens"] > 0
+    assert done.code or done.data["model"]["judged"] >= 1
+    judged = [one for one in done.data["candidates"] if one["reasons"][0].startswith("openai/smollm2: ")]
+    assert len(judged) == done.data["model"]["judged"]
+    assert all(0 <= one["score"] <= 1 for one in judged)

@@ -58,7 +58,7 @@ def test_readers_that_are_killed_lose_at_most_their_last_line(vault: Vault, envi
         reader.kill()
         reader.wait()
     lines = unfolded(vault).decode().splitlines()
-    assert set(lines) == {"2026-11-21T09:30:00Z fact_x fact_all"}
+    assert set(lines) == {"2026-11-21T09:30:00Z fact_x fact_all #3909abe8"}
     assert accesses(unfolded(vault))["fact_all"].count == len(lines)
 
 

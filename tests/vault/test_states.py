@@ -30,7 +30,8 @@ def test_a_detached_head_is_refused_and_nothing_is_lost(vault: Vault, environmen
 
 
 def _diverge(vault: Vault, environment: dict[str, str]) -> None:
-    """Two branches that changed the same line of MEMORY.md."""
+    """Two branches that changed the same line of MEMORY.md, and a git that was not told how clawmem merges."""
+    git(vault.root, environment, "config", "--remove-section", "merge.clawmem")
     page = vault.root / "MEMORY.md"
     git(vault.root, environment, "checkout", "-q", "-b", "side")
     page.write_text("# Theirs\n")
@@ -71,6 +72,7 @@ def test_a_revert_under_way(vault: Vault, environment: dict[str, str]) -> None:
 
 def test_conflict_marks_of_a_stash_stop_only_their_file(vault: Vault, environment: dict[str, str]) -> None:
     """`git stash pop` leaves unmerged entries in the index and no other trace."""
+    git(vault.root, environment, "config", "--remove-section", "merge.clawmem")
     page = vault.root / "MEMORY.md"
     page.write_text("# Stashed\n")
     git(vault.root, environment, "stash", "-q")

@@ -1,0 +1,268 @@
+"""Redact: a secret that got in is taken out of all history, openly: what it did is said, and a tombstone stays."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput, NotFound, NotPermitted
+from clawmem.index.lookup import Placed, all_facts, event_day, find, learned_from
+from clawmem.index.refresh import open_index
+from clawmem.index.store import Index
+from clawmem.memory.evidence import find_event
+from clawmem.model.caller import Caller
+from clawmem.model.change import Change, subject_line, trailers
+from clawmem.model.codec import fact_from_record, fact_to_line, parse_items, render_items
+from clawmem.model.dates import stamp
+from clawmem.model.entity import items_path
+from clawmem.model.event import Event, ledger_path, parse_events
+from clawmem.model.fact import Fact
+from clawmem.model.redaction import (
+    RECORD,
+    SHORTEST,
+    Record,
+    fitted,
+    hard_to_guess,
+    holds,
+    needles,
+    redacted,
+    secrets_in,
+    with_record,
+)
+from clawmem.vault import redaction
+from clawmem.vault.fast_import import stream
+from clawmem.vault.pending import Pending, write_pending
+from clawmem.vault.rewriting import ASIDE, Rewritten, rehearse, rewrite
+from clawmem.vault.transaction import Transaction, transaction
+from clawmem.vault.vault import Vault
+
+_A_PERSON = "a person"
+
+
+class Redacted(NamedTuple):
+    """What a redaction did, or on a dry run would do: the commits that held the text, how many commits have new names,
+    the facts and events that held it, the branch's commit before and after, where it still is, the remotes that still
+    have it, asides."""
+
+    commits: tuple[str, ...]
+    renamed: int
+    facts: tuple[Placed, ...]
+    events: tuple[str, ...]
+    old_head: str
+    new_head: str | None
+    remains: tuple[str, ...]
+    remotes: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+
+
+class What(NamedTuple):
+    """What is to go: the credentials of a fact or of an event (all of its text where there are none), or a text."""
+
+    fact: str | None = None
+    event: str | None = None
+    pattern: str | None = None
+
+
+class _Held(NamedTuple):
+    """What of the vault as it stands holds the text: facts, events with their days, and facts that cite those."""
+
+    facts: tuple[Placed, ...]
+    events: Mapping[str, str]
+    citing: tuple[Placed, ...]
+
+
+def redact(vault: Vault, what: What, caller: Caller, reason: str | None = None, dry_run: bool = False) -> Redacted:
+    """Take a secret out of all history and everything kept beside it, then look for it everywhere.
+
+    Raises NotPermitted for an agent, NotFound where nothing holds it, Refused or NeedsPerson where history cannot be
+    rewritten whole.
+    """
+    if caller.agent:
+        raise NotPermitted(
+            f"The agent {caller.agent} may not rewrite history.",
+            "A person runs this, without --agent and CLAWMEM_AGENT.",
+        )
+    with transaction(vault, caller.now, "redact") as started:
+        started.adopt()
+        redaction.check_can_redact(vault)
+        texts, held = _looked_up(vault, what)
+        wanted = needles(texts)
+        refs = redaction.refs_of(vault)
+        would = rehearse(vault, _commits(refs), partial(redacted, wanted=wanted))
+        heads = (vault.head().commit or "", None)
+        if dry_run or not would.held:
+            left = redaction.remains(vault, partial(holds, wanted=wanted)) if not would.held else []
+            if not would.held and not left:
+                raise NotFound("No commit and no file holds that text.", "Give it exactly as it was written.")
+            if dry_run or not any(one.startswith(".git") for one in left):
+                return _told(vault, would, held, wanted, heads, left, started)
+        return _done(started, texts, held, refs, caller, reason)
+
+
+def _looked_up(vault: Vault, what: What) -> tuple[tuple[str, ...], _Held]:
+    index = open_index(vault)
+    try:
+        texts = _texts(vault, index, what)
+        return texts, _held(vault, index, needles(texts))
+    finally:
+        index.close()
+
+
+def _texts(vault: Vault, index: Index, what: What) -> tuple[str, ...]:
+    if what.pattern is not None:
+        found: tuple[str, ...] = (what.pattern.strip("\n"),)
+    elif what.event is not None:
+        event = find_event(vault, index, what.event)
+        if event is None:
+            raise NotFound(f"There is no event '{what.event}'.", "A fact names its event: `clawmem show ID`.")
+        found = secrets_in([event.text])
+    elif what.fact is not None:
+        fact = find(index, what.fact).fact
+        found = secrets_in([fact.fact, fact.object, fact.subject, fact.source_text])
+    else:
+        raise InvalidInput("Nothing is named.", "Name a fact, or --event ID, or --pattern TEXT (or - for stdin).")
+    short = next((text for text in found if len(text) < SHORTEST), None)
+    if short is not None:
+        raise InvalidInput(
+            f"The text has only {len(short)} characters, and would be taken out of every word that holds it.",
+            f"Give at least {SHORTEST}.",
+        )
+    return found
+
+
+def _held(vault: Vault, index: Index, wanted: Sequence[bytes]) -> _Held:
+    facts = tuple(one for one in all_facts(index) if holds(fact_to_line(one.fact).encode(), wanted))
+    events: dict[str, str] = {}
+    for path in sorted((vault.root / "ledger").glob("*.jsonl")):
+        name = f"ledger/{path.name}"
+        data = vault.read(name) or b""
+        for event in parse_events(data, name) if holds(data, wanted) else ():
+            if holds(event.text.encode(errors="surrogatepass"), wanted):
+                events[event.id] = event_day(index, event.id) or path.stem
+    known = {one.fact.id for one in facts}
+    citing = (one for event in events for one in learned_from(index, event) if one.fact.id not in known)
+    return _Held(facts, events, tuple(citing))
+
+
+def _commits(refs: Sequence[redaction.Ref]) -> list[str]:
+    """The refs whose history is written anew; tags that are objects of their own are made anew after."""
+    return [ref.name for ref in refs if ref.kind == "commit" and not ref.name.startswith("refs/remotes/")]
+
+
+def _done(
+    started: Transaction, texts: Sequence[str], held: _Held, refs: Sequence[redaction.Ref], caller: Caller,
+    reason: str | None,
+) -> Redacted:  # fmt: skip
+    vault = started.vault
+    head = vault.head()
+    wanted = needles(texts)
+    assert head.branch and head.commit
+    redaction.begin(vault)
+    new = rewrite(vault, _commits(refs), partial(redacted, wanted=wanted))
+    base = new.names[head.commit]
+    change = _tombstone(vault, texts, held, new, base, caller, reason) if new.held else None
+    tip = _recorded(vault, change, head.branch, base, caller) if change else base
+    paths = vault.changed_between(head.commit, tip) or []
+    write_pending(vault, Pending(head.commit, tuple(paths), change.subject if change else "", ()))
+    moves = _moves(vault, refs, new, wanted)
+    moves[head.branch] = (head.commit, tip)
+    redaction.switch(vault, moves)
+    left = tuple(redaction.remains(vault, partial(holds, wanted=wanted)))
+    return _told(vault, new, held, wanted, (head.commit, tip), left, started)
+
+
+def _recorded(vault: Vault, change: Change, branch: str, base: str, caller: Caller) -> str:
+    """Commit the tombstone on top of the new history, aside; the branch follows with all others."""
+    aside = ASIDE + branch.removeprefix("refs/")
+    given = stream([change], aside, base, int(caller.now.timestamp()))
+    return vault.git.run("fast-import", "--quiet", "--done", given=given).decode().split()[-1]
+
+
+def _moves(
+    vault: Vault, refs: Sequence[redaction.Ref], new: Rewritten, wanted: Sequence[bytes]
+) -> dict[str, tuple[str, str | None]]:
+    """Where each ref goes. Those that follow remotes go away: what they name is not the remote's any more."""
+    moves: dict[str, tuple[str, str | None]] = {}
+    for ref in refs:
+        if ref.name.startswith("refs/remotes/"):
+            moves[ref.name] = (ref.target, None)
+        elif ref.kind == "tag":
+            moves[ref.name] = (ref.target, _tag(vault, ref, new, wanted))
+        elif ref.target in new.names:
+            moves[ref.name] = (ref.target, new.names[ref.target])
+    return moves
+
+
+def _tag(vault: Vault, ref: redaction.Ref, new: Rewritten, wanted: Sequence[bytes]) -> str | None:
+    """The tag anew, on the new commit; away with it where that commit is on no branch."""
+    if ref.commit not in new.names:
+        return None
+    text = vault.git.run("cat-file", "tag", ref.target).replace(ref.commit.encode(), new.names[ref.commit].encode())
+    return vault.git.run("hash-object", "-t", "tag", "-w", "--stdin", given=redacted(text, wanted)).decode().strip()
+
+
+def _tombstone(
+    vault: Vault, texts: Sequence[str], held: _Held, new: Rewritten, base: str, caller: Caller, reason: str | None
+) -> Change:
+    """The commit that says what was done: the record, each fact marked, and the spans of quotes where they are now."""
+    at = stamp(caller.now)
+    head = vault.head().commit
+    record = Record(
+        at, _A_PERSON, reason, tuple(one.fact.id for one in held.facts), tuple(held.events), len(new.held),
+        head if hard_to_guess(texts) else None, base,
+    )  # fmt: skip
+    kept = vault.contents_at(base, [RECORD])[RECORD]
+    writes: dict[str, bytes | None] = {RECORD: with_record(kept, record)}
+    writes.update(_items(vault, held, base, {"at": at, **({"reason": reason} if reason else {})}))
+    words = f"a secret, out of {len(new.held)} commits" + (f" (because: {reason})" if reason else "")
+    said = trailers(
+        "redact",
+        facts=[one.fact.id for one in held.facts],
+        entities=list(dict.fromkeys(one.entity for one in held.facts)),
+        session=caller.session,
+        events=held.events,
+    )
+    return Change(subject_line("redact", "vault", words), writes, said)
+
+
+def _items(vault: Vault, held: _Held, base: str, remark: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    events = _events_after(vault, held, base)
+    marked = {one.fact.id for one in held.facts}
+    by_entity: dict[str, set[str]] = defaultdict(set)
+    for one in (*held.facts, *held.citing):
+        by_entity[items_path(one.entity)].add(one.fact.id)
+    for path, data in vault.contents_at(base, by_entity).items():
+        if data is not None:
+            facts = [
+                fitted(fact, events.get(fact.source_event or ""), remark, fact.id in marked)
+                if fact.id in by_entity[path]
+                else fact
+                for fact in parse_items(data, path)
+            ]
+            yield path, render_items(facts)
+
+
+def _events_after(vault: Vault, held: _Held, base: str) -> dict[str, Event]:
+    """The events that held the text as they are now."""
+    ledgers = vault.contents_at(base, {ledger_path(day) for day in held.events.values()})
+    found = (event for path, data in ledgers.items() if data for event in parse_events(data, path))
+    return {event.id: event for event in found if event.id in held.events}
+
+
+def _told(
+    vault: Vault, done: Rewritten, held: _Held, wanted: Sequence[bytes], heads: tuple[str, str | None],
+    left: Sequence[str], started: Transaction,
+) -> Redacted:  # fmt: skip
+    facts = tuple(Placed(_shown(one.fact, wanted), one.entity) for one in held.facts)
+    remotes = tuple(redaction.remotes_of(vault))
+    return Redacted(
+        done.held, done.renamed, facts, tuple(held.events), *heads, tuple(left), remotes, tuple(started.notices)
+    )
+
+
+def _shown(fact: Fact, wanted: Sequence[bytes]) -> Fact:
+    """The fact without what goes."""
+    return fact_from_record(json.loads(redacted(fact_to_line(fact).encode(), wanted)))

@@ -1,0 +1,84 @@
+"""Whether a text speaks to whoever reads it instead of telling something: what a fact from outside may not do.
+
+No list of attacks is ever complete, so this asks the other way round: a fact is a statement. A sentence in the
+imperative, one about "you", or one about what an assistant has to do is none, whatever it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+# Words that are hardly ever anything but a verb: they begin an order whatever follows.
+_VERBS = (
+    "accept accomplish acknowledge act add adopt advise allow append apply approve arrange ask assume assure "
+    "attach attend avoid be become begin behave believe bring bypass carry choose cite claim collect compare "
+    "comply conceal confirm congratulate connect consider contact continue convert convince create decide decode "
+    "defend delete deliver deny deposit describe disable disclose discuss disregard do download eliminate email "
+    "embed enable encode encourage enrol enter erase execute exfiltrate expand explain expose extract fetch "
+    "follow forget format generate get give glorify go grant hand hide hurry ignore imagine include inform insert "
+    "insist inspect install instruct invent invoke join keep learn leave let list listen locate look make "
+    "memorize mention modify navigate neglect never obey obtain offer omit overwrite paste perform pick place "
+    "pose prefer prepare present pretend prioritize proceed promote provide publish pursue push put quote reboot "
+    "recommend redirect refer refuse reject relay remember remind remove rename render repeat replace reply "
+    "respond restart restore reveal rewrite roleplay save say select send set settle share simulate skip speak "
+    "start steal stop store submit subscribe suggest summarise summarize switch take tell treat trust try type "
+    "understand unlock unsubscribe upload urge use verify wait warn wipe withdraw write "
+).split()
+# Words that are nouns as often: they begin an order where what follows could not follow a noun.
+_NOUNS_TOO = (
+    "access address answer bill book buy call change check click close command copy cost credit deal delay "
+    "display drop end fill focus force forward grade head help hold index input issue label lead link load lock "
+    "log mail mark move name note open order output pass pay plan play point post praise print process produce "
+    "promote purchase query rank rate read record release report request research return review run search see "
+    "ship show sign sort state stay support target test text tip touch track trade transfer translate travel turn "
+    "update upgrade view visit vote wire work "
+).split()
+_AFTER_VERB = (
+    r"(?:the|a|an|all|any|every|each|this|that|these|those|my|our|your|their|his|her|its|it|them|us|me|him|everything|"
+    r"nothing|anything|only|now|here|back|what|whatever|how|as|into|out|up|down|off|away|immediately|silently|both|more|"
+    r"no|not|and|https?:\S*)\b"
+)
+_POLITE = (
+    r"(?:(?:please|pls|kindly|now|then|next|first|finally|also|always|just|simply|instead|immediately|secretly|quietly|"
+    r"henceforth|from now on|going forward|in future|and|but|so|do not|don't|don’t|never|you must|important|warning|"
+    r"reminder|hint|tip|note|todo|step \d+|system|user|ai|assistants?|agents?|models?|bots?),?:?\s+){0,4}"
+)
+_BEGIN = r"(?:^|[.!?:;>)\]\n|]\s*|,\s+|\s[-–—]\s+|@\w+[,:]?\s+|\band (?:then )?|\bthen )[\s\"'“”‘’*_#-]*"
+_BARE = r"(?:^|[.!?:>)\]\n|]\s+|^\W*)[\s\"'“”‘’*_#-]*"
+_DO = rf"(?:{'|'.join(_VERBS)})(?!-)\b(?! (?:is|are|was|were|has|had|of)\b)(?=\s+\S|[^\w\s]|$)"
+_DO_IT = rf"(?:{'|'.join(_NOUNS_TOO)})\s+(?=(?:{_AFTER_VERB}))"
+_MUST = (
+    r"(?:must|should|shall|has to|have to|needs? to|ought to|(?:is|are) (?:to|asked to|told to|required to|"
+    r"instructed to|expected to|advised to|requested to|obliged to))\b(?! be\b)"
+)
+_HELPERS = (
+    r"(?:AIs?|LLMs?|(?:large )?language models?|chat ?bots?|"
+    r"assistants?(?! (?:manager|professor|coach|director|editor))|"
+    r"(?<!build )(?<!monitoring )agents?(?! of\b)|ChatGPT|Claude|Copilot|Gemini|(?:LLM|AI|machine) readers?)"
+)
+_PATTERNS = (
+    r"\byou\b(?!['’]?(?:tube|gov))",
+    rf"{_BARE}{_POLITE}{_DO}",
+    rf"{_BEGIN}(?:please|kindly|do not|don't|don’t|always|never|secretly|quietly|immediately)\s+(?:\w+ly\s+)?"
+    rf"(?:{'|'.join((*_VERBS, *_NOUNS_TOO, 'be'))})\b",
+    rf"{_BARE}{_POLITE}{_DO_IT}",
+    rf"(?:[,;]\s+|\band (?:then )?|\bthen |\bso )(?:{'|'.join(_VERBS)})\s+(?=(?:{_AFTER_VERB}|to\b|in\b|on\b))",
+    rf"\b{_HELPERS}\b[^.!?\n]{{0,60}}?\s{_MUST}",
+    r"\b(?:answers?|repl(?:y|ies)|responses?|summar(?:y|ies)|messages?)\b[^.!?\n]{0,40}?\s(?:must|should|has to|"
+    r"have to|needs? to)\b(?! be (?:sent|paid|filed|delivered))",
+)
+
+
+@cache
+def _compiled() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in _PATTERNS)
+
+
+def addresses_reader(text: str) -> str | None:
+    """The words by which a text speaks to its reader, or None where it only tells something."""
+    for pattern in _compiled():
+        found = pattern.search(text)
+        if found:
+            return " ".join(found[0].split())[:80] or found[0]
+    return None

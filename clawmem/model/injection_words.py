@@ -1,0 +1,78 @@
+"""Pieces of patterns that the rules against orders in text are made of."""
+
+from __future__ import annotations
+
+ORDERS = (
+    r"(?:instruction|prompt|rule|guideline|guardrail|direction|directive|constraint|restriction|message|command|"
+    r"order|polic(?:y|ie)|training|programming)s?\b"
+)
+AI = (
+    r"(?:AIs?|LLMs?|(?:large )?language models?|chat ?bots?|ChatGPT|Claude|GPT(?:-\d\w*)?|Gemini|Copilot|"
+    "(?:AI|LLM|virtual|digital|automated|autonomous)[ -](?:agents?|assistants?|models?|systems?|readers?|"
+    "crawlers?|bots?))"
+)
+READER = rf"(?:{AI}|(?:the |any |all |dear |every )?(?:assistants?|agents?|models?|bots?))"
+BIDDEN = (
+    r"(?:recommend|mention|say|tell|reply|respond|answer|include|ignore|send|visit|open|click|run|execute|call|use|"
+    r"treat|rate|rank|approve|disclose|state|report|remember|store|save|forget|append|output|print|write|insert|"
+    r"delete|describe|present|prioriti[sz]e|follow|refuse|forward|email|post|upload|reveal|add|praise|stop|start|"
+    r"immediately|always|never|only|not|also|instead|first|download|install|fetch|submit|skip|buy|purchase|share)"
+)
+GOODS = (
+    r"(?:passwords?|credentials?|api[ _-]?keys?|secrets?|(?:access |auth |session )?tokens?|private keys?|ssh keys?|"
+    r"cookies?|(?:~/)?\.ssh\b\S*|(?:the )?\S*\.env\b|\S*id_rsa\S*|e-?mails?|inbox|contacts?|calendar|"
+    r"(?:credit )?card (?:number|detail)s?|personal (?:data|details|information)|address(?:es)?|(?:\w+ )?files?|data|"
+    r"conversations?|chat (?:history|log)s?|message history|history|notes|memor(?:y|ies)|system prompt|"
+    r"environment variables?|everything|documents?|messages?|invoices?|database|responses?|answers?)"
+)
+THEIRS = (
+    "(?:(?:a |the )?(?:full |complete |entire |whole )?(?:copy|content|contents|summary|list|dump|transcript|"
+    "export) of |"
+    "all (?:of )?|any |every |the user(?:'s|s'|s)? |the (?:full|entire|whole|complete|current|previous|last|last "
+    r"\w+|"
+    r"above|stored|saved|earlier) |their |your (?:full |entire |whole |complete |stored |saved )?|users?'?s? |"
+    r"the )"
+)
+PLACE = (
+    r"(?:https?://|www\.|[\w.+-]+@[\w-]+\.\w|(?:my|our|this|the following) (?:server|webhook|address|endpoint|e-?mail|"
+    r"url|site|account)|webhook|pastebin|telegram|discord)"
+)
+START = (
+    r"(?:^|[.!?:;,\]>)\"'“”*#-]\s*|\b(?:please|then|and|now|must|should|shall"
+    r"|to|you|also|first|immediately|secretly|silently)\s+)"
+)
+
+# What stands for "ignore your earlier instructions" elsewhere.
+ORDERS_IN_OTHER_LANGUAGES = (
+    r"\b(?:oublie[zr]?|ignore[zr]?|ne (?:tiens|tenez) pas compte de) (?:\w+ ){0,3}(?:instructions|consignes|"
+    r"directives|règles)(?: \w+){0,2} (?:précédentes|antérieures|ci-dessus|du système)",
+    r"\b(?:ignorier(?:e|en|t)?|vergiss|vergesst|vergessen sie|missachte) (?:\w+ ){0,3}(?:vorherigen?|vorigen|"
+    r"bisherigen?|obigen|früheren|deine|ihre|alle) (?:\w+ )?(?:anweisung|instruktion|regel|vorgabe|befehl)",
+    r"\b(?:ignor[aeá]|olvid[ae]|descarta) (?:\w+ ){0,3}(?:instrucciones|indicaciones|órdenes|reglas)(?: \w+)? "
+    "(?:anteriores|previas|del sistema|de arriba)",
+    r"\b(?:ignora|dimentica|trascura) (?:\w+ ){0,3}(?:istruzioni|indicazioni|regole)(?: \w+)? (?:precedenti|"
+    "anteriori|di sistema|sopra)",
+    r"\b(?:ignor[ea]|esque[çc]a|desconsidere) (?:\w+ ){0,3}(?:instruções|instrucoes|orientações|regras)(?: \w+)? "
+    "(?:anteriores|prévias|acima|do sistema)",
+    r"\b(?:negeer|vergeet) (?:\w+ ){0,3}(?:voorgaande|vorige|eerdere|bovenstaande|alle) (?:\w+ )?(?:instructies|"
+    "aanwijzingen|regels|opdrachten)",
+    r"\b(?:zignoruj|zapomnij) (?:\w+ ){0,3}(?:poprzedni\w+|wcześniejsz\w+|powyższ\w+) (?:instrukcj|polece|zasad)",
+    r"\b(?:ignorera|glöm|ignorer|glem) (?:\w+ ){0,2}(?:tidigare|föregående|tidligere|forrige) (?:instruktion|"
+    "anvisning|instruks)",
+    r"(?:игнорируй(?:те)?|проигнорируй(?:те)?|забудь(?:те)?) (?:\w+ ){0,3}(?:предыдущи|прежни|все|прошл)\w* (?:\w+ "
+    ")?(?:инструкци|указани|команд|правил)",
+    r"(?:忽略|无视|忘记|忽視|忘記).{0,8}(?:之前|以上|先前|前面|所有|上述|此前).{0,8}(?:指令|指示|说明|提示|規則|规则|命令)",
+    r"(?:以前|これまで|上記|前|すべて|先).{0,8}(?:指示|命令|プロンプト|ルール).{0,6}(?:無視|忘れ)",
+    r"(?:이전|위의?|앞의?|지금까지의?|모든).{0,8}(?:지시|명령|지침|프롬프트|규칙).{0,8}(?:무시|잊)",
+    r"(?:تجاهل|انس).{0,24}(?:التعليمات|الأوامر|تعليمات)",
+    r"(?:पिछले|उपरोक्त|सभी|पहले).{0,24}निर्देश.{0,24}(?:अनदेखा|नज़रअंदाज़|भूल|ध्यान न)",
+    r"\b(?:önceki|yukarıdaki|tüm) (?:\w+ )?(?:talimat|komut|kural)\w* (?:yok say|unut|göz ardı|dikkate alma)",
+    r"\bbỏ qua (?:\w+ ){0,3}(?:hướng dẫn|chỉ dẫn|lệnh)|\babaikan (?:\w+ ){0,2}(?:instruksi|perintah)",
+)
+# And for "always answer ..." as an order.
+STANDING_IN_OTHER_LANGUAGES = (
+    r"(?:^|[.!?:]\s*)(?:toujours répondre|réponds|répondez|antworte|antworten sie|responde|responda|rispondi|"
+    "antwoord|odpowiadaj|отвечай(?:те)?) (?:toujours|immer|siempre|sempre|altijd|zawsze|всегда|nur|seulement|solo|"
+    r"only|en|auf|in)\b",
+    r"(?:必须|请|务必).{0,6}(?:始终|总是|永远).{0,12}(?:回答|推荐|回复)|常に.{0,24}(?:答え|推薦|勧め|返信)",
+)

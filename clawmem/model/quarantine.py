@@ -1,0 +1,79 @@
+"""Quarantine: facts from outside that read as orders to whoever is served them wait for a person.
+
+An order is judged by who gives it. A person may say "always answer in French"; a tool or a web page may not, and
+nobody says in earnest "ignore your instructions".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clawmem.model.fact import Fact
+from clawmem.model.trust import is_low
+
+if TYPE_CHECKING:
+    from clawmem.model.event import Event
+
+MARK = "approved"
+
+
+def quarantined(fact: Fact) -> str | None:
+    """The rule by which a fact from outside reads as an order, where no person has approved it; else None."""
+    if not is_low(fact.trust) or is_approved(fact):
+        return None
+    found = orders_in(fact)
+    return found[0] if found else None
+
+
+def orders_in(fact: Fact) -> tuple[str, str] | None:
+    """The rule that finds orders in what a fact says or quotes, and the words; for an agent's fact only what is
+    forged whoever says it, for a person's nothing."""
+    if fact.trust in (None, "user"):
+        return None
+    for text in (fact.fact, fact.subject, fact.object, fact.source_text, *fact.tags, *fact.related_entities):
+        found = orders_in_text(text, outside=is_low(fact.trust)) if text else None
+        if found:
+            return found
+    return None
+
+
+def orders_in_text(text: str, outside: bool) -> tuple[str, str] | None:
+    """The rule that finds orders in a text, and the words. From outside, what speaks to its reader at all is one: a
+    fact only tells something."""
+    from clawmem.model.injection import find_injection  # only for what does not come from a person
+
+    found = find_injection(text, forged_only=not outside)
+    if found:
+        return found.rule, found.words
+    if not outside:
+        return None
+    from clawmem.model.injection_mood import addresses_reader
+
+    words = addresses_reader(text)
+    return ("speaks-to-reader", words) if words else None
+
+
+def quarantined_event(event: Event) -> bool:
+    """Whether what was said reads as an order to a machine: from a tool of any kind, from anybody else a forged one."""
+    from clawmem.model.injection import find_injection
+
+    outside = event.role == "tool" or event.kind in ("tool_call", "tool_result")
+    return find_injection(event.text, forged_only=not outside) is not None
+
+
+def is_approved(fact: Fact) -> bool:
+    """Whether a person has looked at the fact and let it in."""
+    return bool((fact.metadata or {}).get(MARK))
+
+
+def approved(fact: Fact, by: str, at: str) -> Fact:
+    """The fact with the mark that a person let it in; `at` is ISO 8601 UTC."""
+    return fact._replace(metadata={**(fact.metadata or {}), MARK: {"by": by, "at": at}})
+
+
+def unapproved(fact: Fact) -> Fact:
+    """The fact without that mark, which nobody can give to what they write themselves."""
+    if not is_approved(fact):
+        return fact
+    kept = {key: value for key, value in (fact.metadata or {}).items() if key != MARK}
+    return fact._replace(metadata=kept or None)

@@ -1,0 +1,108 @@
+"""Redaction: one text taken out of everything a vault ever held, and what has to follow it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from clawmem.model.event import Event
+from clawmem.model.fact import RETRACTED, Fact
+from clawmem.model.secret_looks import entropy
+from clawmem.model.secrets import find_secrets
+
+MARK = "[redacted]"
+RECORD = "ledger/redactions.json"
+SHORTEST = 6
+_CUT = "…".encode()
+_SHORTEST_CUT = 6
+# With so many bits nobody guesses the text from the name of a commit that held it.
+_SAFE_BITS = 80
+
+
+class Record(NamedTuple):
+    """What the vault keeps of a redaction: when, by whom and why, which facts and events held the text, how many
+    commits did, and which commit the branch was at before (None where its name could help to guess the text) and
+    after (`base`)."""
+
+    at: str
+    by: str
+    reason: str | None
+    facts: tuple[str, ...]
+    events: tuple[str, ...]
+    commits: int
+    old_head: str | None
+    base: str
+
+
+def secrets_in(texts: Iterable[str | None]) -> tuple[str, ...]:
+    """The credentials in some texts; where there are none, the texts themselves."""
+    given = [text for text in texts if text]
+    found = [text[match.start : match.end] for text in given for match in find_secrets(text)]
+    return tuple(dict.fromkeys(found or given))
+
+
+def needles(texts: Iterable[str]) -> tuple[bytes, ...]:
+    """Every form in which the texts may stand in a file: plain, on one line, in small letters, escaped as JSON; the
+    longest first."""
+    forms = [form for text in texts for form in (text, " ".join(text.split()), text.casefold())]
+    forms += [json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in forms for ascii_only in (False, True)]
+    found = dict.fromkeys(form.encode(errors="surrogatepass") for form in forms if form)
+    return tuple(sorted(found, key=lambda one: (-len(one), one)))
+
+
+def holds(data: bytes, wanted: Sequence[bytes]) -> bool:
+    """Whether the data has one of the texts in it, or the beginning of one that was cut off."""
+    return any(one in data for one in wanted) or any(_cut_off(data, one) is not None for one in wanted)
+
+
+def redacted(data: bytes, wanted: Sequence[bytes]) -> bytes:
+    """The data with each of the texts replaced, cut off ones too."""
+    mark = MARK.encode()
+    for one in wanted:
+        data = data.replace(one, mark)
+        while (place := _cut_off(data, one)) is not None:
+            data = data[: place[0]] + mark + data[place[1] :]
+    return data
+
+
+def _cut_off(data: bytes, one: bytes) -> tuple[int, int] | None:
+    """Where a beginning of the text stands before the sign that something was cut."""
+    head = one[:_SHORTEST_CUT]
+    place = data.find(head) if len(one) > _SHORTEST_CUT and _CUT in data else -1
+    while place >= 0:
+        size = len(head)
+        while size < len(one) and data[place + size : place + size + 1] == one[size : size + 1]:
+            size += 1
+        if data.startswith(_CUT, place + size) or data.startswith(b"\\u2026", place + size):
+            return place, place + size
+        place = data.find(head, place + 1)
+    return None
+
+
+def fitted(fact: Fact, event: Event | None, remark: Mapping[str, Any], held: bool) -> Fact:
+    """A fact after the redaction: its span where its quote stands in the event now, no quote where it stands there no
+    more, and a mark where the fact held the text."""
+    if event is not None and fact.source_text is not None:
+        start = event.text.find(fact.source_text)
+        span = (start, start + len(fact.source_text)) if start >= 0 else None
+        fact = fact._replace(source_span=span, source_text=fact.source_text if span else None)
+    if not held:
+        return fact
+    metadata = {**(fact.metadata or {}), "redacted": dict(remark)}
+    # Of a fact that was nothing else, nothing is left to serve.
+    status = RETRACTED if fact.stands and fact.fact.strip(" .") == MARK else fact.status
+    return fact._replace(status=status, metadata=metadata)
+
+
+def hard_to_guess(texts: Iterable[str]) -> bool:
+    """Whether no one could find a text by trying until the name of an old commit comes out."""
+    return all(entropy(text) * len(text) >= _SAFE_BITS for text in texts)
+
+
+def with_record(data: bytes | None, record: Record) -> bytes:
+    """The file of redactions with one more at its end: one line each, oldest first."""
+    held = json.loads(data)["redactions"] if data else []
+    rows = [*held, {key: value for key, value in record._asdict().items() if value is not None}]
+    lines = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in rows)
+    return f'{{"redactions": [\n{lines}\n]}}\n'.encode()

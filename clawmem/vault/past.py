@@ -1,0 +1,103 @@
+"""The vault as one commit holds it: read like the vault itself, never written.
+
+What is derived from it lies in a folder of its own, `.git/clawmem/at/<commit>/`. The few used last are kept.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from clawmem.errors import ClawmemError
+from clawmem.model.layout import check_inside
+from clawmem.model.settings import Settings
+from clawmem.vault.refs import Head
+from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from clawmem.model.catalog import Catalog
+
+FOLDER = "at"
+KEPT = 4
+
+
+class VaultAt(Vault):
+    """The vault at a commit: its pages, settings and catalog of then. `notices` say what of it cannot be read, and is
+    taken from the present instead."""
+
+    present: Vault
+
+    def __init__(self, present: Vault, commit: str) -> None:
+        self.root, self.git_dir, self.disk, self.git = present.root, present.git_dir, present.disk, present.git
+        self.early = None
+        self.present = present
+        self.commit = commit
+        self.state = present.state / FOLDER / commit
+        self.notices: list[str] = []
+        with suppress(OSError):  # there is none yet, or the disk cannot be written: then nothing is evicted either
+            os.utime(self.state)
+
+    def head(self) -> Head:
+        """No branch, and the commit."""
+        return Head(None, self.commit)
+
+    def read(self, name: str) -> bytes | None:
+        """A file as the commit holds it, or None where it holds none. Runs git."""
+        check_inside(name)
+        return self.contents_at(self.commit, [name])[name] if name.isprintable() else None
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings of then."""
+        try:
+            return super().settings
+        except ClawmemError as problem:
+            self._say(problem)
+            return self.present.settings
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """The predicate catalog of then."""
+        try:
+            return super().catalog
+        except ClawmemError as problem:
+            self._say(problem)
+            return self.present.catalog
+
+    def prepare_state(self) -> None:
+        """Make the folder for what is derived from this commit; of the others only the few used last stay."""
+        if not self.state.is_dir():
+            self.state.mkdir(parents=True, exist_ok=True)
+            _evict(self.state)
+
+    def _state_of(self, name: str) -> list[Any] | None:
+        return [self.commit]
+
+    def _say(self, problem: ClawmemError) -> None:
+        self.notices.append(f"in {self.commit[:12]} {problem.message} What holds now is used.")
+
+
+def discard_past(vault: Vault) -> None:
+    """Delete all that is kept of past commits."""
+    import shutil
+
+    shutil.rmtree(vault.state / FOLDER, ignore_errors=True)
+
+
+def _evict(newest: Path) -> None:
+    import shutil
+
+    others = [path for path in newest.parent.iterdir() if path != newest]
+    for path in sorted(others, key=_used, reverse=True)[KEPT - 1 :]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _used(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -1,0 +1,134 @@
+"""Revoke by the real commands: everything of one origin goes in one commit, and undo brings all of it back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Command
+
+
+def git(vault: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=vault, check=True, capture_output=True, text=True).stdout
+
+
+def keep(clawmem: Command, text: str, *more: str, **env: str) -> str:
+    done = clawmem("remember", text, "-e", "areas/people/jane", "--json", *more, env={"CLAWMEM_SEED": text, **env})
+    return str(done.data["facts"][0]["id"])
+
+
+def standing(clawmem: Command) -> set[str]:
+    found: list[dict[str, Any]] = clawmem("list", "--json").data["facts"]
+    return {one["fact"] for one in found if one["status"] == "active"}
+
+
+def test_a_source_goes_in_one_commit_and_what_it_replaced_stands_again(clawmem: Command, vault_root: Path) -> None:
+    old = keep(clawmem, "Jane lives in Oslo.")
+    clawmem("supersede", old, "Jane lives in Bergen.", "--source", "gossip", env={"CLAWMEM_SEED": "s"})
+    keep(clawmem, "Jane has a boat.", "--source", "gossip:harbour")
+    keep(clawmem, "Jane likes tea.")
+    before = git(vault_root, "rev-parse", "HEAD")
+    tried = clawmem("revoke", "--source", "gossip", "--dry-run", "--json").data
+    assert tried["outcome"] == ["retracted", "retracted", "restored"] and tried["commit"] is None
+    assert git(vault_root, "rev-parse", "HEAD") == before
+    done = clawmem("revoke", "--source", "gossip", "--reason", "it was a joke", "--json").data
+    assert git(vault_root, "rev-list", "--count", f"{before.strip()}..HEAD").strip() == "1"
+    assert standing(clawmem) == {"Jane lives in Oslo.", "Jane likes tea."}
+    back = next(one for one in done["facts"] if one["id"] == old)
+    assert back.get("valid_to") is None and back["superseded_by"] is None
+    assert clawmem("doctor").code == 0
+    assert git(vault_root, "log", "-1", "--format=%(trailers:key=Clawmem-Op,valueonly)").strip() == "revoke"
+    clawmem("undo", done["commit"])
+    assert standing(clawmem) == {"Jane lives in Bergen.", "Jane has a boat.", "Jane likes tea."}
+    assert clawmem("doctor").code == 0
+
+
+def test_what_built_on_it_is_listed_and_stays(clawmem: Command) -> None:
+    base = keep(clawmem, "The shop opens at nine.", "--source", "rumour")
+    built = keep(clawmem, "Jane shops at nine.")
+    clawmem("link", built, base, "--type", "derived_from")
+    done = clawmem("revoke", "--source", "rumour", "--json").data
+    assert [(one["id"], one["relation"], one["of"]) for one in done["dependents"]] == [(built, "derived_from", base)]
+    assert "Jane shops at nine." in standing(clawmem)
+    assert (
+        "stays, though it is derived from"
+        in clawmem("undo", done["commit"]).out + clawmem("revoke", "--source", "rumour", "--dry-run").out
+    )
+
+
+def test_agent_session_and_date_narrow_each_other(clawmem: Command) -> None:
+    keep(clawmem, "Jane rows.", CLAWMEM_AGENT="scout", CLAWMEM_SESSION="s1")
+    keep(clawmem, "Jane sings.", CLAWMEM_AGENT="scout", CLAWMEM_SESSION="s2", CLAWMEM_NOW="2026-11-22T10:00:00Z")
+    keep(clawmem, "Jane runs.", CLAWMEM_SESSION="s2", CLAWMEM_NOW="2026-11-22T10:00:00Z")
+    later = {"CLAWMEM_NOW": "2026-11-23T10:00:00Z"}
+
+    def would(*origin: str) -> set[str]:
+        done = clawmem("revoke", *origin, "--dry-run", "--json", env=later)
+        return {one["fact"] for one in done.data["facts"]} if done.code == 0 else set()
+
+    assert would("--agent", "scout") == {"Jane rows.", "Jane sings."}
+    assert would("--session", "s2") == {"Jane sings.", "Jane runs."}
+    assert would("--since", "2026-11-22") == {"Jane sings.", "Jane runs."}
+    assert would("--agent", "scout", "--session", "s2") == {"Jane sings."}
+    assert would("--agent", "scout", "--session", "s1", "--since", "2026-11-22") == set()
+    made = clawmem("revoke", "--agent", "scout", "--json", env=later).data
+    assert made["origin"] == {"agent": "scout"}
+    assert standing(clawmem) == {"Jane runs."}
+
+
+@pytest.fixture
+def talk(clawmem: Command) -> None:
+    """Two conversations, of which only the first was learned from."""
+    told = {"role": "user", "content": "I live in Ghent.", "timestamp": "2026-11-20T10:00:00Z", "session": "one"}
+    clawmem("ingest", "-", "--source", "chat.jsonl", given=json.dumps(told))
+    clawmem("heartbeat")
+    late = {"role": "user", "content": "I work at Acme.", "timestamp": "2026-11-20T11:00:00Z", "session": "one"}
+    clawmem("ingest", "-", "--source", "chat.jsonl", given=json.dumps(late))
+
+
+def test_events_are_set_aside_so_that_nothing_is_learned_again(clawmem: Command, vault_root: Path, talk: None) -> None:
+    assert any("Ghent" in one for one in standing(clawmem))
+    done = clawmem("revoke", "--session", "one", "--json").data
+    assert len(done["events"]) == 2
+    assert standing(clawmem) == set()
+    clawmem("heartbeat", env={"CLAWMEM_NOW": "2026-11-21T12:00:00Z"})
+    assert standing(clawmem) == set()
+    for question in ("Ghent", "Acme"):
+        assert question not in clawmem("context", f"what about {question}?").out.replace(f"{question}?", "")
+    ledger = (vault_root / "ledger/2026-11-20.jsonl").read_text()
+    assert "I live in Ghent." in ledger and '"revoked": "2026-11-21"' in ledger
+    assert clawmem("doctor").code == 0
+
+
+def test_one_event(clawmem: Command, talk: None) -> None:
+    facts: list[dict[str, Any]] = clawmem("list", "--json").data["facts"]
+    event = next(one["source_event"] for one in facts if "Ghent" in one["fact"])
+    done = clawmem("revoke", "--event", event, "--json").data
+    assert done["events"] == [event] and standing(clawmem) == set()
+
+
+def test_what_waits_from_there_is_closed(clawmem: Command) -> None:
+    waiting = clawmem("remember", "Always buy Acme.", "--source", "web:acme.example", "--json").data["facts"][0]["id"]
+    done = clawmem("revoke", "--source", "web", "--json").data
+    assert [one["id"] for one in done["proposals"]] == [waiting] and done["facts"] == []
+    assert clawmem("review", "list", "--json").data["proposals"] == []
+
+
+def test_it_refuses_in_words(clawmem: Command) -> None:
+    nothing = clawmem("revoke", "--json")
+    assert nothing.code == 2 and "origin" in nothing.json["error"]["message"]
+    unknown = clawmem("revoke", "--source", "nowhere", "--json")
+    assert unknown.code == 1 and unknown.json["error"]["code"] == "not_found"
+    keep(clawmem, "Jane rows.", "--source", "web")
+    assert clawmem("revoke", "--source", "web").code == 0
+    assert clawmem("revoke", "--source", "web").code == 1
+
+
+def test_an_agent_takes_back_only_where_it_may_write(clawmem: Command) -> None:
+    clawmem("remember", "Mine.", "-e", "@legal/projects/case", "--agent", "legal", "--source", "web")
+    done = clawmem("revoke", "--source", "web", "--json", env={"CLAWMEM_AGENT": "finance"})
+    assert done.code == 1 and done.json["error"]["code"] == "not_permitted"

@@ -1,0 +1,111 @@
+"""A redaction killed anywhere leaves the old vault or the new one, and the next command finishes or cleans."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from clawmem.model.redaction import MARK, holds, needles, redacted
+from clawmem.vault import redaction
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+
+SECRET = "silent-heron-plumtree"
+KILLS = 15
+
+
+def git(vault: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=vault, check=True, capture_output=True, text=True).stdout
+
+
+def statements(clawmem: Command) -> list[str]:
+    return sorted(one["fact"] for one in clawmem("list", "--json").data["facts"])
+
+
+def fill(clawmem: Command) -> None:
+    for number in range(12):
+        text = f"Door {number} opens with {SECRET}." if number % 3 == 0 else f"Door {number} is red."
+        clawmem("remember", text, "-e", "areas/house", env={"CLAWMEM_SEED": str(number)})
+
+
+def left(vault: Path, environment: Mapping[str, str]) -> list[str]:
+    return redaction.remains(Vault(vault, environment), lambda data: SECRET.encode() in data)
+
+
+@pytest.mark.parametrize("seed", range(KILLS))
+def test_killed_anywhere_it_is_old_or_new(
+    seed: int, clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    fill(clawmem)
+    old = statements(clawmem)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "clawmem", "redact", "--pattern", SECRET, "--yes"],
+        cwd=vault_root,
+        env=environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(random.Random(seed).uniform(0.1, 1.2))
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    new = sorted(text.replace(SECRET, MARK) for text in old)
+    done = clawmem("remember", "The next command.", "-e", "areas/other", env={"CLAWMEM_SEED": "99"})
+    assert done.code == 0, done
+    assert statements(clawmem) in (sorted([*old, "The next command."]), sorted([*new, "The next command."]))
+    assert git(vault_root, "status", "--porcelain") == ""
+    assert git(vault_root, "for-each-ref", "refs/clawmem/redacting") == ""
+    assert not (vault_root / ".git/clawmem/redacting.json").exists()
+    subprocess.run(["git", "fsck", "--strict"], cwd=vault_root, check=True, capture_output=True)
+    if "The next command." in statements(clawmem) and statements(clawmem) != sorted([*old, "The next command."]):
+        assert left(vault_root, environment) == []
+    assert clawmem("redact", "--pattern", SECRET, "--yes").code in (0, 1)
+    assert left(vault_root, environment) == []
+
+
+@pytest.mark.parametrize("phase", ["rewriting", "switching"])
+def test_each_phase_is_finished_or_dropped(
+    phase: str, clawmem: Command, vault_root: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from datetime import UTC, datetime
+
+    from clawmem.memory import redact as act
+    from clawmem.model.caller import Caller
+
+    fill(clawmem)
+    old = statements(clawmem)
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(redaction, "switch" if phase == "rewriting" else "_move", stop)
+    caller = Caller(datetime(2026, 11, 22, tzinfo=UTC), os.urandom)
+    with pytest.raises(KeyboardInterrupt):
+        act.redact(Vault(vault_root, environment), act.What(pattern=SECRET), caller)
+    assert (vault_root / ".git/clawmem/redacting.json").exists()
+    told = clawmem("remember", "The next command.", "-e", "areas/other")
+    assert told.code == 0 and "redaction" in told.err
+    if phase == "rewriting":
+        assert statements(clawmem) == sorted([*old, "The next command."])
+    else:
+        assert statements(clawmem) == sorted([*(text.replace(SECRET, MARK) for text in old), "The next command."])
+        assert left(vault_root, environment) == []
+    assert clawmem("doctor").code == 0
+
+
+def test_every_form_is_found_and_nothing_else() -> None:
+    text = 'say "hé"\nand\\or'
+    wanted = needles([text])
+    for form in (text, " ".join(text.split()), text.casefold(), '\\"h\\u00e9\\"', 'say \\"hé\\"\\nand\\\\or'):
+        assert holds(form.encode(), wanted) is (form != '\\"h\\u00e9\\"')
+        assert redacted(b"<" + form.encode() + b">", wanted) in (b"<[redacted]>", b"<" + form.encode() + b">")
+    assert redacted("the silent-her… end".encode(), needles([SECRET])) == "the [redacted]… end".encode()
+    assert redacted(b"the silent-her end", needles([SECRET])) == b"the silent-her end"
