@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Container, Sequence
+from typing import NamedTuple, Protocol
 
 from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.index.embedded_texts import Text, event_texts, fact_texts, sentences
@@ -22,10 +22,12 @@ from clawmem.index.vectors import (
     Vectors,
     make_vectors,
     named_model,
+    of_questions,
     open_vectors,
 )
 from clawmem.model.vector import packed, signs_of_packed, unpacked
 from clawmem.vault.lock import writer_lock
+from clawmem.vault.spending import forget_spending
 from clawmem.vault.vault import Vault
 
 # So many texts teach what words mean here: facts, then events and their sentences, the newest first.
@@ -33,6 +35,8 @@ MOST_TAUGHT = 12_000
 MOST_SENTENCES = 6_000
 # Learned anew once the texts have grown by so much.
 GROWTH = 0.02
+# Of questions to a model that is called, so many are not paid for when they are asked again.
+MOST_ASKED = 2_000
 _KEPT_AT_ONCE = 64
 # Names of the vocabulary that stand for no piece of a word.
 _NO_PIECE = re.compile(r"\[.*\]|(##)?[\W_]+")
@@ -171,7 +175,8 @@ class _Run:
         if self.vectors.database.execute("SELECT 1 FROM piece LIMIT 1").fetchone() is None:
             from clawmem.index.vocabulary.priors import priors
 
-            rows = ((piece, prior) for piece, prior in priors(vocabulary()) if not _NO_PIECE.fullmatch(piece))
+            # In the order of the table, in which they are put fastest.
+            rows = sorted(row for row in priors(vocabulary()) if not _NO_PIECE.fullmatch(row[0]))
             with self.vectors.writing():
                 self.vectors.database.executemany("INSERT INTO piece (piece, prior) VALUES (?, ?)", rows)
 
@@ -193,15 +198,14 @@ class _Run:
         model = choose_embedder(self.vault.settings, self.vault.git.environment)
         if model is None:
             raise ClawmemError("semantic.model names no model to call.")
-        spent = f"spent {self.day}"
-        called = CalledModel(model, float(self.vectors.meta(spent) or 0.0))
+        called = CalledModel(self.vault, model, self.day)
+        forget_spending(self.vault, called.day)
 
         def embeds(texts: Sequence[str]) -> list[list[float]]:
             try:
                 return called.embed(texts)
             finally:
                 self.cents = called.account.spent.cents
-                self.vectors.set_meta(spent, repr(called.account.earlier_today + self.cents))
 
         return embeds
 
@@ -236,11 +240,10 @@ class _Run:
             return False
         from clawmem.index.word_vectors import fit, pieces_in
 
-        priors = self._priors()
+        pieces = {row[0] for row in self.vectors.database.execute("SELECT piece FROM piece")}
+        told = [pieces_in(text.words, pieces) for text in kept]
         found = fit(
-            [pieces_in(text.words, priors) for text in kept],
-            [unpacked(known[text.key]) for text in kept],
-            {piece: unpacked(prior) for piece, prior in priors.items() if prior is not None},
+            told, [unpacked(known[text.key]) for text in kept], self._priors({one for each in told for one in each})
         )
         rows = [(packed(vector), found.weights[piece], piece) for piece, vector in found.vectors.items()]
         with self.vectors.writing():
@@ -250,8 +253,9 @@ class _Run:
                 self.vectors.set_meta(key, repr(value))
         return True
 
-    def _priors(self) -> dict[str, Any]:
-        return dict(self.vectors.database.execute("SELECT piece, prior FROM piece"))
+    def _priors(self, pieces: Container[str]) -> dict[str, Sequence[float]]:
+        rows = self.vectors.database.execute("SELECT piece, prior FROM piece WHERE prior IS NOT NULL")
+        return {piece: unpacked(prior) for piece, prior in rows if piece in pieces}
 
     def _keep(self, facts: Sequence[Text], events: Sequence[Text], taught: Sequence[Text], at: str | None) -> None:
         """Make searchable what has a vector, and forget the vectors of texts that are gone."""
@@ -262,7 +266,11 @@ class _Run:
             self.vectors.set_meta("left", str(self.left))
             if not self.left:
                 wanted = {text.key for text in (*facts, *events, *taught)}
-                self.vectors.database.execute("DELETE FROM vector WHERE model != ?", (self.model,))
+                asked = of_questions(self.model)
+                self.vectors.database.execute("DELETE FROM vector WHERE model NOT IN (?, ?)", (self.model, asked))
+                newest = "SELECT rowid FROM vector WHERE model = ? ORDER BY rowid DESC LIMIT ?"
+                query = f"DELETE FROM vector WHERE model = ? AND rowid NOT IN ({newest})"
+                self.vectors.database.execute(query, (asked, asked, MOST_ASKED))
                 gone = [(self.model, key) for key in self.vectors.keys(self.model) - wanted]
                 self.vectors.database.executemany("DELETE FROM vector WHERE model = ? AND key = ?", gone)
 

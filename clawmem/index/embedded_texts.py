@@ -30,7 +30,7 @@ def fact_texts(index: Index) -> Iterator[Text]:
     for placed in all_facts(index):
         title, said = title_of(placed.entity), placed.fact.fact
         words = said if title.lower() in said.lower() else f"{title}: {said}"
-        yield Text(placed.fact.id, "", words, _key(words))
+        yield Text(placed.fact.id, "", words, key_of(words))
 
 
 def event_texts(index: Index) -> Iterator[Text]:
@@ -43,7 +43,7 @@ def event_texts(index: Index) -> Iterator[Text]:
         record = json.loads(line)
         for piece in pieces(record["text"]):
             words = f"{record['speaker']}: {piece}" if record.get("speaker") else piece
-            yield Text(f"{day} {event_id}", groups.setdefault(sitting, str(len(groups))), words, _key(words))
+            yield Text(f"{day} {event_id}", groups.setdefault(sitting, str(len(groups))), words, key_of(words))
 
 
 def sentences(texts: Iterable[Text]) -> Iterator[Text]:
@@ -52,10 +52,11 @@ def sentences(texts: Iterable[Text]) -> Iterator[Text]:
         parts = _SENTENCE_END.split(text.words)
         for words in parts if len(parts) > 1 else ():
             if len(words.split()) >= _SHORTEST_SENTENCE:
-                yield Text("", "", words, _key(words))
+                yield Text("", "", words, key_of(words))
 
 
-def _key(words: str) -> bytes:
+def key_of(words: str) -> bytes:
+    """The key of a text's vector: 16 bytes of its SHA-256."""
     from hashlib import sha256
 
     return sha256(words.encode(errors="surrogatepass")).digest()[:16]

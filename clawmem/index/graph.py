@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from clawmem.index.channels import Filter, condition_of
 from clawmem.index.lookup import known_as
+from clawmem.index.seals import check_entity
 from clawmem.index.store import Index
 from clawmem.model.entity import owner_of
 from clawmem.model.ids import FACT_PREFIX
@@ -103,8 +104,12 @@ def _entities_named(index: Index, name: str, wanted: Filter) -> list[str]:
 
 
 def _other_names(index: Index, name: str) -> list[str]:
-    row = index.database.execute("SELECT aliases FROM entity WHERE name = ?", (name,)).fetchone()
-    return [str(one) for one in json.loads(row[0])] if row else []
+    query = "SELECT name, title, kind, aliases, seal FROM entity WHERE name = ?"
+    row = index.database.execute(query, (name,)).fetchone()
+    if row is None:
+        return []
+    check_entity(*row)
+    return [str(one) for one in json.loads(row[3])]
 
 
 def _may_see(name: str, wanted: Filter) -> bool:

@@ -213,9 +213,11 @@ def _summary(index: Index, name: str, path: str, data: bytes | None) -> None:
     title = str(described.get("title") or title_of(name))
     aliases = _texts(described.get("aliases"))
     kind = str(described.get("kind") or kind_of(name))
-    index.database.execute("INSERT INTO entity VALUES (?, ?, ?, ?)", (name, title, kind, json.dumps(aliases)))
+    told = (name, title, kind, json.dumps(aliases))
+    index.database.execute("INSERT INTO entity VALUES (?, ?, ?, ?, ?)", (*told, seal(*told)))
     known_as = {normal(title), *(normal(alias) for alias in aliases)} - {""}
-    index.database.executemany("INSERT INTO alias VALUES (?, ?)", ((alias, name) for alias in known_as))
+    rows = ((alias, name, seal(alias, name)) for alias in known_as)
+    index.database.executemany("INSERT INTO alias VALUES (?, ?, ?)", rows)
 
 
 def _texts(value: object) -> list[str]:

@@ -35,9 +35,10 @@ class LocalModel:
     def embed(self, text: str) -> list[float]:
         """The vector of a text, of length one."""
         pieces = [piece for word in parts(text) for piece in cut(word, self._numbers) or (_UNKNOWN,)]
-        return self._run(pieces[:MOST_PIECES])
+        return self.embed_pieces(pieces[:MOST_PIECES])
 
-    def _run(self, pieces: Sequence[str]) -> list[float]:
+    def embed_pieces(self, pieces: Sequence[str]) -> list[float]:
+        """The vector of a text that is cut already."""
         import numpy
 
         told = (_BEGIN, *pieces, _END)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, NotFound
-from clawmem.index.seals import check_row
+from clawmem.index.seals import check_alias, check_entity, check_row
 from clawmem.index.store import Index
-from clawmem.model.codec import fact_from_record
+from clawmem.model.codec import fact_from_record, items_file
 from clawmem.model.entity import Entity
 from clawmem.model.fact import ACTIVE, Fact
 from clawmem.model.ids import FACT_PREFIX, check_reference
@@ -86,6 +86,12 @@ def facts_of(index: Index, entity: str) -> list[Placed]:
     """The facts of one entity in the order they stand."""
     rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE entity = ? ORDER BY n", (entity,))
     return [placed(row) for row in rows]
+
+
+def items_of(index: Index, entity: str) -> bytes:
+    """The file of an entity's facts, put together from what the index holds of HEAD."""
+    rows = index.database.execute("SELECT line FROM fact WHERE entity = ? ORDER BY n", (entity,))
+    return items_file(line for (line,) in rows)
 
 
 def about(index: Index, subject: str) -> list[Placed]:
@@ -167,8 +173,13 @@ def entity_names(index: Index) -> list[str]:
 
 def entities(index: Index) -> list[Entity]:
     """Every entity that has a summary, by name."""
-    rows = index.database.execute("SELECT name, title, aliases, kind FROM entity ORDER BY name")
-    return [Entity(name, title, tuple(json.loads(aliases)), kind) for name, title, aliases, kind in rows]
+    rows = index.database.execute("SELECT name, title, kind, aliases, seal FROM entity ORDER BY name")
+    return [_entity(*row) for row in rows]
+
+
+def _entity(name: str, title: str, kind: str, aliases: str, given: int) -> Entity:
+    check_entity(name, title, kind, aliases, given)
+    return Entity(name, title, tuple(json.loads(aliases)), kind)
 
 
 def entity_exists(index: Index, name: str) -> bool:
@@ -179,8 +190,11 @@ def entity_exists(index: Index, name: str) -> bool:
 
 def known_as(index: Index, words: str) -> list[str]:
     """The entities whose title or alias is exactly these words, however written."""
-    rows = index.database.execute("SELECT name FROM alias WHERE alias = ? ORDER BY name", (normal(words),))
-    return [row[0] for row in rows]
+    query = "SELECT alias, name, seal FROM alias WHERE alias = ? ORDER BY name"
+    rows = index.database.execute(query, (normal(words),)).fetchall()
+    for row in rows:
+        check_alias(*row)
+    return [name for _, name, _ in rows]
 
 
 def counts(index: Index) -> dict[str, dict[str, int]]:

@@ -1,4 +1,7 @@
-"""The lines of notes by where they stand: an entity's summary, an agent's pages, the newest of its daily notes."""
+"""The lines of notes by where they stand: an entity's summary, an agent's pages, the newest of its daily notes.
+
+Every row that is told is held against its seal; RowDamaged says that it is not what was written.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from clawmem.index.seals import check_event, check_note
 from clawmem.index.store import Index
+
+_LINE = "n, path, place, day, owner, text, seal, tokens"
 
 
 class Note(NamedTuple):
@@ -21,18 +27,24 @@ class Note(NamedTuple):
 
 def lines_of(index: Index, paths: Sequence[str], most: int) -> list[Note]:
     """The lines of some pages, in the order of the pages and of their lines, `most` of each page."""
-    query = "SELECT n, path, day, text, tokens FROM note WHERE path = ? ORDER BY place LIMIT ?"
-    return [Note(*row) for path in paths for row in index.database.execute(query, (path, most))]
+    query = f"SELECT {_LINE} FROM note WHERE path = ? ORDER BY place LIMIT ?"
+    return [_note(*row) for path in paths for row in index.database.execute(query, (path, most))]
 
 
 def newest_lines(index: Index, folder: str, most: int) -> list[Note]:
     """The last lines of a folder's pages, whose names begin with their days; the newest first."""
     rows = index.database.execute(
-        "SELECT n, path, day, text, tokens FROM note WHERE path >= ? AND path < ?"
-        " ORDER BY path DESC, place DESC LIMIT ?",
+        f"SELECT {_LINE} FROM note WHERE path >= ? AND path < ? ORDER BY path DESC, place DESC LIMIT ?",
         (f"{folder}/", f"{folder}0", most),
     )
-    return [Note(*row) for row in rows]
+    return [_note(*row) for row in rows]
+
+
+def _note(
+    n: int, path: str, place: int, day: str | None, owner: str, text: str, given: int, tokens: int | None
+) -> Note:
+    check_note(n, path, place, day, owner, text, given)
+    return Note(n, path, day, text, tokens)
 
 
 def event_tokens(index: Index, ids: Sequence[str]) -> dict[str, int]:
@@ -49,16 +61,25 @@ def events_between(index: Index, first: str, last: str, most: int) -> list[str]:
     """The records of what was said on some days, both included, oldest first, `most` at most. What came out of this
     memory is left out."""
     rows = index.database.execute(
-        "SELECT line FROM event WHERE day BETWEEN ? AND ? AND recalled = 0 ORDER BY day, n LIMIT ?",
+        "SELECT n, id, day, line, seal FROM event WHERE day BETWEEN ? AND ? AND recalled = 0 ORDER BY day, n LIMIT ?",
         (first, last, most),
     )
-    return [row[0] for row in rows]
+    return [_line(*row) for row in rows]
+
+
+def _line(n: int, event_id: str, day: str, line: str, given: int) -> str:
+    check_event(n, event_id, day, line, given)
+    return line
 
 
 def days_of(index: Index, event_ids: Sequence[str]) -> dict[str, str]:
     """The days of some events; ids that the ledger does not hold are left out."""
     rows = index.database.execute(
-        "SELECT event.id, day FROM json_each(?) AS given CROSS JOIN event ON event.id = given.value",
+        "SELECT n, event.id, day, line, seal FROM json_each(?) AS given CROSS JOIN event ON event.id = given.value",
         (json.dumps(list(event_ids)),),
     )
-    return dict(rows.fetchall())
+    found = {}
+    for n, event_id, day, line, given in rows:
+        check_event(n, event_id, day, line, given)
+        found[event_id] = day
+    return found

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 
 from clawmem.errors import Unreadable
 from clawmem.index.keyword import Document
+from clawmem.index.seals import event_seal, note_seal
 from clawmem.index.store import Index
 from clawmem.model.daily import day_and_agent, noted
 from clawmem.model.event import Event, event_from_record, event_to_line, parse_events
 from clawmem.model.passage import SPREAD, search_texts
-from clawmem.model.seal import seal
 from clawmem.model.turns import is_question
 
 _EVENT = (
@@ -96,7 +96,7 @@ def _event_row(n: int, day: str, sitting: str, place: int, event: Event) -> tupl
     line = event_to_line(event)
     asks, recalled = int(is_question(event.text)), int(event.recalled)
     told = (n, event.id, day, sitting, place, event.speaker, len(event.text), asks, recalled, line)
-    return (*told, seal(n, day, line))
+    return (*told, event_seal(n, event.id, day, line))
 
 
 def _event_documents(n: int, event: Event) -> list[Document]:
@@ -115,9 +115,8 @@ def take_in_page(index: Index, path: str, lines: Iterable[str]) -> None:
     index.spoken.remove(document for n, text, on in old for document in _note_documents(n, text, on))
     execute("DELETE FROM note WHERE path = ?", (path,))
     fresh = execute("SELECT coalesce(max(n), 0) FROM note").fetchone()[0]
-    rows = [
-        (fresh + at, path, at, day, owner or "", line, seal(fresh + at, path, line)) for at, line in enumerate(lines, 1)
-    ]
+    told = [(fresh + at, path, at, day, owner or "", line) for at, line in enumerate(lines, 1)]
+    rows = [(*row, note_seal(*row)) for row in told]
     index.spoken.add(document for row in rows for document in _note_documents(row[0], row[5], day))
     index.database.executemany(_NOTE, rows)
 

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.channels import Hits
-from clawmem.index.seals import RowDamaged
+from clawmem.index.seals import check_event, check_note
 from clawmem.index.store import Index
 from clawmem.model.event import Event, event_from_record
 from clawmem.model.irregular import forms_of
 from clawmem.model.passage import row_of
 from clawmem.model.question import Span
-from clawmem.model.seal import seal
 from clawmem.model.turns import REACH, Sittings, Turn, best_pieces, foremost, order_turns, speakers_named
 
 # Of how many pieces that hold a word the score is looked at, and how common a word may be beside two rarer ones.
@@ -109,12 +108,12 @@ def events(index: Index, numbers: Sequence[int]) -> dict[int, Event]:
     was written."""
     found = {}
     for part in _portions(numbers):
-        query = f"SELECT n, day, line, recalled, seal FROM event WHERE n IN ({','.join('?' * len(part))})"
-        for n, day, line, recalled, given in index.database.execute(query, tuple(part)):
-            if seal(n, day, line) != given:
-                raise RowDamaged(f"row {n} of the events in the index is damaged")
-            if not recalled:
-                found[n] = event_from_record(json.loads(line))
+        query = f"SELECT n, id, day, line, seal FROM event WHERE n IN ({','.join('?' * len(part))})"
+        for n, event_id, day, line, given in index.database.execute(query, tuple(part)):
+            check_event(n, event_id, day, line, given)
+            event = event_from_record(json.loads(line))
+            if not event.recalled:
+                found[n] = event
     return found
 
 
@@ -122,10 +121,9 @@ def notes(index: Index, numbers: Sequence[int]) -> dict[int, Note]:
     """The lines of notes of some rows; raises RowDamaged where a row is not what was written."""
     found = {}
     for part in _portions(numbers):
-        query = f"SELECT n, path, place, day, text, seal FROM note WHERE n IN ({','.join('?' * len(part))})"
-        for n, path, place, day, text, given in index.database.execute(query, tuple(part)):
-            if seal(n, path, text) != given:
-                raise RowDamaged(f"row {n} of the notes in the index is damaged")
+        query = f"SELECT n, path, place, day, owner, text, seal FROM note WHERE n IN ({','.join('?' * len(part))})"
+        for n, path, place, day, owner, text, given in index.database.execute(query, tuple(part)):
+            check_note(n, path, place, day, owner, text, given)
             found[n] = Note(path, place, day, text)
     return found
 

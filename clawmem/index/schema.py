@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = "6"
+VERSION = "7"
 
 # The columns of `fact` that say what its line says, in the form filters and ranking need, so that a search decodes
 # only the lines it gives out. `tokens` counts the fact's line of context, exactly where `exact` is 1. `sitting` is
@@ -11,8 +11,8 @@ VERSION = "6"
 # fact of row `n` points at: other facts by id, entities by name. `used`, `weight` and `pace` are what a fact's tier
 # and its place in it depend on: see `clawmem.index.standing`. The `tokens` of an event or a note are those of its
 # line of context, once they are counted. `dispute` names the facts that open proposals of conflicts put in
-# question. `seal` is the checksum of a row's number and what it gives out; `total` counts the facts and adds up
-# their seals: see `clawmem.index.seals`.
+# question. `seal` is the checksum of what a row gives out, with its number where it has one; `total` counts the facts
+# and adds up their seals: see `clawmem.index.seals`.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE fact (
@@ -57,9 +57,15 @@ CREATE TABLE entity (
     name TEXT PRIMARY KEY,
     title TEXT NOT NULL,
     kind TEXT NOT NULL,
-    aliases TEXT NOT NULL
+    aliases TEXT NOT NULL,
+    seal INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE alias (alias TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (alias, name)) WITHOUT ROWID;
+CREATE TABLE alias (
+    alias TEXT NOT NULL,
+    name TEXT NOT NULL,
+    seal INTEGER NOT NULL,
+    PRIMARY KEY (alias, name)
+) WITHOUT ROWID;
 CREATE TABLE event (
     n INTEGER PRIMARY KEY,
     id TEXT NOT NULL,

@@ -38,34 +38,47 @@ class NoVectors(Exception):
         self.unable = unable
 
 
-def vector_channel(vault: Vault, index: Index, question: str, wanted: Filter, limit: int = CANDIDATES) -> Hits:
-    """Facts whose meaning is near the question's; the score is by how much nearer than that of all facts."""
+def vector_channel(
+    vault: Vault, index: Index, question: str, wanted: Filter, day: str, limit: int = CANDIDATES
+) -> Hits:
+    """Facts whose meaning is near the question's; the score is by how much nearer than that of all facts.
+
+    `day` (UTC) is the one whose money is spent where a model has to be called.
+    """
     try:
-        with _asked(vault, question) as asked:
+        with _asked(vault, question, day) as asked:
             return Hits(_facts(asked, index, wanted, limit))
     except NoVectors as reason:
         return Hits({}, False, str(reason), reason.unable)
 
 
-def event_vectors(vault: Vault, index: Index, question: str, limit: int = CANDIDATES) -> Hits:
+def event_vectors(vault: Vault, index: Index, question: str, day: str, limit: int = CANDIDATES) -> Hits:
     """Events whose meaning, and that of the turns around them, is near the question's, by row."""
     try:
-        with _asked(vault, question) as asked:
+        with _asked(vault, question, day) as asked:
             return Hits(_events(asked, index, limit))
     except NoVectors as reason:
         return Hits({}, False, str(reason), reason.unable)
 
 
 @contextmanager
-def _asked(vault: Vault, question: str) -> Iterator[Asked]:
+def _asked(vault: Vault, question: str, day: str) -> Iterator[Asked]:
     name = vault.settings.words("semantic.model")
     if name == NONE:
         raise NoVectors("semantic.model is none", unable=False)
     vectors = None
     try:
         vectors = open_vectors(vault)
-        with (vectors or _absent(name)).snapshot():
-            yield _ready(vault, vectors or _absent(name), name, question)
+        if vectors is None:
+            raise _absent(name)
+        # Before the snapshot: a call takes long, and no heartbeat can write as long as there is one.
+        called = None if name == LOCAL else _by_call(vault, vectors, question, day)
+        with vectors.snapshot():
+            model = _model_of(vault, vectors, name)
+            vector = called or question_vector(vectors, question)
+            if vector is None:
+                raise NoVectors("no word of the question is known to the model", unable=False)
+            yield Asked(vectors, model, vector)
     except sqlite3.DatabaseError as problem:
         raise NoVectors(f"the vectors cannot be read ({problem}); the next heartbeat makes them anew") from None
     finally:
@@ -73,33 +86,32 @@ def _asked(vault: Vault, question: str) -> Iterator[Asked]:
             vectors.close()
 
 
-def _absent(name: str) -> Vectors:
+def _absent(name: str) -> NoVectors:
     if name == LOCAL:
         from clawmem.index.local_model import INSTALL, missing
 
         if missing():
-            raise NoVectors(f"the local model is not installed: {INSTALL}")
-    raise NoVectors("nothing was embedded yet: `clawmem heartbeat` does it")
+            return NoVectors(f"the local model is not installed: {INSTALL}")
+    return NoVectors("nothing was embedded yet: `clawmem heartbeat` does it")
 
 
-def _ready(vault: Vault, vectors: Vectors, name: str, question: str) -> Asked:
+def _model_of(vault: Vault, vectors: Vectors, name: str) -> str:
+    """The model of the vectors, where it is the one that the settings name."""
     model = vectors.meta("model")
     if model is None:
-        _absent(name)
+        raise _absent(name)
     if vectors.meta("named") != named_model(vault):
         raise NoVectors("the vectors are of another model: `clawmem heartbeat` makes new ones")
-    vector = question_vector(vectors, question) if name == LOCAL else _by_call(vault, question)
-    if vector is None:
-        raise NoVectors("no word of the question is known to the model", unable=False)
-    return Asked(vectors, model or "", vector)
+    return model
 
 
-def _by_call(vault: Vault, question: str) -> Sequence[float]:
+def _by_call(vault: Vault, vectors: Vectors, question: str, day: str) -> Sequence[float]:
+    _model_of(vault, vectors, vault.settings.words("semantic.model"))
     from clawmem.errors import ClawmemError
     from clawmem.index.called import embed_question  # imports what calls models
 
     try:
-        return embed_question(vault, question)
+        return embed_question(vault, vectors, question, day)
     except ClawmemError as problem:
         raise NoVectors(problem.message) from None
 
@@ -124,7 +136,7 @@ def _apart(asked: Asked, pack: Pack) -> tuple[list[int], float]:
     if not pack.ids:
         return [], 0.0
     if len(pack.codes) != len(pack.ids) * code_size(len(asked.vector)):
-        raise NoVectors("the question's vector is not of the size of the others: delete .git/clawmem/vectors.sqlite")
+        raise NoVectors("the question's vector is not of the size of the others: `clawmem reindex --vectors`")
     apart = differences(pack.codes, signs(asked.vector))
     return apart, expected_closeness(sum(apart) / len(apart), len(asked.vector))
 

@@ -137,6 +137,11 @@ def named_model(vault: Vault) -> str:
     return f"{settings.words('semantic.model')} {settings.words('semantic.api_base')}".strip()
 
 
+def of_questions(model: str) -> str:
+    """The name under which the vectors of questions to a model that is called are kept."""
+    return f"{model} question"
+
+
 def open_vectors(vault: Vault) -> Vectors | None:
     """The vectors as they stand, or None where there are none that this version can use."""
     path = vectors_path(vault)

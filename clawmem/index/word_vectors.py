@@ -42,6 +42,8 @@ def fit(texts: Sequence[Sequence[str]], targets: Any, priors: Mapping[str, Any])
     import numpy
 
     weights, unseen = _weights(texts)
+    if not weights:
+        return WordVectors({}, {}, unseen, 1.0)
     names = sorted(weights)
     number = {piece: at for at, piece in enumerate(names)}
     shape = _Table(texts, number, weights)
@@ -49,7 +51,7 @@ def fit(texts: Sequence[Sequence[str]], targets: Any, priors: Mapping[str, Any])
     nothing = numpy.zeros(wanted.shape[1], dtype=numpy.float32)
     start = numpy.array([priors.get(piece, nothing) for piece in names], dtype=numpy.float32)
     told = shape.times(start)
-    share = float((told * wanted).sum() / max(float((told * told).sum()), 1e-9)) if len(wanted) else 1.0
+    share = float((told * wanted).sum() / max(float((told * told).sum()), 1e-9))
     fitted = start * share + _solved(shape, wanted - told * share)
     return WordVectors(dict(zip(names, fitted.tolist(), strict=True)), weights, unseen, share)
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from math import inf
 from typing import NamedTuple
 
-from clawmem.errors import StorageFailed
+from clawmem.errors import ModelFailed, Refused, StorageFailed
+from clawmem.index.embed import Embedding, embed_missing
+from clawmem.index.local_model import INSTALL, missing
 from clawmem.index.lookup import broken_files
 from clawmem.index.refresh import rebuild
 from clawmem.index.store import Index, index_size
+from clawmem.index.vectors import LOCAL, NONE
 from clawmem.vault.past import discard_past
 from clawmem.vault.vault import Vault
 
@@ -38,6 +43,29 @@ def reindex(vault: Vault) -> Reindexed:
         return Reindexed(*_counts(index), index.engine.name, seconds, index_size(vault), notices)
     finally:
         index.close()
+
+
+def embed_anew(vault: Vault, day: str, progress: Callable[[int, int], None] | None = None) -> Embedding:
+    """Make the vector of every fact and event again, however long it takes; `day` (UTC) is the one whose money is
+    spent, `progress` is told how many of how many are done. Raises as `check_embedding` does, and Locked."""
+    check_embedding(vault)
+    return embed_missing(vault, inf, day, anew=True, progress=progress)
+
+
+def check_embedding(vault: Vault) -> None:
+    """Raise Refused where the settings want no vectors, ModelFailed where the local model is not installed."""
+    name = vault.settings.words("semantic.model")
+    if name == NONE:
+        raise Refused(
+            "The settings want no vectors: semantic.model is none.",
+            f"Want them with `clawmem config set semantic.model {LOCAL}`, or name a model as litellm does.",
+        )
+    lacking = missing() if name == LOCAL else []
+    if lacking:
+        raise ModelFailed(
+            f"The local embedding model is not installed: {', '.join(lacking)} cannot be imported.",
+            f"Install it with `{INSTALL}`.",
+        )
 
 
 def _counts(index: Index) -> tuple[int, int, int]:

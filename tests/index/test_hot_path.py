@@ -10,7 +10,8 @@ from pathlib import Path
 from tests.conftest import Command
 
 HEAVY = (
-    "yaml rich git hashlib tempfile logging random secrets asyncio whoosh tiktoken litellm"
+    "yaml rich git hashlib tempfile logging random secrets asyncio whoosh tiktoken litellm numpy onnxruntime"
+    " clawmem.index.vector_channel clawmem.index.vectors clawmem.index.embed clawmem.vault.spending"
     " clawmem.index.intake clawmem.model.common_words clawmem.model.summary clawmem.model.question_time"
 ).split()
 

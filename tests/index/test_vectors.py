@@ -23,6 +23,7 @@ from tests.conftest import Command
 from tests.loopback import embeds, refuses, serving
 from tests.needs import needs_litellm, needs_local_model
 
+DAY = "2026-11-21"
 SAID = (
     ("Jane drives a Volvo to the office.", "areas/people/jane"),
     ("Jane adopted a puppy from the shelter.", "areas/people/jane"),
@@ -40,7 +41,7 @@ def told(clawmem: Command) -> None:
 def best(vault: Vault, question: str, wanted: Filter = Filter()) -> str:  # noqa: B008 - a value
     index = open_index(vault)
     try:
-        hits = vector_channel(vault, index, question, wanted)
+        hits = vector_channel(vault, index, question, wanted, DAY)
         assert hits.ran, hits.why_not
         first = max(hits.scores, key=lambda n: hits.scores[n])
         found = index.database.execute("SELECT json_extract(line, '$.fact') FROM fact WHERE n = ?", (first,)).fetchone()
@@ -52,9 +53,9 @@ def best(vault: Vault, question: str, wanted: Filter = Filter()) -> str:  # noqa
 def why_not(vault: Vault) -> str:
     index = open_index(vault)
     try:
-        facts = vector_channel(vault, index, "who has a pet", Filter())
+        facts = vector_channel(vault, index, "who has a pet", Filter(), DAY)
         assert not facts.ran and facts.scores == {}
-        assert event_vectors(vault, index, "who has a pet") == facts
+        assert event_vectors(vault, index, "who has a pet", DAY) == facts
         return facts.why_not
     finally:
         index.close()
@@ -106,7 +107,7 @@ def test_events_are_found_by_meaning_and_by_the_turns_beside_them(vault: Vault, 
     embed_missing(vault, seconds=120)
     index = open_index(vault)
     try:
-        hits = event_vectors(vault, index, "Who has a dog?")
+        hits = event_vectors(vault, index, "Who has a dog?", DAY)
         rows = dict(index.database.execute("SELECT n, json_extract(line, '$.text') FROM event"))
         order = [rows[n] for n in sorted(hits.scores, key=lambda n: -hits.scores[n])]
         assert order[0] == said[0] and order.index(said[1]) < len(order)
@@ -150,7 +151,7 @@ def test_damaged_vectors_stop_no_search_and_are_made_anew(vault: Vault, damage: 
     else:
         path.write_bytes(b"not a database" * 99 if damage == "text" else path.read_bytes()[:5000])
     index = open_index(vault)
-    hits = vector_channel(vault, index, "Who has a dog?", Filter())
+    hits = vector_channel(vault, index, "Who has a dog?", Filter(), DAY)
     index.close()
     assert not hits.ran and "the next heartbeat makes them anew" in hits.why_not
     assert embed_missing(vault, seconds=120).left == 0
@@ -178,7 +179,7 @@ def test_readers_see_whole_vectors_while_they_are_made(vault: Vault) -> None:
         mine = Vault(vault.root, vault.git.environment)
         while not stop.is_set():
             index = open_index(mine)
-            hits = vector_channel(mine, index, "Who has a dog?", Filter())
+            hits = vector_channel(mine, index, "Who has a dog?", Filter(), DAY)
             index.close()
             if not hits.ran or not hits.scores:
                 problems.append(hits.why_not or "nothing found")
@@ -207,7 +208,7 @@ def test_a_search_by_meaning_imports_no_model(vault: Vault) -> None:
         "from clawmem.index.channels import Filter; from clawmem.index.refresh import open_index\n"
         "from clawmem.index.vector_channel import vector_channel\n"
         "vault = Vault(Path(sys.argv[1]), {}); index = open_index(vault)\n"
-        "assert vector_channel(vault, index, 'Who has a dog?', Filter()).scores\n"
+        "assert vector_channel(vault, index, 'Who has a dog?', Filter(), '2026-11-21').scores\n"
         "print([name for name in ('numpy', 'onnxruntime', 'hashlib', 'litellm') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code, str(vault.root)], capture_output=True, text=True, check=True)
