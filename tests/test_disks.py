@@ -15,7 +15,7 @@ from tests.conftest import NOW, Command, Result
 
 BLOCK = 4096
 # How many blocks are left free when a change begins: from none to enough, so that each step meets the end in turn.
-LEFT = [*range(22), 24, 28, 32, 48]
+LEFT = [*range(22), 24, 28, 32, 48, 64, 80, 96, 128]
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     place.mkdir()
     if os.geteuid() != 0:
         pytest.skip("only root may mount a file system")
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", str(place)], capture_output=True, text=True)
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "none", str(place)], capture_output=True, text=True)
     if made.returncode:
         pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
     try:

@@ -33,6 +33,8 @@ from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 TALK = (
     Message(1, "user", "Hi! How are you?", "2026-11-02T10:00:00Z", "Nora"),
     Message(2, "user", "I moved to Lisbon last month and I work at Brightpath now.", "2026-11-02T10:01:00Z", "Nora"),

@@ -6,15 +6,18 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from clawmem import __version__
+from tests.needs import needs_local_model
 
 ROOT = Path(__file__).parent.parent
 TEMPLATE = ROOT / "vault-template"
+LICENCES = ("LICENSE", "LICENSE-APACHE", "NOTICE")
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +27,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("package")
     sources = folder / "sources"
     sources.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", *LICENCES):
         shutil.copy(ROOT / name, sources)
     for name in ("clawmem", "vault-template"):
         shutil.copytree(ROOT / name, sources / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -67,12 +70,13 @@ def test_the_wheel_holds_the_package_the_template_and_the_licence(wheel: Path) -
     modules = [path.relative_to(ROOT).as_posix() for path in (ROOT / "clawmem").rglob("*.py")]
     prompts = [path.relative_to(ROOT).as_posix() for path in (ROOT / "clawmem/llm/prompts").glob("*.txt")]
     assert len(prompts) >= 2
-    assert {*modules, *prompts} <= set(names)
+    vocabulary = [f"clawmem/index/vocabulary/{name}" for name in ("wordpieces.txt", "priors.bin")]
+    assert {*modules, *prompts, *vocabulary} <= set(names)
     assert sorted(name.removeprefix("clawmem/vault-template/") for name in names if "vault-template/" in name) == (
         template_files()
     )
     assert {".gitignore", ".gitattributes", "life/projects/.gitkeep"} <= set(template_files())
-    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert all(any(name.endswith(f"licenses/{one}") for name in names) for one in LICENCES)
     assert "Name: clawmem-vault\n" in metadata
     assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
 
@@ -95,3 +99,24 @@ def test_the_command_is_installed_and_works(installed: Path, environment: dict[s
     run(installed, environment, command, "init", "vault", cwd=tmp_path)
     run(installed, environment, command, "remember", "Jane lives in Oslo.", cwd=tmp_path / "vault")
     assert "Jane lives in Oslo." in run(installed, environment, command, "recall", "Jane", cwd=tmp_path / "vault")
+
+
+@needs_local_model
+def test_a_fact_is_found_by_meaning_with_the_installed_wheel(
+    installed: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    python = [sys.executable, "-m", "clawmem"]
+    run(installed, environment, *python, "init", "vault", cwd=tmp_path)
+    run(installed, environment, *python, "remember", "Jane adopted a puppy.", cwd=tmp_path / "vault")
+    told = run(installed, environment, *python, "reindex", "--vectors", cwd=tmp_path / "vault")
+    assert "embedded 1 text with all-MiniLM-L6-v2" in told
+    assert "puppy" in run(installed, environment, *python, "recall", "who has a dog", cwd=tmp_path / "vault")
+
+
+def test_the_source_distribution_holds_what_the_wheel_needs(tmp_path: Path) -> None:
+    builders = pytest.importorskip("hatchling.builders.sdist", reason="the build backend is not installed")
+    built = next(builders.SdistBuilder(str(ROOT)).build(directory=str(tmp_path)))
+    with tarfile.open(built) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames()}
+    vocabulary = {f"clawmem/index/vocabulary/{name}" for name in ("wordpieces.txt", "priors.bin", "make_priors.py")}
+    assert {*LICENCES, *vocabulary, "vault-template/clawmem.yaml"} <= names

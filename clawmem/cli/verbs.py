@@ -42,7 +42,7 @@ VERBS: dict[str, Verb] = {
     "agent": Verb("agent", "Make, list and show agents and their workspaces."),
     "config": Verb("config", "Read and change settings."),
     "doctor": Verb("doctor", "Check every file and every rule of the vault."),
-    "sync": Verb("sync", "Meet other machines: take in what they learned, give what this one did."),
+    "sync": Verb("sync", "Take in what other machines learned, and give what this one did."),
     "backup": Verb("backup", "Write the whole memory into one file that can be checked."),
     "restore": Verb("restore", "Make a vault of a backup, in a new place."),
     "reindex": Verb("reindex", "Build the search index anew."),

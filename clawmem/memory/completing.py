@@ -3,43 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from clawmem.errors import ClawmemError
+from clawmem.errors import ClawmemError, Locked, NotPermitted, Refused, StorageFailed
 from clawmem.memory.merging import policy_for, sides_of
 from clawmem.memory.writing import Writing
 from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.layout import is_owned
 from clawmem.model.merging.files import merge_file
 from clawmem.model.merging.moves import Files
-from clawmem.model.merging.policy import REVIEW
+from clawmem.model.merging.policy import FAIL, REVIEW
 from clawmem.model.merging.tree import Merged, merge_trees
 from clawmem.vault.merges import GitMerge
+from clawmem.vault.vault import Vault
 
+# Whoever starts it, it is done on behalf of the vault: `model/permission.py` counts it among upkeep.
 OP = "complete"
+_PASSING = (NotPermitted, Refused, Locked, StorageFailed)
 
 
-def complete_merges(work: Writing, merges: Iterable[GitMerge]) -> tuple[str, ...]:
-    """Do what git could not: ids and chains across files, entities that moved. One commit for each merge that needs it;
-    what a person decided in the merge stays. Returns the commits."""
+class Completed(NamedTuple):
+    """The commits that were made, and the merges that are left to the next caller: something was in the way now that
+    need not be there then."""
+
+    commits: tuple[str, ...] = ()
+    left: tuple[GitMerge, ...] = ()
+
+
+def complete_merges(work: Writing, merges: Iterable[GitMerge]) -> Completed:
+    """Do what git could not: ids and chains across files, entities that moved, values that contradict each other by the
+    catalog. One commit for each merge that needs it; what a person decided in the merge stays."""
     commits: list[str] = []
+    left: list[GitMerge] = []
     for one in merges:
         try:
             commits += _complete(work, one)
         except ClawmemError as problem:
             work.started.notices.append(f"the merge {one.commit[:12]} is not completed: {problem.message}")
-    return tuple(commits)
+            left += [one] if isinstance(problem, _PASSING) else []
+    return Completed(tuple(commits), tuple(left))
 
 
 def _complete(work: Writing, one: GitMerge) -> tuple[str, ...]:
     base, ours, theirs = sides_of(work.vault, one.ours, one.theirs)
-    policy = policy_for(work.vault, REVIEW, one.ours, one.theirs)
+    policy = policy_for(work.vault, _policy(work.vault), one.ours, one.theirs)
     whole = merge_trees(base, ours, theirs, policy)
     paths = sorted(path for path in whole.files if is_owned(path))
     now = {path: work.read(path) for path in paths}
     alone = {path: _alone(path, base, ours, theirs, now) for path in paths}
     done = merge_trees(alone, now, {path: whole.files[path] for path in paths}, policy)
     writes = {path: data for path, data in done.files.items() if data != now.get(path)}
-    return work.commit([_change(work, one, whole, writes)]) if writes else ()
+    return work.commit([_change(work, one, whole, writes)], OP) if writes else ()
+
+
+def _policy(vault: Vault) -> str:
+    """The vault's policy; a merge that is made already cannot fail any more, so then a person is asked."""
+    name = vault.settings.words("sync.conflict")
+    return REVIEW if name == FAIL else name
 
 
 def _alone(path: str, base: Files, ours: Files, theirs: Files, now: Files) -> bytes | None:

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NeedsPerson, Refused
 from clawmem.index.refresh import open_index
+from clawmem.memory.merge_words import SHOWN, merge_change
 from clawmem.memory.merging import Plan, plan_merge, policy_for
-from clawmem.memory.sync import merge_change
 from clawmem.model.caller import Caller
 from clawmem.model.text import counted
 from clawmem.vault.driver import install_driver
 from clawmem.vault.hand_edits import check_file
 from clawmem.vault.joining import Entries, write_merge
+from clawmem.vault.merges import news_between
 from clawmem.vault.rescue import keep_rescue
 from clawmem.vault.unfinished import Stopped, end_merge, stopped_merge
 from clawmem.vault.vault import Vault
@@ -47,11 +48,11 @@ def _finished(vault: Vault, caller: Caller, stopped: Stopped, policy: str) -> Fi
         end_merge(vault, stopped, stopped.ours, _marked(stopped))
         return Finished(None)
     rule = policy_for(vault, policy, stopped.ours, stopped.theirs)
-    plan = plan_merge(vault, stopped.ours, stopped.theirs, rule)
+    plan = plan_merge(vault, (stopped.ours, stopped.theirs), rule)
     resolved = _resolved(stopped)
     entries: Entries = {**plan.entries, **resolved}
     words = f"finished a git merge of {counted(count_between(vault, stopped.ours, stopped.theirs), 'change')}"
-    change = merge_change(vault, caller, plan, words, (stopped.ours, stopped.theirs))
+    change = merge_change(caller, plan, words, news_between(vault, stopped.ours, stopped.theirs, SHOWN).subjects)
     rescue = keep_rescue(vault, stopped.ours, caller.now)
     parents = (stopped.ours, stopped.theirs)
     commit = write_merge(vault, parents, change, entries, int(caller.now.timestamp()))

@@ -18,10 +18,15 @@ from clawmem.model.entity import ITEMS, check_name, items_path, summary_path
 from clawmem.model.entry import ACCESS, Entry, trailer_pattern
 from clawmem.model.fact import Fact
 from clawmem.model.ids import FACT_PREFIX, check_reference
+from clawmem.vault.bundle import is_shallow
 from clawmem.vault.history import History, Wanted, open_history
 from clawmem.vault.vault import Vault
 
 _FOLDS = f"^Clawmem-Op: {ACCESS}$"
+_CUT_OFF = (
+    "the history is cut off: in this shallow clone the first commit seems to have made all that is older;"
+    " `git fetch --unshallow` brings the rest"
+)
 
 
 class Bounds(NamedTuple):
@@ -46,6 +51,16 @@ class Logged(NamedTuple):
 
 def log(vault: Vault, about: str | None, caller: Caller, bounds: Bounds) -> Logged:
     """The history of the vault, or of the entity or fact that `about` names. NotFound where it names neither."""
+    told = _log(vault, about, caller, bounds)
+    return told._replace(notices=(*told.notices, *cut_off(vault)))
+
+
+def cut_off(vault: Vault) -> list[str]:
+    """What to say of any history in a shallow clone, which does not have the older part; nothing elsewhere."""
+    return [_CUT_OFF] if is_shallow(vault) else []
+
+
+def _log(vault: Vault, about: str | None, caller: Caller, bounds: Bounds) -> Logged:
     index = open_index(vault)
     try:
         with open_history(vault) as history:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NeedsPerson, Refused
-from clawmem.model.layout import is_owned
+from clawmem.model.catalog import catalog_from_mapping, is_single
+from clawmem.model.layout import CATALOG, is_owned
 from clawmem.model.merging.files import merge_file
 from clawmem.model.merging.moves import Files
-from clawmem.model.merging.policy import FAIL, FILE, OURS, THEIRS, Conflict, Policy
+from clawmem.model.merging.policy import FAIL, FILE, NEWEST, OURS, THEIRS, Conflict, Policy
 from clawmem.model.merging.tree import Merged, merge_trees
+from clawmem.model.text import counted
 from clawmem.vault.hand_edits import check_file
 from clawmem.vault.joining import Entries
-from clawmem.vault.vault import Vault
+from clawmem.vault.vault import Vault, parse_yaml
 from clawmem.vault.versions import (
     EMPTY_TREE,
     PLAIN,
@@ -41,15 +43,27 @@ class Plan(NamedTuple):
 
 
 def policy_for(vault: Vault, name: str, ours: str, theirs: str) -> Policy:
-    """The policy of a name for two commits: which of them is the newer one is told by their times."""
-    later = committed_at(vault, ours) > committed_at(vault, theirs)
-    return Policy(name, OURS if later else THEIRS)
+    """The policy of a name for two commits: which of them is the newer one is told by their times, which relations take
+    one value by the catalog here."""
+    times = committed_at(vault, ours, theirs) if name == NEWEST else ((), ())
+    return Policy(name, OURS if times[0] > times[1] else THEIRS, _single(vault))
 
 
-def plan_merge(vault: Vault, ours: str, theirs: str, policy: Policy) -> Plan:
-    """Merge two commits from what they have in common. Raises NeedsPerson where facts cannot be read, or where the
-    policy is to fail and there is a conflict."""
-    bases = common_ancestors(vault, ours, theirs) or [EMPTY_TREE]
+def _single(vault: Vault) -> frozenset[str]:
+    try:
+        catalog = vault.catalog
+    except ClawmemError:
+        # A stopped merge, or somebody's edit, may have left it unreadable: the committed one counts.
+        data = (vault.contents_at("HEAD", [CATALOG])[CATALOG] or b"").decode(errors="replace")
+        catalog = catalog_from_mapping(parse_yaml(data, CATALOG) or {})
+    return frozenset(name for name in catalog.predicates if is_single(catalog, name))
+
+
+def plan_merge(vault: Vault, commits: tuple[str, str], policy: Policy, common: Sequence[str] | None = None) -> Plan:
+    """Merge two commits from what they have in common (`common`, where that was asked already). Raises NeedsPerson
+    where facts cannot be read, or where the policy is to fail and there is a conflict."""
+    ours, theirs = commits
+    bases = [*(common_ancestors(vault, ours, theirs) if common is None else common)] or [EMPTY_TREE]
     found = versions(vault, bases[0], ours, theirs)
     _refuse_odd(found)
     sides = _loaded(vault, found, bases)
@@ -57,7 +71,7 @@ def plan_merge(vault: Vault, ours: str, theirs: str, policy: Policy) -> Plan:
     if policy.name == FAIL and merged.conflicts:
         raise NeedsPerson(
             f"Both sides changed the same in two ways: {merged.conflicts[0].says}.",
-            f"Nothing was changed. There are {len(merged.conflicts)}; choose another --conflict policy.",
+            f"Nothing was changed ({counted(len(merged.conflicts), 'conflict')} in all). Name a --conflict policy.",
         )
     plan = Plan(_entries(found, merged, sides), merged)
     _refuse_clashes(plan, found)
@@ -94,7 +108,7 @@ def _of_other_bases(vault: Vault, bases: list[str], first: Files) -> dict[str, b
     """Where histories crossed there are several common states: what they say together is what both sides know."""
     found: dict[str, bytes | None] = {}
     for other in bases[1:]:
-        merged = plan_merge(vault, bases[0], other, Policy()).merged
+        merged = plan_merge(vault, (bases[0], other), Policy()).merged
         found.update({path: data for path, data in merged.files.items() if path in first})
     return found
 

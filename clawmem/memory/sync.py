@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, Locked, Refused, RemoteFailed
@@ -11,27 +12,29 @@ from clawmem.index.refresh import open_index
 from clawmem.memory.completing import complete_merges
 from clawmem.memory.curated import PATH as MEMORY
 from clawmem.memory.curated import refresh_memory
+from clawmem.memory.merge_words import OP, merge_change
 from clawmem.memory.merging import Plan, plan_merge, policy_for
 from clawmem.memory.permission import check_may_write_at_all
+from clawmem.memory.relation import Place, Relation, relation
 from clawmem.memory.summaries import refresh_summaries
 from clawmem.memory.writing import writing
 from clawmem.model.caller import Caller
-from clawmem.model.change import Change, agent_author, subject_line, trailers
+from clawmem.model.change import subject_line
 from clawmem.model.merging.policy import Conflict
 from clawmem.model.text import counted
 from clawmem.vault.driver import install_driver
-from clawmem.vault.joining import advance, write_merge
+from clawmem.vault.joining import DROP_JOINED, advance, write_merge
 from clawmem.vault.lock import writer_lock
-from clawmem.vault.merges import merges_between
-from clawmem.vault.remote import Told, check_remote, fetch, push
-from clawmem.vault.rescue import keep_rescue
+from clawmem.vault.merges import GitMerge
+from clawmem.vault.refs import Head
+from clawmem.vault.remote import Told, fetch, find_remote, push
+from clawmem.vault.rescue import rescue_lines
+from clawmem.vault.stale import clear_ref_locks, ref_locks
 from clawmem.vault.transaction import Transaction, transaction
 from clawmem.vault.vault import Vault
-from clawmem.vault.versions import common_ancestors, count_between, is_ancestor, subjects_between
+from clawmem.vault.versions import count_between
 
-OP = "sync"
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|\.lock$|/$|\.$))[A-Za-z0-9_][\w./-]*")
-_SHOWN_SUBJECTS = 20
 _SHORTEST_NAP, _LONGEST_NAP = 0.02, 1.0
 
 
@@ -104,11 +107,19 @@ def sync(vault: Vault, caller: Caller, wanted: Wanted, told: Told = lambda line:
     vault.prepare_state()
     wait = vault.settings.number("lock.wait_seconds")
     with writer_lock(vault.state / "sync.lock", wait, "sync"):
+        _clear_locks(vault, wait)
         meeting = _Meeting(vault, caller, wanted, told)
         done = meeting.tried() if wanted.dry_run else meeting.met()
     if done.received:
         open_index(vault).close()
     return done
+
+
+def _clear_locks(vault: Vault, wait: float) -> None:
+    """Let go of the locks of a sync that was killed."""
+    if ref_locks(vault):
+        with writer_lock(vault.state / "lock", wait, OP):
+            clear_ref_locks(vault)
 
 
 class _Meeting:
@@ -117,12 +128,12 @@ class _Meeting:
     def __init__(self, vault: Vault, caller: Caller, wanted: Wanted, told: Told) -> None:
         settings = vault.settings
         self.vault, self.caller, self.wanted, self.told = vault, caller, wanted, told
-        self.remote = wanted.remote or settings.words("sync.remote")
         self.conflict = wanted.conflict or settings.words("sync.conflict")
         self.seconds = settings.number("sync.timeout_seconds")
         self.attempts = settings.whole("sync.attempts")
         self.branch = _checked_branch(wanted.branch or settings.words("sync.branch") or _own_branch(vault))
-        check_remote(vault, self.remote)
+        self.remote = find_remote(vault, wanted.remote or settings.words("sync.remote"))
+        self.place = Place(self.remote.name, self.branch, wanted.allow_unrelated, wanted.allow_rewritten)
 
     def fetched(self) -> str | None:
         """The remote's commit, or None where it has no such branch."""
@@ -133,10 +144,14 @@ class _Meeting:
         """What would be done."""
         tip = self.fetched()
         head = _head(self.vault)
-        taken = Taken() if tip is None else self._relation(head, tip)
-        if taken.how == "merge" and tip is not None:
-            taken = taken._replace(plan=self._planned(head, tip))
-        return Synced(self.remote, self.branch, (taken,), count_between(self.vault, tip, head))
+        if tip is None:
+            return self._so_far([Taken()], count_between(self.vault, None, _commit(head)))
+        with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
+            apart = relation(self.vault, _commit(head), tip, self.place)
+        taken = _how(apart, tip)
+        if taken.how == "merge":
+            taken = taken._replace(plan=self._planned(_commit(head), tip, apart))
+        return self._so_far([taken], apart.own)
 
     def met(self) -> Synced:
         """Take in and give until nothing is left, or the attempts are."""
@@ -146,10 +161,10 @@ class _Meeting:
             tip = self.fetched()
             taken.append(self._take_in(tip))
             head = _head(self.vault)
-            done = Synced(self.remote, self.branch, tuple(taken), attempts=attempt, notices=_notices(taken))
-            if head == tip:
+            done = self._so_far(taken)._replace(attempts=attempt)
+            if head.commit == tip:
                 return done
-            sent = count_between(self.vault, tip, head)
+            sent = count_between(self.vault, tip, _commit(head))
             try:
                 if push(self.vault, self.remote, self.branch, head, self.told, self.seconds):
                     return done._replace(sent=sent, pushed=True)
@@ -157,9 +172,13 @@ class _Meeting:
                 return done._replace(sent=sent, problem=problem)
             time.sleep(self._nap(attempt))
         raise Locked(
-            f"Others pushed to {self.remote} at the same moment, {self.attempts} times; what they said is merged here.",
+            f"Others pushed to {self.remote.name} at the same moment, {self.attempts} times; what they said is merged"
+            " here.",
             "Run the command again: only giving is left to do.",
         )
+
+    def _so_far(self, taken: list[Taken], sent: int = 0) -> Synced:
+        return Synced(self.remote.name, self.branch, tuple(taken), sent, notices=_notices(taken))
 
     def _nap(self, attempt: int) -> float:
         """Who has tried often tries again soon, so that no one of many is passed over for ever."""
@@ -169,57 +188,42 @@ class _Meeting:
     def _take_in(self, tip: str | None) -> Taken:
         with transaction(self.vault, self.caller.now, OP) as started:
             started.adopt()
-            head = _head(self.vault)
-            taken = Taken() if tip is None else self._relation(head, tip)
+            head = _commit(_head(self.vault))
+            apart = relation(self.vault, head, tip, self.place) if tip is not None else Relation(0, 0)
+            taken = _how(apart, tip)
             if tip is not None and taken.how == "fast-forward":
                 taken = self._forward(started, head, tip, taken)
             elif tip is not None and taken.how == "merge":
-                taken = self._merge(started, head, tip, taken)
+                taken = self._merge(started, head, tip, apart)
             taken = taken._replace(notices=tuple(started.notices))
-        self._complete(head, tip if taken.received else None)
+        notices = self._complete(apart.news.merges)
         self._make_anew(taken)
-        return taken
+        return taken._replace(notices=(*taken.notices, *notices))
 
-    def _complete(self, head: str, tip: str | None) -> None:
+    def _complete(self, merges: Sequence[GitMerge]) -> tuple[str, ...]:
         """Complete what others merged with git alone."""
-        merges = merges_between(self.vault, head, tip) if tip else []
-        if merges:
-            with writing(self.vault, self.caller, OP) as work:
-                complete_merges(work, merges)
+        if not merges:
+            return ()
+        with writing(self.vault, self.caller, OP) as work:
+            complete_merges(work, merges)
+            return work.notices
 
-    def _relation(self, head: str, tip: str) -> Taken:
-        if is_ancestor(self.vault, tip, head):
-            return Taken()
-        received = count_between(self.vault, head, tip)
-        if is_ancestor(self.vault, head, tip):
-            return Taken("fast-forward", received, tip)
-        if not common_ancestors(self.vault, head, tip) and not self.wanted.allow_unrelated:
-            raise Refused(
-                f"This vault and {self.remote}/{self.branch} have no history in common: they were begun separately.",
-                _UNRELATED if not (self.vault.git_dir / "shallow").exists() else _SHALLOW,
-            )
-        return Taken("merge", received)
-
-    def _planned(self, head: str, tip: str) -> Plan:
-        return plan_merge(self.vault, head, tip, policy_for(self.vault, self.conflict, head, tip))
+    def _planned(self, head: str, tip: str, apart: Relation) -> Plan:
+        return plan_merge(self.vault, (head, tip), policy_for(self.vault, self.conflict, head, tip), apart.common)
 
     def _forward(self, started: Transaction, head: str, tip: str, taken: Taken) -> Taken:
-        rescue = keep_rescue(self.vault, head, self.caller.now)
-        advance(started, tip, subject_line(OP, "vault", f"took in {counted(taken.received, 'change')}"))
-        return taken._replace(rescue=rescue)
+        rescue = rescue_lines(self.vault, head, self.caller.now)
+        advance(started, tip, subject_line(OP, "vault", f"took in {counted(taken.received, 'change')}"), rescue.lines)
+        return taken._replace(rescue=rescue.ref)
 
-    def _merge(self, started: Transaction, head: str, tip: str, taken: Taken) -> Taken:
-        plan = self._planned(head, tip)
-        rescue = keep_rescue(self.vault, head, self.caller.now)
-        change = self._change(plan, head, tip, taken.received)
+    def _merge(self, started: Transaction, head: str, tip: str, apart: Relation) -> Taken:
+        plan = self._planned(head, tip, apart)
+        words = f"{counted(apart.received, 'change')} from {self.remote.name} joined with {apart.own} made here"
+        change = merge_change(self.caller, plan, words, apart.news.subjects)
         commit = write_merge(self.vault, (head, tip), change, plan.entries, int(self.caller.now.timestamp()))
-        advance(started, commit, change.subject)
-        return taken._replace(commit=commit, rescue=rescue, plan=plan)
-
-    def _change(self, plan: Plan, head: str, tip: str, received: int) -> Change:
-        own = count_between(self.vault, tip, head)
-        words = f"{counted(received, 'change')} from {self.remote} joined with {own} made here"
-        return merge_change(self.vault, self.caller, plan, words, (head, tip))
+        rescue = rescue_lines(self.vault, head, self.caller.now)
+        advance(started, commit, change.subject, rescue.lines + DROP_JOINED)
+        return Taken("merge", apart.received, commit, rescue.ref, plan)
 
     def _make_anew(self, taken: Taken) -> None:
         """Generated parts that both sides had rewritten are made anew, of the facts as they are now."""
@@ -230,25 +234,10 @@ class _Meeting:
             refresh_memory(self.vault, self.caller)
 
 
-def merge_change(vault: Vault, caller: Caller, plan: Plan, words: str, parents: tuple[str, str]) -> Change:
-    """The words of a merge commit: what came in, what was decided, which facts it touched beyond that."""
-    merged = plan.merged
-    told = [f"- {line}" for line in subjects_between(vault, parents[0], parents[1], _SHOWN_SUBJECTS)]
-    decided = [f"- {one.says}" for one in merged.conflicts]
-    decided += [f"- {one.old} was the id of two facts; one of them is {one.new} now" for one in merged.renamed]
-    decided += [f"- {one.other} says the same as {one.kept}, which stands for both" for one in merged.twins]
-    body = "\n".join(["Taken in:", *told, *(["", "Decided:", *decided] if decided else [])])
-    facts = [one.fact for one in merged.conflicts if one.fact]
-    facts += [one.new for one in merged.renamed] + [name for one in merged.twins for name in (one.kept, one.other)]
-    rows = trailers(OP, facts=facts, agent=caller.agent, session=caller.session)
-    filed = tuple(("Proposal", one) for one in merged.proposals)
-    return Change(subject_line(OP, "vault", words), {}, (*rows, *filed), body, agent_author(caller.agent))
-
-
-_UNRELATED = (
-    "If they are one memory, join them with --allow-unrelated; else name another remote, or clone that vault instead."
-)
-_SHALLOW = "This clone is shallow: fetch the rest with `git fetch --unshallow`, then run the command again."
+def _how(apart: Relation, tip: str | None) -> Taken:
+    if not apart.received:
+        return Taken()
+    return Taken("merge", apart.received) if apart.own else Taken("fast-forward", apart.received, tip)
 
 
 def _own_branch(vault: Vault) -> str:
@@ -258,13 +247,18 @@ def _own_branch(vault: Vault) -> str:
     return branch.removeprefix("refs/heads/")
 
 
-def _head(vault: Vault) -> str:
+def _commit(head: Head) -> str:
+    assert head.commit
+    return head.commit
+
+
+def _head(vault: Vault) -> Head:
     head = vault.head()
     if head.branch is None:
         raise Refused("HEAD is detached: there is no branch to meet others on.", "Return to it with `git switch main`.")
     if head.commit is None:
         raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
-    return head.commit
+    return head
 
 
 def _checked_branch(name: str) -> str:

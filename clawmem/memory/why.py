@@ -10,7 +10,7 @@ from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
 from clawmem.memory.chains import chain_in
 from clawmem.memory.evidence import find_event
-from clawmem.memory.history import fact_history, paths_of_fact
+from clawmem.memory.history import cut_off, fact_history, paths_of_fact
 from clawmem.model.entry import Entry
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact
@@ -52,7 +52,8 @@ def why(vault: Vault, reference: str) -> Why:
         event, problems = _evidence(vault, index, one.fact)
         entries = tuple(told[one.fact.id])
         fact = with_access(one.fact, accesses(unfolded(vault)))
-        return Why(fact, one.entity, event, next(iter(entries), None), chain, entries, (*index.notices, *problems))
+        notices = (*index.notices, *problems, *cut_off(vault))
+        return Why(fact, one.entity, event, next(iter(entries), None), chain, entries, notices)
     finally:
         index.close()
 

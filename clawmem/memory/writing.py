@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from threading import Thread
 
 from clawmem.errors import ClawmemError, Locked, StorageFailed
+from clawmem.index.lookup import items_of
 from clawmem.index.refresh import apply_commit, get_ready, open_index
 from clawmem.index.store import Index, discard
 from clawmem.memory.permission import check_may_write, check_may_write_at_all
@@ -50,17 +51,23 @@ class Writing:
         """The facts of an entity, in the order they stand; raises where its file does not parse."""
         path = items_path(entity)
         data = self.started.read(path)
-        return [] if data is None else list(parse_items(data, path))
+        if data is None:
+            return []
+        if data == items_of(self.index, entity):
+            self.started.vouch(path)
+        return list(parse_items(data, path))
 
     def is_whole(self, entity: str) -> bool:
         """Whether the entity's facts can be read; where not, they are left as they are."""
         return items_path(entity) not in self.started.unreadable
 
-    def commit(self, changes: Sequence[Change]) -> tuple[str, ...]:
-        """Commit the changes; returns the commits' names, oldest first. The index follows when the act ends."""
+    def commit(self, changes: Sequence[Change], purpose: str | None = None) -> tuple[str, ...]:
+        """Commit the changes; returns the commits' names, oldest first. The index follows when the act ends.
+
+        `purpose` is named where it is another one than the act's."""
         if self.caller.agent:
             paths = [path for change in changes for path in change.writes]
-            check_may_write(self.vault, self.caller, paths, self._purpose)
+            check_may_write(self.vault, self.caller, paths, purpose or self._purpose)
         # git takes ten milliseconds for a commit; what the index needs next is imported meanwhile.
         ready = Thread(target=get_ready)
         ready.start()
@@ -121,9 +128,11 @@ def _complete(work: Writing) -> None:
     if git_merged(work.vault):
         from clawmem.memory.completing import complete_merges
 
-        if complete_merges(work, new_merges(work.vault)):
+        done = complete_merges(work, new_merges(work.vault))
+        if done.commits:
             work.bring_index()
-        looked_into(work.vault)
+        if not done.left:
+            looked_into(work.vault)
 
 
 def _index_failed(vault: Vault, problem: sqlite3.DatabaseError) -> ClawmemError:

@@ -99,10 +99,13 @@ def fact_to_line(fact: Fact) -> str:
 
 def render_items(facts: Iterable[Fact]) -> bytes:
     """A whole `items.json`: a valid JSON array with one fact on each line."""
-    lines = [fact_to_line(fact) for fact in facts]
-    if not lines:
-        return b"[]\n"
-    return ("[\n" + ",\n".join(lines) + "\n]\n").encode()
+    return items_file(fact_to_line(fact) for fact in facts)
+
+
+def items_file(lines: Iterable[str]) -> bytes:
+    """A whole `items.json` put together from the lines of its facts."""
+    body = ",\n".join(lines)
+    return f"[\n{body}\n]\n".encode() if body else b"[]\n"
 
 
 def parse_items(data: bytes, path: str) -> tuple[Fact, ...]:

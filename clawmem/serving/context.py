@@ -103,7 +103,8 @@ def context_in(vault: Vault, index: Index, wish: Wish) -> tuple[Context, list[st
     if wish.question:
         # What was true at another time is asked of facts: events know only when they were said.
         where = (FACTS,) if wanted.as_of or wanted.entity else (FACTS, EVENTS)
-        asked = recall_in(vault, index, wish.question, caller, wanted, _answers_wanted(wish.budget), where)
+        most = _answers_wanted(wish.budget)
+        asked = recall_in(vault, index, wish.question, caller, wanted, most, where, counted=counted)
     sections = [
         *_own_pages(index, caller.agent),
         *_shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE if asked and asked.found else 1.0),

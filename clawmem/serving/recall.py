@@ -114,11 +114,14 @@ def recall_in(
     limit: int,
     where: Collection[str] = (FACTS,),
     passes: int = 1,
+    counted: Mapping[str, Access] | None = None,
 ) -> Recalled:
-    """What `recall` gives, from an index that is open, without noting any access."""
+    """What `recall` gives, from an index that is open, without noting any access. `counted` are the accesses that no
+    commit holds yet, where the caller has them."""
     result = Recalled((), {}, (*index.notices, *unreadable(index)))
     if FACTS in where:
-        hits, found = _facts(vault, index, question, caller, wanted, limit, passes)
+        unkept = accesses(unfolded(vault)) if counted is None else counted
+        hits, found = _facts(vault, index, question, caller, wanted, limit, passes, unkept)
         result = result._replace(found=found, channels=_account([hits]))
     if EVENTS not in where and NOTES not in where:
         return result
@@ -130,17 +133,23 @@ def recall_in(
 
 
 def _facts(
-    vault: Vault, index: Index, question: str, caller: Caller, wanted: Filter, limit: int, passes: int
+    vault: Vault,
+    index: Index,
+    question: str,
+    caller: Caller,
+    wanted: Filter,
+    limit: int,
+    passes: int,
+    counted: Mapping[str, Access],
 ) -> tuple[dict[str, Hits], tuple[Found, ...]]:
     words = [form for word in search_words(question) for form in forms_of(word)]
     hits = {
         "predicate": predicate_channel(index, question, vault.catalog, wanted),
         "keyword": keyword_channel(index, words, wanted),
-        "vector": facts_by_meaning(vault, index, question, wanted),
+        "vector": facts_by_meaning(vault, index, question, wanted, stamp(caller.now)[:10]),
     }
     near = {n for one in hits.values() for n in one.scores}
     hits["time"] = time_channel(index, time_asked(question, caller.now), wanted, near)
-    counted = accesses(unfolded(vault))
     best = _ranked(index, hits, counted, caller, limit)
     for _ in range(passes - 1):
         from clawmem.serving.passes import links_channel  # one pass is what is usual

@@ -10,6 +10,7 @@ from clawmem.index.meaning import events_by_meaning
 from clawmem.index.said import event_keywords, events, note_keywords, notes, of_time, spoken_words
 from clawmem.index.store import Index
 from clawmem.model.caller import Caller
+from clawmem.model.dates import stamp
 from clawmem.model.question import search_words, time_asked
 from clawmem.model.ranking import SAID_WEIGHTS, Ranked, fuse
 from clawmem.serving.recall import EVENTS, NOTES, Heard, Noted
@@ -39,7 +40,7 @@ def find_said(
     hits: list[Mapping[str, Hits]] = []
     if EVENTS in where:
         keyword = _spoken(event_keywords(index, question, words), words)
-        meant = events_by_meaning(vault, index, question)
+        meant = events_by_meaning(vault, index, question, stamp(caller.now)[:10])
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": of_time(index, "event", span, near)})
         heard = _heard(index, hits[-1], limit, without_notes=NOTES in where)

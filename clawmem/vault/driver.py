@@ -7,6 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from clawmem.vault.configured import configured
 from clawmem.vault.vault import Vault
 
 # `union` is git's own way to merge ledgers where clawmem is not configured: it keeps every line. Named in the
@@ -34,13 +35,14 @@ def install_driver(vault: Vault) -> bool:
 
 def driver_problem(vault: Vault) -> str | None:
     """Why git cannot merge facts in this clone, in a sentence, or None."""
+    commands = configured(vault, rf"^merge\.({'|'.join(NAMES)})\.driver$")
     for name in NAMES:
-        command = vault.git.try_run("config", "--get", f"merge.{name}.driver")
+        command = commands.get(f"merge.{name}.driver")
         if command is None:
             return "git is not told here how to merge facts; until then its own merges stop where both sides wrote."
-        if "clawmem" not in command.decode(errors="replace"):
+        if "clawmem" not in command:
             return None  # a person's own choice
-        program = _program(command.decode(errors="replace"))
+        program = _program(command)
         if program.is_absolute() and not program.exists():
             return f"git would merge facts with {program}, which is not there any more."
     return None

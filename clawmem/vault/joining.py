@@ -17,6 +17,7 @@ from clawmem.vault.versions import PLAIN, Held, Versions, contents, versions
 
 # Merge commits are made here first, where nobody looks.
 _JOINED = "refs/clawmem/joined"
+DROP_JOINED = f"delete {_JOINED}\n"
 _BATCH = 500
 Entries = Mapping[str, bytes | Held | None]
 """What a merge changes on its first parent: new contents, a file as another commit holds it, or its end."""
@@ -24,18 +25,16 @@ Entries = Mapping[str, bytes | Held | None]
 
 def write_merge(vault: Vault, parents: Sequence[str], change: Change, entries: Entries, seconds: int) -> str:
     """Make a commit of two histories, its tree that of the first with the entries changed; returns its name. No branch
-    moves. `change` gives the words and the author."""
-    # What a killed run left there would be in the way.
-    vault.git.run("update-ref", "-d", _JOINED)
+    moves; `DROP_JOINED` goes along when one does. `change` gives the words and the author."""
     try:
         given = _stream(parents, change, entries, seconds)
-        made = vault.git.run("fast-import", "--quiet", "--done", given=given).decode().strip()
+        # By force, as a killed run may have left something there.
+        made = vault.git.run("fast-import", "--quiet", "--force", "--done", given=given).decode().strip()
         return _signed(vault, made, parents, change, seconds) if vault.settings.flag("git.sign") else made
     except GitFailed:
         clear_crash_reports(vault)
-        raise
-    finally:
         vault.git.try_run("update-ref", "-d", _JOINED)
+        raise
 
 
 def _stream(parents: Sequence[str], change: Change, entries: Entries, seconds: int) -> bytes:
@@ -73,8 +72,9 @@ def _signed(vault: Vault, made: str, parents: Sequence[str], change: Change, sec
         return vault.git.run("commit-tree", f"{made}^{{tree}}", *named, "-S", "-F", "-", given=words).decode().strip()
 
 
-def advance(started: Transaction, target: str, subject: str) -> None:
+def advance(started: Transaction, target: str, subject: str, along: str = "") -> None:
     """Move the branch to a commit that holds its history, and bring the files along; all or nothing, as any change.
+    `along` are lines for `git update-ref --stdin` about other refs, which move in the same step.
 
     Edits made by hand must have been taken in. Raises Refused where HEAD is on no branch or a file cannot be written,
     Locked where one was edited at this moment.
@@ -94,7 +94,8 @@ def advance(started: Transaction, target: str, subject: str) -> None:
     _refuse_unsafe(started, changed, plain)
     write_pending(vault, Pending(head.commit, tuple(plain), subject, ()))
     try:
-        vault.git.run("update-ref", "-m", f"clawmem: {subject}", head.branch, target, head.commit)
+        lines = f"update {head.branch} {target} {head.commit}\n{along}"
+        vault.git.run("update-ref", "--stdin", "-m", f"clawmem: {subject}", given=lines.encode())
     except GitFailed as problem:
         _check_moved(vault, head, target, problem)
     _follow(started, changed, plain)

@@ -9,7 +9,7 @@ from clawmem.vault.vault import Vault
 
 _NOTE = "joined"
 _MOST = 50
-_FORM = "%H %P%x00%(trailers:key=Clawmem-Op,valueonly,separator=%x2C)%x01"
+_FORM = "%H %P%x00%(trailers:key=Clawmem-Op,valueonly,separator=%x2C)%x00%s%x01"
 
 
 class GitMerge(NamedTuple):
@@ -44,11 +44,39 @@ def looked_into(vault: Vault) -> None:
 
 def merges_between(vault: Vault, old: str, new: str) -> list[GitMerge]:
     """The merges between two commits that clawmem did not make, oldest first."""
-    printed = vault.git.try_run("log", "--merges", f"--max-count={_MOST}", f"--format={_FORM}", f"{old}..{new}", "--")
-    found = []
-    for row in (printed or b"").decode(errors="replace").split("\x01"):
-        names, _, op = row.strip().partition("\0")
-        commits = names.split()
-        if len(commits) == 3 and not op.strip():
-            found.append(GitMerge(commits[0], commits[1], commits[2]))
-    return found[::-1]
+    return [one.merge for one in _told(vault, "--merges", f"--max-count={_MOST}", f"{old}..{new}") if one.merge][::-1]
+
+
+class News(NamedTuple):
+    """What one history has and another lacks: the newest subjects, newest first; the merges that clawmem did not make,
+    oldest first; whether something was redacted."""
+
+    subjects: tuple[str, ...] = ()
+    merges: tuple[GitMerge, ...] = ()
+    redacted: bool = False
+
+
+def news_between(vault: Vault, old: str, new: str, most: int) -> News:
+    """What leads to one commit and not to another; at most so many subjects."""
+    found = _told(vault, f"{old}..{new}")
+    merges = [one.merge for one in found if one.merge]
+    subjects = tuple(one.subject for one in found[:most])
+    return News(subjects, tuple(merges[:_MOST][::-1]), any(one.op == "redact" for one in found))
+
+
+class _Row(NamedTuple):
+    subject: str
+    op: str
+    merge: GitMerge | None
+
+
+def _told(vault: Vault, *arguments: str) -> list[_Row]:
+    printed = vault.git.try_run("log", f"--format={_FORM}", *arguments, "--")
+    rows = (printed or b"").decode(errors="replace").split("\x01")
+    return [_row(*row.strip("\n").split("\0")) for row in rows if row.strip()]
+
+
+def _row(names: str, op: str, subject: str) -> _Row:
+    commits = names.split()
+    is_merge = len(commits) == 3 and not op.strip()
+    return _Row(subject, op.strip(), GitMerge(commits[0], commits[1], commits[2]) if is_merge else None)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clawmem.errors import NeedsPerson, NotFound, RemoteFailed
+from clawmem.errors import HistoryRewritten, NotFound, RemoteFailed
+from clawmem.vault.configured import configured
 from clawmem.vault.history import open_repository
+from clawmem.vault.refs import Head
 from clawmem.vault.vault import Vault
-from clawmem.vault.versions import commit_at, is_ancestor
+from clawmem.vault.versions import is_ancestor
 
 if TYPE_CHECKING:
     from git import Remote, RemoteProgress
@@ -27,8 +29,6 @@ _SETTINGS = (
     "push.gpgSign=false",
     "credential.interactive=false",
 )
-# What is being given. GitPython reads git's answer only where it is a ref that is pushed, not a bare commit.
-_OUTGOING = "refs/clawmem/outgoing"
 # What has just come, until it is known that nothing is missing in it.
 _INCOMING = "refs/clawmem/incoming"
 _NO_BRANCH = "couldn't find remote ref"
@@ -47,17 +47,20 @@ _RACED = (
 _UNREACHABLE = "Nothing was lost: the vault here is whole. Try again when it can be reached."
 
 
-def remotes(vault: Vault) -> list[str]:
-    """The names of the repositories that git knows of here."""
-    return vault.git.run("remote").decode().split()
+class Other(NamedTuple):
+    """Another repository by the name git knows it by here, and the variables git needs to ask nothing on the way."""
+
+    name: str
+    variables: Mapping[str, str]
 
 
-def check_remote(vault: Vault, name: str) -> None:
-    """Raise NotFound where git knows no repository of that name; only names are taken, as a setting travels with the
-    vault and an address in it could be anybody's."""
-    known = remotes(vault)
+def find_remote(vault: Vault, name: str) -> Other:
+    """The repository of that name. Raises NotFound where git knows none; only names are taken, as a setting travels
+    with the vault and an address in it could be anybody's."""
+    told = configured(vault, r"^(remote\..*\.|core\.sshcommand$)")
+    known = list(dict.fromkeys(key.split(".", 1)[1].rpartition(".")[0] for key in told if key.startswith("remote.")))
     if name in known:
-        return
+        return Other(name, _silent(vault, "core.sshcommand" in told))
     if not known:
         raise NotFound(
             "There is no other repository to meet: git knows no remote here.", f"Name one: `git remote add {name} URL`."
@@ -73,29 +76,32 @@ def tracking_ref(remote: str, branch: str) -> str:
     return f"refs/clawmem/remote/{remote}/{branch}"
 
 
-def fetch(vault: Vault, remote: str, branch: str, told: Told, seconds: float, rewritten: bool = False) -> str | None:
+def fetch(vault: Vault, remote: Other, branch: str, told: Told, seconds: float, rewritten: bool = False) -> str | None:
     """Fetch one branch; its commit, or None where the remote has no such branch yet.
 
-    Raises NeedsPerson where its history was rewritten since, unless `rewritten` allows it; RemoteFailed where it
-    cannot be reached.
+    Raises HistoryRewritten where it was rewritten since, unless `rewritten` allows it; RemoteFailed where it cannot be
+    reached.
     """
     if not _fetched(vault, remote, branch, told, seconds):
         return None
-    known, new = commit_at(vault, tracking_ref(remote, branch)), commit_at(vault, _INCOMING)
+    tracking = tracking_ref(remote.name, branch)
+    form = "--format=%(refname) %(objectname)"
+    rows = vault.git.run("for-each-ref", form, tracking, _INCOMING).decode().splitlines()
+    held = dict(row.split(" ") for row in rows)
+    known, new = held.get(tracking), held.get(_INCOMING)
     if new is None:
-        raise RemoteFailed(f"{remote} gave no commit of {branch}.", "Look at it: `git ls-remote`.")
+        raise RemoteFailed(f"{remote.name} gave no commit of {branch}.", "Look at it: `git ls-remote`.")
     if known is not None and not rewritten and not is_ancestor(vault, known, new):
-        raise NeedsPerson(
-            f"{remote} no longer has commits that were fetched from it: its history was rewritten.",
+        raise HistoryRewritten(
+            f"{remote.name} no longer has commits that were fetched from it: its history was rewritten.",
             "If that was meant (a secret was redacted, say), make a new clone; "
             "`clawmem sync --allow-rewritten` brings the old history back.",
         )
-    vault.git.run("update-ref", tracking_ref(remote, branch), new)
-    vault.git.run("update-ref", "-d", _INCOMING)
+    vault.git.run("update-ref", "--stdin", given=f"update {tracking} {new}\ndelete {_INCOMING}\n".encode())
     return new
 
 
-def _fetched(vault: Vault, remote: str, branch: str, told: Told, seconds: float) -> bool:
+def _fetched(vault: Vault, remote: Other, branch: str, told: Told, seconds: float) -> bool:
     """Bring the remote's branch here; False where it has none of that name."""
     with _opened(vault, remote) as found:
         from git.exc import CommandError
@@ -107,42 +113,39 @@ def _fetched(vault: Vault, remote: str, branch: str, told: Told, seconds: float)
             complaint = _complaint(problem)
             if _NO_BRANCH in complaint:
                 return False
-            raise _failed("fetched from", remote, complaint) from None
+            raise _failed("fetched from", remote.name, complaint) from None
     return True
 
 
-def push(vault: Vault, remote: str, branch: str, commit: str, told: Told, seconds: float) -> bool:
-    """Push a commit to a branch, which must not lose anything by it; False where somebody else was faster.
+def push(vault: Vault, remote: Other, branch: str, head: Head, told: Told, seconds: float) -> bool:
+    """Push the branch that HEAD names, which is at that commit or has gone on since, to a branch there, which must not
+    lose anything by it; False where somebody else was faster.
 
     Raises RemoteFailed where the remote cannot be reached or does not take it.
     """
-    vault.git.run("update-ref", _OUTGOING, commit)
-    try:
-        taken = _pushed(vault, remote, branch, told, seconds)
-    finally:
-        vault.git.try_run("update-ref", "-d", _OUTGOING)
+    taken = _pushed(vault, remote, f"{head.branch}:refs/heads/{branch}", told, seconds)
     if taken:
-        vault.git.run("update-ref", tracking_ref(remote, branch), commit)
+        vault.git.run("update-ref", tracking_ref(remote.name, branch), head.commit or "")
     return taken
 
 
-def _pushed(vault: Vault, remote: str, branch: str, told: Told, seconds: float) -> bool:
+def _pushed(vault: Vault, remote: Other, spec: str, told: Told, seconds: float) -> bool:
     with _opened(vault, remote) as found:
         from git.exc import CommandError
 
         try:
-            rows = found.push(f"{_OUTGOING}:refs/heads/{branch}", progress=_progress(told), kill_after_timeout=seconds)
+            rows = found.push(spec, progress=_progress(told), kill_after_timeout=seconds)
         except CommandError as problem:
             complaint = _complaint(problem)
             if _was_raced(complaint):
                 return False
-            raise _failed("pushed to", remote, complaint) from None
+            raise _failed("pushed to", remote.name, complaint) from None
     told_of = " ".join(row.summary for row in rows) + " " + str(rows.error or "")
     if rows.error is None and rows and not any(row.flags & row.ERROR for row in rows):
         return True
     if _was_raced(told_of):
         return False
-    raise _failed("pushed to", remote, told_of)
+    raise _failed("pushed to", remote.name, told_of)
 
 
 def _was_raced(complaint: str) -> bool:
@@ -150,16 +153,16 @@ def _was_raced(complaint: str) -> bool:
 
 
 @contextmanager
-def _opened(vault: Vault, remote: str) -> Iterator[Remote]:
-    with vault.git.lent(_silent(vault)), open_repository(vault, _SETTINGS) as repo:
-        yield repo.remote(remote)
+def _opened(vault: Vault, remote: Other) -> Iterator[Remote]:
+    with vault.git.lent(remote.variables), open_repository(vault, _SETTINGS) as repo:
+        yield repo.remote(remote.name)
 
 
-def _silent(vault: Vault) -> dict[str, str]:
+def _silent(vault: Vault, own_ssh: bool) -> dict[str, str]:
     """Variables with which neither git nor ssh asks for a password: without an answer at hand they fail at once."""
     given = {"GIT_ASKPASS": "true", "SSH_ASKPASS": "true", "SSH_ASKPASS_REQUIRE": "never"}
     own = {"GIT_SSH", "GIT_SSH_COMMAND"} & vault.git.environment.keys()
-    if not own and vault.git.try_run("config", "--get", "core.sshCommand") is None:
+    if not own and not own_ssh:
         given["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes"
     return given
 

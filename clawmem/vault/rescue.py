@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import NamedTuple
 
 from clawmem.vault.vault import Vault
 
@@ -10,11 +11,23 @@ FOLDER = "refs/clawmem/rescue"
 KEPT = 20
 
 
-def keep_rescue(vault: Vault, commit: str, now: datetime) -> str:
-    """Remember a commit under the time and its name; the oldest beyond twenty are let go. Returns the ref."""
+class Rescue(NamedTuple):
+    """A rescue ref, and the lines that let `git update-ref --stdin` make it."""
+
+    ref: str
+    lines: str
+
+
+def rescue_lines(vault: Vault, commit: str, now: datetime) -> Rescue:
+    """How to remember a commit under the time and its name; the oldest beyond twenty are let go."""
     ref = f"{FOLDER}/{now:%Y%m%dT%H%M%SZ}-{commit[:12]}"
     known = vault.git.run("for-each-ref", "--format=%(refname)", FOLDER).decode().split()
     stale = sorted({*known} - {ref})[: max(0, len({*known, ref}) - KEPT)]
-    given = "".join(f"delete {one}\n" for one in stale)
-    vault.git.run("update-ref", "--stdin", given=f"update {ref} {commit}\n{given}".encode())
-    return ref
+    return Rescue(ref, f"update {ref} {commit}\n" + "".join(f"delete {one}\n" for one in stale))
+
+
+def keep_rescue(vault: Vault, commit: str, now: datetime) -> str:
+    """Remember a commit. Returns the ref."""
+    rescue = rescue_lines(vault, commit, now)
+    vault.git.run("update-ref", "--stdin", given=rescue.lines.encode())
+    return rescue.ref

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from clawmem.errors import Locked
@@ -22,8 +23,23 @@ def clear_stale_locks(vault: Vault) -> list[str]:
 
     Where a git process is at work in the vault its lock is respected: Locked after a bounded wait.
     """
+    return _cleared(vault, _lock_files(vault))
+
+
+def ref_locks(vault: Vault) -> list[Path]:
+    """The lock files on refs and on git's configuration: a sync changes more of them than any other command."""
+    common = common_dir_of(vault.git_dir)
+    return [*(common / "refs").rglob("*.lock"), *common.glob("config.lock")]
+
+
+def clear_ref_locks(vault: Vault) -> list[str]:
+    """Remove those that were left behind, and say which; the writer lock must be held."""
+    return _cleared(vault, ref_locks(vault))
+
+
+def _cleared(vault: Vault, paths: Iterable[Path]) -> list[str]:
     said = []
-    for path in _lock_files(vault):
+    for path in paths:
         if _goes_by_itself(vault, path):
             continue
         path.unlink(missing_ok=True)

@@ -56,6 +56,7 @@ class Transaction:
         self.notices: list[str] = []
         self.unreadable: dict[str, ClawmemError] = {}
         self._read: dict[str, bytes | None] = {}
+        self._vouched: set[str] = set()
         self._released: dict[str, bytes] = {}
         self._scan: subprocess.Popen[bytes] | None = None
         self._importer: subprocess.Popen[bytes] | None = None
@@ -228,10 +229,14 @@ class Transaction:
                 raise Locked(f"{path} was edited while this ran; nothing was written.", "Run the command again.")
         self._refuse_altered(final)
 
+    def vouch(self, path: str) -> None:
+        """Count a file, as it was read, as what HEAD holds: the caller compared it with what he keeps of HEAD."""
+        self._vouched.add(path)
+
     def _refuse_altered(self, final: Mapping[str, bytes | None]) -> None:
         """What git took for unchanged must be what HEAD holds: git looks at a file's times and size, and a disk that
         alters a byte changes neither."""
-        standing = [path for path in final if self._read[path] is not None]
+        standing = [path for path in final if self._read[path] is not None and path not in self._vouched]
         head = self.vault.head().commit
         if head is None or not standing:
             return

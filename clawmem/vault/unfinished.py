@@ -9,6 +9,7 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError, GitFailed, Locked, NeedsPerson
 from clawmem.model.layout import SETTINGS
 from clawmem.model.settings import settings_from_mapping
+from clawmem.vault.joining import DROP_JOINED
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.pending import bring, clear_pending, read_pending, settle
 from clawmem.vault.stale import clear_halves, clear_stale_locks
@@ -106,7 +107,8 @@ def end_merge(vault: Vault, stopped: Stopped, target: str, replaced: Mapping[str
         raise NeedsPerson("HEAD is detached.", "Return to the branch with `git switch main`, or `git merge --abort`.")
     if target != head.commit:
         try:
-            vault.git.run("update-ref", "-m", "clawmem: finished a merge", head.branch, target, stopped.ours)
+            lines = f"update {head.branch} {target} {stopped.ours}\n{DROP_JOINED}"
+            vault.git.run("update-ref", "--stdin", "-m", "clawmem: finished a merge", given=lines.encode())
         except GitFailed as problem:
             raise Locked("Another git command moved the branch at the same moment.", "Try again.") from problem
     for path, data in vault.contents_at(target, replaced).items():

@@ -81,21 +81,21 @@ def is_ancestor(vault: Vault, old: str, new: str) -> bool:
     return old == new or vault.git.try_run("merge-base", "--is-ancestor", old, new) is not None
 
 
+def apart(vault: Vault, one: str, other: str) -> tuple[int, int]:
+    """How many commits only the one history has, and how many only the other."""
+    mine, yours = vault.git.run("rev-list", "--left-right", "--count", f"{one}...{other}", "--").split()
+    return int(mine), int(yours)
+
+
 def count_between(vault: Vault, old: str | None, new: str) -> int:
     """How many commits lead to one commit and not to another."""
     return int(vault.git.run("rev-list", "--count", f"{old}..{new}" if old else new, "--"))
 
 
-def subjects_between(vault: Vault, old: str | None, new: str, most: int) -> list[str]:
-    """The subjects of the newest of them, newest first."""
-    given = f"{old}..{new}" if old else new
-    printed = vault.git.run("log", f"--max-count={most}", "--format=%s", given, "--")
-    return printed.decode(errors="replace").splitlines()
-
-
-def committed_at(vault: Vault, commit: str) -> tuple[int, str]:
-    """When a commit was made, in seconds, and its name: an order of commits."""
-    return int(vault.git.run("show", "-s", "--format=%ct", commit)), commit
+def committed_at(vault: Vault, *commits: str) -> list[tuple[int, str]]:
+    """When commits were made, in seconds, each with its name: an order of commits."""
+    printed = vault.git.run("show", "-s", "--format=%ct", *commits).split()
+    return [(int(seconds), commit) for seconds, commit in zip(printed, commits, strict=True)]
 
 
 def commit_at(vault: Vault, ref: str) -> str | None:

@@ -10,16 +10,17 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.channels import Filter
+from clawmem.index.passages import page_lines
 from clawmem.index.refresh import rebuild
 from clawmem.memory.doctor import Diagnosis, doctor
 from clawmem.memory.remember import remember
 from clawmem.model.caller import Caller
 from clawmem.model.codec import fact_to_line
 from clawmem.model.draft import draft_from_record
-from clawmem.model.event import Event, render_events
+from clawmem.model.event import Event, event_to_line, parse_events, render_events
 from clawmem.model.fact import Fact
 from clawmem.serving.browse import list_facts, peek
-from clawmem.serving.recall import recall
+from clawmem.serving.recall import EVENTS, NOTES, recall
 from clawmem.vault.journal import record_access
 from clawmem.vault.pending import Pending, write_pending
 from clawmem.vault.upkeep import keep_small
@@ -30,6 +31,16 @@ from tests.faults.scenarios import keep
 
 HARMLESS, FOUND, NAMED, REPAIRED, WRONG = "harmless", "found", "named", "repaired", "served wrong"
 QUESTIONS = ("Where does Jane live?", "lighthouse lamp", "Who plays the cello?", "number 17")
+DAY = "2026-11-20"
+NOTED = "".join(
+    f"- {line}\n"
+    for line in (
+        "The lighthouse lamp was cleaned.",
+        "Jane talked of Oslo.",
+        "Number 17 was seen again.",
+        "A cello was heard.",
+    )
+)
 BIRDS = tuple(f"Bird number {number} was ringed near the lighthouse in {1980 + number}." for number in range(40))
 
 
@@ -61,8 +72,9 @@ def prepare(vault: Vault) -> None:
     events = [
         Event(f"evt_{number:016x}", f"2026-11-20T08:{number:02}:00Z", "user", bird) for number, bird in enumerate(BIRDS)
     ]
-    (vault.root / "ledger/2026-11-20.jsonl").write_bytes(render_events(events))
-    keep(vault, "A first change takes the ledger in.", entity="areas/general")
+    (vault.root / f"ledger/{DAY}.jsonl").write_bytes(render_events(events))
+    (vault.root / f"daily/{DAY}.md").write_text(f"# {DAY}\n\n{NOTED}")
+    keep(vault, "A first change takes the ledger and the note in.", entity="areas/general")
     keep_small(vault, 1)
     git(vault.root, vault.git.environment, "pack-refs", "--all")
     keep(vault, "Jane moved to Bergen.", "The boat needs a mast.", entity="projects/boat")
@@ -110,6 +122,7 @@ class Range:
         journal = self.root / ".git/clawmem/access.log"
         kept = journal.read_bytes()
         self._truth, self._found = self._served()
+        self._said = _written(self.root)
         journal.write_bytes(kept)
         self._files = {path: path.read_bytes() for path in _files(self.root)}
         self._links = {path: path.readlink() for path in self.root.rglob("*") if path.is_symlink()}
@@ -171,7 +184,7 @@ class Range:
         except (ClawmemError, OSError) as problem:
             return f"refused: {problem}", False
         said = "" if served == self._truth else f"wrong: {_first_difference(self._truth, served)}"
-        known = self._truth["list"]
+        known = {**self._truth["list"], **self._said}
         untrue = [one for answer in found.values() for one in answer.items() if known.get(one[0]) != one[1]]
         return f"wrong: {untrue[0]}" if untrue else said, found != self._found
 
@@ -179,11 +192,12 @@ class Range:
         vault, caller = Vault(self.root, self.environment), _caller()
         listed = {one.fact.id: _line(one.fact) for one, _ in list_facts(vault, caller, _everything()).facts}
         shown = {fact_id: _line(peek(vault, fact_id).fact) for fact_id in sorted(listed)[::7]}
-        found = {
+        facts = {
             question: {one.fact.id: _line(one.fact) for one in recall(vault, question, caller, Filter(), 5).found}
             for question in QUESTIONS
         }
-        return {"list": listed, "show": shown}, found
+        said = {f"{question} (said)": _said(vault, question) for question in QUESTIONS}
+        return {"list": listed, "show": shown}, {**facts, **said}
 
     def _doctor(self) -> Diagnosis | str:
         try:
@@ -203,10 +217,14 @@ class Range:
         edited = not damage.path.startswith(".git/") and any("edited by hand" in one for one in done.notices)
         try:
             served = {one.fact.id: _line(one.fact) for one, _ in list_facts(vault, _caller(), _everything()).facts}
+            said = [one for question in QUESTIONS for one in _said(vault, question).items()]
         except (ClawmemError, OSError):
             return ""
         lost = {key: line for key, line in self._truth["list"].items() if served.get(key) != line}
-        return "" if edited or not lost else f"after a change: {_first_difference(lost, served)}"
+        untrue = [one for one in said if self._said.get(one[0]) != one[1]]
+        if edited or not (lost or untrue):
+            return ""
+        return f"after a change: {_first_difference(lost, served) if lost else untrue[0]}"
 
     def _put_back(self) -> None:
         for path in [path for path in _files(self.root) if path not in self._files]:
@@ -242,6 +260,22 @@ def _everything() -> Filter:
 def _line(fact: Fact) -> str:
     # How often a fact was used is no part of what it says; the journal of uses is checked line by line on its own.
     return fact_to_line(fact._replace(access_count=0, last_accessed=None))
+
+
+def _said(vault: Vault, question: str) -> dict[str, str]:
+    """The events and the lines of notes that answer a question, each by its name."""
+    found = recall(vault, question, _caller(), Filter(), 5, (EVENTS, NOTES))
+    heard = {one.event.id: event_to_line(one.event) for one in found.heard}
+    return {**heard, **{f"{one.path} {one.place} {one.day}": one.text for one in found.noted}}
+
+
+def _written(root: Path) -> dict[str, str]:
+    """The same names and texts of all that was said or noted on the one day, from the files."""
+    ledger, page = f"ledger/{DAY}.jsonl", f"daily/{DAY}.md"
+    events = parse_events((root / ledger).read_bytes(), ledger)
+    lines = page_lines(page, (root / page).read_bytes())
+    noted = {f"{page} {place} {DAY}": line for place, line in enumerate(lines, 1)}
+    return {**{one.id: event_to_line(one) for one in events}, **noted}
 
 
 def _files(root: Path) -> list[Path]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from clawmem.memory.remember import remember
+from clawmem.memory.sync import Wanted, sync
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.codec import parse_items, render_items
@@ -19,6 +21,7 @@ from clawmem.vault.journal import FOLDING, accesses, record_access, set_aside
 from clawmem.vault.transaction import transaction
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
+from tests.faults.checks import git
 from tests.faults.steps import Steps, die, faulty_vault, in_child
 
 Act = Callable[[Vault], None]
@@ -123,6 +126,33 @@ def _landing(vault: Vault) -> int:
     return steps.names.index("finish fast-import") + 1
 
 
+_HUB = ".git/hub.git"
+
+
+def _apart(vault: Vault) -> None:
+    """A vault that knows something of its own, and a repository, copied along with it, that knows something else."""
+    _first(vault)
+    environment = vault.git.environment
+    git(vault.root, environment, "init", "-q", "--bare", "-b", "main", _HUB)
+    git(vault.root, environment, "remote", "add", "origin", _HUB)
+    _meet(vault)
+    with TemporaryDirectory() as folder:
+        git(vault.root, environment, "clone", "-q", _HUB, f"{folder}/other")
+        other = Vault(Path(folder) / "other", environment)
+        # Later, so that git lists its commit after those made here.
+        later = Caller(NOW + timedelta(hours=1), random.Random("other").randbytes)
+        remember(other, [draft_from_record({"fact": _ELSEWHERE, "entity": "areas/people/jane"}, NOW)], later)
+        sync(other, later, Wanted())
+    _known_place(vault)
+
+
+def _meet(vault: Vault) -> None:
+    sync(vault, Caller(NOW, random.Random("meet").randbytes), Wanted())
+
+
+_ELSEWHERE = "Jane has a cat."
+
+
 SCENARIOS = {
     "one fact": Scenario(_first, _known_place, frozenset({0, 1}), ("Jane moved to Lyon.",)),
     "one fact, new entity": Scenario(_first, _new_place, frozenset({0, 1}), ("The boat needs a new mast.",)),
@@ -130,5 +160,6 @@ SCENARIOS = {
     "files made and deleted": Scenario(_first, _moved, frozenset({0, 2})),
     "hand edits first": Scenario(_edited, _known_place, frozenset({0, 3, 4}), ("Jane moved to Lyon.",)),
     "another's work to finish first": Scenario(_half_landed, _known_place, frozenset({0, 1}), ("Jane moved to Lyon.",)),
+    "a merge": Scenario(_apart, _meet, frozenset({0, 2}), ("Jane moved to Lyon.", _ELSEWHERE)),
     "accesses folded": Scenario(_accessed, fold, frozenset({0, 1})),
 }

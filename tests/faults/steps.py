@@ -15,7 +15,8 @@ from clawmem.vault.git import Git
 from clawmem.vault.vault import Vault
 
 T = TypeVar("T")
-_READING = ("read ", "start ", "finish status", "finish cat-file", "finish log")
+_ASKING = ("status", "cat-file", "log", "config", "for-each-ref", "merge-base", "rev-list", "diff-tree")
+_READING = ("read ", "start ", *(f"finish {name}" for name in _ASKING))
 Blow = Callable[[str], None]
 
 

@@ -62,13 +62,18 @@ def test_a_damage_of_each_telling_kind(vault: Vault) -> None:
     assert field.strike(Damage(".git/refs/heads/main", 0, None)).kind == FOUND
 
 
-def test_a_word_of_a_fact_altered_in_the_search_index(vault: Vault) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [b"Jane lives in Oslo", b'Bird number 3 was ringed near the lighthouse in 1983."}', b"lighthouse lamp was cleaned"],
+    ids=["a fact", "an event", "a note"],
+)
+def test_a_word_altered_in_the_search_index(vault: Vault, text: bytes) -> None:
     """SQLite sees nothing wrong with it: the row's own seal does."""
     prepare(vault)
     field = Range(Vault(vault.root, vault.git.environment))
     index = (vault.state / "index.sqlite").resolve()
     data = index.read_bytes()
-    places = [at for at in range(len(data)) if data.startswith(b"Jane lives in Oslo", at)]
+    places = [at for at in range(len(data)) if data.startswith(text, at)]
     assert places
     for place in places:
         outcome = field.strike(Damage(index.relative_to(vault.root.resolve()).as_posix(), place + 14, 0))

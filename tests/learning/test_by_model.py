@@ -27,7 +27,7 @@ from clawmem.vault.vault import Vault
 from tests.loopback import Behaviour, Loopback, closed_address, fact, gives, refuses, says, serving
 from tests.needs import needs_litellm
 
-pytestmark = needs_litellm
+pytestmark = [needs_litellm, pytest.mark.usefixtures("without_vectors")]
 
 LISBON = "I moved to Lisbon last month and I work at Brightpath now."
 PEANUTS = "I'm allergic to peanuts, so no satay for me."

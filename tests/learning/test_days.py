@@ -28,6 +28,8 @@ from clawmem.vault.beats import last_beat
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 DAYS = ("2026-11-17", "2026-11-18", "2026-11-19", "2026-11-20")
 TOWNS = ("Lisbon", "Porto", "Oslo", "Bergen", "Leeds", "Ghent")
 

@@ -30,7 +30,7 @@ from tests.conftest import Command
 from tests.loopback import Asked, Behaviour, Loopback, Wire, closed_address, gives, refuses, says, serving
 from tests.needs import needs_litellm
 
-pytestmark = needs_litellm
+pytestmark = [needs_litellm, pytest.mark.usefixtures("without_vectors")]
 
 TODAY = "2026-11-21"
 DECISION = "We decided on Postgres 16 in Oslo."

@@ -10,7 +10,7 @@ from tests.conftest import Command
 from tests.loopback import closed_address, fact, gives, serving
 from tests.needs import needs_litellm
 
-pytestmark = needs_litellm
+pytestmark = [needs_litellm, pytest.mark.usefixtures("without_vectors")]
 
 KEY = "key-of-a-test"
 TALK = json.dumps({"role": "user", "content": "I moved to Lisbon last month.", "timestamp": "2026-11-02T10:00:00Z"})

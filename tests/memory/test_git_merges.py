@@ -10,8 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError, NeedsPerson, Refused
+from clawmem.memory.configure import change_setting
 from clawmem.memory.doctor import doctor
 from clawmem.memory.finish import finish_merge
+from clawmem.memory.proposals import read_proposals
+from clawmem.memory.remember import Remembered, remember
 from clawmem.memory.revise import supersede
 from clawmem.model import chain
 from clawmem.model.codec import parse_items, render_items
@@ -304,3 +307,76 @@ def test_plain_text_merges_are_right_or_stop(
         key: fact.tags for key, fact in kept.items() if key in merged
     }
     assert all(fact in base for key, fact in kept.items() if key not in merged)
+
+
+def learn(machine: Machine, place: str) -> str:
+    """Learn where Jane was born, with nothing replaced; the fact's id."""
+    given = {"subject": "Jane", "predicate": "born_in", "object": place}
+    (fact,) = machine.keep(f"Jane was born in {place}.", entity=JANE, **given)
+    return fact.id
+
+
+@pytest.mark.parametrize("policy", ["review", "newest"])
+def test_two_values_that_git_merged_are_settled_by_the_next_command(machines: list[Machine], policy: str) -> None:
+    one, other = machines
+    if policy != "review":
+        change_setting(one.vault, one.caller, "sync.conflict", policy)
+        one.sync()
+        other.sync()
+    lyon, bergen = learn(one, "Lyon"), learn(other, "Bergen")
+    one.sync()
+    assert pull(other).returncode == 0
+    assert other.facts()[lyon].stands and other.facts()[bergen].stands
+    other.keep("The next command works.")
+    standing = {key for key in (lyon, bergen) if other.facts()[key].stands}
+    asked = read_proposals(other.vault).open
+    if policy == "review":
+        assert standing == {lyon, bergen}
+        assert [{target.id for target in one.targets} for one in asked] == [{lyon, bergen}]
+    else:
+        assert standing == {max(lyon, bergen)} and not asked
+    assert chain.problems(other.facts().values()) == ()
+    assert_whole(other.root, other.environment)
+    assert other.sync().pushed
+    one.sync()
+    assert one.facts() == other.facts()
+
+
+def test_an_agent_with_few_rights_completes_a_merge_for_the_vault(machines: list[Machine], clawmem: Command) -> None:
+    one, other = machines
+    change_setting(one.vault, one.caller, "agents.guest.write", "own")
+    one.sync()
+    other.sync()
+    learn(one, "Lyon")
+    learn(other, "Bergen")
+    one.sync()
+    assert pull(other).returncode == 0
+    as_guest = ("--agent", "guest")
+    assert clawmem("remember", "Not mine.", "--entity", JANE, *as_guest, cwd=other.root).code == 1
+    done = clawmem("remember", "Mine.", "--entity", "@/projects/own", *as_guest, cwd=other.root)
+    assert done.code == 0, done.err
+    assert len(read_proposals(other.vault).open) == 1
+    assert other.git("log", "--format=%s").count("complete(vault)") == 1
+
+
+def test_what_was_in_the_way_is_tried_again_by_the_next_command(machines: list[Machine]) -> None:
+    one, other = machines
+    learn(one, "Lyon")
+    learn(other, "Bergen")
+    one.sync()
+    assert pull(other).returncode == 0
+    review = other.root / "review"
+    moved = review.rename(other.root / "moved") if review.exists() else None
+    review.write_text("A file where a folder should be.\n")
+    assert len(remembered(other, "In the way.").notices) >= 1
+    review.unlink()
+    if moved is not None:
+        moved.rename(review)
+    assert "complete(vault)" not in other.git("log", "--format=%s")
+    other.keep("Out of the way.")
+    assert len(read_proposals(other.vault).open) == 1
+
+
+def remembered(machine: Machine, text: str) -> Remembered:
+    """Remember a fact; all that is told of it."""
+    return remember(machine.vault, [draft_from_record({"fact": text}, NOW)], machine.caller)

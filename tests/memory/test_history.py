@@ -7,14 +7,17 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import AmbiguousId, NotFound
+from clawmem.index.channels import Filter
 from clawmem.memory.access import fold_accesses
 from clawmem.memory.entities import move_entity
 from clawmem.memory.history import Bounds, Logged, log
 from clawmem.memory.remember import remember
 from clawmem.memory.revise import retract, supersede
 from clawmem.memory.undo import undo
+from clawmem.memory.why import why
 from clawmem.model.caller import Caller
 from clawmem.model.draft import Draft, draft_from_record
+from clawmem.serving.browse import list_facts
 from clawmem.vault.journal import record_access
 from clawmem.vault.vault import Vault
 
@@ -132,3 +135,21 @@ def test_a_fact_that_plain_git_brought_in_is_found_in_the_text(vault: Vault, vau
     vault.git.run("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-m", "books")
     (entry,) = log(vault, "fact_byhand01", caller, EVERYTHING).entries
     assert (entry.op, entry.author, entry.subject) == (None, "Ada", "books")
+
+
+def test_a_shallow_clone_says_once_that_its_history_is_cut_off(vault: Vault, caller: Caller) -> None:
+    one = keep(vault, caller, "Jane lives in Paris.")
+    keep(vault, caller, "Jane likes tea.")
+    place = vault.root.parent / "shallow"
+    vault.git.run("clone", "--quiet", "--depth=1", f"file://{vault.root}", str(place))
+    clone = Vault(place, vault.git.environment)
+    for about in (None, one, "areas/people/jane"):
+        told = log(clone, about, caller, EVERYTHING)
+        assert [one for one in told.notices if "shallow" in one] == [
+            "the history is cut off: in this shallow clone the first commit seems to have made all that is older;"
+            " `git fetch --unshallow` brings the rest"
+        ]
+        assert log(vault, about, caller, EVERYTHING).notices == ()
+    assert len(why(clone, one).notices) == 1
+    assert why(vault, one).notices == ()
+    assert list_facts(clone, caller, Filter()).notices == ()

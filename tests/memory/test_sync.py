@@ -474,3 +474,70 @@ def test_the_command(machines: list[Machine], clawmem: Command) -> None:
     assert clawmem("sync", "--conflict", "mine").code == 2
     assert clawmem("sync").code == 1
     assert clawmem("sync", "--continue", cwd=one.root).code == 1
+
+
+def learn(machine: Machine, place: str, **more: object) -> str:
+    """Learn where Jane works, with nothing replaced; the fact's id."""
+    text = f"Jane was born in {place}."
+    (fact,) = machine.keep(text, entity=JANE, subject="Jane", predicate="born_in", object=place, **more)
+    return fact.id
+
+
+def test_two_values_of_one_relation_stand_until_a_person_decides(machines: list[Machine]) -> None:
+    one, other = machines
+    lyon, bergen = learn(one, "Lyon"), learn(other, "Bergen")
+    one.sync()
+    done = other.sync()
+    assert [conflict.kind for conflict in done.conflicts] == ["values"] and len(done.proposals) == 1
+    meet(one, other)
+    assert one.facts()[lyon].stands and one.facts()[bergen].stands
+    (asked,) = read_proposals(one.vault).open
+    assert (asked.kind, {target.id for target in asked.targets}) == ("conflict", {lyon, bergen})
+    assert asked.id in other.git("log", "-3", "--format=%B")
+
+
+def test_a_question_about_values_can_be_answered(machines: list[Machine], clawmem: Command) -> None:
+    one, other = machines
+    learn(one, "Lyon")
+    learn(other, "Bergen")
+    one.sync()
+    (asked,) = other.sync().proposals
+    done = clawmem("review", "approve", asked, cwd=other.root)
+    assert done.code == 0, done.err
+    assert len([fact for fact in other.facts().values() if fact.stands and "born" in fact.fact]) == 1
+    meet(one, other)
+
+
+def test_a_third_value_widens_the_question(tmp_path: Path, environment: dict[str, str]) -> None:
+    machines = make_machines(tmp_path, environment, 3)
+    wanted = {learn(machine, place) for machine, place in zip(machines, ("Lyon", "Bergen", "Turku"), strict=True)}
+    for machine in (*machines, *machines):
+        machine.sync()
+    assert_alike(*machines)
+    (asked,) = read_proposals(machines[0].vault).open
+    assert {target.id for target in asked.targets} == wanted
+
+
+@pytest.mark.parametrize("policy", ["newest", "ours", "theirs"])
+def test_one_of_two_values_stands_by_policy(machines: list[Machine], policy: str) -> None:
+    one, other = machines
+    lyon, bergen = learn(one, "Lyon"), learn(other, "Bergen")
+    one.sync()
+    done = other.sync(Wanted(conflict=policy))
+    winner = {"newest": max(lyon, bergen), "ours": bergen, "theirs": lyon}[policy]
+    (loser,) = {lyon, bergen} - {winner}
+    assert other.facts()[winner].stands and other.facts()[loser].superseded_by == winner
+    assert [conflict.kind for conflict in done.conflicts] == ["values"] and not done.proposals
+    meet(one, other)
+
+
+def test_two_values_and_the_policy_to_fail(machines: list[Machine], clawmem: Command) -> None:
+    one, other = machines
+    learn(one, "Lyon")
+    learn(other, "Bergen")
+    one.sync()
+    before = other.head()
+    done = clawmem("sync", "--conflict", "fail", cwd=other.root)
+    assert done.code == 12 and "several values of born_in" in done.err
+    assert other.head() == before
+    assert_whole(other.root, other.environment)

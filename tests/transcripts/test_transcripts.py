@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from tests.needs import HAS_LOCAL_MODEL, NO_LOCAL_MODEL
 from tests.transcripts.transcript import Stage, Step, read, render
 
 HERE = Path(__file__).parent
 # Read before the fixtures scrub the environment.
 UPDATE = os.environ.get("CLAWMEM_UPDATE_TRANSCRIPTS") == "1"
+_EMBEDS = re.compile(r'^embedded \d|"embedded": \{', re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.txt")), ids=lambda path: path.stem)
 def test_transcript(path: Path, tmp_path: Path, vault_root: Path, environment: dict[str, str]) -> None:
     text = path.read_text(encoding="utf-8")
+    if _EMBEDS.search(text) and not HAS_LOCAL_MODEL:
+        pytest.skip(NO_LOCAL_MODEL)
     stage = Stage(tmp_path, vault_root, environment)
     now = [Step(step.remarks, step.command, stage.run(step.command)) for step in read(text)]
     assert now, f"{path.name} holds no command"

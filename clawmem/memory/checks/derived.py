@@ -10,7 +10,7 @@ from clawmem.errors import ClawmemError
 from clawmem.index.comparison import difference, index_of
 from clawmem.index.lookup import all_facts
 from clawmem.index.refresh import open_index
-from clawmem.index.seals import check_total
+from clawmem.index.seals import check_passages, check_total
 from clawmem.index.store import Index, index_path, open_store
 from clawmem.memory.checks.facts import PlacedFact
 from clawmem.memory.checks.problem import ERROR, INFO, Problem
@@ -93,6 +93,7 @@ def _check_seals(index: Index) -> None:
     for _ in all_facts(index):
         pass  # reading a row holds it against its seal
     check_total(index.database)
+    check_passages(index.database)
 
 
 def _rebuilt(vault: Vault, index: Index) -> Iterator[Problem]:

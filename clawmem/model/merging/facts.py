@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.model.comparison import bare, points_at
 from clawmem.model.fact import Fact, Link
 from clawmem.model.merging.chains import Facts, close_replaced, without_circles
 from clawmem.model.merging.collisions import longer_id
+from clawmem.model.merging.contradictions import Contradiction, contradictions, question_of, settle_values
 from clawmem.model.merging.fields import Order, merged_fact
-from clawmem.model.merging.policy import WORDING, Conflict, Policy
-from clawmem.model.merging.rivals import Contest, contests, proposal_for, settle_contest
+from clawmem.model.merging.policy import SUCCESSORS, WORDING, Conflict, Policy
+from clawmem.model.merging.rivals import Contest, contests, proposal_for, rivals, settle_contest
 from clawmem.model.merging.shelves import Shelved, Shelves, shelved, table
 from clawmem.model.merging.twins import Twin, join_twins
 from clawmem.model.merging.values import MISSING, three_way
@@ -40,11 +41,27 @@ def merge_facts(base: Shelves, ours: Shelves, theirs: Shelves, policy: Policy = 
     fresh = mine.keys() - known.keys(), yours.keys() - known.keys()
     twins = tuple(join_twins(facts, fresh[0] - fresh[1], fresh[1] - fresh[0]))
     conflicts += _settled(facts, contests(known, mine, yours), policy)
+    found = list(_contradicting(facts, conflicts, (fresh[0] - fresh[1], fresh[1] - fresh[0]), policy))
+    values = [(settle_values(facts, one, policy), one) for one in found]
     # A chain that a policy made may meet an older one.
     conflicts += without_circles(facts, known)
-    asked = ((each, proposal_for(each, facts)) for each in conflicts)
+    asked = [(each, proposal_for(each, facts)) for each in conflicts]
+    asked += [(each, question_of(each, one, facts)) for each, one in values]
     questions = tuple((conflict, proposal) for conflict, proposal in asked if proposal)
+    conflicts += [each for each, _ in values]
     return MergedFacts(shelved(facts, base, ours, theirs), tuple(conflicts), questions, twins)
+
+
+def _contradicting(
+    facts: Facts, conflicts: Iterable[Conflict], fresh: tuple[set[str], set[str]], policy: Policy
+) -> Iterator[Contradiction]:
+    """What contradicts each other and is not asked about already, as two successors of one fact."""
+    asked = [
+        {one.id for one in rivals(facts, conflict.fact or "")} for conflict in conflicts if conflict.kind == SUCCESSORS
+    ]
+    for one in contradictions(facts, *fresh, policy.single):
+        if not any({*one.mine, *one.yours} <= known for known in asked):
+            yield one
 
 
 def _merge_each(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clawmem.model.merging.values import interleaved
+from clawmem.model.redaction import MARK
 
 
 class _Line(NamedTuple):
@@ -18,25 +19,64 @@ class _Line(NamedTuple):
 
 
 def merge_ledger(base: bytes, ours: bytes, theirs: bytes, cited: Container[str] = ()) -> bytes:
-    """The lines of both sides. What one side took out stays out, unless an id in `cited` needs it; of two versions of
-    one event both stay."""
+    """The lines of both sides. What one side took out stays out, unless an id in `cited` needs it; an event that one
+    side marked, as taken back or as never said, or redacted, has no second version."""
     before, one, other = _lines(base), _lines(ours), _lines(theirs)
     known = {line.raw for line in before}
     mine, yours = {line.raw for line in one}, {line.raw for line in other}
-    kept = [line for line in before if _stays(line, mine, yours, cited)]
+    changed = {line.name for line in (*one, *other) if line.raw not in known}
+    kept = [line for line in before if _stays(line, mine, yours, cited, changed)]
     added = interleaved(
         [line for line in one if line.raw not in known],
         [line for line in other if line.raw not in known and line.raw not in mine],
         lambda line: line.time,
-        lambda line: line.name,
+        lambda line: f"{line.name}\0{line.raw!r}",
     )
-    return b"".join(line.raw + b"\n" for line in _in_place(kept, added))
+    return b"".join(line.raw + b"\n" for line in _in_place(kept, _each_once(added)))
 
 
-def _stays(line: _Line, mine: set[bytes], yours: set[bytes], cited: Container[str]) -> bool:
+def _stays(line: _Line, mine: set[bytes], yours: set[bytes], cited: Container[str], changed: Container[str]) -> bool:
     if line.raw in mine and line.raw in yours:
         return True
-    return line.name in cited and (line.raw in mine or line.raw in yours)
+    return line.name in cited and line.name not in changed and (line.raw in mine or line.raw in yours)
+
+
+def _each_once(lines: list[_Line]) -> list[_Line]:
+    """Each event once where its versions differ in their marks only; else all of them, in their order."""
+    versions: dict[str, list[_Line]] = {}
+    for line in lines:
+        versions.setdefault(line.name, []).append(line)
+    joined = {name: _joined(same) if len(same) > 1 else same for name, same in versions.items()}
+    return [one for line in lines for one in joined.pop(line.name, ())]
+
+
+def _joined(same: list[_Line]) -> list[_Line]:
+    """One line of several about the same event, with the marks of all; all of them where they say different things.
+    Of those that say different things, one with something redacted stands for the others."""
+    records = [json.loads(line.raw) for line in same]
+    silent = [record for record in records if MARK in str(record.get("text"))]
+    if silent and len(silent) < len(records):
+        same = [line for line, record in zip(same, records, strict=True) if record in silent]
+        return _joined(same) if len(same) > 1 else same
+    if len({record.get("text") for record in records}) > 1:
+        return same
+    first = min(same, key=lambda line: (line.time, line.raw))
+    record = _marked(json.loads(first.raw), records)
+    raw = json.dumps(record, ensure_ascii=False).encode(errors="surrogatepass")
+    return [first if record == json.loads(first.raw) else first._replace(raw=raw)]
+
+
+def _marked(record: dict[str, Any], records: list[dict[str, Any]]) -> dict[str, Any]:
+    """A record with what any of them is marked by: what came out of this memory, and the first day of a revocation."""
+    marked = dict(record)
+    if any(one.get("recalled") for one in records):
+        marked["recalled"] = True
+    told = [one["metadata"] for one in records if isinstance(one.get("metadata"), dict)]
+    days = [str(one["revoked"]) for one in told if one.get("revoked")]
+    if days:
+        own = marked.get("metadata")
+        marked["metadata"] = {**(own if isinstance(own, dict) else {}), "revoked": min(days)}
+    return marked
 
 
 def _in_place(kept: list[_Line], added: list[_Line]) -> list[_Line]:

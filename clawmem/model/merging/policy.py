@@ -7,17 +7,20 @@ from typing import NamedTuple
 REVIEW, NEWEST, OURS, THEIRS, FAIL = "review", "newest", "ours", "theirs", "fail"
 POLICIES = (NEWEST, OURS, THEIRS, REVIEW, FAIL)
 
-# The kinds of conflict: two successors of one fact, two wordings of one fact, facts that replace each other,
-# two versions of a text, two values of one setting, two versions of a file that cannot be joined.
-SUCCESSORS, WORDING, CIRCLE = "successors", "wording", "circle"
+# The kinds of conflict: two successors of one fact, two wordings of one fact, two values of a relation that takes one,
+# facts that replace each other, two versions of a text, two values of one setting, two versions of a file that cannot
+# be joined.
+SUCCESSORS, WORDING, VALUES, CIRCLE = "successors", "wording", "values", "circle"
 TEXT, SETTING, FILE = "text", "setting", "file"
 
 
 class Policy(NamedTuple):
-    """The policy by name, and which side was committed later (`ours` or `theirs`), for `newest`."""
+    """The policy by name; which side was committed later (`ours` or `theirs`), for `newest`; and the relations that
+    take one value at a time."""
 
     name: str = REVIEW
     newer: str = OURS
+    single: frozenset[str] = frozenset()
 
     @property
     def side(self) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.model.chain import REPLACING
@@ -11,7 +11,7 @@ from clawmem.model.entity import name_of_path
 from clawmem.model.fact import SUPERSEDED, Fact, Link
 from clawmem.model.merging.chains import Facts, closed, end_of_chain, put
 from clawmem.model.merging.fields import merged_links
-from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, WORDING, Conflict, Policy
+from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, VALUES, WORDING, Conflict, Policy
 from clawmem.model.merging.shelves import Shelved
 from clawmem.model.proposal import PREFIX, SUPERSEDE, Proposal, Target
 from clawmem.model.trust import is_low
@@ -50,17 +50,22 @@ def settle_contest(facts: Facts, contest: Contest, policy: Policy) -> Conflict |
     winner = _winner(facts, contest, standing, policy)
     if winner is None:
         return Conflict(SUCCESSORS, fact.path, contest.fact, f"{contest.fact} was replaced by {words}, which all stand")
-    for loser in standing:
-        if loser.id != winner.id:
-            put(facts, closed(facts[loser.id].fact, winner))
-    links = tuple(Link("supersedes", one.id, _WHY, _later(one, winner)) for one in standing if one.id != winner.id)
-    put(facts, winner._replace(links=merged_links((), winner.links, links)))
+    crown(facts, winner, [one for one in standing if one.id != winner.id], _WHY)
     return Conflict(
         SUCCESSORS,
         fact.path,
         contest.fact,
         f"{contest.fact} was replaced by {words}; {winner.id} stands",
     )
+
+
+def crown(facts: Facts, winner: Fact, losers: Iterable[Fact], why: str) -> None:
+    """Let one fact take the place of others that stand."""
+    losers = list(losers)
+    for loser in losers:
+        put(facts, closed(facts[loser.id].fact, winner))
+    links = tuple(Link("supersedes", one.id, why, _later(one, winner)) for one in losers)
+    put(facts, winner._replace(links=merged_links((), winner.links, links)))
 
 
 def rivals(facts: Mapping[str, Shelved], fact_id: str) -> tuple[Fact, ...]:
@@ -101,17 +106,22 @@ def proposal_for(conflict: Conflict, facts: Mapping[str, Shelved]) -> Proposal |
     standing = rivals(facts, conflict.fact) if conflict.kind == SUCCESSORS else wordings(facts, conflict.fact)
     if len(standing) < 2:
         return None
+    return question(conflict, standing, _why(conflict, facts), name_of_path(facts[standing[-1].id].path))
+
+
+def question(conflict: Conflict, standing: Sequence[Fact], why: str, entity: str | None) -> Proposal:
+    """The proposal that the last of some facts shall take the place of the others."""
     latest, others = standing[-1], standing[:-1]
     return Proposal(
-        id=proposal_id(conflict, *(one.id for one in standing if conflict.kind == WORDING)),
+        id=proposal_id(conflict, *(one.id for one in standing if conflict.kind != SUCCESSORS)),
         kind="conflict",
         says=f"{latest.fact} (instead of: {'; '.join(one.fact for one in others)})",
-        why=_why(conflict, facts),
+        why=why,
         created=max(one.timestamp for one in standing),
         does=SUPERSEDE,
         targets=tuple(Target(one.id, one.fact) for one in standing),
         fact=latest._replace(id=UNSET_ID, status="active", superseded_by=None, access_count=0, last_accessed=None),
-        entity=name_of_path(facts[latest.id].path),
+        entity=entity,
     )
 
 
@@ -129,7 +139,8 @@ def proposal_id(conflict: Conflict, *standing: str) -> str:
     """The same id on every machine that meets this conflict; with `standing` one for just these facts."""
     from hashlib import sha256  # conflicts are rare
 
-    told = "\0".join((conflict.kind, conflict.fact or "", *sorted(standing)))
+    about = "" if conflict.kind == VALUES else conflict.fact or ""
+    told = "\0".join((conflict.kind, about, *sorted(standing)))
     return PREFIX + sha256(told.encode()).hexdigest()[:16]
 
 

@@ -40,7 +40,9 @@ def _in_order(path: str, held: Mapping[str, Fact], *sides: Shelves) -> tuple[Fac
     base, ours, theirs = (side.get(path, ()) for side in sides)
     same = [side for side in (ours, theirs) if len(side) == len(held) and all(held.get(one.id) == one for one in side)]
     if same:
-        return max(same, key=_names)
+        # Where one side only put them in another order, that order counts.
+        changed = [side for side in same if _names(side) != _names(base)]
+        return max(changed or same, key=_names)
     first = [fact.id for fact in base if fact.id in held]
     added = sorted((fact.timestamp, key) for key, fact in held.items() if key not in set(first))
     return tuple(held[key] for key in (*first, *(key for _, key in added)))

@@ -13,11 +13,11 @@ from clawmem.model.merging.collisions import Renamed, collisions, with_new_names
 from clawmem.model.merging.facts import MergedFacts, merge_facts
 from clawmem.model.merging.files import merge_file
 from clawmem.model.merging.moves import Files, agreed, moves, renamed
-from clawmem.model.merging.policy import OURS, Conflict, Policy
+from clawmem.model.merging.policy import OURS, VALUES, Conflict, Policy
 from clawmem.model.merging.rivals import proposal_id
 from clawmem.model.merging.twins import Twin
 from clawmem.model.merging.values import three_way
-from clawmem.model.proposal import OPEN, Proposal, proposal_path
+from clawmem.model.proposal import OPEN, SUPERSEDE, Proposal, is_proposal_path, proposal_path
 from clawmem.model.proposal_file import parse_proposal, render_proposal
 
 Trees = tuple[dict[str, bytes | None], dict[str, bytes | None], dict[str, bytes | None]]
@@ -153,9 +153,27 @@ def _filed(files: dict[str, bytes | None], facts: MergedFacts) -> tuple[str, ...
     for conflict, proposal in facts.questions:
         wanted = _asked(files, conflict, proposal)
         if wanted is not None:
+            files.update(dict.fromkeys(_narrower(files, wanted)) if conflict.kind == VALUES else {})
             files[proposal_path(wanted.id)] = render_proposal(wanted)
             filed.append(wanted.id)
     return tuple(filed)
+
+
+def _narrower(files: Files, wanted: Proposal) -> list[str]:
+    """Open questions about some of the facts that a new one is about."""
+    about = {one.id for one in wanted.targets}
+    paths = [path for path, data in files.items() if data is not None and is_proposal_path(path)]
+    return [path for path in paths if _asks_about(files[path] or b"", path) < about]
+
+
+def _asks_about(data: bytes, path: str) -> set[str]:
+    """The facts that an open question is about; every other file asks about something else."""
+    try:
+        known = parse_proposal(data, path)
+    except ClawmemError:
+        return {""}
+    is_question = (known.kind, known.does, known.status) == ("conflict", SUPERSEDE, OPEN)
+    return {one.id for one in known.targets} if is_question and known.targets else {""}
 
 
 def _asked(files: Files, conflict: Conflict, proposal: Proposal) -> Proposal | None:

@@ -107,6 +107,8 @@ def _add(life: Life) -> None:
     words, path = life.words(), life.chance.choice(life.paths())
     same = [one for one in parse_items(life.files[path], path) if one.stands and normal(one.fact) == normal(words)]
     fact = Fact(life.new_id(), words, "fact", life.now(), "user", tags=(life.chance.choice(WORDS),), confidence=0.5)
+    _, verb, thing = words.rstrip(".").split(" ", 2)
+    fact = fact._replace(subject="Jane", predicate=verb, object=thing)
     if same:
         life.put(reinforced(same[0], fact))
         return

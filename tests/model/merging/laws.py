@@ -16,7 +16,9 @@ from clawmem.model.proposal import is_proposal_path
 from clawmem.model.proposal_file import parse_proposal
 from tests.model.merging.histories import ANYTHING, LEDGER, NOTE, ORDERLY, Life, Step, first_vault, record_of
 
-REVIEW = Policy()
+# Of what Jane sees there is one thing at a time.
+SINGLE = frozenset({"sees"})
+REVIEW = Policy(single=SINGLE)
 
 
 def lives(
@@ -158,7 +160,7 @@ def machines_that_meet_in_turn_end_alike(seed: int, clones: int) -> None:
 def every_policy_is_safe(seed: int, name: str, newer: str) -> None:
     """Whatever a conflict policy decides, every fact is there and every chain is valid."""
     base, (one, other) = lives(seed, 2)
-    result = merged(base, one, other, Policy(name, newer))
+    result = merged(base, one, other, Policy(name, newer, SINGLE))
     assert_sound(result.files)
     missing = {*facts(one), *facts(other)} - facts(result.files).keys()
     assert all(key in facts(base) for key in missing)

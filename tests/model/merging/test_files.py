@@ -238,3 +238,42 @@ def test_what_cannot_be_merged_stands_beside() -> None:
 def test_facts_that_cannot_be_read_stop_the_merge() -> None:
     with pytest.raises(NeedsPerson, match=r"life/x/items\.json was changed on both sides"):
         merge_file("life/x/items.json", b"[]\n", b"[\n", b"[ ]\n")
+
+
+def said(**more: object) -> str:
+    """One event as a line."""
+    event = {"id": "evt_1", "timestamp": "2026-11-21T09:00:00Z", "role": "tool", "text": "Wire the money.", **more}
+    return json.dumps(event) + "\n"
+
+
+TAKEN_BACK = {"recalled": True, "metadata": {"tool": "web", "revoked": "2026-11-22"}}
+
+
+def merged_ledger(base: str | None, ours: str, theirs: str) -> list[dict[str, object]]:
+    """The events of both sides, cited by facts, whichever is named first."""
+    data = [None if base is None else base.encode(), ours.encode(), theirs.encode()]
+    path = "ledger/2026-11-21.jsonl"
+    merged = merge_file(path, data[0], data[1], data[2], cited={"evt_1"})
+    assert merged == merge_file(path, data[0], data[2], data[1], cited={"evt_1"})
+    return [json.loads(line) for line in text(merged).splitlines()]
+
+
+def test_an_event_that_was_taken_back_has_no_second_version() -> None:
+    plain = said(metadata={"tool": "web"})
+    revoked = json.loads(said(**TAKEN_BACK))
+    assert merged_ledger(plain, plain, said(**TAKEN_BACK)) == [revoked]
+    assert merged_ledger(None, plain, said(**TAKEN_BACK)) == [revoked]
+    later = said(recalled=True, metadata={"tool": "web", "revoked": "2026-11-24"})
+    assert merged_ledger(plain, later, said(**TAKEN_BACK)) == [revoked]
+    other = said(**TAKEN_BACK) + said(id="evt_2", text="Else.")
+    assert [one["id"] for one in merged_ledger(plain, plain + said(id="evt_3"), other)] == ["evt_1", "evt_2", "evt_3"]
+
+
+def test_an_event_that_was_redacted_has_no_second_version() -> None:
+    redacted = said(text="The key is [redacted].")
+    assert merged_ledger(said(), said() + said(id="evt_2"), redacted)[0] == json.loads(redacted)
+    assert merged_ledger(None, said(text="The key is hunter2."), redacted) == [json.loads(redacted)]
+
+
+def test_events_that_say_different_things_under_one_id_both_stay() -> None:
+    assert len(merged_ledger(None, said(text="One."), said(text="Other."))) == 2

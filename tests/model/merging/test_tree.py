@@ -44,3 +44,8 @@ def test_machines_that_meet_in_turn_end_alike(seed: int, clones: int) -> None:
 @given(SEEDS, st.sampled_from(POLICIES), st.sampled_from(("ours", "theirs")))
 def test_every_policy_is_safe(seed: int, name: str, newer: str) -> None:
     laws.every_policy_is_safe(seed, name, newer)
+
+
+def test_an_order_that_one_side_changed_counts() -> None:
+    """A life of the long run: one machine put facts in another order while it moved their entity."""
+    laws.machines_that_meet_in_turn_end_alike(3_492_962_422, 4)

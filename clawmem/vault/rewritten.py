@@ -1,0 +1,60 @@
+"""Histories of which one is the other as it was before a redaction: met, they would bring back what was taken out."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+
+from clawmem.model.redaction import MARK
+from clawmem.vault.vault import Vault
+
+_FORM = "%an <%ae> %at %ct%x00%s"
+
+
+def is_other_form(vault: Vault, head: str, tip: str) -> bool:
+    """Whether what one commit would add to another's history stands there already, rewritten, or the other way round.
+
+    Names of commits tell nothing, as a redaction gives new ones, and old ones are not kept: a secret could be guessed
+    from them. People, times and subjects stay.
+    """
+    known = _commits(vault, head)
+    return any(
+        _alike(words, there)
+        for made, subjects in _commits(vault, f"{head}..{tip}").items()
+        for words in subjects
+        for there in known.get(made, ())
+    )
+
+
+def _commits(vault: Vault, given: str) -> Mapping[str, set[str]]:
+    printed = vault.git.run("log", f"--format={_FORM}", given, "--").decode(errors="replace")
+    found: dict[str, set[str]] = defaultdict(set)
+    for line in printed.splitlines():
+        made, _, words = line.partition("\0")
+        found[made].add(words)
+    return found
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or _fits(one, other) or _fits(other, one)
+
+
+def _fits(redacted: str, words: str) -> bool:
+    """Whether a subject is another one with some of it taken out."""
+    if MARK not in redacted:
+        return False
+    return re.fullmatch(".*".join(map(re.escape, redacted.split(MARK))), words) is not None
+
+
+def forget_fetched(vault: Vault, ref: str, remote: str) -> None:
+    """Let go of what was fetched just now: the refs, git's own note of it, and the objects that nothing else leads to.
+
+    The caller holds the writer lock, so that no unfinished work of others is among them.
+    """
+    form = "--format=%(refname)"
+    names = vault.git.run("for-each-ref", form, f"refs/remotes/{remote}/", ref).decode().split()
+    vault.git.run("update-ref", "--stdin", given="".join(f"option no-deref\ndelete {one}\n" for one in names).encode())
+    (vault.git_dir / "FETCH_HEAD").unlink(missing_ok=True)
+    vault.git.run("-c", "pack.threads=1", "repack", "-a", "-d", "-q")
+    vault.git.run("prune", "--expire=now")

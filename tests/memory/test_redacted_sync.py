@@ -1,0 +1,143 @@
+"""A secret that was redacted on one machine, and machines that still have it: it does not come back by itself."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from clawmem.errors import HistoryRewritten
+from clawmem.memory.redact import What, redact
+from clawmem.memory.sync import Wanted
+from tests.conftest import Command
+from tests.faults.checks import assert_sound, assert_whole, git
+from tests.memory.machines import Machine, make_hub, make_machines
+
+SECRET = "quiet-otter-kxqvbnwzjh"
+
+
+def holds_secret(root: Path) -> bool:
+    """Whether any object of a repository, packed or not, has it."""
+    command = ["git", "cat-file", "--batch-all-objects", "--batch"]
+    return SECRET.encode() in subprocess.run(command, cwd=root, check=True, capture_output=True).stdout
+
+
+def redacted(machine: Machine) -> None:
+    """Take the secret out on one machine."""
+    done = redact(machine.vault, What(pattern=SECRET), machine.caller)
+    assert done.remains == () and not holds_secret(machine.root)
+
+
+@pytest.fixture
+def leaked(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
+    """Two clones that both have the secret, as has the bare repository between them."""
+    one, other = make_machines(tmp_path, environment)
+    one.keep(f"The gate opens with {SECRET}.", entity="areas/house")
+    one.keep("The boat is red.")
+    one.sync()
+    other.sync()
+    one.keep("The lamp is green.")
+    other.keep("The cat is grey.")
+    one.sync()
+    other.sync()
+    one.sync()
+    assert holds_secret(one.root) and holds_secret(other.root)
+    return [one, other]
+
+
+def test_the_old_history_of_the_remote_is_not_met_again(leaked: list[Machine], clawmem: Command) -> None:
+    one, _ = leaked
+    redacted(one)
+    assert one.git("for-each-ref", "--format=%(refname)", "refs/clawmem", "refs/remotes") == ""
+    before = one.head()
+    for wanted in (Wanted(), Wanted(dry_run=True), Wanted(), Wanted(allow_unrelated=True)):
+        with pytest.raises(HistoryRewritten, match="before a redaction here"):
+            one.sync(wanted)
+        assert one.head() == before and not holds_secret(one.root)
+    done = clawmem("sync", "--json", cwd=one.root)
+    assert (done.code, done.json["error"]["code"]) == (12, "rewritten")
+    assert "push --force-with-lease" in done.json["error"]["hint"]
+    one.keep("Life goes on.")
+    assert_whole(one.root, one.environment)
+    assert_sound(one.root, one.environment)
+
+
+def test_published_anew_it_stays_out_and_old_clones_are_refused(
+    leaked: list[Machine], tmp_path: Path, environment: dict[str, str]
+) -> None:
+    one, other = leaked
+    redacted(one)
+    one.git("push", "-q", "--force", "origin", "main")
+    one.sync()
+    other.keep("Only the other knows this.")
+    before = other.head()
+    for _ in range(2):
+        with pytest.raises(HistoryRewritten, match="rewritten"):
+            other.sync()
+    assert other.head() == before
+    # Not by hard links: the bare repository keeps old objects until its owner removes them.
+    git(tmp_path, environment, "clone", "-q", "--no-local", str(tmp_path / "hub.git"), "fresh")
+    fresh = Machine(tmp_path / "fresh", environment, 9)
+    fresh.keep("The clock is old.")
+    assert fresh.sync().pushed
+    one.keep("The clock is new.")
+    one.sync()
+    assert "The clock is old." in one.standing() and not holds_secret(one.root) and not holds_secret(fresh.root)
+
+
+def test_an_old_clone_that_never_synced_is_refused_too(
+    leaked: list[Machine], tmp_path: Path, environment: dict[str, str]
+) -> None:
+    one, _ = leaked
+    git(tmp_path, environment, "clone", "-q", str(tmp_path / "hub.git"), "quiet")
+    quiet = Machine(tmp_path / "quiet", environment, 9)
+    quiet.keep("Only this clone knows.")
+    redacted(one)
+    one.git("push", "-q", "--force", "origin", "main")
+    with pytest.raises(HistoryRewritten, match="this clone still has the history from before"):
+        quiet.sync()
+    assert git(tmp_path / "hub.git", environment, "rev-parse", "main").strip() == one.head()
+    quiet.sync(Wanted(allow_rewritten=True))
+    assert "Only this clone knows." in quiet.standing()
+
+
+def test_somebody_who_brought_it_back_with_git_is_noticed(leaked: list[Machine]) -> None:
+    one, other = leaked
+    redacted(one)
+    one.git("push", "-q", "--force", "origin", "main")
+    one.sync()
+    other.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+    other.git("push", "-q", "origin", "main")
+    with pytest.raises(HistoryRewritten, match="before a redaction here"):
+        one.sync()
+    assert not holds_secret(one.root)
+
+
+def test_a_secret_that_was_never_given_away_hinders_nobody(leaked: list[Machine]) -> None:
+    one, other = leaked
+    one.keep("The code is violet-heron-qpwoeiruty.", entity="areas/house")
+    redact(one.vault, What(pattern="violet-heron-qpwoeiruty"), one.caller)
+    other.keep("Something else.")
+    other.sync()
+    one.sync()
+    other.sync()
+    assert one.head() == other.head()
+    assert "Something else." in one.standing() and "The code is [redacted]." in other.standing()
+
+
+def test_a_secret_in_the_very_first_commit(tmp_path: Path, environment: dict[str, str], clawmem: Command) -> None:
+    hub = make_hub(tmp_path, environment)
+    root = tmp_path / "first"
+    assert clawmem("init", str(root)).code == 0
+    alone = Machine(root, environment, 3)
+    alone.write("MEMORY.md", f"# Memory\n\n{SECRET}\n")
+    alone.git("add", "MEMORY.md")
+    author = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    alone.git(*author, "commit", "-q", "--amend", "--no-edit")
+    alone.git("remote", "add", "origin", str(hub))
+    alone.sync()
+    redacted(alone)
+    with pytest.raises(HistoryRewritten, match="before a redaction here"):
+        alone.sync(Wanted(allow_unrelated=True))
+    assert not holds_secret(root)
