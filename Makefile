@@ -32,8 +32,8 @@ lint: $(LINT_STAMP) ## Style, types, and the house rule of who imports whom.
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-bench: $(LINT_STAMP) ## Measure, each figure as a ratio within one run.
-	$(BIN)/python -m benchmarks
+bench: $(LINT_STAMP) ## Measure, each figure as a ratio within one run; CONVERSATIONS=FILE measures retrieval on it, too.
+	$(BIN)/python -m benchmarks $(if $(CONVERSATIONS),--conversations $(CONVERSATIONS))
 
 soak: $(LINT_STAMP) ## The long fault and property runs.
 	$(BIN)/python -m pytest -n 2 -m soak tests

@@ -1,18 +1,26 @@
-"""Recall inside one process, as a library gives it: no start-up, an index that is open."""
+"""Inside one process, as a library gives it: recall on an index that is open; the index itself, made and renewed."""
 
 from __future__ import annotations
 
+import os
+import resource
 import statistics
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.corpus import NOW, make_vault, questions
+from benchmarks.measure import folder_size
 from benchmarks.report import Row
 from clawmem.index.channels import Filter
 from clawmem.index.refresh import open_index
+from clawmem.index.store import index_path, index_size
+from clawmem.memory.remember import remember
 from clawmem.model.caller import Caller
+from clawmem.model.codec import parse_items
+from clawmem.model.draft import draft_from_record
 from clawmem.serving.recall import recall_in
+from clawmem.vault.vault import Vault
 
 ASKED = 200
 FACTS = 10_000
@@ -33,3 +41,40 @@ def library_rows(folder: Path) -> Iterator[Row]:
     counted = sorted(times[5:])
     detail = f"p95 {counted[int(0.95 * len(counted))]:.1f} ms"
     yield Row(f"recall in one process, {FACTS:,} facts, p50 in ms", statistics.median(counted), GOAL_MS, detail)
+
+
+def index_rows(folder: Path) -> Iterator[Row]:
+    """Making the index of 100,000 facts and bringing it up to date after one commit; its size and memory."""
+    vault = make_vault(folder / "index", 100_000, 2_000)
+    start = time.perf_counter()
+    open_index(vault).close()
+    built = time.perf_counter() - start
+    plain = _reading(vault)
+    detail = f"{built:.1f} s / {plain:.1f} s, {peak():.0f} MB at most in this process"
+    yield Row("index of 100,000 facts / reading and parsing them", built / plain, 5.0, detail)
+    content = folder_size(vault.root) - folder_size(vault.git_dir)
+    yield Row("index of 100,000 facts, bytes / content", index_size(vault) / content, 3.0, f"{content / 1e6:.0f} MB")
+    caller = Caller(NOW, os.urandom)
+    times = []
+    for number in range(5):
+        before = index_path(vault).resolve().read_bytes()
+        remember(vault, [draft_from_record({"fact": f"An invented addition number {number}"}, NOW)], caller)
+        # As it was before the commit: what another machine's pull leaves behind.
+        index_path(vault).resolve().write_bytes(before)
+        start = time.perf_counter()
+        open_index(vault).close()
+        times.append(time.perf_counter() - start)
+    took = statistics.median(times)
+    yield Row("index after one commit / made anew", took / built, 0.05, f"{took * 1000:.0f} ms")
+
+
+def _reading(vault: Vault) -> float:
+    start = time.perf_counter()
+    for path in vault.root.glob("life/**/items.json"):
+        parse_items(path.read_bytes(), path.name)
+    return time.perf_counter() - start
+
+
+def peak() -> float:
+    """The most memory this process had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -25,16 +25,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.measure import environment
+from benchmarks.report import Row
 from clawmem.index.channels import Filter
-from clawmem.index.passages import take_in_ledger
-from clawmem.index.store import create_in_memory
+from clawmem.index.embed import embed_missing
+from clawmem.index.local_model import missing
+from clawmem.index.refresh import open_index
+from clawmem.index.store import Index
+from clawmem.index.vector_channel import event_vectors
 from clawmem.model.caller import Caller
+from clawmem.model.change import Change, trailers
 from clawmem.model.event import Event, render_events
 from clawmem.model.passage import search_texts
 from clawmem.model.question import search_words
-from clawmem.serving.said import find_said
+from clawmem.serving.recall import EVENTS
+from clawmem.serving.said import Said, find_said
 from clawmem.vault.birth import create_vault
+from clawmem.vault.transaction import transaction
+from clawmem.vault.vault import Vault
 
+_CALLER = Caller(datetime(2026, 1, 1, tzinfo=UTC), os.urandom)
 DEPTHS = (1, 5, 10, 20)
 COLUMNS = (*(f"R@{depth}" for depth in DEPTHS), "nDCG@10", "hit@5")
 CATEGORIES = {1: "multi-hop", 2: "time", 3: "open", 4: "single-hop", 5: "adversarial"}
@@ -183,25 +192,52 @@ def whoosh(events: Sequence[Event]) -> Ranker:
 
 
 def ours(events: Sequence[Event]) -> Ranker:
-    """By clawmem itself, as `clawmem recall --in events` does it, over an index in memory."""
+    """By clawmem itself, as `clawmem recall --in events` does it where no text was embedded."""
+    vault, index = _vault_of(events)
+    return _asking(events, lambda question: [one.event.id for one in _said(vault, index, question).heard])
+
+
+def with_model(events: Sequence[Event]) -> Ranker:
+    """By clawmem itself after a heartbeat embedded every event with the local model."""
+    vault, index = _vault_of(events)
+    embed_missing(vault, seconds=3600)
+    return _asking(events, lambda question: [one.event.id for one in _said(vault, index, question).heard])
+
+
+def vectors(events: Sequence[Event]) -> Ranker:
+    """By the local model's vectors alone, as the channel of that name gives them."""
+    vault, index = _vault_of(events)
+    embed_missing(vault, seconds=3600)
+    ids = dict(index.database.execute("SELECT n, id FROM event"))
+
+    def found(question: str) -> list[str]:
+        scores = event_vectors(vault, index, question, "2026-01-01").scores
+        return [ids[n] for n in sorted(scores, key=lambda n: (-scores[n], n))]
+
+    return _asking(events, found)
+
+
+def _vault_of(events: Sequence[Event]) -> tuple[Vault, Index]:
+    """A vault with these events in its ledger, and its index."""
     folder = Path(tempfile.mkdtemp(prefix="clawmem-bench-"))
     atexit.register(shutil.rmtree, folder)
-    env = environment(folder / "home")
-    caller = Caller(datetime(2026, 1, 1, tzinfo=UTC), os.urandom)
-    vault = create_vault(folder / "vault", env, caller.now)
-    index = create_in_memory(vault, "a benchmark")
+    vault = create_vault(folder / "vault", environment(folder / "home"), _CALLER.now)
     days: dict[str, list[Event]] = {}
     for event in events:
         days.setdefault(event.timestamp[:10], []).append(event)
-    for day in sorted(days):
-        take_in_ledger(index, f"ledger/{day}.jsonl", render_events(days[day]))
+    writes = {f"ledger/{day}.jsonl": render_events(said) for day, said in sorted(days.items())}
+    with transaction(vault, _CALLER.now, "benchmark") as work:
+        work.commit([Change("ingest: conversations to measure on", writes, trailers("ingest"))])
+    return vault, open_index(vault)
+
+
+def _said(vault: Vault, index: Index, question: str) -> Said:
+    return find_said(vault, index, question, _CALLER, Filter(), max(DEPTHS), (EVENTS,))
+
+
+def _asking(events: Sequence[Event], found: Callable[[str], Sequence[str]]) -> Ranker:
     number = {event.id: n for n, event in enumerate(events)}
-
-    def rank(question: str) -> Sequence[int]:
-        said = find_said(vault, index, question, caller, Filter(), max(DEPTHS), ("events",))
-        return [number[one.event.id] for one in said.heard]
-
-    return rank
+    return lambda question: [number[name] for name in found(question)]
 
 
 def _words_table(documents: Iterable[tuple[int, str]]) -> sqlite3.Connection:
@@ -227,6 +263,7 @@ RANKERS: Mapping[str, Maker] = {
     "FTS5 alone": fts5,
     "Whoosh alone": whoosh,
     "clawmem, no model": ours,
+    **({} if missing() else {"vectors alone": vectors, "clawmem, local model": with_model}),
 }
 
 
@@ -280,6 +317,18 @@ def _parts(results: Sequence[Scored]) -> Iterator[tuple[str, list[Scored]]]:
         yield kind, [one for one in results if one.asked.category == category]
     for name in dict.fromkeys(one.asked.conversation for one in results):
         yield name, [one for one in results if one.asked.conversation == name]
+
+
+def retrieval_rows(path: Path) -> Iterator[Row]:
+    """The figures that were aimed at, without a model and with it, beside what FTS5 alone finds."""
+    corpora = read(path)
+    plain = mean(scored(corpora, fts5))
+    for name, maker, goal in (("clawmem, no model", ours, 0.79), ("clawmem, local model", with_model, 0.81)):
+        if maker is with_model and missing():
+            continue
+        figures = mean(scored(corpora, maker))
+        yield Row(f"{name}: R@10", figures[2], goal, f"FTS5 alone {plain[2]:.3f}", at_least=True)
+        yield Row(f"{name}: hit@5", figures[5], 0.76, f"FTS5 alone {plain[5]:.3f}", at_least=True)
 
 
 def main() -> int:
