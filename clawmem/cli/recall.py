@@ -3,7 +3,7 @@
 # No `annotations` from the future here: Typer would compile every option's type again from text.
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,8 +15,12 @@ from clawmem.cli.words import context_data, fact_data, fact_line
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.model.quarantine import quarantined_event
 from clawmem.model.text import counted
+from clawmem.serving.brief import Brief, brief
 from clawmem.serving.recall import FACTS, WHERE, Channel, Found, Heard, Noted, Recalled
 from clawmem.serving.recall import recall as act
+
+if TYPE_CHECKING:
+    from clawmem.serving.context import Context
 
 ALL = "all"
 
@@ -57,10 +61,12 @@ def recall(
     result = act(here.vault, asked, here.caller, wanted, most, _places(where), passes)
     lines, data = _lines(result, explain), {**_data(result), **here.data}
     if budget or face.as_json:
-        from clawmem.serving.budgeted import recalled_context  # lines for a person need none of it
-
         room = budget or here.vault.settings.whole("context.budget")
-        told = recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
+        told: Brief | Context | None = None if budget or evidence else brief(result, room)
+        if told is None:
+            from clawmem.serving.budgeted import recalled_context  # what most questions find needs none of it
+
+            told = recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
         data["context"] = context_data(told)
         lines = [told.text] if budget else lines
     unable = strict and any(channel.unable for channel in result.channels.values())

@@ -13,6 +13,7 @@ from clawmem.model.quarantine import quarantined
 if TYPE_CHECKING:
     from clawmem.cli.face import Face
     from clawmem.memory.revise import Revised
+    from clawmem.serving.brief import Brief
     from clawmem.serving.context import Context
 
 _DID = {
@@ -37,7 +38,7 @@ def fact_data(fact: Fact, entity: str) -> dict[str, Any]:
     return record
 
 
-def context_data(done: Context) -> dict[str, Any]:
+def context_data(done: Context | Brief) -> dict[str, Any]:
     """A context as callers of --json get it."""
     return {
         "text": done.text,

@@ -135,6 +135,15 @@ def rows(index: Index, numbers: Sequence[int]) -> dict[int, Placed]:
     return found
 
 
+def kept_tokens(index: Index, numbers: Sequence[int]) -> dict[int, tuple[int, bool]]:
+    """The tokens of some facts' lines of context, and whether they were counted or are the most there can be."""
+    found: dict[int, tuple[int, bool]] = {}
+    for part in _portions(numbers):
+        query = f"SELECT n, tokens, exact FROM fact WHERE n IN ({_marks(part)})"
+        found.update({n: (tokens, bool(exact)) for n, tokens, exact in index.database.execute(query, tuple(part))})
+    return found
+
+
 def sketches(index: Index, numbers: Sequence[int]) -> dict[int, Placed]:
     """The facts of some rows with no more than ordering needs: id, category, times, status, accesses, importance,
     trust. A tenth of the time of `rows`, which fetches the whole of those that win."""

@@ -14,8 +14,7 @@ from clawmem.model.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.dates import sortable
 from clawmem.model.entity import ITEMS, kind_of, name_of_path, owner_of, title_of
 from clawmem.model.fact import Fact
-from clawmem.model.layout import is_ledger, is_page
-from clawmem.model.proposal import is_proposal_path
+from clawmem.model.layout import is_ledger, is_page, is_proposal_path
 from clawmem.model.seal import seal
 from clawmem.model.text import normal
 from clawmem.model.tokens import line_tokens

@@ -40,3 +40,8 @@ def is_page(path: str) -> bool:
     whose, _, rest = path.removeprefix("agents/").partition("/") if path.startswith("agents/") else ("", "", path)
     own_page = bool(whose) and "/" not in rest
     return own_page or rest == "MEMORY.md" or (rest.startswith("daily/") and rest.count("/") == 1)
+
+
+def is_proposal_path(path: str) -> bool:
+    """Whether a vault path is that of a proposal."""
+    return path.startswith("review/prop_") and path.endswith(".json") and path.count("/") == 1

@@ -103,11 +103,6 @@ def proposal_path(proposal_id: str) -> str:
     return f"{FOLDER}/{proposal_id}.json"
 
 
-def is_proposal_path(path: str) -> bool:
-    """Whether a vault path is that of a proposal."""
-    return path.startswith(f"{FOLDER}/{PREFIX}") and path.endswith(".json") and path.count("/") == 1
-
-
 def thing(does: str, fact: Fact) -> tuple[str, ...]:
     """What a change of facts is about: two that share it propose the same."""
     value = fact.object if fact.subject and fact.predicate and fact.object else fact.fact

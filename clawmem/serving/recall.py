@@ -9,6 +9,7 @@ from typing import NamedTuple
 from clawmem.index.channels import (
     Filter,
     Hits,
+    kept_tokens,
     keyword_channel,
     predicate_channel,
     rows,
@@ -36,13 +37,16 @@ WHERE = (FACTS, EVENTS, NOTES)
 
 
 class Found(NamedTuple):
-    """A recalled fact with shown counts, its score, its tier, and the channels that found it with their scores."""
+    """A recalled fact with shown counts, its score, its tier, the channels that found it with their scores, and the
+    tokens of its line of context: counted, or the most there can be where they are not `exact`."""
 
     fact: Fact
     entity: str
     score: float
     tier: str
     channels: Mapping[str, float]
+    tokens: int = 0
+    exact: bool = False
 
 
 class Heard(NamedTuple):
@@ -215,9 +219,17 @@ def _best(
 
 
 def _whole(index: Index, best: Sequence[tuple[int, str, Ranked]], counted: Mapping[str, Access]) -> tuple[Found, ...]:
-    placed = rows(index, [n for n, _, _ in best])
+    numbers = [n for n, _, _ in best]
+    placed, tokens = rows(index, numbers), kept_tokens(index, numbers)
     return tuple(
-        Found(with_access(placed[n].fact, counted), placed[n].entity, round(one.score, 4), tier, one.channels)
+        Found(
+            with_access(placed[n].fact, counted),
+            placed[n].entity,
+            round(one.score, 4),
+            tier,
+            one.channels,
+            *tokens[n],
+        )
         for n, tier, one in best
     )
 

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from datetime import datetime
 from threading import Thread
 
-from clawmem.errors import ClawmemError, GitFailed, Locked, NeedsPerson, Refused
+from clawmem.errors import ClawmemError, GitFailed, Locked, Refused
 from clawmem.model.change import Change
 from clawmem.vault.fast_import import stream
+from clawmem.vault.interrupted import refuse_interrupted
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.pending import (
     Pending,
@@ -33,15 +34,6 @@ from clawmem.vault.scan import HandEdits, finish_scan, remember_untracked, start
 from clawmem.vault.stale import clear_crash_reports, clear_halves, clear_stale_locks
 from clawmem.vault.vault import Vault
 from clawmem.vault.verbatim import keep_verbatim
-
-# What git leaves while a person is in the middle of something, and what git calls it.
-_UNFINISHED = {
-    "MERGE_HEAD": "merge",
-    "rebase-merge": "rebase",
-    "rebase-apply": "rebase",
-    "CHERRY_PICK_HEAD": "cherry-pick",
-    "REVERT_HEAD": "revert",
-}
 
 _IMPORT = ("fast-import", "--quiet", "--done")
 MANY_FILES = 200
@@ -87,7 +79,7 @@ class Transaction:
         self.notices += clear_stale_locks(self.vault)
         clear_halves(self.vault)
         keep_verbatim(self.vault)
-        _refuse_unfinished(self.vault)
+        refuse_interrupted(self.vault)
         if (self.vault.state / "redacting.json").exists():
             from clawmem.vault.redaction import resume  # only after a redaction that was killed
 
@@ -313,25 +305,6 @@ def _abandon(unused: Transaction) -> None:
         unused._importer.communicate(b"")
         if unused._importer.returncode:
             clear_crash_reports(unused.vault)
-
-
-def _refuse_unfinished(vault: Vault) -> None:
-    if (vault.git_dir / "info" / "sparse-checkout").exists() and _is_sparse(vault):
-        raise Refused(
-            "This vault is a sparse checkout: facts that are not on disk would be taken for deleted.",
-            "Bring them back with `git sparse-checkout disable`.",
-        )
-    for name, what in _UNFINISHED.items():
-        if (vault.git_dir / name).exists():
-            ours = "`clawmem sync --continue`" if what == "merge" else f"`git {what} --continue`"
-            raise NeedsPerson(
-                f"A git {what} is unfinished in the vault.",
-                f"Finish it with {ours} or drop it with `git {what} --abort`.",
-            )
-
-
-def _is_sparse(vault: Vault) -> bool:
-    return vault.git.try_run("config", "--bool", "core.sparseCheckout") == b"true\n"
 
 
 def _digest(data: bytes | None) -> bytes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clawmem.model.fact import Fact
-from clawmem.model.proposal import ADD, END, SUPERSEDE, is_proposal_path, new_proposal_id, proposal_path, thing
+from clawmem.model.layout import is_proposal_path
+from clawmem.model.proposal import ADD, END, SUPERSEDE, new_proposal_id, proposal_path, thing
 
 HOME = Fact("new", "Dana lives in Porto.", "fact", "", "chat", subject="Dana", predicate="lives_in", object="Porto")
 

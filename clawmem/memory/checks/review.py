@@ -12,8 +12,9 @@ from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.model.dates import moment_of
 from clawmem.model.entity import check_name
 from clawmem.model.ids import check_reference
+from clawmem.model.layout import is_proposal_path
 from clawmem.model.promotion import promotion_of
-from clawmem.model.proposal import OPEN, PROMOTE, Proposal, Target, is_proposal_path
+from clawmem.model.proposal import OPEN, PROMOTE, Proposal, Target
 from clawmem.model.proposal_file import parse_proposal
 from clawmem.model.secrets import find_secret
 from clawmem.model.text import normal

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from clawmem.errors import InvalidInput
+from clawmem.model.layout import is_proposal_path
 from clawmem.model.merging.values import MISSING, canonical, fuller, merged_mapping, three_way
-from clawmem.model.proposal import APPROVED, OPEN, REJECTED, is_proposal_path
+from clawmem.model.proposal import APPROVED, OPEN, REJECTED
 from clawmem.model.proposal_file import proposal_from_record, render_proposal
 
 LEARNED = "ledger/learned.json"

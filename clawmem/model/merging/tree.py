@@ -9,6 +9,7 @@ from clawmem.errors import ClawmemError, NeedsPerson
 from clawmem.model.codec import parse_items, render_items
 from clawmem.model.entity import ITEMS, name_of_path
 from clawmem.model.fact import Fact
+from clawmem.model.layout import is_proposal_path
 from clawmem.model.merging.collisions import Renamed, collisions, with_new_names
 from clawmem.model.merging.facts import MergedFacts, merge_facts
 from clawmem.model.merging.files import merge_file
@@ -17,7 +18,7 @@ from clawmem.model.merging.policy import OURS, VALUES, Conflict, Policy
 from clawmem.model.merging.rivals import proposal_id
 from clawmem.model.merging.twins import Twin
 from clawmem.model.merging.values import three_way
-from clawmem.model.proposal import OPEN, SUPERSEDE, Proposal, is_proposal_path, proposal_path
+from clawmem.model.proposal import OPEN, SUPERSEDE, Proposal, proposal_path
 from clawmem.model.proposal_file import parse_proposal, render_proposal
 
 Trees = tuple[dict[str, bytes | None], dict[str, bytes | None], dict[str, bytes | None]]

@@ -8,11 +8,10 @@ from clawmem.model import chain
 from clawmem.model.codec import parse_items
 from clawmem.model.event import parse_events
 from clawmem.model.fact import Fact
-from clawmem.model.layout import is_owned
+from clawmem.model.layout import is_owned, is_proposal_path
 from clawmem.model.merging.moves import Files
 from clawmem.model.merging.policy import Policy
 from clawmem.model.merging.tree import Merged, merge_trees
-from clawmem.model.proposal import is_proposal_path
 from clawmem.model.proposal_file import parse_proposal
 from tests.model.merging.histories import ANYTHING, LEDGER, NOTE, ORDERLY, Life, Step, first_vault, record_of
 

@@ -1,0 +1,37 @@
+"""What recall found as text for a prompt, told from what is at hand: facts of people and agents, without a budget."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.model.fact import ACTIVE
+from clawmem.model.recalled import CLOSING, OPENING
+from clawmem.model.tokens import context_line
+from clawmem.model.trust import is_low
+from clawmem.serving.recall import Recalled
+
+# Exact cl100k_base counts of the two marks with their newlines; `clawmem.model.frame` has the same.
+_MARKS = 6 + 6
+
+
+class Brief(NamedTuple):
+    """The text, its tokens, how they were counted (exact or upper bound), the ids of the facts in it; nothing is left
+    out."""
+
+    text: str
+    tokens: int
+    counted_by: str
+    facts: tuple[str, ...]
+    left_out: tuple[tuple[str, int], ...] = ()
+
+
+def brief(result: Recalled, budget: int) -> Brief | None:
+    """The facts that stand, best first, one a line; None where what was found needs to be marked, cut or looked at:
+    events, notes, facts from outside, more than the budget holds."""
+    standing = [one for one in result.found if one.fact.status == ACTIVE]
+    tokens = _MARKS + sum(one.tokens for one in standing)
+    if result.heard or result.noted or tokens > budget or any(is_low(one.fact.trust) for one in standing):
+        return None
+    lines = [f"{OPENING}\n", *(context_line(one.fact) for one in standing), f"{CLOSING}"]
+    how = "exact" if all(one.exact for one in standing) else "upper bound"
+    return Brief("".join(lines), tokens, how, tuple(one.fact.id for one in standing))
