@@ -26,12 +26,12 @@ class Brief(NamedTuple):
 
 
 def brief(result: Recalled, budget: int) -> Brief | None:
-    """The facts that stand, best first, one a line; None where what was found needs to be marked, cut or looked at:
-    events, notes, facts from outside, more than the budget holds."""
-    standing = [one for one in result.found if one.fact.status == ACTIVE]
-    tokens = _MARKS + sum(one.tokens for one in standing)
-    if result.heard or result.noted or tokens > budget or any(is_low(one.fact.trust) for one in standing):
+    """The facts, best first, one a line; None where what was found needs to be marked, cut or looked at: events, notes,
+    facts that do not stand or come from outside, more than the budget holds."""
+    tokens = _MARKS + sum(one.tokens for one in result.found)
+    plain = all(one.fact.status == ACTIVE and not is_low(one.fact.trust) for one in result.found)
+    if result.heard or result.noted or tokens > budget or not plain:
         return None
-    lines = [f"{OPENING}\n", *(context_line(one.fact) for one in standing), f"{CLOSING}"]
-    how = "exact" if all(one.exact for one in standing) else "upper bound"
-    return Brief("".join(lines), tokens, how, tuple(one.fact.id for one in standing))
+    lines = [f"{OPENING}\n", *(context_line(one.fact) for one in result.found), f"{CLOSING}"]
+    how = "exact" if all(one.exact for one in result.found) else "upper bound"
+    return Brief("".join(lines), tokens, how, tuple(one.fact.id for one in result.found))
