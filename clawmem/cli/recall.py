@@ -69,8 +69,8 @@ def recall(
             told = recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
         data["context"] = context_data(told)
         lines = [told.text] if budget else lines
-    unable = strict and any(channel.unable for channel in result.channels.values())
-    return face.done(data, lines, (*here.notices, *result.notices), PARTIAL if unable else DONE)
+    unable = [f"channel {name} {_told(one)}" for name, one in result.channels.items() if strict and one.unable]
+    return face.done(data, lines, (*here.notices, *result.notices, *unable), PARTIAL if unable else DONE)
 
 
 def _places(where: str) -> tuple[str, ...]:
