@@ -19,9 +19,14 @@ def main() -> None:
         from clawmem.runtime import run_ahead
 
         run_ahead(sys.argv[2:])
-    from clawmem.cli.app import run
+    from clawmem.cli.plain import run_plain
 
-    _leave(run(sys.argv[1:]))
+    code = run_plain(sys.argv[1:])
+    if code is None:
+        from clawmem.cli.app import run  # with Typer, whose import takes longer than a search
+
+        code = run(sys.argv[1:])
+    _leave(code)
 
 
 def _leave(code: int) -> None:

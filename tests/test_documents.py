@@ -76,7 +76,7 @@ def test_exit_codes() -> None:
 
 def test_error_codes() -> None:
     documented = {row[0]: int(row[1]) for row in rows(page("exit-codes.md"), "## Error codes")}
-    # The three that are no ClawmemError: the boundary in cli/app.py makes them.
+    # The three that are no ClawmemError: cli/boundary.py and cli/app.py make them.
     boundary = {"usage": errors.USAGE, "bug": errors.BUG, "interrupted": errors.INTERRUPTED}
     assert documented == {**{one.code: one.exit_code for one in failures()}, **boundary}
 

@@ -1,25 +1,26 @@
-"""The table verb -> module made into one Typer application, and the one error boundary around it."""
+"""The table verb -> module made into one Typer application."""
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import typer
 from typer.core import TyperGroup, TyperOption
 from typer.main import get_command
 
 from clawmem import __version__
-from clawmem.cli.face import Face
+from clawmem.cli.boundary import bounded, failed
+from clawmem.cli.parameters import COMMON, Parameter
+from clawmem.cli.typed import typed
 from clawmem.cli.verbs import ALIASES, VERBS
-from clawmem.errors import BUG, INTERRUPTED, REFUSED, USAGE, ClawmemError, StorageFailed
+from clawmem.errors import USAGE
 
 # typer.BadParameter < UsageError < ClickException: the click that Typer carries has moved between releases.
-_UsageError = typer.BadParameter.__mro__[1]
+_UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 
 
 class Verbs(TyperGroup):
@@ -51,7 +52,7 @@ def load(name: str) -> Any:
         command.help = verb.help
     else:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(name, help=verb.help + _more(part))(part)
+        app.command(name, help=verb.help + _more(part))(typed(part, module.PARAMETERS) if verb.plain else part)
         command = get_command(app)
     command.name = name
     for one in [command, *getattr(command, "commands", {}).values()]:
@@ -65,23 +66,25 @@ def _more(function: Any) -> str:
 
 
 def _common_options() -> list[TyperOption]:
-    return [
-        _option("--vault", str, "The vault's folder.", metavar="PATH"),
-        _option("--agent", str, "The agent on whose behalf this runs.", metavar="ID"),
-        _option("--json", bool, "One JSON document on stdout."),
-        _option("--quiet", bool, "Nothing but the payload."),
-    ]
+    return [_option(one) for one in COMMON]
 
 
-def _option(name: str, kind: type, text: str, metavar: str | None = None) -> TyperOption:
+def _option(one: Parameter) -> TyperOption:
     def keep(ctx: Any, param: Any, value: Any) -> Any:
         if value:
-            ctx.meta[f"clawmem.{name[2:]}"] = value
+            ctx.meta[f"clawmem.{one.name}"] = value
         return value
 
-    given: dict[str, Any] = {"is_flag": True, "default": False} if kind is bool else {"type": str, "default": None}
+    given: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": str}
     return TyperOption(
-        param_decls=[name], help=text, expose_value=False, callback=keep, metavar=metavar, show_default=False, **given
+        param_decls=list(one.flags),
+        help=one.help,
+        default=one.default,
+        expose_value=False,
+        callback=keep,
+        metavar=one.metavar,
+        show_default=False,
+        **given,
     )
 
 
@@ -107,39 +110,22 @@ def application() -> Any:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; every failure ends here, in words or as JSON."""
+    """Run one command line and return its exit code; every failure ends in words or as JSON."""
+    return bounded(arguments, lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    if "_CLAWMEM_COMPLETE" in os.environ:
+        from clawmem.cli.complete import answer  # only the completion scripts ask
+
+        return answer(" ".join(arguments), application, load)
     try:
-        if "_CLAWMEM_COMPLETE" in os.environ:
-            return _complete(arguments)
         code = application().main(list(arguments), prog_name="clawmem", standalone_mode=False)
-        sys.stdout.flush()
-        return code if isinstance(code, int) else 0
-    except BrokenPipeError:
-        # The reader of our output has gone: what was done is done, and there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        return _fail(arguments, "interrupted", INTERRUPTED, "Interrupted.", "")
-    except ClawmemError as problem:
-        return _fail(arguments, problem.code, problem.exit_code, problem.message, problem.hint)
-    except OSError as problem:
-        failed = _storage(problem)
-        return _fail(arguments, failed.code, failed.exit_code, failed.message, failed.hint)
-    except Exception as problem:  # noqa: BLE001 - the boundary: whatever else happens is a bug of ours
-        if isinstance(problem, _UsageError):
-            return _usage(arguments, problem)
-        if type(problem).__name__ == "Abort":
-            return _fail(arguments, "interrupted", INTERRUPTED, "Interrupted.", "")
-        if any(kind.__module__ == "sqlite3" for kind in type(problem).__mro__):
-            words = f"The search index cannot be used: {problem}."
-            return _fail(arguments, "storage", REFUSED, words, "Run `clawmem reindex`, then the command again.")
-        return _bug(arguments, problem)
-
-
-def _complete(arguments: Sequence[str]) -> int:
-    from clawmem.cli.complete import answer  # only the completion scripts ask
-
-    return answer(" ".join(arguments), application, load)
+    except _UsageError as problem:
+        return _usage(arguments, problem)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    return code if isinstance(code, int) else 0
 
 
 def _usage(arguments: Sequence[str], problem: Any) -> int:
@@ -151,39 +137,4 @@ def _usage(arguments: Sequence[str], problem: Any) -> int:
     message = problem.format_message()
     if not message.endswith((".", "?", "!", ")")):
         message += "."
-    return _fail(arguments, "usage", USAGE, message, f"See `{path} --help`.")
-
-
-def _storage(problem: OSError) -> StorageFailed:
-    where = f" ({problem.filename})" if problem.filename else ""
-    if problem.errno == errno.ENOSPC:
-        return StorageFailed(
-            f"The disk is full{where}.", "Free some space and run the command again; nothing was lost."
-        )
-    if problem.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return StorageFailed(
-            f"The vault cannot be written{where}: {problem.strerror}.",
-            "Reads still work; a change needs a writable disk and the right to write.",
-        )
-    return StorageFailed(f"The system refused{where}: {problem.strerror or problem}.", "Run `clawmem doctor`.")
-
-
-def _bug(arguments: Sequence[str], problem: Exception) -> int:
-    import traceback
-
-    place = traceback.extract_tb(problem.__traceback__)[-1]
-    where = f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
-    if "CLAWMEM_TRACEBACK" in os.environ:
-        traceback.print_exception(problem)
-    return _fail(
-        arguments,
-        "bug",
-        BUG,
-        f"clawmem has a bug: {type(problem).__name__}: {problem} (at {where}).",
-        "Set CLAWMEM_TRACEBACK=1 to see all of it, and please report it.",
-    )
-
-
-def _fail(arguments: Sequence[str], code: str, exit_code: int, message: str, hint: str) -> int:
-    Face.plain("--json" in arguments).failed(code, message, hint)
-    return exit_code or REFUSED
+    return failed(arguments, "usage", USAGE, message, f"See `{path} --help`.")

@@ -58,7 +58,7 @@ SOURCES: dict[str, _Source] = {
     "vault": _files,
     "agent": _agents,
     "entity": _entities,
-    "related": _entities,
+    "related_entities": _entities,
     "category": _categories,
     "fact": _facts,
     "facts": _facts,

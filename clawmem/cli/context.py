@@ -1,30 +1,35 @@
 """`clawmem context`."""
 
-# No `annotations` from the future here: Typer would compile every option's type again from text.
-
-from typing import Annotated
-
-import typer
+from __future__ import annotations
 
 from clawmem.cli.face import Face
 from clawmem.cli.filters import filter_of
+from clawmem.cli.parameters import Parameter
 from clawmem.cli.reading import text_or_stdin
 from clawmem.cli.standpoint import AS_OF_HELP, AT_HELP, standpoint
 from clawmem.cli.words import context_data
 from clawmem.serving.context import context as act
 
+PARAMETERS = (
+    Parameter("question", "What the agent is about to do, or - for stdin."),
+    Parameter("budget", "The most tokens.", ("--budget", "-b"), int, least=1),
+    Parameter("entity", "Only facts of this entity.", ("--entity", "-e")),
+    Parameter("as_of", AS_OF_HELP, ("--as-of",)),
+    Parameter("at", AT_HELP, ("--at",)),
+    Parameter("evidence", "Each fact's quote, its event and day.", ("--evidence",), bool, False),
+)
+
 
 def context(
-    ctx: typer.Context,
-    question: Annotated[str | None, typer.Argument(help="What the agent is about to do, or - for stdin.")] = None,
-    budget: Annotated[int | None, typer.Option("--budget", "-b", help="The most tokens.", min=1)] = None,
-    entity: Annotated[str | None, typer.Option("--entity", "-e", help="Only facts of this entity.")] = None,
-    as_of: Annotated[str | None, typer.Option(help=AS_OF_HELP)] = None,
-    at: Annotated[str | None, typer.Option(help=AT_HELP)] = None,
-    evidence: Annotated[bool, typer.Option("--evidence", help="Each fact's quote, its event and day.")] = False,
+    face: Face,
+    question: str | None,
+    budget: int | None,
+    entity: str | None,
+    as_of: str | None,
+    at: str | None,
+    evidence: bool,
 ) -> int:
     """The text is ready for a system prompt and says what it left out."""
-    face = Face.of(ctx)
     here = standpoint(face, at)
     caller, vault = here.caller, here.vault
     asked = text_or_stdin(question).strip() if question else None

@@ -1,14 +1,13 @@
 """`clawmem recall`."""
 
-# No `annotations` from the future here: Typer would compile every option's type again from text.
+from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from clawmem.cli.face import Face
 from clawmem.cli.filters import filter_of
+from clawmem.cli.parameters import Parameter
 from clawmem.cli.reading import text_or_stdin
 from clawmem.cli.standpoint import AS_OF_HELP, AT_HELP, standpoint
 from clawmem.cli.words import context_data, fact_data, fact_line
@@ -25,33 +24,52 @@ if TYPE_CHECKING:
 ALL = "all"
 
 
+PARAMETERS = (
+    Parameter("question", "The question, or - for stdin.", required=True),
+    Parameter("where", "Where to look: facts, events, notes or all.", ("--in",), default=FACTS),
+    Parameter("limit", "How many of each.", ("--limit", "-n"), int, least=1, most=1000),
+    Parameter("entity", "Only facts of this entity.", ("--entity", "-e")),
+    Parameter("category", "Only facts of this category.", ("--category", "-c")),
+    Parameter("tag", "Only facts with this tag.", ("--tag", "-t")),
+    Parameter("as_of", AS_OF_HELP, ("--as-of",)),
+    Parameter("at", AT_HELP, ("--at",)),
+    Parameter(
+        "include_superseded", "Replaced and withdrawn facts too, labelled.", ("--include-superseded",), bool, False
+    ),
+    Parameter(
+        name="passes",
+        help="How often to look: again through what the best facts point at.",
+        flags=("--passes",),
+        kind=int,
+        default=1,
+        least=1,
+        most=5,
+    ),
+    Parameter("budget", "Give the text for a prompt, of at most so many tokens.", ("--budget", "-b"), int, least=1),
+    Parameter("evidence", "In that text: each fact's quote and day.", ("--evidence",), bool, False),
+    Parameter("explain", "Show each hit's path and each channel's account.", ("--explain",), bool, False),
+    Parameter("strict", "Exit with 4 where a channel could not run.", ("--strict",), bool, False),
+)
+
+
 def recall(
-    ctx: typer.Context,
-    question: Annotated[str, typer.Argument(help="The question, or - for stdin.")],
-    where: Annotated[str, typer.Option("--in", help="Where to look: facts, events, notes or all.")] = FACTS,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", help="How many of each.", min=1, max=1000)] = None,
-    entity: Annotated[str | None, typer.Option("--entity", "-e", help="Only facts of this entity.")] = None,
-    category: Annotated[str | None, typer.Option("--category", "-c", help="Only facts of this category.")] = None,
-    tag: Annotated[str | None, typer.Option("--tag", "-t", help="Only facts with this tag.")] = None,
-    as_of: Annotated[str | None, typer.Option(help=AS_OF_HELP)] = None,
-    at: Annotated[str | None, typer.Option(help=AT_HELP)] = None,
-    include_superseded: Annotated[
-        bool, typer.Option("--include-superseded", help="Replaced and withdrawn facts too, labelled.")
-    ] = False,
-    passes: Annotated[
-        int, typer.Option(help="How often to look: again through what the best facts point at.", min=1, max=5)
-    ] = 1,
-    budget: Annotated[
-        int | None, typer.Option("--budget", "-b", help="Give the text for a prompt, of at most so many tokens.", min=1)
-    ] = None,
-    evidence: Annotated[bool, typer.Option("--evidence", help="In that text: each fact's quote and day.")] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show each hit's path and each channel's account.")
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 where a channel could not run.")] = False,
+    face: Face,
+    question: str,
+    where: str,
+    limit: int | None,
+    entity: str | None,
+    category: str | None,
+    tag: str | None,
+    as_of: str | None,
+    at: str | None,
+    include_superseded: bool,
+    passes: int,
+    budget: int | None,
+    evidence: bool,
+    explain: bool,
+    strict: bool,
 ) -> int:
     """An agent sees its own facts and the global ones, its own first."""
-    face = Face.of(ctx)
     asked = text_or_stdin(question).strip()
     if not asked:
         raise InvalidInput("The question is empty.", "Ask it in words: clawmem recall 'where does Jane live?'")

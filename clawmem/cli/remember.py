@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from clawmem.cli.face import Face
+from clawmem.cli.parameters import Parameter
 from clawmem.cli.reading import file_or_stdin, json_lines, text_or_stdin
 from clawmem.cli.words import fact_data, outcome_lines
 from clawmem.errors import PARTIAL, ClawmemError, InvalidInput
@@ -15,60 +14,39 @@ from clawmem.memory.remember import remember as act
 from clawmem.model.draft import Draft, draft_from_record
 from clawmem.model.text import counted
 
+PARAMETERS = (
+    Parameter("text", "The fact in one sentence, or - for stdin."),
+    Parameter("entity", "Where it belongs, such as areas/people/jane.", ("--entity", "-e")),
+    Parameter("category", "One word, such as preference.", ("--category", "-c")),
+    Parameter("tags", "A tag; may be repeated.", ("--tag", "-t"), repeated=True),
+    Parameter("subject", "Who or what the fact is about.", ("--subject",)),
+    Parameter("predicate", "The relation, such as lives_in.", ("--predicate",)),
+    Parameter("object", "The other end of the relation.", ("--object",)),
+    Parameter("valid_from", "Since when it is true.", ("--valid-from",)),
+    Parameter("valid_to", "Until when it was true.", ("--valid-to",)),
+    Parameter("source", "Where it comes from.", ("--source",)),
+    Parameter("source_text", "The words that show it, verbatim.", ("--evidence",)),
+    Parameter("source_event", "The id of the event that shows it.", ("--event",)),
+    Parameter("confidence", "How sure, 0 to 1.", ("--confidence",), float),
+    Parameter("importance", "How important, 0 to 1; from 0.8 it never fades.", ("--importance",), float),
+    Parameter("trust", "user, agent, tool or external.", ("--trust",)),
+    Parameter("related_entities", "An entity it also concerns; may be repeated.", ("--related",), repeated=True),
+    Parameter("jsonl", "Many facts, one JSON object a line: a file or -.", ("--jsonl",)),
+)
 
-def remember(
-    ctx: typer.Context,
-    text: Annotated[str | None, typer.Argument(help="The fact in one sentence, or - for stdin.")] = None,
-    entity: Annotated[
-        str | None, typer.Option("--entity", "-e", help="Where it belongs, such as areas/people/jane.")
-    ] = None,
-    category: Annotated[str | None, typer.Option("--category", "-c", help="One word, such as preference.")] = None,
-    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="A tag; may be repeated.")] = None,
-    subject: Annotated[str | None, typer.Option(help="Who or what the fact is about.")] = None,
-    predicate: Annotated[str | None, typer.Option(help="The relation, such as lives_in.")] = None,
-    object_: Annotated[str | None, typer.Option("--object", help="The other end of the relation.")] = None,
-    valid_from: Annotated[str | None, typer.Option(help="Since when it is true.")] = None,
-    valid_to: Annotated[str | None, typer.Option(help="Until when it was true.")] = None,
-    source: Annotated[str | None, typer.Option(help="Where it comes from.")] = None,
-    evidence: Annotated[str | None, typer.Option(help="The words that show it, verbatim.")] = None,
-    event: Annotated[str | None, typer.Option(help="The id of the event that shows it.")] = None,
-    confidence: Annotated[float | None, typer.Option(help="How sure, 0 to 1.")] = None,
-    importance: Annotated[float | None, typer.Option(help="How important, 0 to 1; from 0.8 it never fades.")] = None,
-    trust: Annotated[str | None, typer.Option(help="user, agent, tool or external.")] = None,
-    related: Annotated[list[str] | None, typer.Option(help="An entity it also concerns; may be repeated.")] = None,
-    jsonl: Annotated[
-        str | None, typer.Option("--jsonl", help="Many facts, one JSON object a line: a file or -.")
-    ] = None,
-) -> int:
+
+def remember(face: Face, text: str | None, jsonl: str | None, **given: Any) -> int:
     """A fact that stands already is reinforced instead of repeated. One fact, one commit."""
-    face = Face.of(ctx)
     caller = face.runtime.caller()
     if jsonl is not None:
         if text is not None:
             raise InvalidInput("Give either a fact or --jsonl.", "One fact a line goes with --jsonl.")
-        drafts = _drafts(file_or_stdin(jsonl), caller.now, entity)
+        drafts = _drafts(file_or_stdin(jsonl), caller.now, given["entity"])
     else:
         if text is None:
             raise InvalidInput("The fact is missing.", "Say it: clawmem remember 'Jane prefers tea.'")
-        given = {
-            "fact": text_or_stdin(text),
-            "entity": entity,
-            "category": category,
-            "tags": tag,
-            "subject": subject,
-            "predicate": predicate,
-            "object": object_,
-            "valid_from": valid_from,
-            "valid_to": valid_to,
-            "source": source,
-            "source_text": evidence,
-            "source_event": event,
-            "confidence": confidence,
-            "importance": importance,
-            "trust": trust,
-            "related_entities": related,
-        }
-        drafts = [draft_from_record({key: value for key, value in given.items() if value is not None}, caller.now)]
+        record = {"fact": text_or_stdin(text), **{name: value for name, value in given.items() if value is not None}}
+        drafts = [draft_from_record(record, caller.now)]
     done = act(face.runtime.vault(), drafts, caller)
     data = {
         "facts": [fact_data(one.fact, one.entity) for one in done.kept],

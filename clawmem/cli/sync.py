@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import typer
 
 from clawmem.cli.face import Face
 from clawmem.errors import DONE, PARTIAL, InvalidInput
-from clawmem.memory.finish import finish_merge
 from clawmem.memory.sync import Synced, Taken, Wanted
 from clawmem.memory.sync import sync as act
 from clawmem.model.merging.policy import POLICIES
@@ -51,8 +50,10 @@ def sync(
     if go_on:
         return _continued(face, policy)
     wanted = Wanted(remote, branch, policy, dry_run, allow_unrelated, allow_rewritten)
-    done = act(runtime.vault(), runtime.caller(), wanted, _progress(face))
-    _progress(face)("")
+    told = _progress(face)
+    done = act(runtime.vault(), runtime.caller(), wanted, told)
+    if told:
+        told("")
     notices = [*done.notices]
     if done.problem is not None:
         notices.append(f"not given: {done.problem.message} {done.problem.hint}".strip())
@@ -65,10 +66,10 @@ def _checked_policy(name: str | None) -> str | None:
     return name
 
 
-def _progress(face: Face) -> Any:
+def _progress(face: Face) -> Callable[[str], None] | None:
     """Shows git's progress in one line of a terminal's stderr, nowhere else."""
     if face.quiet or face.as_json or not sys.stderr.isatty():
-        return lambda line: None
+        return None
 
     def told(line: str) -> None:
         sys.stderr.write(_ERASE + line.strip())
@@ -121,6 +122,8 @@ def _lines(done: Synced, dry_run: bool) -> Iterator[str]:
 
 
 def _continued(face: Face, policy: str | None) -> int:
+    from clawmem.memory.finish import finish_merge  # only after a git merge that stopped
+
     done = finish_merge(face.runtime.vault(), face.runtime.caller(), policy)
     conflicts = done.plan.conflicts if done.plan else ()
     data = {

@@ -6,18 +6,20 @@ from typing import NamedTuple
 
 
 class Verb(NamedTuple):
-    """A verb's module below `clawmem.cli` and its one line of help."""
+    """A verb's module below `clawmem.cli` and its one line of help; a `plain` one has a table of parameters, so that
+    its plain calls need no Typer."""
 
     module: str
     help: str
+    plain: bool = False
 
 
 VERBS: dict[str, Verb] = {
     "init": Verb("init", "Make a new vault."),
     "status": Verb("status", "Say which vault this is and what is in it."),
-    "remember": Verb("remember", "Keep a fact (also: add)."),
-    "recall": Verb("recall", "Find facts for a question (also: search)."),
-    "context": Verb("context", "Write what an agent should know, within a budget of tokens."),
+    "remember": Verb("remember", "Keep a fact (also: add).", plain=True),
+    "recall": Verb("recall", "Find facts for a question (also: search).", plain=True),
+    "context": Verb("context", "Write what an agent should know, within a budget of tokens.", plain=True),
     "show": Verb("show", "Show one fact whole."),
     "list": Verb("list", "List facts."),
     "supersede": Verb("supersede", "Replace a fact by a newer one."),

@@ -12,7 +12,6 @@ from clawmem.cli.past import SHORT, entry_data, entry_line, minute
 from clawmem.cli.words import fact_data, fact_line
 from clawmem.memory.why import Link, Why
 from clawmem.memory.why import why as act
-from clawmem.model.entry import Entry
 from clawmem.model.text import one_line
 
 # How much of a long event is shown on each side of the quoted words.
@@ -41,7 +40,7 @@ def _data(told: Why) -> dict[str, Any]:
             "context": _context(told) if told.event else None,
         },
         "event": told.event._asdict() if told.event else None,
-        "recorded": entry_data(told.recorded) if told.recorded else None,
+        **_recorded(told),
         "chain": [_link_data(link) for link in told.chain],
         "history": [entry_data(entry) for entry in told.history],
     }
@@ -50,13 +49,20 @@ def _data(told: Why) -> dict[str, Any]:
 def _link_data(link: Link) -> dict[str, Any]:
     return {
         **fact_data(link.fact, link.entity),
-        "recorded": entry_data(link.recorded) if link.recorded else None,
+        **_recorded(link),
+    }
+
+
+def _recorded(told: Why | Link) -> dict[str, Any]:
+    return {
+        "recorded": entry_data(told.recorded) if told.recorded else None,
+        "history_begins": entry_data(told.begins) if told.begins else None,
     }
 
 
 def _lines(told: Why) -> Iterator[str]:
     yield fact_line(told.fact, told.entity)
-    yield f"  recorded  {_by(told.recorded)}"
+    yield f"  recorded  {_by(told)}"
     yield f"  source    {', '.join(_source(told))}"
     yield ""
     yield from _evidence_lines(told)
@@ -66,14 +72,17 @@ def _lines(told: Why) -> Iterator[str]:
         for number, link in enumerate(told.chain, 1):
             here = "  <- this fact" if link.fact.id == told.fact.id else ""
             yield f"  {number}. {fact_line(link.fact, link.entity)}{here}"
-            yield f"     {_by(link.recorded)}"
+            yield f"     {_by(link)}"
     yield ""
-    yield "history, oldest first"
+    yield "history  none of it is here" if told.begins and not told.history else "history, oldest first"
     for entry in told.history:
         yield f"  {entry_line(entry)}"
 
 
-def _by(entry: Entry | None) -> str:
+def _by(told: Why | Link) -> str:
+    entry = told.recorded
+    if told.begins is not None:
+        return f"by {minute(told.begins.time)}; the history before {told.begins.commit[:SHORT]} is not here"
     if entry is None:
         return "in no commit yet"
     return f"{minute(entry.time)} by {entry.author} <{entry.author_email}> in {entry.commit[:SHORT]}"
