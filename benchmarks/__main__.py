@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks.context import context_rows
 from benchmarks.library import index_rows, library_rows
 from benchmarks.many import batch_rows, repository_rows
+from benchmarks.redaction import redaction_rows
 from benchmarks.report import HEAD, Row, line
 from benchmarks.retrieval import retrieval_rows
 from benchmarks.start_up import recall_rows, remember_rows
@@ -27,6 +28,7 @@ SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "repository": repository_rows,
     "year": year_rows,
     "sync": sync_rows,
+    "redact": redaction_rows,
 }
 
 

@@ -13,10 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from clawmem.model.caller import Caller
 from clawmem.vault.birth import create_vault
 from clawmem.vault.vault import Vault
+
+# On a loaded machine examples are slow, which says nothing about the code.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 PINNED_NOW = "2026-11-21T09:30:00Z"

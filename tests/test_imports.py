@@ -70,6 +70,17 @@ def test_a_hot_verb_imports_little(verb: str, vault_in_use: Path, environment: d
     assert loaded - bare - ALLOWED == set()
 
 
+def test_a_sync_that_nobody_watches_imports_little(vault_in_use: Path, environment: dict[str, str]) -> None:
+    """It runs after every piece of work, mostly with nothing to do; git's progress is for those who look on."""
+    hub = vault_in_use.parent / "hub.git"
+    for command in (["init", "-q", "--bare", "-b", "main", str(hub)], ["remote", "add", "origin", str(hub)]):
+        subprocess.run(["git", *command], cwd=vault_in_use, env=environment, check=True)
+    bare = imported(environment, vault_in_use, "-c", "import pathlib")
+    for _ in range(2):
+        loaded = imported(environment, vault_in_use, "-m", "clawmem", "sync")
+        assert (loaded - bare) & (HEAVY | {"typer", "sqlite3"}) == set()
+
+
 def test_the_measure_sees_heavy_modules(vault_in_use: Path, environment: dict[str, str]) -> None:
     assert {"git", "logging", "tempfile"} <= imported(environment, vault_in_use, "-m", "clawmem", "log")
 

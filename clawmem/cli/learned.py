@@ -51,10 +51,11 @@ def candidate_data(one: Candidate) -> dict[str, Any]:
 def learned_lines(learned: Learned, dry_run: bool) -> Iterator[str]:
     """The counts, then each proposal that was filed."""
     replaced = sum(learned.count(outcome) for outcome in (UPDATED, MERGED, RETRACTED))
+    older = "an older one" if replaced == 1 else "older ones"
     waiting = learned.count(PROPOSED)
     yield (
         f"read {counted(learned.events, 'event')} by {learned.extractor}: "
-        f"{counted(learned.count(ADDED), 'fact')} added, {replaced} replaced older ones, "
+        f"{counted(learned.count(ADDED), 'fact')} added, {replaced} replaced {older}, "
         f"{learned.count(NOOP)} known already, "
         f"{learned.count(NOTED)} noted only, {learned.count(REFUSED)} refused"
         + (f", {waiting} for a person to decide" if waiting else "")

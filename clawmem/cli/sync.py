@@ -4,52 +4,53 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from clawmem.cli.face import Face
+from clawmem.cli.parameters import Parameter
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.memory.sync import Synced, Taken, Wanted
 from clawmem.memory.sync import sync as act
 from clawmem.model.merging.policy import POLICIES
-from clawmem.model.text import counted
+from clawmem.model.text import counted, visible
 
 _ERASE = "\r\x1b[K"
 
 
+PARAMETERS = (
+    Parameter("remote", "Which of git's remotes (default: sync.remote).", ("--remote",)),
+    Parameter("branch", "The branch there (default: sync.branch, or this one).", ("--branch",)),
+    Parameter(
+        "conflict",
+        "Where two machines changed the same: review (keep both and ask), newest, ours, theirs or fail.",
+        ("--conflict",),
+        metavar="POLICY",
+    ),
+    Parameter("go_on", "Finish the git merge that stopped here, by what the files hold.", ("--continue",), bool, False),
+    Parameter("dry_run", "Fetch and say what would be done; change nothing.", ("--dry-run",), bool, False),
+    Parameter("unrelated", "Join two vaults that were begun separately.", ("--allow-unrelated",), bool, False),
+    Parameter("rewritten", "Meet a remote whose history was rewritten since.", ("--allow-rewritten",), bool, False),
+)
+
+
 def sync(
-    ctx: typer.Context,
-    remote: Annotated[str | None, typer.Option(help="Which of git's remotes (default: sync.remote).")] = None,
-    branch: Annotated[str | None, typer.Option(help="The branch there (default: sync.branch, or this one).")] = None,
-    conflict: Annotated[
-        str | None,
-        typer.Option(
-            metavar="POLICY",
-            help="Where two machines changed the same: review (keep both and ask), newest, ours, theirs or fail.",
-        ),
-    ] = None,
-    go_on: Annotated[
-        bool, typer.Option("--continue", help="Finish the git merge that stopped here, by what the files hold.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Fetch and say what would be done; change nothing.")
-    ] = False,
-    allow_unrelated: Annotated[
-        bool, typer.Option("--allow-unrelated", help="Join two vaults that were begun separately.")
-    ] = False,
-    allow_rewritten: Annotated[
-        bool, typer.Option("--allow-rewritten", help="Meet a remote whose history was rewritten since.")
-    ] = False,
+    face: Face,
+    remote: str | None,
+    branch: str | None,
+    conflict: str | None,
+    *,
+    go_on: bool,
+    dry_run: bool,
+    unrelated: bool,
+    rewritten: bool,
 ) -> int:
     """Never forces and never asks. Exit code 4 where others were heard but could not be given to, 11 where others
     pushed first every time, 12 where --conflict fail met a conflict."""
-    face = Face.of(ctx)
     policy = _checked_policy(conflict)
     runtime = face.runtime
     if go_on:
         return _continued(face, policy)
-    wanted = Wanted(remote, branch, policy, dry_run, allow_unrelated, allow_rewritten)
+    wanted = Wanted(remote, branch, policy, dry_run, unrelated, rewritten)
     told = _progress(face)
     done = act(runtime.vault(), runtime.caller(), wanted, told)
     if told:
@@ -72,7 +73,7 @@ def _progress(face: Face) -> Callable[[str], None] | None:
         return None
 
     def told(line: str) -> None:
-        sys.stderr.write(_ERASE + line.strip())
+        sys.stderr.write(_ERASE + visible(line.strip()))
         sys.stderr.flush()
 
     return told

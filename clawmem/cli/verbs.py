@@ -44,7 +44,7 @@ VERBS: dict[str, Verb] = {
     "agent": Verb("agent", "Make, list and show agents and their workspaces."),
     "config": Verb("config", "Read and change settings."),
     "doctor": Verb("doctor", "Check every file and every rule of the vault."),
-    "sync": Verb("sync", "Take in what other machines learned, and give what this one did."),
+    "sync": Verb("sync", "Take in what other machines learned, and give what this one did.", plain=True),
     "backup": Verb("backup", "Write the whole memory into one file that can be checked."),
     "restore": Verb("restore", "Make a vault of a backup, in a new place."),
     "reindex": Verb("reindex", "Build the search index anew."),

@@ -82,7 +82,7 @@ def _lines(told: Why) -> Iterator[str]:
 def _by(told: Why | Link) -> str:
     entry = told.recorded
     if told.begins is not None:
-        return f"by {minute(told.begins.time)}; the history before {told.begins.commit[:SHORT]} is not here"
+        return f"{minute(told.begins.time)} or earlier; the history before {told.begins.commit[:SHORT]} is not here"
     if entry is None:
         return "in no commit yet"
     return f"{minute(entry.time)} by {entry.author} <{entry.author_email}> in {entry.commit[:SHORT]}"

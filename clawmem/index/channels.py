@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.lookup import PLACED, Placed, placed
@@ -123,13 +123,13 @@ def all_passing(index: Index, wanted: Filter, limit: int | None = None) -> list[
     return [placed(row) for row in index.database.execute(query, (*values, -1 if limit is None else limit))]
 
 
-def rows(index: Index, numbers: Sequence[int]) -> dict[int, Placed]:
-    """The facts of some rows."""
+def rows(index: Index, numbers: Sequence[int], read: Callable[..., Placed] = placed) -> dict[int, Placed]:
+    """The facts of some rows, whole, or as much of them as `read` takes."""
     found: dict[int, Placed] = {}
     for part in _portions(numbers):
         query = f"SELECT {PLACED} FROM fact WHERE n IN ({_marks(part)})"
         for row in index.database.execute(query, tuple(part)):
-            found[row[2]] = placed(row)
+            found[row[2]] = read(row)
     if len(found) != len(set(numbers)):
         raise RowDamaged("a fact that was found is not in the index")
     return found

@@ -1,11 +1,16 @@
-"""Facts that a person is asked to judge: the open proposals about conflicts, by the facts they would change."""
+"""Facts that a person is asked to judge: the open proposals about conflicts, by the facts they would change.
+
+Every row that is told is held against its seal; RowDamaged says that it is not what was written.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection
 
+from clawmem.index.seals import check_dispute
 from clawmem.index.store import Index
+from clawmem.model.seal import seal
 
 _KIND = "conflict"
 
@@ -23,17 +28,18 @@ def take_in_proposal(index: Index, path: str, data: bytes | None) -> None:
     if one.kind == _KIND and one.status == OPEN:
         # What reads as an order is told to nobody who does not ask for the proposal itself.
         says = "something else, which reads as an order" if one.fact and orders_in(one.fact) else one.says
-        rows = [(path, target.id, says) for target in one.targets]
-        index.database.executemany("INSERT OR IGNORE INTO dispute VALUES (?, ?, ?)", rows)
+        rows = [(path, target.id, says, seal(path, target.id, says)) for target in one.targets]
+        index.database.executemany("INSERT OR IGNORE INTO dispute VALUES (?, ?, ?, ?)", rows)
 
 
 def disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tuple[str, str]]]:
     """The open proposals that put some facts in question: the proposal's id and what it says, by fact."""
     rows = index.database.execute(
-        "SELECT target, path, says FROM dispute WHERE target IN (SELECT value FROM json_each(?)) ORDER BY path",
+        "SELECT target, path, says, seal FROM dispute WHERE target IN (SELECT value FROM json_each(?)) ORDER BY path",
         (json.dumps(sorted(fact_ids)),),
     )
     found: dict[str, list[tuple[str, str]]] = {}
-    for target, path, says in rows:
+    for target, path, says, given in rows:
+        check_dispute(path, target, says, given)
         found.setdefault(target, []).append((path.rpartition("/")[2].removesuffix(".json"), says))
     return found

@@ -1,16 +1,22 @@
-"""The graph of the vault: facts and entities, joined by links, relations, subjects and the places facts stand in."""
+"""The graph of the vault: facts and entities, joined by links, relations, subjects and the places facts stand in.
+
+The table of edges finds the facts that point at something; what they point at is told from their own lines, which have
+seals. RowDamaged says that the two do not agree.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import zip_longest
 from typing import NamedTuple
 
-from clawmem.index.channels import Filter, condition_of
-from clawmem.index.lookup import known_as
-from clawmem.index.seals import check_entity
+from clawmem.index.channels import Filter, condition_of, rows
+from clawmem.index.lookup import PLACED, known_as, placed
+from clawmem.index.seals import RowDamaged, check_alias, check_entity
 from clawmem.index.store import Index
 from clawmem.model.entity import owner_of
+from clawmem.model.fact import Fact, pointers
 from clawmem.model.ids import FACT_PREFIX
 from clawmem.model.text import normal
 
@@ -46,17 +52,18 @@ def edges_at(index: Index, node: str, wanted: Filter) -> list[Edge]:
 
 
 def _of_fact(index: Index, node: str, wanted: Filter) -> Iterator[Edge]:
-    row = index.database.execute("SELECT n, entity, subject FROM fact WHERE id = ?", (node,)).fetchone()
+    row = index.database.execute(f"SELECT {PLACED} FROM fact WHERE id = ?", (node,)).fetchone()
     if row is None:
         return
-    n, entity, subject = row
-    for kind, target in index.database.execute("SELECT kind, target FROM edge WHERE n = ? ORDER BY 1, 2", (n,)):
+    fact, entity = placed(row)
+    _check(fact, fact.id == node)
+    for kind, target in sorted(set(pointers(fact))):
         if not is_fact(target):
             for name in _entities_named(index, target, wanted):
                 yield Edge(node, kind, name, True)
         elif _visible(index, target, wanted):
             yield Edge(node, kind, target, True)
-    for name in known_as(index, subject) if subject else ():
+    for name in known_as(index, fact.subject) if fact.subject else ():
         if _may_see(name, wanted) and name != entity:
             yield Edge(node, ABOUT, name, True)
     yield Edge(node, IN, entity, True)
@@ -68,24 +75,54 @@ def _of_entity(index: Index, name: str, wanted: Filter) -> Iterator[Edge]:
     yield from _pointing(index, name, names, wanted)
     condition, values = condition_of(wanted)
     execute = index.database.execute
+    known = _aliases(index, name)
     about = (
-        f"SELECT id FROM fact WHERE subject IN (SELECT alias FROM alias WHERE name = ?) AND entity != ? AND {condition}"
-        " ORDER BY n"
+        f"SELECT {PLACED} FROM fact WHERE subject IN (SELECT alias FROM alias WHERE name = ?) AND entity != ?"
+        f" AND {condition} ORDER BY n"
     )
-    for (fact,) in execute(about, (name, name, *values)):
-        yield Edge(name, ABOUT, fact, False)
-    for (fact,) in execute(f"SELECT id FROM fact WHERE entity = ? AND {condition} ORDER BY n", (name, *values)):
-        yield Edge(name, IN, fact, False)
+    for row in execute(about, (name, name, *values)):
+        fact, entity = placed(row)
+        _check(fact, normal(fact.subject or "") in known and entity != name)
+        yield Edge(name, ABOUT, fact.id, False)
+    for row in execute(f"SELECT {PLACED} FROM fact WHERE entity = ? AND {condition} ORDER BY n", (name, *values)):
+        fact, entity = placed(row)
+        _check(fact, entity == name)
+        yield Edge(name, IN, fact.id, False)
 
 
 def _pointing(index: Index, node: str, names: list[str], wanted: Filter) -> Iterator[Edge]:
     condition, values = condition_of(wanted)
     marks = ", ".join("?" * len(names))
     query = (
-        f"SELECT kind, id FROM edge JOIN fact USING (n) WHERE target IN ({marks}) AND {condition} ORDER BY kind, fact.n"
+        f"SELECT kind, target, {PLACED} FROM edge JOIN fact USING (n) WHERE target IN ({marks}) AND {condition}"
+        " ORDER BY kind, fact.n"
     )
-    for kind, fact in index.database.execute(query, (*names, *values)):
-        yield Edge(node, kind, fact, False)
+    for kind, target, *row in index.database.execute(query, (*names, *values)):
+        fact = placed(row).fact
+        _check(fact, (kind, target) in pointers(fact))
+        yield Edge(node, kind, fact.id, False)
+
+
+def _check(fact: Fact, agrees: bool) -> None:
+    if not agrees:
+        raise RowDamaged(f"{fact.id} was found in the index by what it does not say")
+
+
+def check_links(index: Index, kind: str, pairs: Collection[tuple[int, int]]) -> None:
+    """Raise RowDamaged where the fact of a row has no such link to the fact of the other one."""
+    found = rows(index, sorted({n for pair in pairs for n in pair}))
+    for one, other in pairs:
+        _check(found[one].fact, (kind, found[other].fact.id) in pointers(found[one].fact))
+
+
+def check_edges(index: Index) -> None:
+    """Raise RowDamaged where a fact's row is damaged, or the edges are not just those that the facts' lines say."""
+    lines = index.database.execute(f"SELECT {PLACED} FROM fact ORDER BY n")
+    said = ((row[2], *one) for row in lines for one in sorted(set(pointers(placed(row).fact))))
+    kept = index.database.execute("SELECT n, kind, target FROM edge ORDER BY n, kind, target")
+    for one, other in zip_longest(said, kept):
+        if one != other:
+            raise RowDamaged(f"the edges of row {(one or other)[0]} of the index are damaged")
 
 
 def _visible(index: Index, fact: str, wanted: Filter) -> bool:
@@ -110,6 +147,14 @@ def _other_names(index: Index, name: str) -> list[str]:
         return []
     check_entity(*row)
     return [str(one) for one in json.loads(row[3])]
+
+
+def _aliases(index: Index, name: str) -> set[str]:
+    """What an entity goes by."""
+    found = index.database.execute("SELECT alias, name, seal FROM alias WHERE name = ?", (name,)).fetchall()
+    for row in found:
+        check_alias(*row)
+    return {alias for alias, _, _ in found}
 
 
 def _may_see(name: str, wanted: Filter) -> bool:

@@ -13,7 +13,7 @@ from clawmem.index.store import Index
 from clawmem.model.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.dates import sortable
 from clawmem.model.entity import ITEMS, kind_of, name_of_path, owner_of, title_of
-from clawmem.model.fact import Fact
+from clawmem.model.fact import Fact, pointers
 from clawmem.model.layout import is_ledger, is_page, is_proposal_path
 from clawmem.model.seal import seal
 from clawmem.model.text import normal
@@ -48,7 +48,8 @@ def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
             _file(index, path, data)
         except ClawmemError as problem:
             _file(index, path, None)
-            index.database.execute("INSERT INTO broken VALUES (?, ?)", (path, problem.message))
+            told = (path, problem.message)
+            index.database.execute("INSERT INTO broken VALUES (?, ?, ?)", (*told, seal(*told)))
 
 
 def _file(index: Index, path: str, data: bytes | None) -> None:
@@ -162,13 +163,6 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
         index.database.executemany("DELETE FROM edge WHERE n = ?", changed)
     if edges:
         index.database.executemany("INSERT OR IGNORE INTO edge VALUES (?, ?, ?)", edges)
-
-
-def pointers(fact: Fact) -> list[tuple[str, str]]:
-    """What a fact points at, each with how: facts by their ids, entities by their names."""
-    found = [(link.type, link.to) for link in fact.links]
-    found += [("related", name) for name in fact.related_entities]
-    return [*found, ("superseded_by", fact.superseded_by)] if fact.superseded_by else found
 
 
 def _add_up(index: Index, facts: int, seals: int) -> None:

@@ -47,6 +47,11 @@ def _note(
     return Note(n, path, day, text, tokens)
 
 
+def has_events(index: Index) -> bool:
+    """Whether anything was said at all."""
+    return index.database.execute("SELECT 1 FROM event LIMIT 1").fetchone() is not None
+
+
 def event_tokens(index: Index, ids: Sequence[str]) -> dict[str, int]:
     """The exact tokens of the lines of some events, where they are counted; the most where an id stands twice."""
     rows = index.database.execute(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
 
 from clawmem.errors import Locked
 from clawmem.index.store import Index, create_in_memory, create_store, drop_store, open_store, put_in_use
@@ -56,6 +56,30 @@ def apply_commit(vault: Vault, index: Index, contents: Mapping[str, bytes | None
             index.set_head(head)
             return
     _catch_up(vault, index)
+
+
+class Step(NamedTuple):
+    """A way that HEAD went, and what the files that changed on it hold since (None: they are gone)."""
+
+    old: str
+    new: str
+    contents: Mapping[str, bytes | None]
+
+
+def follow(vault: Vault, steps: Iterable[Step]) -> None:
+    """Bring the index to HEAD: by the steps whose beginning it stands at, for the rest by git's account."""
+    index = open_store(vault)
+    if index is not None:
+        try:
+            for step in steps:
+                index.at = step.old
+                if index.head() == step.old:
+                    apply_commit(vault, index, step.contents, step.new)
+        except sqlite3.DatabaseError:
+            pass  # a damaged one is met, and built anew, by who opens it
+        finally:
+            index.close()
+    open_index(vault).close()
 
 
 def get_ready() -> None:

@@ -28,22 +28,19 @@ def values_beside(
     index: Index, owners: Collection[str], predicates: Collection[str], numbers: Collection[int]
 ) -> list[list[Value]]:
     """For each subject and predicate of some active facts, all active facts with the same two, where there are more."""
-    execute, readers = index.database.execute, json.dumps(sorted(owners))
     # CROSS JOIN keeps SQLite from looking through a table for the few rows that are given.
-    pairs = execute(
-        "SELECT DISTINCT subject, predicate FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value"
-        " WHERE subject IS NOT NULL AND predicate IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(numbers)), json.dumps(sorted(predicates))),
+    rows = index.database.execute(
+        "SELECT fact.subject, fact.predicate, fact.n, json_extract(fact.line, '$.object'), valid_from, valid_to FROM"
+        " (SELECT DISTINCT subject, predicate FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value"
+        " WHERE subject IS NOT NULL AND predicate IN (SELECT value FROM json_each(?))) AS pair"
+        " CROSS JOIN fact INDEXED BY fact_subject ON fact.subject = pair.subject AND fact.predicate = pair.predicate"
+        f" WHERE {_SHOWN} ORDER BY fact.timestamp, fact.id",
+        (json.dumps(sorted(numbers)), json.dumps(sorted(predicates)), json.dumps(sorted(owners))),
     )
-    groups = []
-    for subject, predicate in pairs.fetchall():
-        rows = execute(
-            "SELECT n, json_extract(line, '$.object'), valid_from, valid_to FROM fact INDEXED BY fact_subject"
-            f" WHERE subject = ? AND predicate = ? AND {_SHOWN} ORDER BY timestamp, id LIMIT {MOST_VALUES}",
-            (subject, predicate, readers),
-        )
-        groups.append([Value(*row) for row in rows])
-    return [group for group in groups if len(group) > 1]
+    groups: dict[tuple[str, str], list[Value]] = {}
+    for subject, predicate, *value in rows:
+        groups.setdefault((subject, predicate), []).append(Value(*value))
+    return [group[:MOST_VALUES] for group in groups.values() if len(group) > 1]
 
 
 def oldest_first(index: Index, numbers: Collection[int]) -> dict[int, int]:
@@ -72,4 +69,9 @@ def linked_as_contrary(index: Index, owners: Collection[str], numbers: Collectio
         f" CROSS JOIN fact ON fact.n = edge.n WHERE {_SHOWN}",
         given,
     )
-    return sorted({*towards.fetchall(), *back.fetchall()})
+    ahead, behind = towards.fetchall(), back.fetchall()
+    if ahead or behind:
+        from clawmem.index.graph import check_links  # few facts contradict each other
+
+        check_links(index, "contradicts", [*ahead, *((other, one) for one, other in behind)])
+    return sorted({*ahead, *behind})

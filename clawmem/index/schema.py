@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-VERSION = "7"
+VERSION = "8"
 
 # The columns of `fact` that say what its line says, in the form filters and ranking need, so that a search decodes
 # only the lines it gives out. `tokens` counts the fact's line of context, exactly where `exact` is 1. `sitting` is
 # an event's session on its day, or the day where it has none, and `place` its place in it, counted in events; the
 # table `sitting` says how many each has; `ledger` says how much of a day's file was taken in; `edge` holds what the
-# fact of row `n` points at: other facts by id, entities by name. `used`, `weight` and `pace` are what a fact's tier
-# and its place in it depend on: see `clawmem.index.standing`. The `tokens` of an event or a note are those of its
-# line of context, once they are counted. `dispute` names the facts that open proposals of conflicts put in
-# question. `seal` is the checksum of what a row gives out, with its number where it has one; `total` counts the facts
-# and adds up their seals: see `clawmem.index.seals`.
+# fact of row `n` points at, as its line says: other facts by id, entities by name. `used`, `weight` and `pace` are what
+# a fact's tier and its place in it depend on: see `clawmem.index.standing`. The `tokens` of an event or a note are
+# those of its line of context, once they are counted. `dispute` names the facts that open proposals of conflicts put
+# in question. `seal` is the checksum of what a row gives out, with its number where it has one; `total` counts the
+# facts and adds up their seals: see `clawmem.index.seals`.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE fact (
@@ -102,6 +102,7 @@ CREATE TABLE dispute (
     path TEXT NOT NULL,
     target TEXT NOT NULL,
     says TEXT NOT NULL,
+    seal INTEGER NOT NULL,
     PRIMARY KEY (path, target)
 ) WITHOUT ROWID;
 CREATE INDEX dispute_target ON dispute (target);
@@ -112,7 +113,7 @@ CREATE TABLE edge (
     PRIMARY KEY (n, kind, target)
 ) WITHOUT ROWID;
 CREATE INDEX edge_target ON edge (target, kind);
-CREATE TABLE broken (path TEXT PRIMARY KEY, problem TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE broken (path TEXT PRIMARY KEY, problem TEXT NOT NULL, seal INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 # Inverted indexes without a second copy of the texts: of facts, and of the pieces of events and notes.

@@ -51,6 +51,18 @@ def check_alias(alias: str, name: str, given: int) -> None:
         raise RowDamaged(f"a row of what {name} goes by in the index is damaged")
 
 
+def check_dispute(path: str, target: str, says: str, given: int) -> None:
+    """Raise RowDamaged where a row about a fact in question does not have its seal."""
+    if seal(path, target, says) != given:
+        raise RowDamaged(f"a row about {path} in the index is damaged")
+
+
+def check_broken(path: str, problem: str, given: int) -> None:
+    """Raise RowDamaged where a row about a file that cannot be read does not have its seal."""
+    if seal(path, problem) != given:
+        raise RowDamaged(f"a row about {path} in the index is damaged")
+
+
 def check_total(database: sqlite3.Connection) -> None:
     """Raise RowDamaged where rows of facts are missing, or are there that should not be."""
     found = database.execute("SELECT count(*), coalesce(sum(seal), 0) FROM fact").fetchone()
@@ -59,7 +71,8 @@ def check_total(database: sqlite3.Connection) -> None:
 
 
 def check_passages(database: sqlite3.Connection) -> None:
-    """Raise RowDamaged where a row of an event, a note, an entity or an alias is not what was written."""
+    """Raise RowDamaged where a row of an event, a note, an entity, an alias, a fact in question or a file that cannot
+    be read is not what was written."""
     for row in database.execute("SELECT n, id, day, line, seal FROM event"):
         check_event(*row)
     for row in database.execute("SELECT n, path, place, day, owner, text, seal FROM note"):
@@ -68,3 +81,7 @@ def check_passages(database: sqlite3.Connection) -> None:
         check_entity(*row)
     for row in database.execute("SELECT alias, name, seal FROM alias"):
         check_alias(*row)
+    for row in database.execute("SELECT path, target, says, seal FROM dispute"):
+        check_dispute(*row)
+    for row in database.execute("SELECT path, problem, seal FROM broken"):
+        check_broken(*row)

@@ -88,8 +88,11 @@ def nearest(index: Index, reader: Reader, shelf: str, tokens: int, without: Coll
     which a short one may fit where a long one does not. Some ids are left out."""
     found: list[Candidate] = []
     spare = SPARE
-    for row in _in_order(index, reader, shelf, without):
-        found.append(one := Candidate(*row))
+    for row in _in_order(index, reader, shelf):
+        one = Candidate(*row)
+        if one.id in without:
+            continue
+        found.append(one)
         tokens -= one.tokens
         spare -= tokens < 0
         if spare < 0:
@@ -97,20 +100,19 @@ def nearest(index: Index, reader: Reader, shelf: str, tokens: int, without: Coll
     return found
 
 
-def _in_order(index: Index, reader: Reader, shelf: str, without: Collection[str]) -> Iterator[tuple[Any, ...]]:
+def _in_order(index: Index, reader: Reader, shelf: str) -> Iterator[tuple[Any, ...]]:
     """The rows of a shelf one by one: what is not asked for is not read."""
-    barred, ids = _barring(without)
     if reader.entity is not None:
         which, bounds = _shelf_of_row(reader.now)
-        source = f"fact {_OF_ENTITY}{barred} AND shelf = ? ORDER BY owner = '', {_ORDER}"
-        values = (*bounds, reader.entity, json.dumps(reader.owners), *ids, shelf)
+        source = f"fact {_OF_ENTITY} AND shelf = ? ORDER BY owner = '', {_ORDER}"
+        values = (*bounds, reader.entity, json.dumps(reader.owners), shelf)
         yield from index.database.execute(f"SELECT {_FIELDS}, {which} AS shelf FROM {source}", values)
         return
-    source = f"fact INDEXED BY fact_order WHERE {_STRETCH}{barred} ORDER BY {_ORDER}"
+    source = f"fact INDEXED BY fact_order WHERE {_STRETCH} ORDER BY {_ORDER}"
     for owner in reader.owners:
         # Higher paces have more accesses, so they come first in the order, too.
         for pace in (_ALWAYS_PACE,) if shelf == ALWAYS else _PACES:
-            values = (*_stretch(reader, owner, pace, shelf), *ids)
+            values = _stretch(reader, owner, pace, shelf)
             yield from index.database.execute(f"SELECT {_FIELDS}, '{shelf}' FROM {source}", values)
 
 
@@ -153,12 +155,6 @@ def _shelf_of_row(now: datetime, any_status: bool = False) -> tuple[str, list[fl
         parts += [f"WHEN pace = {pace} AND used >= ? THEN '{tier}'" for tier in (HOT, WARM)]
         values += _since(now, pace)
     return f"(CASE {' '.join(parts)} ELSE '{COLD}' END)", values
-
-
-def _barring(ids: Collection[str]) -> tuple[str, tuple[str, ...]]:
-    if not ids:
-        return "", ()
-    return " AND id NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(ids)),)
 
 
 def with_ids(index: Index, reader: Reader, ids: Collection[str]) -> list[Candidate]:

@@ -14,7 +14,7 @@ from clawmem.model.merging.files import merge_file
 from clawmem.model.merging.moves import Files
 from clawmem.model.merging.policy import FAIL, REVIEW
 from clawmem.model.merging.tree import Merged, merge_trees
-from clawmem.vault.merges import GitMerge
+from clawmem.vault.merges import GitMerge, leave, left
 from clawmem.vault.vault import Vault
 
 # Whoever starts it, it is done on behalf of the vault: `model/permission.py` counts it among upkeep.
@@ -32,16 +32,20 @@ class Completed(NamedTuple):
 
 def complete_merges(work: Writing, merges: Iterable[GitMerge]) -> Completed:
     """Do what git could not: ids and chains across files, entities that moved, values that contradict each other by the
-    catalog. One commit for each merge that needs it; what a person decided in the merge stays."""
+    catalog. One commit for each merge that needs it; what a person decided in the merge stays. Those that an earlier
+    command left come first."""
     commits: list[str] = []
-    left: list[GitMerge] = []
-    for one in merges:
+    later: list[GitMerge] = []
+    wanted = tuple(dict.fromkeys((*left(work.vault), *merges)))
+    leave(work.vault, wanted)  # killed meanwhile, the next command goes on
+    for one in wanted:
         try:
             commits += _complete(work, one)
         except ClawmemError as problem:
             work.started.notices.append(f"the merge {one.commit[:12]} is not completed: {problem.message}")
-            left += [one] if isinstance(problem, _PASSING) else []
-    return Completed(tuple(commits), tuple(left))
+            later += [one] if isinstance(problem, _PASSING) else []
+    leave(work.vault, later)
+    return Completed(tuple(commits), tuple(later))
 
 
 def _complete(work: Writing, one: GitMerge) -> tuple[str, ...]:

@@ -14,11 +14,11 @@ from clawmem.model.text import counted
 from clawmem.vault.driver import install_driver
 from clawmem.vault.hand_edits import check_file
 from clawmem.vault.joining import Entries, write_merge
-from clawmem.vault.merges import news_between
+from clawmem.vault.merges import apart
 from clawmem.vault.rescue import keep_rescue
 from clawmem.vault.unfinished import Stopped, end_merge, stopped_merge
 from clawmem.vault.vault import Vault
-from clawmem.vault.versions import count_between, is_ancestor
+from clawmem.vault.versions import is_ancestor
 
 _MARK = b"<<<<<<< "
 
@@ -51,8 +51,9 @@ def _finished(vault: Vault, caller: Caller, stopped: Stopped, policy: str) -> Fi
     plan = plan_merge(vault, (stopped.ours, stopped.theirs), rule)
     resolved = _resolved(stopped)
     entries: Entries = {**plan.entries, **resolved}
-    words = f"finished a git merge of {counted(count_between(vault, stopped.ours, stopped.theirs), 'change')}"
-    change = merge_change(caller, plan, words, news_between(vault, stopped.ours, stopped.theirs, SHOWN).subjects)
+    between = apart(vault, stopped.ours, stopped.theirs, SHOWN)
+    words = f"finished a git merge of {counted(between.received, 'change')}"
+    change = merge_change(caller, plan, words, between.news.subjects)
     rescue = keep_rescue(vault, stopped.ours, caller.now)
     parents = (stopped.ours, stopped.theirs)
     commit = write_merge(vault, parents, change, entries, int(caller.now.timestamp()))

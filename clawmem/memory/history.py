@@ -18,13 +18,13 @@ from clawmem.model.entity import ITEMS, check_name, items_path, summary_path
 from clawmem.model.entry import ACCESS, Entry, trailer_pattern
 from clawmem.model.fact import Fact
 from clawmem.model.ids import FACT_PREFIX, check_reference
-from clawmem.vault.bundle import is_shallow
+from clawmem.vault.bundle import cut_at, is_shallow
 from clawmem.vault.history import History, Wanted, open_history
 from clawmem.vault.vault import Vault
 
 _FOLDS = f"^Clawmem-Op: {ACCESS}$"
 _CUT_OFF = (
-    "the history is cut off: in this shallow clone the first commit seems to have made all that is older;"
+    "the history is cut off: this shallow clone does not have what was before its first commit;"
     " `git fetch --unshallow` brings the rest"
 )
 
@@ -100,6 +100,7 @@ def fact_history(history: History, wanted: Mapping[str, Sequence[str]], folds: b
 
     Commits of clawmem name their facts. What people changed by hand names none, so there the files are compared,
     those that `wanted` gives for each fact; a fact that neither way explains is looked for in all commits' text.
+    Where a shallow clone begins everything looks new, so there only what the commit itself says counts.
     """
     found: dict[str, dict[str, Entry]] = {fact_id: {} for fact_id in wanted}
     patterns = [trailer_pattern(key, fact_id) for fact_id in wanted for key in ("Fact", "Supersedes")]
@@ -111,7 +112,8 @@ def fact_history(history: History, wanted: Mapping[str, Sequence[str]], folds: b
     for fact_id in wanted:
         if not found[fact_id]:
             mentions = history.mentioning(f'"{fact_id}"', ITEMS)
-            found[fact_id] = {name: history.entry(name) for name in mentions}
+            cut = cut_at(history.vault)
+            found[fact_id] = {name: history.entry(name) for name in mentions if name not in cut}
     return _oldest_first(history, found)
 
 
@@ -122,7 +124,10 @@ def _add_unnamed(
     if not paths:
         return
     unnamed = Wanted(grep=["^Fact: ", *([] if folds else [_FOLDS])], inverted=True, paths=paths)
+    cut = cut_at(history.vault)
     for entry in history.entries(unnamed):
+        if entry.commit in cut:
+            continue
         after = history.vault.contents_at(entry.commit, paths)
         # A merge touched a fact only where it agrees with none of its parents.
         befores = [history.vault.contents_at(parent, paths) for parent in entry.parents] or [{}]
@@ -130,6 +135,17 @@ def _add_unnamed(
             stands = _stands_in(after, fact_id, folds)
             if all(_stands_in(before, fact_id, folds) != stands for before in befores):
                 found[fact_id][entry.commit] = entry
+
+
+def beginnings(history: History, wanted: Mapping[str, Sequence[str]]) -> dict[str, Entry]:
+    """The commit where a shallow clone begins, for each of the facts that stood then: who recorded them is told by what
+    is not here. `wanted` gives the files a fact may stand in."""
+    found: dict[str, Entry] = {}
+    for name in cut_at(history.vault):
+        held = history.vault.contents_at(name, dict.fromkeys(path for each in wanted.values() for path in each))
+        known = [fact_id for fact_id in wanted if _stands_in(held, fact_id, True)]
+        found.update(dict.fromkeys(known, history.entry(name)) if known else {})
+    return found
 
 
 def _stands_in(contents: Mapping[str, bytes | None], fact_id: str, counters: bool) -> dict[str, Fact]:

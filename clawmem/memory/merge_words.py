@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from clawmem.memory.merging import Plan
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
+
+if TYPE_CHECKING:
+    from clawmem.memory.merging import Plan
 
 OP = "sync"
 # So many subjects of what came in are told.

@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 from clawmem.errors import HistoryRewritten, Refused
 from clawmem.memory.merge_words import SHOWN
-from clawmem.model.redaction import RECORD
-from clawmem.vault.merges import News, news_between
+from clawmem.vault.merges import News, apart
 from clawmem.vault.remote import tracking_ref
-from clawmem.vault.rewritten import forget_fetched, is_other_form
 from clawmem.vault.vault import Vault
-from clawmem.vault.versions import apart, common_ancestors
+from clawmem.vault.versions import common_ancestors
 
 
 class Place(NamedTuple):
@@ -27,8 +25,8 @@ class Relation(NamedTuple):
     """How far two commits are apart: how many commits only ours and only theirs has, what those of theirs are, and what
     both have in common."""
 
-    own: int
-    received: int
+    own: int = 0
+    received: int = 0
     news: News = News()
     common: tuple[str, ...] = ()
 
@@ -39,12 +37,11 @@ def relation(vault: Vault, head: str, tip: str, place: Place) -> Relation:
     Raises Refused where they have nothing in common, HistoryRewritten where one is the other before a redaction.
     """
     if head == tip:
-        return Relation(0, 0)
-    own, received = apart(vault, head, tip)
+        return Relation()
+    own, received, news, parting = apart(vault, head, tip, SHOWN)
     if not received:
         return Relation(own, 0)
-    common = common_ancestors(vault, head, tip) if own else [head]
-    news = news_between(vault, head, tip, SHOWN)
+    common = _common(vault, head, tip, parting) if own else (head,)
     if not place.rewritten:
         _refuse_rewritten(vault, head, tip, place, news.redacted or not common)
     if not common and not place.unrelated:
@@ -52,11 +49,19 @@ def relation(vault: Vault, head: str, tip: str, place: Place) -> Relation:
             f"This vault and {place.remote}/{place.branch} have no history in common: they were begun separately.",
             _UNRELATED if not (vault.git_dir / "shallow").exists() else _SHALLOW,
         )
-    return Relation(own, received, news, tuple(common))
+    return Relation(own, received, news, common)
+
+
+def _common(vault: Vault, head: str, tip: str, parting: tuple[str, ...]) -> tuple[str, ...]:
+    """What they have in common at best: all of it is among the commits at which they part."""
+    return parting if len(parting) < 2 else tuple(common_ancestors(vault, head, tip))
 
 
 def _refuse_rewritten(vault: Vault, head: str, tip: str, place: Place, there: bool) -> None:
     """Where something was redacted here, or `there`, the other side must not bring it back."""
+    from clawmem.model.redaction import RECORD  # not needed where nothing came in
+    from clawmem.vault.rewritten import forget_fetched, is_other_form
+
     here = vault.read(RECORD) is not None
     if not (here or there) or not is_other_form(vault, head, tip):
         return

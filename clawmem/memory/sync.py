@@ -5,34 +5,31 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, Locked, Refused, RemoteFailed
-from clawmem.index.refresh import open_index
-from clawmem.memory.completing import complete_merges
-from clawmem.memory.curated import PATH as MEMORY
-from clawmem.memory.curated import refresh_memory
-from clawmem.memory.merge_words import OP, merge_change
-from clawmem.memory.merging import Plan, plan_merge, policy_for
+from clawmem.memory.merge_words import OP
 from clawmem.memory.permission import check_may_write_at_all
 from clawmem.memory.relation import Place, Relation, relation
-from clawmem.memory.summaries import refresh_summaries
-from clawmem.memory.writing import writing
 from clawmem.model.caller import Caller
-from clawmem.model.change import subject_line
-from clawmem.model.merging.policy import Conflict
-from clawmem.model.text import counted
+from clawmem.vault.configured import configured
+from clawmem.vault.driver import ASKED as ABOUT_DRIVER
 from clawmem.vault.driver import install_driver
-from clawmem.vault.joining import DROP_JOINED, advance, write_merge
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.merges import GitMerge
 from clawmem.vault.refs import Head
-from clawmem.vault.remote import Told, fetch, find_remote, push
-from clawmem.vault.rescue import rescue_lines
+from clawmem.vault.remote import ASKED as ABOUT_REMOTES
+from clawmem.vault.remote import fetch, find_remote, push
 from clawmem.vault.stale import clear_ref_locks, ref_locks
+from clawmem.vault.talk import Told
 from clawmem.vault.transaction import Transaction, transaction
 from clawmem.vault.vault import Vault
 from clawmem.vault.versions import count_between
+
+if TYPE_CHECKING:
+    from clawmem.index.refresh import Step
+    from clawmem.memory.merging import Plan
+    from clawmem.model.merging.policy import Conflict
 
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|\.lock$|/$|\.$))[A-Za-z0-9_][\w./-]*")
 _SHORTEST_NAP, _LONGEST_NAP = 0.02, 1.0
@@ -51,7 +48,8 @@ class Wanted(NamedTuple):
 
 class Taken(NamedTuple):
     """What was taken in: `nothing`, by `fast-forward` or by `merge`; how many commits, the new head, the rescue ref,
-    and of a merge what was planned."""
+    and of a merge what was planned; where the branch was left, how many commits the remote lacked then, and for the
+    index what has changed."""
 
     how: str = "nothing"
     received: int = 0
@@ -59,6 +57,9 @@ class Taken(NamedTuple):
     rescue: str | None = None
     plan: Plan | None = None
     notices: tuple[str, ...] = ()
+    left_at: str | None = None
+    ahead: int | None = None
+    step: Step | None = None
 
 
 class Synced(NamedTuple):
@@ -95,7 +96,7 @@ class Synced(NamedTuple):
         return list(dict.fromkeys(one for plan in self.plans for one in plan.merged.proposals))
 
 
-def sync(vault: Vault, caller: Caller, wanted: Wanted, told: Told = lambda line: None) -> Synced:
+def sync(vault: Vault, caller: Caller, wanted: Wanted, told: Told | None = None) -> Synced:
     """Fetch, merge, push; again, a bounded number of times, where others push at the same moment.
 
     Raises NotFound without a remote, RemoteFailed where it cannot be fetched from, Refused for histories that have
@@ -111,7 +112,9 @@ def sync(vault: Vault, caller: Caller, wanted: Wanted, told: Told = lambda line:
         meeting = _Meeting(vault, caller, wanted, told)
         done = meeting.tried() if wanted.dry_run else meeting.met()
     if done.received:
-        open_index(vault).close()
+        from clawmem.index.refresh import follow  # where nothing is new the index is not touched
+
+        follow(vault, [taken.step for taken in done.taken if taken.step])
     return done
 
 
@@ -125,14 +128,16 @@ def _clear_locks(vault: Vault, wait: float) -> None:
 class _Meeting:
     """One sync: with whom, how, and what was done so far."""
 
-    def __init__(self, vault: Vault, caller: Caller, wanted: Wanted, told: Told) -> None:
+    def __init__(self, vault: Vault, caller: Caller, wanted: Wanted, told: Told | None) -> None:
         settings = vault.settings
         self.vault, self.caller, self.wanted, self.told = vault, caller, wanted, told
         self.conflict = wanted.conflict or settings.words("sync.conflict")
         self.seconds = settings.number("sync.timeout_seconds")
         self.attempts = settings.whole("sync.attempts")
         self.branch = _checked_branch(wanted.branch or settings.words("sync.branch") or _own_branch(vault))
-        self.remote = find_remote(vault, wanted.remote or settings.words("sync.remote"))
+        # Everything that git's own settings must tell is read by one git.
+        self.configuration = configured(vault, f"{ABOUT_REMOTES}|{ABOUT_DRIVER}")
+        self.remote = find_remote(vault, wanted.remote or settings.words("sync.remote"), self.configuration)
         self.place = Place(self.remote.name, self.branch, wanted.allow_unrelated, wanted.allow_rewritten)
 
     def fetched(self) -> str | None:
@@ -143,95 +148,94 @@ class _Meeting:
     def tried(self) -> Synced:
         """What would be done."""
         tip = self.fetched()
-        head = _head(self.vault)
+        head = _commit(_head(self.vault))
         if tip is None:
-            return self._so_far([Taken()], count_between(self.vault, None, _commit(head)))
+            return self._so_far([Taken()], count_between(self.vault, None, head))
         with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
-            apart = relation(self.vault, _commit(head), tip, self.place)
+            apart = relation(self.vault, head, tip, self.place)
         taken = _how(apart, tip)
         if taken.how == "merge":
-            taken = taken._replace(plan=self._planned(_commit(head), tip, apart))
+            from clawmem.memory.taking import planned  # only where both sides have something new
+
+            taken = taken._replace(plan=planned(self.vault, (head, tip), self.conflict, apart))
         return self._so_far([taken], apart.own)
 
     def met(self) -> Synced:
         """Take in and give until nothing is left, or the attempts are."""
-        install_driver(self.vault)
+        install_driver(self.vault, self.configuration)
         taken: list[Taken] = []
         for attempt in range(1, self.attempts + 1):
+            began = time.monotonic()
             tip = self.fetched()
             taken.append(self._take_in(tip))
             head = _head(self.vault)
             done = self._so_far(taken)._replace(attempts=attempt)
             if head.commit == tip:
                 return done
-            sent = count_between(self.vault, tip, _commit(head))
+            sent = self._ahead(taken[-1], tip, _commit(head))
             try:
                 if push(self.vault, self.remote, self.branch, head, self.told, self.seconds):
                     return done._replace(sent=sent, pushed=True)
             except RemoteFailed as problem:
                 return done._replace(sent=sent, problem=problem)
-            time.sleep(self._nap(attempt))
+            time.sleep(self._nap(attempt, time.monotonic() - began))
         raise Locked(
             f"Others pushed to {self.remote.name} at the same moment, {self.attempts} times; what they said is merged"
             " here.",
             "Run the command again: only giving is left to do.",
         )
 
+    def _ahead(self, taken: Taken, tip: str | None, head: str) -> int:
+        """How many commits the remote lacks."""
+        known = taken.ahead if taken.left_at == head else None
+        return count_between(self.vault, tip, head) if known is None else known
+
     def _so_far(self, taken: list[Taken], sent: int = 0) -> Synced:
         return Synced(self.remote.name, self.branch, tuple(taken), sent, notices=_notices(taken))
 
-    def _nap(self, attempt: int) -> float:
-        """Who has tried often tries again soon, so that no one of many is passed over for ever."""
+    def _nap(self, attempt: int, took: float) -> float:
+        """Up to as long as an attempt takes, as whoever was faster is through by then. Who has tried often tries again
+        soon, so that no one of many is passed over for ever."""
         share = int.from_bytes(self.caller.entropy(2)) / 0xFFFF
-        return max(_SHORTEST_NAP, _LONGEST_NAP * share / attempt)
+        return max(_SHORTEST_NAP, min(_LONGEST_NAP, took) * share / attempt)
 
     def _take_in(self, tip: str | None) -> Taken:
         with transaction(self.vault, self.caller.now, OP) as started:
             started.adopt()
             head = _commit(_head(self.vault))
-            apart = relation(self.vault, head, tip, self.place) if tip is not None else Relation(0, 0)
-            taken = _how(apart, tip)
-            if tip is not None and taken.how == "fast-forward":
-                taken = self._forward(started, head, tip, taken)
-            elif tip is not None and taken.how == "merge":
-                taken = self._merge(started, head, tip, apart)
+            apart = relation(self.vault, head, tip, self.place) if tip is not None else Relation()
+            taken = _how(apart, tip)._replace(left_at=head, ahead=apart.own if tip else None)
+            if tip is not None and taken.how != "nothing":
+                taken = self._joined(started, head, tip, apart, taken)
             taken = taken._replace(notices=tuple(started.notices))
         notices = self._complete(apart.news.merges)
-        self._make_anew(taken)
+        if taken.plan is not None and taken.plan.merged.stale:
+            from clawmem.memory.taking import make_anew  # it is there: a merge was made
+
+            make_anew(self.vault, self.caller, taken.plan)
         return taken._replace(notices=(*taken.notices, *notices))
+
+    def _joined(self, started: Transaction, head: str, tip: str, apart: Relation, taken: Taken) -> Taken:
+        from clawmem.memory.taking import join, move_forward, planned  # 20 ms: only where others said something new
+
+        if taken.how == "fast-forward":
+            done = move_forward(started, self.caller, head, tip, apart.received)
+            return taken._replace(rescue=done.rescue, left_at=tip, step=done.step)
+        plan = planned(self.vault, (head, tip), self.conflict, apart)
+        done = join(started, self.caller, self.remote.name, (head, tip), apart, plan)
+        ahead = apart.own + 1
+        return Taken("merge", apart.received, done.commit, done.rescue, plan, (), done.commit, ahead, done.step)
 
     def _complete(self, merges: Sequence[GitMerge]) -> tuple[str, ...]:
         """Complete what others merged with git alone."""
         if not merges:
             return ()
+        from clawmem.memory.completing import complete_merges  # where people merge by hand
+        from clawmem.memory.writing import writing
+
         with writing(self.vault, self.caller, OP) as work:
             complete_merges(work, merges)
             return work.notices
-
-    def _planned(self, head: str, tip: str, apart: Relation) -> Plan:
-        return plan_merge(self.vault, (head, tip), policy_for(self.vault, self.conflict, head, tip), apart.common)
-
-    def _forward(self, started: Transaction, head: str, tip: str, taken: Taken) -> Taken:
-        rescue = rescue_lines(self.vault, head, self.caller.now)
-        advance(started, tip, subject_line(OP, "vault", f"took in {counted(taken.received, 'change')}"), rescue.lines)
-        return taken._replace(rescue=rescue.ref)
-
-    def _merge(self, started: Transaction, head: str, tip: str, apart: Relation) -> Taken:
-        plan = self._planned(head, tip, apart)
-        words = f"{counted(apart.received, 'change')} from {self.remote.name} joined with {apart.own} made here"
-        change = merge_change(self.caller, plan, words, apart.news.subjects)
-        commit = write_merge(self.vault, (head, tip), change, plan.entries, int(self.caller.now.timestamp()))
-        rescue = rescue_lines(self.vault, head, self.caller.now)
-        advance(started, commit, change.subject, rescue.lines + DROP_JOINED)
-        return Taken("merge", apart.received, commit, rescue.ref, plan)
-
-    def _make_anew(self, taken: Taken) -> None:
-        """Generated parts that both sides had rewritten are made anew, of the facts as they are now."""
-        stale = taken.plan.merged.stale if taken.plan else ()
-        if any(path.endswith(("/summary.md", "/index.md")) for path in stale):
-            refresh_summaries(self.vault, self.caller)
-        if MEMORY in stale:
-            refresh_memory(self.vault, self.caller)
 
 
 def _how(apart: Relation, tip: str | None) -> Taken:

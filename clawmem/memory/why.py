@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.lookup import find
+from clawmem.index.lookup import Placed, find
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
 from clawmem.memory.chains import chain_in
 from clawmem.memory.evidence import find_event
-from clawmem.memory.history import cut_off, fact_history, paths_of_fact
+from clawmem.memory.history import beginnings, cut_off, fact_history, paths_of_fact
 from clawmem.model.entry import Entry
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact
@@ -20,20 +21,24 @@ from clawmem.vault.vault import Vault
 
 
 class Link(NamedTuple):
-    """One fact of a chain, its entity, and the commit that recorded it (None where no commit holds it yet)."""
+    """One fact of a chain, its entity, and the commit that recorded it (None where no commit holds it yet, or where a
+    shallow clone begins later: `begins` is its first commit then)."""
 
     fact: Fact
     entity: str
     recorded: Entry | None
+    begins: Entry | None = None
 
 
 class Why(NamedTuple):
-    """A fact with everything that explains it; `chain` and `history` are oldest first."""
+    """A fact with everything that explains it; `recorded` and `begins` as in its link of the chain; `chain` and
+    `history` are oldest first."""
 
     fact: Fact
     entity: str
     event: Event | None
     recorded: Entry | None
+    begins: Entry | None
     chain: tuple[Link, ...]
     history: tuple[Entry, ...]
     notices: tuple[str, ...] = ()
@@ -48,14 +53,19 @@ def why(vault: Vault, reference: str) -> Why:
         with open_history(vault) as history:
             wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
             told = fact_history(history, wanted)
-        chain = tuple(Link(each.fact, each.entity, next(iter(told[each.fact.id]), None)) for each in members)
+            begins = beginnings(history, wanted)
+        chain = tuple(_link(each, told[each.fact.id], begins.get(each.fact.id)) for each in members)
+        own = next(link for link in chain if link.fact.id == one.fact.id)
         event, problems = _evidence(vault, index, one.fact)
-        entries = tuple(told[one.fact.id])
         fact = with_access(one.fact, accesses(unfolded(vault)))
         notices = (*index.notices, *problems, *cut_off(vault))
-        return Why(fact, one.entity, event, next(iter(entries), None), chain, entries, notices)
+        return Why(fact, one.entity, event, own.recorded, own.begins, chain, tuple(told[one.fact.id]), notices)
     finally:
         index.close()
+
+
+def _link(one: Placed, entries: Sequence[Entry], begins: Entry | None) -> Link:
+    return Link(one.fact, one.entity, None if begins else next(iter(entries), None), begins)
 
 
 def _evidence(vault: Vault, index: Index, fact: Fact) -> tuple[Event | None, list[str]]:

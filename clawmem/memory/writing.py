@@ -111,7 +111,7 @@ def writing(vault: Vault, caller: Caller, purpose: str, eager: bool = False) -> 
             index = open_index(vault)
         try:
             work = Writing(vault, caller, started, index, purpose)
-            if last_join(vault.git_dir) is not None:
+            if last_join(vault.git_dir) is not None or (vault.state / "merges-left").exists():
                 _complete(work)
             yield work
             work.bring_index()
@@ -122,13 +122,14 @@ def writing(vault: Vault, caller: Caller, purpose: str, eager: bool = False) -> 
 
 
 def _complete(work: Writing) -> None:
-    """Complete what git itself merged here since a writer last looked."""
-    from clawmem.vault.merges import git_merged, looked_into, new_merges  # where people merge by hand
+    """Complete what git itself merged here since a writer last looked, and what an earlier command left."""
+    from clawmem.vault.merges import git_merged, left, looked_into, new_merges  # where people merge by hand
 
-    if git_merged(work.vault):
+    merged = git_merged(work.vault)
+    if merged or left(work.vault):
         from clawmem.memory.completing import complete_merges
 
-        done = complete_merges(work, new_merges(work.vault))
+        done = complete_merges(work, new_merges(work.vault) if merged else ())
         if done.commits:
             work.bring_index()
         if not done.left:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
@@ -35,6 +35,13 @@ class Event(NamedTuple):
 def people_in(events: Iterable[Event]) -> frozenset[str]:
     """The people who speak in some events: named tools, systems and assistants are none."""
     return frozenset(event.speaker for event in events if event.speaker and event.role in ("user", "note"))
+
+
+def is_for(event: Event, owners: Collection[str]) -> bool:
+    """Whether those who see the places of some owners are told the event. What was said is for all, whoever took it in;
+    what an agent noted on its own pages is its own, like the pages."""
+    noted = event.role == "note" and (event.source or "").startswith(f"agents/{event.agent}/")
+    return not noted or event.agent in owners
 
 
 def ledger_path(day: str) -> str:

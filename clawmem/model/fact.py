@@ -79,6 +79,13 @@ class Fact(NamedTuple):
         return self.status in (ACTIVE, ARCHIVED)
 
 
+def pointers(fact: Fact) -> list[tuple[str, str]]:
+    """What a fact points at, each with how: facts by their ids, entities by their names."""
+    found = [(link.type, link.to) for link in fact.links]
+    found += [("related", name) for name in fact.related_entities]
+    return [*found, ("superseded_by", fact.superseded_by)] if fact.superseded_by else found
+
+
 ALWAYS_WRITTEN = Fact._fields[:9]
 CANONICAL_KEYS = Fact._fields[:-1]
 

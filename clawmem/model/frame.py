@@ -21,6 +21,7 @@ SUMMARIES = "Written by people"
 HOT_FACTS = "Fresh in use"
 WARM_FACTS = "Used lately"
 COLD_FACTS = "Known"
+OVER_FACTS = "In the past"
 HABITS = "How you work"
 FOCUS = "What you are working on"
 RECENT = "Your recent notes"
@@ -43,6 +44,7 @@ FIXED: Mapping[str, int] = {
     "## Fresh in use\n": 5,
     "## Used lately\n": 4,
     "## Known\n": 3,
+    "## In the past\n": 5,
     "## How you work\n": 5,
     "## What you are working on\n": 7,
     "## Your recent notes\n": 5,
@@ -55,6 +57,7 @@ FIXED: Mapping[str, int] = {
     "(left out of Fresh in use: ": 8,
     "(left out of Used lately: ": 7,
     "(left out of Known: ": 6,
+    "(left out of In the past: ": 8,
     "(left out of How you work: ": 8,
     "(left out of What you are working on: ": 10,
     "(left out of Your recent notes: ": 8,
@@ -62,7 +65,7 @@ FIXED: Mapping[str, int] = {
     "; `clawmem list --tier warm": 9,
     "; `clawmem list --tier cold": 9,
     "; `clawmem list": 6,
-    "; `clawmem entity show": 7,
+    "; `clawmem entity show NAME": 8,
 }
 
 

@@ -11,6 +11,8 @@ LONGEST_FACT = 4000
 _SPACES = re.compile(r"\s+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _HIDDEN = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_CONTROLS = (*range(9), *range(11, 32), *range(127, 160))
+_ESCAPES = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *map(ord, _HIDDEN))}
 
 
 def one_line(text: str) -> str:
@@ -18,9 +20,20 @@ def one_line(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
+def visible(text: str) -> str:
+    """The text with its control and bidirectional override characters, but for tabs and line breaks, as `\\u001b`:
+    they would hide, move or colour what a terminal shows."""
+    return text if text.isprintable() else text.translate(_ESCAPES)
+
+
 def counted(number: int, noun: str, many: str | None = None) -> str:
     """A number with its noun, which gets an s, or is `many`, where it is not one."""
     return f"{number:,} {noun if number == 1 else many or f'{noun}s'}"
+
+
+def all_of(number: int) -> str:
+    """`both` of two, else `all`."""
+    return "both" if number == 2 else "all"
 
 
 def check_statement(text: str, what: str = "fact") -> str:
@@ -28,18 +41,27 @@ def check_statement(text: str, what: str = "fact") -> str:
     statement = one_line(text)
     if not statement:
         raise InvalidInput(f"The {what} is empty.", f"Say the {what} in one sentence, or pass - to read it from stdin.")
-    for position, character in enumerate(statement):
-        if character in _HIDDEN or unicodedata.category(character) in ("Cc", "Cs"):
+    check_visible(statement, what)
+    if len(statement) > LONGEST_FACT:
+        raise InvalidInput(
+            f"The {what} has {len(statement):,} characters; {LONGEST_FACT:,} is the most.",
+            "A fact is one atomic statement: split it, or keep the whole text with `clawmem ingest`."
+            if what == "fact"
+            else f"Say the {what} in fewer words.",
+        )
+    return statement
+
+
+def check_visible(text: str, what: str) -> None:
+    """Raise InvalidInput where a text has a control character other than a tab or a line break, or half a character."""
+    if text.isprintable():
+        return
+    for position, character in enumerate(text):
+        if character in _HIDDEN or (character not in "\n\t" and unicodedata.category(character) in ("Cc", "Cs")):
             raise InvalidInput(
                 f"The {what} has the control character U+{ord(character):04X} at position {position}.",
                 "Remove it: it would hide or reorder text for whoever reads the history.",
             )
-    if len(statement) > LONGEST_FACT:
-        raise InvalidInput(
-            f"The {what} has {len(statement):,} characters; {LONGEST_FACT:,} is the most.",
-            "A fact is one atomic statement: split it, or keep the whole text with `clawmem ingest`.",
-        )
-    return statement
 
 
 def normal(text: str) -> str:

@@ -59,8 +59,8 @@ def code_size(numbers: int) -> int:
 
 def differences(codes: bytes, question: bytes) -> list[int]:
     """For each of the codes, which lie end to end, in how many bits it is not the question's."""
-    width, wanted, read = len(question), int.from_bytes(question, "big"), int.from_bytes
-    return [(read(codes[at : at + width], "big") ^ wanted).bit_count() for at in range(0, len(codes), width)]
+    wanted, read = int.from_bytes(question, "big"), int.from_bytes
+    return [(read(code, "big") ^ wanted).bit_count() for (code,) in struct.iter_unpack(f"{len(question)}s", codes)]
 
 
 def expected_closeness(difference: float, numbers: int) -> float:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clawmem.index.channels import rows
 from clawmem.index.disputes import disputes
-from clawmem.index.lookup import Placed
+from clawmem.index.lookup import Placed, told
 from clawmem.index.rivals import Value, linked_as_contrary, oldest_first, values_beside
 from clawmem.index.standing import Candidate, Reader
 from clawmem.index.store import Index
@@ -45,7 +45,9 @@ def marks(
     waiting = disputes(index, set(ids.values()))
     places = oldest_first(index, {n for others in against.values() for n in others})
     spelled = {n: tuple(sorted(others, key=lambda other: places.get(other, 0))) for n, others in against.items()}
-    placed = rows(index, sorted({n for others in spelled.values() for n in others[:SPELLED_OUT]} | spelled.keys()))
+    placed = rows(
+        index, sorted({n for others in spelled.values() for n in others[:SPELLED_OUT]} | spelled.keys()), told
+    )
     found = {}
     for n, fact_id in ids.items():
         if n in spelled or fact_id in waiting:

@@ -6,19 +6,21 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from clawmem.index.channels import Filter, rows, time_channel
+from clawmem.index.notes import has_events
 from clawmem.index.refresh import answered
-from clawmem.index.standing import ALWAYS, Reader, entities_of, held_back
+from clawmem.index.standing import ALWAYS, Candidate, Reader, entities_of, held_back
 from clawmem.index.store import Index
 from clawmem.model import frame
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
+from clawmem.model.event import Event
 from clawmem.model.packing import Packed, Section, Shown, Unit, pack, rendered
 from clawmem.model.question import Span, time_asked
 from clawmem.model.tiers import COLD, HOT, WARM
 from clawmem.model.tokens import cut, servable
 from clawmem.serving.pages import event_units, page_units, recent_units, said_units, summary_units
-from clawmem.serving.recall import EVENTS, FACTS, Recalled, recall_in, unreadable
-from clawmem.serving.shelves import TITLES, Shelves, first, found, places, shelves, shelves_then
+from clawmem.serving.recall import EVENTS, best_rows, unreadable
+from clawmem.serving.shelves import TITLES, Shelves, first, places, shelves, shelves_then
 from clawmem.serving.units import Way, fact_units, words_of
 from clawmem.vault.journal import accesses, record_access, unfolded
 from clawmem.vault.vault import Vault
@@ -54,6 +56,13 @@ class Context(NamedTuple):
     facts: tuple[str, ...]
     left_out: tuple[tuple[str, int], ...]
     notices: tuple[str, ...] = ()
+
+
+class Asked(NamedTuple):
+    """What answers a question: facts and events, each best first."""
+
+    facts: Sequence[Candidate]
+    heard: Sequence[Event]
 
 
 class Wish(NamedTuple):
@@ -101,13 +110,13 @@ def context_in(vault: Vault, index: Index, wish: Wish) -> tuple[Context, list[st
     way = Way(vault.catalog, wanted.as_of or stamp(caller.now), wish.evidence)
     asked = None
     if wish.question:
-        # What was true at another time is asked of facts: events know only when they were said.
-        where = (FACTS,) if wanted.as_of or wanted.entity else (FACTS, EVENTS)
         most = _answers_wanted(wish.budget)
-        asked = recall_in(vault, index, wish.question, caller, wanted, most, where, counted=counted)
+        numbers = best_rows(vault, index, wish.question, caller, wanted, most, counted)
+        placed = places(on, numbers)
+        asked = Asked([placed[n] for n in numbers if n in placed], _heard(vault, index, wish, most))
     sections = [
         *_own_pages(index, caller.agent),
-        *_shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE if asked and asked.found else 1.0),
+        *_shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE if asked and asked.facts else 1.0),
         *(_answers(on, way, wish, asked) if asked else ()),
         _summaries(on),
         *(section for tier in (HOT, WARM, COLD) for section in _shelf(on, way, wish, tier, 6)),
@@ -146,16 +155,26 @@ def _shelf(on: Shelves, way: Way, wish: Wish, shelf: str, turn: int, share: floa
     return [Section(TITLES[shelf], units, more, on.totals[shelf], share, turn)] if on.totals[shelf] else []
 
 
-def _answers(on: Shelves, way: Way, wish: Wish, asked: Recalled) -> list[Section]:
+def _heard(vault: Vault, index: Index, wish: Wish, most: int) -> list[Event]:
+    """What was said that answers the question."""
+    # What was true at another time is asked of facts: events know only when they were said.
+    if wish.wanted.as_of or wish.wanted.entity or not has_events(index):
+        return []
+    from clawmem.serving.said import find_said  # many a memory holds no events
+
+    said = find_said(vault, index, wish.question or "", wish.caller, wish.wanted, most, (EVENTS,))
+    return [one.event for one in said.heard]
+
+
+def _answers(on: Shelves, way: Way, wish: Wish, asked: Asked) -> list[Section]:
     """The facts that answer the question, and where something was said that does."""
-    candidates = found(on, [one.fact.id for one in asked.found])
     more = f"{commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
-    heard = said_units(on.source, [one.event for one in asked.heard])
+    heard = said_units(on.source, asked.heard)
     sections = [
-        Section(frame.ASKED, lambda tokens, shown: fact_units(on, candidates, way), more, turn=2),
+        Section(frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, turn=2),
         Section(frame.SAID, _given(heard), f"{more} --in events", share=SAID_SHARE, turn=3),
     ]
-    return [one for one, units in zip(sections, (candidates, heard), strict=True) if units]
+    return [one for one, units in zip(sections, (asked.facts, heard), strict=True) if units]
 
 
 def _timeline(on: Shelves, way: Way, wish: Wish) -> list[Section]:
@@ -163,7 +182,11 @@ def _timeline(on: Shelves, way: Way, wish: Wish) -> list[Section]:
     span = time_asked(wish.question, wish.caller.now) if wish.question else None
     if span is None:
         return []
-    said = [] if wish.wanted.entity or wish.wanted.as_of else event_units(on.source, span, _MOST_EVENTS)
+    said = (
+        []
+        if wish.wanted.entity or wish.wanted.as_of
+        else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS)
+    )
     told = sorted([*_dated(on, way, wish, span), *said], key=lambda one: one[0])
     more = commands(wish.wanted, wish.question).recall
     units = [unit for _, unit in told]

@@ -118,15 +118,13 @@ def recall_in(
     limit: int,
     where: Collection[str] = (FACTS,),
     passes: int = 1,
-    counted: Mapping[str, Access] | None = None,
 ) -> Recalled:
-    """What `recall` gives, from an index that is open, without noting any access. `counted` are the accesses that no
-    commit holds yet, where the caller has them."""
+    """What `recall` gives, from an index that is open, without noting any access."""
     result = Recalled((), {}, (*index.notices, *unreadable(index)))
     if FACTS in where:
-        unkept = accesses(unfolded(vault)) if counted is None else counted
-        hits, found = _facts(vault, index, question, caller, wanted, limit, passes, unkept)
-        result = result._replace(found=found, channels=_account([hits]))
+        unkept = accesses(unfolded(vault))
+        hits, best = _facts(vault, index, question, caller, wanted, limit, unkept, passes)
+        result = result._replace(found=_whole(index, best, unkept), channels=_account([hits]))
     if EVENTS not in where and NOTES not in where:
         return result
     from clawmem.serving.said import find_said  # a search of facts alone needs none of it
@@ -136,6 +134,20 @@ def recall_in(
     return result._replace(heard=said.heard, noted=said.noted, channels=_account([*said.hits], *accounts))
 
 
+def best_rows(
+    vault: Vault,
+    index: Index,
+    question: str,
+    caller: Caller,
+    wanted: Filter,
+    limit: int,
+    counted: Mapping[str, Access],
+) -> list[int]:
+    """The rows of the facts that `recall` gives, best first, for callers who have their own way of telling them.
+    `counted` are the accesses that no commit holds yet."""
+    return [n for n, _, _ in _facts(vault, index, question, caller, wanted, limit, counted)[1]]
+
+
 def _facts(
     vault: Vault,
     index: Index,
@@ -143,9 +155,9 @@ def _facts(
     caller: Caller,
     wanted: Filter,
     limit: int,
-    passes: int,
     counted: Mapping[str, Access],
-) -> tuple[dict[str, Hits], tuple[Found, ...]]:
+    passes: int = 1,
+) -> tuple[dict[str, Hits], list[tuple[int, str, Ranked]]]:
     words = [form for word in search_words(question) for form in forms_of(word)]
     hits = {
         "predicate": predicate_channel(index, question, vault.catalog, wanted),
@@ -163,7 +175,7 @@ def _facts(
         if [n for n, _, _ in again] == [n for n, _, _ in best]:
             break
         best = again
-    return hits, _whole(index, best, counted)
+    return hits, best
 
 
 def _ranked(

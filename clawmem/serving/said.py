@@ -11,6 +11,7 @@ from clawmem.index.said import event_keywords, events, note_keywords, notes, of_
 from clawmem.index.store import Index
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
+from clawmem.model.event import is_for
 from clawmem.model.question import search_words, time_asked
 from clawmem.model.ranking import SAID_WEIGHTS, Ranked, fuse
 from clawmem.serving.recall import EVENTS, NOTES, Heard, Noted
@@ -43,7 +44,7 @@ def find_said(
         meant = events_by_meaning(vault, index, question, stamp(caller.now)[:10])
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": of_time(index, "event", span, near)})
-        heard = _heard(index, hits[-1], limit, without_notes=NOTES in where)
+        heard = _heard(index, hits[-1], limit, wanted.owners, without_notes=NOTES in where)
     if NOTES in where:
         keyword = _spoken(note_keywords(index, words, wanted.owners), words)
         hits.append({"keyword": keyword, "time": of_time(index, "note", span, keyword.scores, wanted.owners)})
@@ -55,15 +56,19 @@ def _spoken(hits: Hits, words: Collection[object]) -> Hits:
     return hits if words else Hits({}, False, "the question has no words to search for")
 
 
-def _heard(index: Index, hits: Mapping[str, Hits], limit: int, without_notes: bool) -> tuple[Heard, ...]:
+def _heard(
+    index: Index, hits: Mapping[str, Hits], limit: int, owners: Collection[str], without_notes: bool
+) -> tuple[Heard, ...]:
     ranked = _fused(hits)
     # Notes and echoes are few: a margin, and only rarely all of them.
-    for margin in (2 * limit + 20, len(ranked)):
+    for margin in (limit + (limit if without_notes else 0) + 20, len(ranked)):
         found = events(index, [int(one.id) for one in ranked[:margin]])
         heard = [
             Heard(found[int(one.id)], round(one.score, 4), one.channels)
             for one in ranked[:margin]
-            if int(one.id) in found and not (without_notes and found[int(one.id)].role == "note")
+            if int(one.id) in found
+            and is_for(found[int(one.id)], owners)
+            and not (without_notes and found[int(one.id)].role == "note")
         ]
         if len(heard) >= limit:
             break

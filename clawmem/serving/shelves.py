@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -30,8 +31,9 @@ TITLES: Mapping[str, str] = {ALWAYS: ALWAYS_TITLE, HOT: HOT_FACTS, WARM: WARM_FA
 
 
 class Shelves(NamedTuple):
-    """How many facts are on each shelf, and those whose place is not the one that the index knows: few of them,
-    because few are in the journal of accesses, or `whole`, where all facts of another time had to be read."""
+    """How many facts are on each shelf, and those whose place is not the one that the index knows, in their order:
+    few of them, because few are in the journal of accesses, or `whole`, where all facts of another time had to be
+    read."""
 
     source: Index
     reader: Reader
@@ -43,7 +45,7 @@ class Shelves(NamedTuple):
 def shelves(index: Index, reader: Reader, counted: Mapping[str, Access]) -> Shelves:
     """The shelves as they stand now: only what is active is on one."""
     folded = [one for one in with_ids(index, reader, counted) if one.shelf]
-    moved = {one.n: _accessed(one, counted, reader) for one in folded}
+    moved = _moved(folded, counted, reader)
     totals = count_tiers(index, reader)
     for one in folded:
         totals[one.shelf] -= 1
@@ -54,16 +56,16 @@ def shelves(index: Index, reader: Reader, counted: Mapping[str, Access]) -> Shel
 def shelves_then(index: Index, reader: Reader, counted: Mapping[str, Access], wanted: Filter) -> Shelves:
     """The shelves with all that was true at another time, as we know now."""
     then = true_then(index, reader, *condition_of(wanted))
-    moved = {one.n: _accessed(one, counted, reader) for one in then}
+    moved = _moved(then, counted, reader)
     return Shelves(index, reader, Counter(one.shelf for one in moved.values()), moved, whole=True)
 
 
 def first(on: Shelves, shelf: str, tokens: int) -> Sequence[Candidate]:
     """The first facts of a shelf in their order of standing, the agent's own, most accessed, most important, newest:
     as many as so many tokens could hold, and some more."""
-    here = [one for one in on.moved.values() if one.shelf == shelf]
+    here = _within([one for one in on.moved.values() if one.shelf == shelf], tokens)
     if on.whole:
-        return _within(_in_order(here), tokens)
+        return here
     found = nearest(on.source, on.reader, shelf, tokens, {one.id for one in on.moved.values()})
     return _within(_in_order([*found, *here]), tokens) if here else found
 
@@ -89,14 +91,22 @@ def found(on: Shelves, ids: Sequence[str]) -> list[Candidate]:
     return [by_id[one] for one in ids if one in by_id]
 
 
+def _moved(candidates: Sequence[Candidate], counted: Mapping[str, Access], reader: Reader) -> dict[int, Candidate]:
+    return {one.n: one for one in _in_order([_accessed(one, counted, reader) for one in candidates])}
+
+
 def _accessed(one: Candidate, counted: Mapping[str, Access], reader: Reader) -> Candidate:
     access = counted.get(one.id)
     if access is None:
         return one
     last = max(access.last, one.last_accessed or "")
     count = one.access_count + access.count
-    shelf = ALWAYS if one.shelf == ALWAYS else recency_tier(last, count, reader.now)
+    shelf = ALWAYS if one.shelf == ALWAYS else _tier(last, count, reader.now)
     return one._replace(access_count=count, last_accessed=last, shelf=shelf)
+
+
+# One search shows many facts at one moment.
+_tier = lru_cache(recency_tier)
 
 
 def _in_order(candidates: Sequence[Candidate]) -> list[Candidate]:

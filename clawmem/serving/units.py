@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.channels import rows
-from clawmem.index.lookup import Placed
+from clawmem.index.lookup import told
 from clawmem.index.notes import days_of
 from clawmem.index.standing import Candidate
 from clawmem.model.catalog import Catalog
@@ -32,8 +32,8 @@ class Way(NamedTuple):
 def fact_units(on: Shelves, candidates: Sequence[Candidate], way: Way) -> list[Unit]:
     """A unit for each candidate, in their order. Most are told by their kept count alone."""
     marked = marks(on.source, on.reader, way.catalog, way.moment, candidates)
-    told = [one.n for one in candidates if way.evidence or one.n in marked]
-    placed = rows(on.source, told)
+    wordy = [one.n for one in candidates if way.evidence or one.n in marked]
+    placed = rows(on.source, wordy, told)
     days = days_of(on.source, [one.fact.source_event or "" for one in placed.values()]) if way.evidence else {}
     shelf_of = places(on, {n for mark in marked.values() for n in mark.rivals})
     units = []
@@ -42,7 +42,7 @@ def fact_units(on: Shelves, candidates: Sequence[Candidate], way: Way) -> list[U
         shown = {one.n: one, **{n: shelf_of[n] for n in (mark.rivals if mark else ()) if n in shelf_of}}
         below = (mark.text if mark else "") + (_evidence(placed[one.n].fact, days) if way.evidence else "")
         text = context_line(placed[one.n].fact) + below if below else None
-        tokens = one.tokens + token_bound(below)
+        tokens = one.tokens + (token_bound(below) if below else 0)
         units.append(Unit(one.n, tokens, bool(one.exact) and not below, text, _shelves(shown)))
     return units
 
@@ -50,11 +50,8 @@ def fact_units(on: Shelves, candidates: Sequence[Candidate], way: Way) -> list[U
 def words_of(on: Shelves, packed: Packed) -> Mapping[Key, str]:
     """The lines of the facts that are in without words of their own."""
     numbers = [unit.key for part in packed.sections for unit in part.units if unit.text is None]
-    return {n: context_line(one.fact) for n, one in _placed(on, numbers).items()}
-
-
-def _placed(on: Shelves, numbers: Sequence[Key]) -> dict[int, Placed]:
-    return rows(on.source, [n for n in numbers if isinstance(n, int)])
+    facts = rows(on.source, [n for n in numbers if isinstance(n, int)], told)
+    return {n: context_line(one.fact) for n, one in facts.items()}
 
 
 def _shelves(shown: Mapping[int, Candidate]) -> tuple[tuple[Key, str], ...]:

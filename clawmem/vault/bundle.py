@@ -47,6 +47,12 @@ def is_shallow(vault: Vault) -> bool:
     return (common_dir_of(vault.git_dir) / "shallow").exists()
 
 
+def cut_at(vault: Vault) -> list[str]:
+    """The commits of a shallow clone whose parents it does not have; none elsewhere."""
+    data = vault.disk.read(common_dir_of(vault.git_dir) / "shallow")
+    return sorted((data or b"").decode().split())
+
+
 def bundled(git: Git, bundle: Path) -> Bundled:
     """The refs of a bundle; raises DamagedBackup where it has no HEAD."""
     rows = [line.split(" ", 1) for line in git.run("bundle", "list-heads", str(bundle)).decode().splitlines()]

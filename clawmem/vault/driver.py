@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from clawmem.vault.configured import configured
@@ -13,6 +14,7 @@ from clawmem.vault.vault import Vault
 # `union` is git's own way to merge ledgers where clawmem is not configured: it keeps every line. Named in the
 # configuration it is ours.
 NAMES = ("clawmem", "union")
+ASKED = rf"^merge\.({'|'.join(NAMES)})\.driver$"
 _TITLE = "clawmem: facts by id, ledgers by time, prose as text"
 _ARGUMENTS = "-m clawmem merge-driver %O %A %B %P"
 
@@ -23,9 +25,9 @@ def command_line() -> str:
     return f"{shlex.quote(interpreter)} {_ARGUMENTS}"
 
 
-def install_driver(vault: Vault) -> bool:
-    """Tell git in this clone how to merge; False where it knew."""
-    if driver_problem(vault) is None:
+def install_driver(vault: Vault, told: Mapping[str, str] | None = None) -> bool:
+    """Tell git in this clone how to merge; False where it knew. `told` are git's settings where they were read."""
+    if driver_problem(vault, told) is None:
         return False
     for name in NAMES:
         vault.git.run("config", "--local", f"merge.{name}.name", _TITLE)
@@ -33,9 +35,9 @@ def install_driver(vault: Vault) -> bool:
     return True
 
 
-def driver_problem(vault: Vault) -> str | None:
+def driver_problem(vault: Vault, told: Mapping[str, str] | None = None) -> str | None:
     """Why git cannot merge facts in this clone, in a sentence, or None."""
-    commands = configured(vault, rf"^merge\.({'|'.join(NAMES)})\.driver$")
+    commands = configured(vault, ASKED) if told is None else told
     for name in NAMES:
         command = commands.get(f"merge.{name}.driver")
         if command is None:

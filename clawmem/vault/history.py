@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import GitFailed
@@ -86,39 +87,36 @@ class History:
 @contextmanager
 def open_history(vault: Vault) -> Iterator[History]:
     """Open the history; while it is open, this process has the scrubbed environment that git gets."""
-    with open_repository(vault) as repo:
-        yield History(vault, repo)
-
-
-@contextmanager
-def open_repository(vault: Vault, settings: Sequence[str] = ()) -> Iterator[Repo]:
-    """The vault's repository through GitPython, with more settings for git where some are named.
-
-    GitPython copies the process's own environment for every git it starts, and reads GIT_ variables itself,
-    so scrubbing there is the one place that holds.
-    """
-    with _environment(vault.git.environment):
+    with gitpython(vault.git.environment) as git:
+        repo = git.Repo(vault.root, expand_vars=False)
+        repo.git.set_persistent_git_options(c=vault.git.command(())[2::2])
         try:
-            from git import Repo  # 150 ms: never on the way of a write or a recall
-        except ImportError as problem:
-            raise GitFailed("git was not found on this machine.", "Install git 2.30 or newer.") from problem
-        repo = Repo(vault.root, expand_vars=False)
-        overrides = [*vault.git.command(())[2::2], *settings]
-        repo.git.set_persistent_git_options(c=overrides)
-        try:
-            yield repo
+            yield History(vault, repo)
         finally:
             repo.close()
 
 
 @contextmanager
-def _environment(clean: Mapping[str, str]) -> Iterator[None]:
+def gitpython(clean: Mapping[str, str]) -> Iterator[ModuleType]:
+    """GitPython; while it is in use, this process has just these variables.
+
+    GitPython copies the process's own environment for every git it starts, and reads GIT_ variables itself,
+    so scrubbing there is the one place that holds.
+    """
     before = dict(os.environ)
     _replace_environment(clean)
     try:
-        yield
+        yield _imported()
     finally:
         _replace_environment(before)
+
+
+def _imported() -> ModuleType:
+    try:
+        import git  # 70 ms: never on the way of a write or a recall
+    except ImportError as problem:
+        raise GitFailed("git was not found on this machine.", "Install git 2.30 or newer.") from problem
+    return git
 
 
 def _replace_environment(wanted: Mapping[str, str]) -> None:

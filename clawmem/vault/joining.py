@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from clawmem.errors import GitFailed, Locked, Refused
 from clawmem.model.change import Change, message
@@ -18,7 +19,12 @@ from clawmem.vault.versions import PLAIN, Held, Versions, contents, versions
 # Merge commits are made here first, where nobody looks.
 _JOINED = "refs/clawmem/joined"
 DROP_JOINED = f"delete {_JOINED}\n"
+# By force, as a killed run may have left something there.
+_IMPORT = ("fast-import", "--quiet", "--force", "--done")
 _BATCH = 500
+# A merge this small is kept as loose objects, which git by default does not wait for the disk for: then the pack it
+# writes on the way there need not be waited for either.
+_FEW, _UNWAITED = 12, ("-c", "core.fsync=reference")
 Entries = Mapping[str, bytes | Held | None]
 """What a merge changes on its first parent: new contents, a file as another commit holds it, or its end."""
 
@@ -28,8 +34,8 @@ def write_merge(vault: Vault, parents: Sequence[str], change: Change, entries: E
     moves; `DROP_JOINED` goes along when one does. `change` gives the words and the author."""
     try:
         given = _stream(parents, change, entries, seconds)
-        # By force, as a killed run may have left something there.
-        made = vault.git.run("fast-import", "--quiet", "--force", "--done", given=given).decode().strip()
+        importer = vault.git.start(*(_UNWAITED if len(entries) <= _FEW else ()), *_IMPORT)
+        made = vault.git.finish(importer, _IMPORT[0], given).decode().strip()
         return _signed(vault, made, parents, change, seconds) if vault.settings.flag("git.sign") else made
     except GitFailed:
         clear_crash_reports(vault)
@@ -72,9 +78,10 @@ def _signed(vault: Vault, made: str, parents: Sequence[str], change: Change, sec
         return vault.git.run("commit-tree", f"{made}^{{tree}}", *named, "-S", "-F", "-", given=words).decode().strip()
 
 
-def advance(started: Transaction, target: str, subject: str, along: str = "") -> None:
+def advance(started: Transaction, target: str, subject: str, along: str = "") -> Mapping[str, bytes | None] | None:
     """Move the branch to a commit that holds its history, and bring the files along; all or nothing, as any change.
-    `along` are lines for `git update-ref --stdin` about other refs, which move in the same step.
+    `along` are lines for `git update-ref --stdin` about other refs, which move in the same step. Returns what has
+    changed as it is now, or None where that is more than a few hundred files, or some are no plain ones.
 
     Edits made by hand must have been taken in. Raises Refused where HEAD is on no branch or a file cannot be written,
     Locked where one was edited at this moment.
@@ -91,15 +98,52 @@ def advance(started: Transaction, target: str, subject: str, along: str = "") ->
     plain = sorted(
         path for path in changed.paths if all(_is_plain(side, path) for side in (changed.base, changed.theirs))
     )
-    _refuse_unsafe(started, changed, plain)
+    looks = _Looks(vault, changed, plain)
+    _refuse_unsafe(started, plain, looks)
     write_pending(vault, Pending(head.commit, tuple(plain), subject, ()))
     try:
         lines = f"update {head.branch} {target} {head.commit}\n{along}"
         vault.git.run("update-ref", "--stdin", "-m", f"clawmem: {subject}", given=lines.encode())
     except GitFailed as problem:
         _check_moved(vault, head, target, problem)
-    _follow(started, changed, plain)
+    _follow(started, plain, looks)
     _follow_others(vault, changed, sorted(changed.paths - set(plain)))
+    return looks.now() if len(plain) == len(changed.paths) else None
+
+
+class _Look(NamedTuple):
+    """Some files as they were and as they will be; None where there is none."""
+
+    old: Mapping[str, bytes | None]
+    new: Mapping[str, bytes | None]
+
+
+class _Looks:
+    """All files that change, some at a time; where one look shows all of them, git is asked once."""
+
+    def __init__(self, vault: Vault, changed: Versions, paths: Sequence[str]) -> None:
+        self._vault = vault
+        self._changed = changed
+        self._batches = [paths[start : start + _BATCH] for start in range(0, len(paths), _BATCH)]
+        self._only: _Look | None = None
+
+    def __iter__(self) -> Iterator[_Look]:
+        if self._only is not None:
+            yield self._only
+            return
+        for batch in self._batches:
+            look = self._look(batch)
+            self._only = look if len(self._batches) == 1 else None
+            yield look
+
+    def now(self) -> Mapping[str, bytes | None] | None:
+        """How all of them will be, or None where they are too many to be kept."""
+        return self._only.new if self._only else None
+
+    def _look(self, paths: Sequence[str]) -> _Look:
+        sides = (self._changed.base, self._changed.theirs)
+        data = contents(self._vault, (side[path] for side in sides for path in paths if path in side))
+        return _Look(*({path: data[side[path].blob] if path in side else None for path in paths} for side in sides))
 
 
 def _check_moved(vault: Vault, head: Head, target: str, problem: GitFailed) -> None:
@@ -117,7 +161,7 @@ def _is_plain(side: Mapping[str, Held], path: str) -> bool:
     return path not in side or side[path].mode == PLAIN
 
 
-def _refuse_unsafe(started: Transaction, changed: Versions, paths: Sequence[str]) -> None:
+def _refuse_unsafe(started: Transaction, paths: Sequence[str], looks: _Looks) -> None:
     vault = started.vault
     for path in paths:
         obstacle = vault.obstacle(path)
@@ -125,35 +169,22 @@ def _refuse_unsafe(started: Transaction, changed: Versions, paths: Sequence[str]
             raise Refused(f"{path} cannot be written: {obstacle}.", "Move that out of the way and try again.")
         if path in started.unreadable:
             raise started.unreadable[path]
-    for batch in _batches(paths):
-        old = _of(vault, changed.base, batch)
-        for path in batch:
-            if vault.read(path) != old.get(path):
+    for look in looks:
+        for path, old in look.old.items():
+            if vault.read(path) != old:
                 raise Locked(
                     f"{path} is not what was committed, and would be overwritten; nothing was changed.",
                     "Commit it with git, or move it away, then run the command again.",
                 )
 
 
-def _batches(paths: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(paths), _BATCH):
-        yield paths[start : start + _BATCH]
-
-
-def _of(vault: Vault, side: Mapping[str, Held], paths: Sequence[str]) -> dict[str, bytes]:
-    held = {path: side[path] for path in paths if path in side}
-    data = contents(vault, held.values())
-    return {path: data[one.blob] for path, one in held.items()}
-
-
-def _follow(started: Transaction, changed: Versions, paths: Sequence[str]) -> None:
+def _follow(started: Transaction, paths: Sequence[str], looks: _Looks) -> None:
     """The branch has moved: whatever fails from here on, the next command completes."""
     vault = started.vault
     kept: list[str] = []
     try:
-        for batch in _batches(paths):
-            old, new = _of(vault, changed.base, batch), _of(vault, changed.theirs, batch)
-            kept += [path for path in batch if not bring(vault, path, old.get(path), new.get(path))]
+        for look in looks:
+            kept += [path for path, old in look.old.items() if not bring(vault, path, old, look.new[path])]
         sync_index(vault, paths, kept)
         clear_pending(vault)
     except (OSError, GitFailed) as problem:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.vault.refs import last_join
 from clawmem.vault.vault import Vault
 
-_NOTE = "joined"
+LEFT = "merges-left"
+JOINED = "joined"
 _MOST = 50
-_FORM = "%H %P%x00%(trailers:key=Clawmem-Op,valueonly,separator=%x2C)%x00%s%x01"
+_FORM = "--format=%m%H %P%x00%(trailers:key=Clawmem-Op,valueonly,separator=%x2C)%x00%s%x01"
 
 
 class GitMerge(NamedTuple):
@@ -23,7 +25,7 @@ class GitMerge(NamedTuple):
 def git_merged(vault: Vault) -> bool:
     """Whether git joined histories here since this was last looked into."""
     mark = last_join(vault.git_dir)
-    return mark is not None and (vault.disk.read(vault.state / _NOTE) or b"").decode().partition("\n")[0] != mark
+    return mark is not None and (vault.disk.read(vault.state / JOINED) or b"").decode().partition("\n")[0] != mark
 
 
 def new_merges(vault: Vault) -> list[GitMerge]:
@@ -31,7 +33,7 @@ def new_merges(vault: Vault) -> list[GitMerge]:
     head, mark = vault.head().commit, last_join(vault.git_dir)
     if head is None or mark is None:
         return []
-    kept = (vault.disk.read(vault.state / _NOTE) or b"").decode().partition("\n")[2].strip()
+    kept = (vault.disk.read(vault.state / JOINED) or b"").decode().partition("\n")[2].strip()
     return merges_between(vault, kept or mark.partition(" ")[0], head)
 
 
@@ -39,12 +41,29 @@ def looked_into(vault: Vault) -> None:
     """Remember that all merges so far are complete."""
     head, mark = vault.head().commit, last_join(vault.git_dir)
     if head is not None and mark is not None:
-        vault.disk.replace(vault.state / _NOTE, f"{mark}\n{head}\n".encode(), vault.state)
+        vault.disk.replace(vault.state / JOINED, f"{mark}\n{head}\n".encode(), vault.state)
+
+
+def leave(vault: Vault, merges: Sequence[GitMerge]) -> None:
+    """Note the merges that are still to be completed; without any the note goes."""
+    path = vault.state / LEFT
+    if merges:
+        vault.disk.replace(path, "".join(f"{' '.join(one)}\n" for one in merges).encode(), vault.state)
+    else:
+        vault.disk.remove(path)
+
+
+def left(vault: Vault) -> list[GitMerge]:
+    """The merges of this branch that an earlier command did not come to complete."""
+    lines = (vault.disk.read(vault.state / LEFT) or b"").decode(errors="replace").splitlines()
+    rows = [GitMerge(*line.split()) for line in lines if len(line.split()) == 3]
+    return [one for one in rows if vault.git.try_run("merge-base", "--is-ancestor", one.commit, "HEAD") is not None]
 
 
 def merges_between(vault: Vault, old: str, new: str) -> list[GitMerge]:
     """The merges between two commits that clawmem did not make, oldest first."""
-    return [one.merge for one in _told(vault, "--merges", f"--max-count={_MOST}", f"{old}..{new}") if one.merge][::-1]
+    printed = vault.git.try_run("log", _FORM, "--merges", f"--max-count={_MOST}", f"{old}..{new}", "--")
+    return [row.merge for row in _rows(printed or b"") if row.merge][::-1]
 
 
 class News(NamedTuple):
@@ -56,27 +75,42 @@ class News(NamedTuple):
     redacted: bool = False
 
 
-def news_between(vault: Vault, old: str, new: str, most: int) -> News:
-    """What leads to one commit and not to another; at most so many subjects."""
-    found = _told(vault, f"{old}..{new}")
-    merges = [one.merge for one in found if one.merge]
-    subjects = tuple(one.subject for one in found[:most])
-    return News(subjects, tuple(merges[:_MOST][::-1]), any(one.op == "redact" for one in found))
+class Apart(NamedTuple):
+    """How many commits only the one history has, and how many only the other; what those of the other are; the commits
+    at which they part, the best common ancestors among them."""
+
+    own: int
+    received: int
+    news: News
+    parting: tuple[str, ...]
+
+
+def apart(vault: Vault, ours: str, theirs: str, most: int) -> Apart:
+    """How far two histories are apart, told by one git; at most so many subjects."""
+    rows = _rows(vault.git.run("log", _FORM, "--left-right", "--boundary", f"{ours}...{theirs}", "--"))
+    others = [row for row in rows if row.mark == ">"]
+    merges = [row.merge for row in others if row.merge]
+    subjects = tuple(row.subject for row in others[:most])
+    news = News(subjects, tuple(merges[:_MOST][::-1]), any(row.op == "redact" for row in others))
+    parting = tuple(row.commit for row in rows if row.mark == "-")
+    return Apart(sum(row.mark == "<" for row in rows), len(others), news, parting)
 
 
 class _Row(NamedTuple):
+    mark: str
+    commit: str
     subject: str
     op: str
     merge: GitMerge | None
 
 
-def _told(vault: Vault, *arguments: str) -> list[_Row]:
-    printed = vault.git.try_run("log", f"--format={_FORM}", *arguments, "--")
-    rows = (printed or b"").decode(errors="replace").split("\x01")
+def _rows(printed: bytes) -> list[_Row]:
+    rows = printed.decode(errors="replace").split("\x01")
     return [_row(*row.strip("\n").split("\0")) for row in rows if row.strip()]
 
 
 def _row(names: str, op: str, subject: str) -> _Row:
-    commits = names.split()
+    commits = names[1:].split()
     is_merge = len(commits) == 3 and not op.strip()
-    return _Row(subject, op.strip(), GitMerge(commits[0], commits[1], commits[2]) if is_merge else None)
+    merge = GitMerge(commits[0], commits[1], commits[2]) if is_merge else None
+    return _Row(names[0], commits[0], subject, op.strip(), merge)

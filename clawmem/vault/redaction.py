@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from clawmem.errors import NeedsPerson, Refused
 from clawmem.vault.git import failure
+from clawmem.vault.merges import JOINED, LEFT
 from clawmem.vault.past import FOLDER as PAST
 from clawmem.vault.pending import clear_pending, read_pending, settle
 from clawmem.vault.refs import common_dir_of
@@ -127,7 +128,7 @@ def _drop_aside(vault: Vault) -> None:
 
 def sweep(vault: Vault) -> None:
     """Remove everything that keeps or repeats old history: own and remote-tracking refs, reflogs, the search index,
-    kept indexes of the past, git's leftovers, and every object that nothing points at."""
+    kept indexes of the past, notes about merges, git's leftovers, and every object that nothing points at."""
     form = "--format=%(refname)"
     away = vault.git.run("for-each-ref", form, _OWN, "refs/remotes/").decode().split()
     given = "".join(f"option no-deref\ndelete {name}\n" for name in away)
@@ -137,7 +138,8 @@ def sweep(vault: Vault) -> None:
     clear_crash_reports(vault)
     for name in (*_LEFTOVERS, *_DERIVED):
         _remove(vault.git_dir / name)
-    _remove(vault.state / PAST)
+    for name in (PAST, JOINED, LEFT):
+        _remove(vault.state / name)
     for path in [*vault.state.glob("index-*"), vault.state / "index.sqlite", *vault.state.glob("heartbeat.log*")]:
         _remove(path)
     for pattern in ("objects/pack/tmp_*", "objects/??/tmp_obj_*"):

@@ -87,13 +87,37 @@ def _was_born(common: Path, git_dir: Path) -> bool:
 
 
 def _packed(common: Path, branch: str) -> str | None:
-    try:
-        text = (common / "packed-refs").read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return None
     ending = f" {branch}"
-    found = next((line[: -len(ending)] for line in text.splitlines() if line.endswith(ending)), None)
+    found = next((line[: -len(ending)] for line in _packed_lines(common) if line.endswith(ending)), None)
     return None if found is None else _name(found, "packed-refs")
+
+
+def _packed_lines(common: Path) -> list[str]:
+    try:
+        return (common / "packed-refs").read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def read_ref(git_dir: Path, name: str) -> str | None:
+    """The commit that a ref of clawmem's own names, or None where there is none of that name."""
+    common = common_dir_of(git_dir)
+    try:
+        return _name((common / name).read_text(encoding="utf-8", errors="replace").strip(), name)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return _packed(common, name)
+
+
+def refs_below(git_dir: Path, folder: str) -> list[str]:
+    """The names of the refs right below a folder such as `refs/clawmem/rescue`, sorted."""
+    common = common_dir_of(git_dir)
+    start = f"{folder}/"
+    try:
+        loose = [start + entry.name for entry in os.scandir(common / folder) if not entry.name.endswith(".lock")]
+    except (FileNotFoundError, NotADirectoryError):
+        loose = []
+    packed = (line.partition(" ")[2] for line in _packed_lines(common))
+    return sorted({*loose, *(name for name in packed if name.startswith(start))})
 
 
 def last_join(git_dir: Path) -> str | None:

@@ -1,27 +1,21 @@
-"""Another repository of the same memory: fetched from and pushed to through GitPython, never by force."""
+"""Another repository of the same memory: fetched from and pushed to by git itself, never by force."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from clawmem.errors import HistoryRewritten, NotFound, RemoteFailed
 from clawmem.vault.configured import configured
-from clawmem.vault.history import open_repository
-from clawmem.vault.refs import Head
+from clawmem.vault.refs import Head, read_ref
+from clawmem.vault.talk import Said, Told, talk
 from clawmem.vault.vault import Vault
-from clawmem.vault.versions import is_ancestor
-
-if TYPE_CHECKING:
-    from git import Remote, RemoteProgress
-
-Told = Callable[[str], None]
-"""Takes each line of git's progress."""
 
 # What comes from elsewhere is checked object by object, and nothing but the one branch is taken.
 _SETTINGS = (
     "fetch.fsckObjects=true",
+    "fetch.showForcedUpdates=true",
+    "fetch.output=full",
     "fetch.recurseSubmodules=false",
     "fetch.prune=false",
     "push.recurseSubmodules=no",
@@ -29,8 +23,7 @@ _SETTINGS = (
     "push.gpgSign=false",
     "credential.interactive=false",
 )
-# What has just come, until it is known that nothing is missing in it.
-_INCOMING = "refs/clawmem/incoming"
+ASKED = r"^(remote\..*\.|core\.sshcommand$)"
 _NO_BRANCH = "couldn't find remote ref"
 # How a host says that somebody else was faster.
 _RACED = (
@@ -54,10 +47,10 @@ class Other(NamedTuple):
     variables: Mapping[str, str]
 
 
-def find_remote(vault: Vault, name: str) -> Other:
-    """The repository of that name. Raises NotFound where git knows none; only names are taken, as a setting travels
-    with the vault and an address in it could be anybody's."""
-    told = configured(vault, r"^(remote\..*\.|core\.sshcommand$)")
+def find_remote(vault: Vault, name: str, told: Mapping[str, str] | None = None) -> Other:
+    """The repository of that name; `told` are git's settings where they were read. Raises NotFound where git knows
+    none; only names are taken, as a setting travels with the vault and an address in it could be anybody's."""
+    told = configured(vault, ASKED) if told is None else told
     known = list(dict.fromkeys(key.split(".", 1)[1].rpartition(".")[0] for key in told if key.startswith("remote.")))
     if name in known:
         return Other(name, _silent(vault, "core.sshcommand" in told))
@@ -76,86 +69,62 @@ def tracking_ref(remote: str, branch: str) -> str:
     return f"refs/clawmem/remote/{remote}/{branch}"
 
 
-def fetch(vault: Vault, remote: Other, branch: str, told: Told, seconds: float, rewritten: bool = False) -> str | None:
+def fetch(
+    vault: Vault, remote: Other, branch: str, told: Told | None, seconds: float, rewritten: bool = False
+) -> str | None:
     """Fetch one branch; its commit, or None where the remote has no such branch yet.
 
     Raises HistoryRewritten where it was rewritten since, unless `rewritten` allows it; RemoteFailed where it cannot be
     reached.
     """
-    if not _fetched(vault, remote, branch, told, seconds):
-        return None
     tracking = tracking_ref(remote.name, branch)
-    form = "--format=%(refname) %(objectname)"
-    rows = vault.git.run("for-each-ref", form, tracking, _INCOMING).decode().splitlines()
-    held = dict(row.split(" ") for row in rows)
-    known, new = held.get(tracking), held.get(_INCOMING)
-    if new is None:
-        raise RemoteFailed(f"{remote.name} gave no commit of {branch}.", "Look at it: `git ls-remote`.")
-    if known is not None and not rewritten and not is_ancestor(vault, known, new):
+    # Without the plus git takes only what has all that was there before.
+    spec = f"{'+' if rewritten else ''}refs/heads/{branch}:{tracking}"
+    said = _talk(vault, remote, ("fetch", "--no-tags"), spec, told, seconds)
+    if said.code == 0:
+        return _fetched(vault, remote, branch)
+    if _NO_BRANCH in said.complaint:
+        return None
+    if any("[rejected]" in line and f" {tracking} " in line for line in said.complaint.splitlines()):
         raise HistoryRewritten(
             f"{remote.name} no longer has commits that were fetched from it: its history was rewritten.",
             "If that was meant (a secret was redacted, say), make a new clone; "
             "`clawmem sync --allow-rewritten` brings the old history back.",
         )
-    vault.git.run("update-ref", "--stdin", given=f"update {tracking} {new}\ndelete {_INCOMING}\n".encode())
-    return new
+    raise _failed("fetched from", remote.name, said)
 
 
-def _fetched(vault: Vault, remote: Other, branch: str, told: Told, seconds: float) -> bool:
-    """Bring the remote's branch here; False where it has none of that name."""
-    with _opened(vault, remote) as found:
-        from git.exc import CommandError
-
-        try:
-            spec = f"+refs/heads/{branch}:{_INCOMING}"
-            found.fetch(spec, progress=_progress(told), kill_after_timeout=seconds, no_tags=True)
-        except CommandError as problem:
-            complaint = _complaint(problem)
-            if _NO_BRANCH in complaint:
-                return False
-            raise _failed("fetched from", remote.name, complaint) from None
-    return True
+def _fetched(vault: Vault, remote: Other, branch: str) -> str:
+    commit = read_ref(vault.git_dir, tracking_ref(remote.name, branch))
+    if commit is None:
+        raise RemoteFailed(f"{remote.name} gave no commit of {branch}.", "Look at it: `git ls-remote`.")
+    return commit
 
 
-def push(vault: Vault, remote: Other, branch: str, head: Head, told: Told, seconds: float) -> bool:
+def push(vault: Vault, remote: Other, branch: str, head: Head, told: Told | None, seconds: float) -> bool:
     """Push the branch that HEAD names, which is at that commit or has gone on since, to a branch there, which must not
     lose anything by it; False where somebody else was faster.
 
     Raises RemoteFailed where the remote cannot be reached or does not take it.
     """
-    taken = _pushed(vault, remote, f"{head.branch}:refs/heads/{branch}", told, seconds)
-    if taken:
+    said = _talk(vault, remote, ("push", "--porcelain"), f"{head.branch}:refs/heads/{branch}", told, seconds)
+    if said.code == 0:
         vault.git.run("update-ref", tracking_ref(remote.name, branch), head.commit or "")
-    return taken
-
-
-def _pushed(vault: Vault, remote: Other, spec: str, told: Told, seconds: float) -> bool:
-    with _opened(vault, remote) as found:
-        from git.exc import CommandError
-
-        try:
-            rows = found.push(spec, progress=_progress(told), kill_after_timeout=seconds)
-        except CommandError as problem:
-            complaint = _complaint(problem)
-            if _was_raced(complaint):
-                return False
-            raise _failed("pushed to", remote.name, complaint) from None
-    told_of = " ".join(row.summary for row in rows) + " " + str(rows.error or "")
-    if rows.error is None and rows and not any(row.flags & row.ERROR for row in rows):
         return True
-    if _was_raced(told_of):
+    if _was_raced(said.printed + said.complaint):
         return False
-    raise _failed("pushed to", remote.name, told_of)
+    raise _failed("pushed to", remote.name, said)
+
+
+def _talk(vault: Vault, remote: Other, command: Sequence[str], spec: str, told: Told | None, seconds: float) -> Said:
+    settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+    progress = "--progress" if told else "--no-progress"
+    with vault.git.lent(remote.variables):
+        return talk(vault.git, (*settings, *command, progress, "--", remote.name, spec), seconds, told)
 
 
 def _was_raced(complaint: str) -> bool:
     return any(sign in complaint for sign in _RACED)
-
-
-@contextmanager
-def _opened(vault: Vault, remote: Other) -> Iterator[Remote]:
-    with vault.git.lent(remote.variables), open_repository(vault, _SETTINGS) as repo:
-        yield repo.remote(remote.name)
 
 
 def _silent(vault: Vault, own_ssh: bool) -> dict[str, str]:
@@ -167,29 +136,15 @@ def _silent(vault: Vault, own_ssh: bool) -> dict[str, str]:
     return given
 
 
-def _complaint(problem: Any) -> str:
-    return str(problem.stderr or problem)
-
-
-def _failed(did: str, remote: str, complaint: str) -> RemoteFailed:
-    lines = [line.strip().removeprefix("stderr:").strip(" '\"") for line in complaint.splitlines()]
+def _failed(did: str, remote: str, said: Said) -> RemoteFailed:
+    lines = [line.strip() for line in said.complaint.splitlines()]
     telling = [line for line in lines if line.startswith(("fatal:", "error:"))] or [line for line in lines if line]
     words = telling[0].removeprefix("fatal:").removeprefix("error:").strip(" .") if telling else "there was no answer"
-    if "Timeout" in complaint:
+    if said.code is None:
         words = "it took too long (sync.timeout_seconds)"
     hint = _UNREACHABLE
-    if any(sign in complaint for sign in ("Authentication failed", "could not read Username", "Permission denied")):
+    if any(
+        sign in said.complaint for sign in ("Authentication failed", "could not read Username", "Permission denied")
+    ):
         hint = "Nothing is asked here: set up a key or a credential helper for git, then run the command again."
     return RemoteFailed(f"{remote} could not be {did}: {words}.", hint)
-
-
-def _progress(told: Told) -> RemoteProgress:
-    from git import RemoteProgress
-
-    class Progress(RemoteProgress):
-        """git's progress, line by line, given on."""
-
-        def update(self, *_: Any) -> None:
-            told(self._cur_line or "")
-
-    return Progress()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from clawmem.vault.refs import refs_below
 from clawmem.vault.vault import Vault
 
 FOLDER = "refs/clawmem/rescue"
@@ -21,7 +22,7 @@ class Rescue(NamedTuple):
 def rescue_lines(vault: Vault, commit: str, now: datetime) -> Rescue:
     """How to remember a commit under the time and its name; the oldest beyond twenty are let go."""
     ref = f"{FOLDER}/{now:%Y%m%dT%H%M%SZ}-{commit[:12]}"
-    known = vault.git.run("for-each-ref", "--format=%(refname)", FOLDER).decode().split()
+    known = refs_below(vault.git_dir, FOLDER)
     stale = sorted({*known} - {ref})[: max(0, len({*known, ref}) - KEPT)]
     return Rescue(ref, f"update {ref} {commit}\n" + "".join(f"delete {one}\n" for one in stale))
 

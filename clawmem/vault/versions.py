@@ -81,12 +81,6 @@ def is_ancestor(vault: Vault, old: str, new: str) -> bool:
     return old == new or vault.git.try_run("merge-base", "--is-ancestor", old, new) is not None
 
 
-def apart(vault: Vault, one: str, other: str) -> tuple[int, int]:
-    """How many commits only the one history has, and how many only the other."""
-    mine, yours = vault.git.run("rev-list", "--left-right", "--count", f"{one}...{other}", "--").split()
-    return int(mine), int(yours)
-
-
 def count_between(vault: Vault, old: str | None, new: str) -> int:
     """How many commits lead to one commit and not to another."""
     return int(vault.git.run("rev-list", "--count", f"{old}..{new}" if old else new, "--"))

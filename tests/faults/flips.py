@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -9,9 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.channels import Filter
+from clawmem.index.channels import Filter, rows
+from clawmem.index.disputes import disputes
+from clawmem.index.graph import edges_at
+from clawmem.index.lookup import entity_names
 from clawmem.index.passages import page_lines
-from clawmem.index.refresh import rebuild
+from clawmem.index.refresh import answered, rebuild
+from clawmem.index.rivals import linked_as_contrary
+from clawmem.index.store import Index
 from clawmem.memory.doctor import Diagnosis, doctor
 from clawmem.memory.remember import remember
 from clawmem.model.caller import Caller
@@ -19,6 +25,8 @@ from clawmem.model.codec import fact_to_line
 from clawmem.model.draft import draft_from_record
 from clawmem.model.event import Event, event_to_line, parse_events, render_events
 from clawmem.model.fact import Fact
+from clawmem.model.proposal import Proposal, Target
+from clawmem.model.proposal_file import render_proposal
 from clawmem.serving.browse import list_facts, peek
 from clawmem.serving.recall import EVENTS, NOTES, recall
 from clawmem.vault.journal import record_access
@@ -40,6 +48,11 @@ NOTED = "".join(
         "Number 17 was seen again.",
         "A cello was heard.",
     )
+)
+ASKED = "Is the lamp of the lighthouse green?"
+HARBOUR: tuple[dict[str, Any], ...] = (
+    {"id": "fact_0000c0de", "fact": "The lamp is red.", "related_entities": ["projects/towage"]},
+    {"id": "fact_0000beef", "fact": "The lamp is lit.", "links": [{"type": "contradicts", "to": "fact_0000c0de"}]},
 )
 BIRDS = tuple(f"Bird number {number} was ringed near the lighthouse in {1980 + number}." for number in range(40))
 
@@ -64,8 +77,8 @@ class Outcome(NamedTuple):
 
 
 def prepare(vault: Vault) -> None:
-    """A vault with some of everything: facts in chains, events, packs and loose objects, an index, accesses to fold,
-    the note of a change whose process died after its commit."""
+    """A vault with some of everything: facts in chains and with links, events, an open question, packs and loose
+    objects, an index, accesses to fold, the note of a change whose process died after its commit."""
     lives = ("Jane lives in Oslo.", "Jane plays the cello.", "The lamp of the lighthouse is green.")
     keep(vault, *lives, entity="areas/people/jane")
     keep(vault, *BIRDS, entity="projects/birds")
@@ -74,6 +87,7 @@ def prepare(vault: Vault) -> None:
     ]
     (vault.root / f"ledger/{DAY}.jsonl").write_bytes(render_events(events))
     (vault.root / f"daily/{DAY}.md").write_text(f"# {DAY}\n\n{NOTED}")
+    _join(vault.root)
     keep(vault, "A first change takes the ledger and the note in.", entity="areas/general")
     keep_small(vault, 1)
     git(vault.root, vault.git.environment, "pack-refs", "--all")
@@ -87,6 +101,18 @@ def prepare(vault: Vault) -> None:
     paths = git(vault.root, vault.git.environment, "diff", "--name-only", "HEAD~1").split()
     subject = git(vault.root, vault.git.environment, "log", "-1", "--format=%s").strip()
     write_pending(vault, Pending(parent, tuple(paths), subject, ()))
+
+
+def _join(root: Path) -> None:
+    """Facts that point at things and at each other, and a question about one of them, written by hand."""
+    targets = (Target(HARBOUR[0]["id"], HARBOUR[0]["fact"]),)
+    asked = Proposal("prop_00000000", "conflict", ASKED, "two values", "2026-11-21", "retract", targets=targets)
+    for path, data in (
+        ("life/projects/harbour/items.json", json.dumps(HARBOUR).encode()),
+        ("review/prop_00000000.json", render_proposal(asked)),
+    ):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(data)
 
 
 def damages(root: Path, count: int, seed: int) -> Iterator[Damage]:
@@ -122,6 +148,7 @@ class Range:
         journal = self.root / ".git/clawmem/access.log"
         kept = journal.read_bytes()
         self._truth, self._found = self._served()
+        self._joined = self._found["joined"]
         self._said = _written(self.root)
         journal.write_bytes(kept)
         self._files = {path: path.read_bytes() for path in _files(self.root)}
@@ -184,7 +211,7 @@ class Range:
         except (ClawmemError, OSError) as problem:
             return f"refused: {problem}", False
         said = "" if served == self._truth else f"wrong: {_first_difference(self._truth, served)}"
-        known = {**self._truth["list"], **self._said}
+        known = {**self._truth["list"], **self._said, **self._joined}
         untrue = [one for answer in found.values() for one in answer.items() if known.get(one[0]) != one[1]]
         return f"wrong: {untrue[0]}" if untrue else said, found != self._found
 
@@ -197,7 +224,7 @@ class Range:
             for question in QUESTIONS
         }
         said = {f"{question} (said)": _said(vault, question) for question in QUESTIONS}
-        return {"list": listed, "show": shown}, {**facts, **said}
+        return {"list": listed, "show": shown}, {**facts, **said, "joined": answered(vault, _joined)}
 
     def _doctor(self) -> Diagnosis | str:
         try:
@@ -267,6 +294,18 @@ def _said(vault: Vault, question: str) -> dict[str, str]:
     found = recall(vault, question, _caller(), Filter(), 5, (EVENTS, NOTES))
     heard = {one.event.id: event_to_line(one.event) for one in found.heard}
     return {**heard, **{f"{one.path} {one.place} {one.day}": one.text for one in found.noted}}
+
+
+def _joined(index: Index) -> dict[str, str]:
+    """The names of all entities, the edges of a few nodes, the pairs of facts that contradict each other, and the
+    questions that wait, each said once more as it is."""
+    ids = [one["id"] for one in HARBOUR]
+    numbers = [n for (n,) in index.database.execute("SELECT n FROM fact ORDER BY n")]
+    facts = {n: one.fact.id for n, one in rows(index, numbers).items()}
+    edges = [edge for node in (*ids, "projects/harbour", "projects/towage") for edge in edges_at(index, node, Filter())]
+    told = [*entity_names(index), *edges, *disputes(index, ids).items()]
+    pairs = [tuple(facts[n] for n in pair) for pair in linked_as_contrary(index, [""], numbers)]
+    return {str(one): str(one) for one in (*told, *pairs)}
 
 
 def _written(root: Path) -> dict[str, str]:

@@ -64,8 +64,13 @@ def test_a_damage_of_each_telling_kind(vault: Vault) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [b"Jane lives in Oslo", b'Bird number 3 was ringed near the lighthouse in 1983."}', b"lighthouse lamp was cleaned"],
-    ids=["a fact", "an event", "a note"],
+    [
+        b"Jane lives in Oslo",
+        b'Bird number 3 was ringed near the lighthouse in 1983."}',
+        b"lighthouse lamp was cleaned",
+        b"Is the lamp of the lighthouse green?",
+    ],
+    ids=["a fact", "an event", "a note", "a question that waits"],
 )
 def test_a_word_altered_in_the_search_index(vault: Vault, text: bytes) -> None:
     """SQLite sees nothing wrong with it: the row's own seal does."""
@@ -78,3 +83,18 @@ def test_a_word_altered_in_the_search_index(vault: Vault, text: bytes) -> None:
     for place in places:
         outcome = field.strike(Damage(index.relative_to(vault.root.resolve()).as_posix(), place + 14, 0))
         assert outcome.kind == "repaired", outcome
+
+
+def test_a_name_altered_wherever_the_search_index_has_it(vault: Vault) -> None:
+    """What a fact points at stands in its line, in the table of edges, and in what finds an edge: whichever of them is
+    altered, the others tell, or it is missed and doctor says so."""
+    prepare(vault)
+    field = Range(Vault(vault.root, vault.git.environment))
+    for text in (b"projects/towage", b"contradicts"):
+        index = (vault.state / "index.sqlite").resolve()
+        data = index.read_bytes()
+        places = [at for at in range(len(data)) if data.startswith(text, at)]
+        assert len(places) >= 3
+        for place in places:
+            outcome = field.strike(Damage(index.relative_to(vault.root.resolve()).as_posix(), place + 4, 0))
+            assert outcome.kind in ("repaired", FOUND), (text, place, outcome)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from clawmem.index.channels import Filter
-from clawmem.index.graph import edges_at
-from clawmem.index.lookup import entities, known_as
+from clawmem.index.disputes import disputes
+from clawmem.index.graph import check_edges, edges_at
+from clawmem.index.lookup import broken_files, entities, entity_names, known_as
 from clawmem.index.notes import days_of, events_between, lines_of, newest_lines
 from clawmem.index.refresh import answered, open_index
+from clawmem.index.rivals import linked_as_contrary
 from clawmem.index.said import events, notes
 from clawmem.index.seals import RowDamaged, check_passages
 from clawmem.index.store import Index
+from clawmem.memory.doctor import doctor
+from clawmem.model.caller import Caller
 from clawmem.model.event import Event, render_events
+from clawmem.model.proposal import Proposal, Target
+from clawmem.model.proposal_file import render_proposal
 from clawmem.vault.vault import Vault
+from tests.conftest import NOW
 from tests.faults.scenarios import keep
 
 DAY = "2026-11-20"
@@ -96,3 +104,106 @@ def test_the_index_built_anew_is_whole(filled: Vault) -> None:
     again = open_index(filled)
     assert [one.title for one in entities(again)] == ["The Harbour"]
     again.close()
+
+
+CRANE, LAMP = "fact_0000c0de", "fact_0000beef"
+EDGES: dict[str, tuple[str, Read]] = {
+    "what a fact points at": (
+        "UPDATE edge SET target = 'projects/tug' WHERE kind = 'related'",
+        lambda index: edges_at(index, "projects/tug", Filter()),
+    ),
+    "how a fact points at another": (
+        "UPDATE edge SET kind = 'supports' WHERE kind = 'contradicts'",
+        lambda index: edges_at(index, LAMP, Filter()),
+    ),
+    "whose edge it is": (
+        f"UPDATE edge SET n = (SELECT n FROM fact WHERE id = '{LAMP}') WHERE kind = 'related'",
+        lambda index: edges_at(index, "projects/tow", Filter()),
+    ),
+    "an edge that nobody made": (
+        f"INSERT INTO edge SELECT n, 'contradicts', '{CRANE}' FROM fact WHERE id = '{LAMP}'",
+        lambda index: linked_as_contrary(index, [""], [row[0] for row in index.database.execute("SELECT n FROM fact")]),
+    ),
+}
+ROWS: dict[str, tuple[str, Read]] = {
+    "what a fact is about": (
+        f"UPDATE fact SET subject = 'quay' WHERE id = '{LAMP}'",
+        lambda index: edges_at(index, "areas/harbour", Filter()),
+    ),
+    "the id of a fact": (
+        f"UPDATE fact SET id = 'fact_0000beee' WHERE id = '{LAMP}'",
+        lambda index: edges_at(index, "fact_0000beee", Filter()),
+    ),
+    "the place of a fact": (f"UPDATE fact SET entity = 'projects/lanp' WHERE id = '{LAMP}'", entity_names),
+    "the name of an entity": ("UPDATE entity SET name = 'areas/harbous' WHERE name = 'areas/harbour'", entity_names),
+    "what a person is asked": ("UPDATE dispute SET says = 'No.'", lambda index: disputes(index, [LAMP])),
+    "about what a person is asked": (
+        f"UPDATE dispute SET target = '{CRANE}'",
+        lambda index: disputes(index, [LAMP, CRANE]),
+    ),
+    "which proposal asks": (
+        "UPDATE dispute SET path = 'review/prop_11111111.json'",
+        lambda index: disputes(index, [LAMP]),
+    ),
+    "what is wrong with a file": ("UPDATE broken SET problem = 'Nothing.'", broken_files),
+}
+
+
+@pytest.fixture
+def joined(filled: Vault) -> Vault:
+    """Facts that point at things and at each other, a question about one of them, and a file that cannot be read."""
+    lamp = {"id": LAMP, "fact": "The lamp is green.", "subject": "the lamp"}
+    links = [{"type": "contradicts", "to": LAMP}]
+    crane = {"id": CRANE, "fact": "The lamp is red.", "related_entities": ["projects/tow"], "links": links}
+    for place, record in (("projects/lamp", lamp), ("projects/crane", crane)):
+        folder = filled.root / "life" / place
+        folder.mkdir()
+        (folder / "items.json").write_text(json.dumps([record]))
+    targets = (Target(LAMP, "The lamp is green."),)
+    asked = Proposal(
+        "prop_00000000", "conflict", "Is it green?", "two values", "2026-11-21", "retract", targets=targets
+    )
+    (filled.root / "review").mkdir(exist_ok=True)
+    (filled.root / "review/prop_00000000.json").write_bytes(render_proposal(asked))
+    broken = filled.root / "life/projects/broken"
+    broken.mkdir()
+    (broken / "items.json").write_text("[\n")
+    filled.git.run("add", "-A")
+    filled.git.run("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-qm", "by hand")
+    return Vault(filled.root, filled.git.environment)
+
+
+def _caller() -> Caller:
+    return Caller(NOW, lambda size: b"7" * size)
+
+
+@pytest.mark.parametrize("what", [*EDGES, *ROWS])
+def test_no_byte_of_the_graph_or_of_names_and_questions_is_told_as_truth(joined: Vault, what: str) -> None:
+    alter, read = {**EDGES, **ROWS}[what]
+    index = open_index(joined)
+    truth = read(index)
+    with index.writing():
+        assert index.database.execute(alter).rowcount == 1
+    with pytest.raises(RowDamaged):
+        read(index)
+    if what in EDGES:
+        with pytest.raises(RowDamaged):
+            check_edges(index)
+    index.close()
+    found = [one for one in doctor(joined, _caller(), full="fact" in what).problems if one.check == "index"]
+    assert [one.severity for one in found] == ["error"], found
+    assert answered(joined, read) == truth
+    assert not [one for one in doctor(joined, _caller()).problems if one.check == "index"]
+
+
+def test_an_edge_that_is_gone_is_found_by_doctor(joined: Vault) -> None:
+    index = open_index(joined)
+    with index.writing():
+        assert index.database.execute("DELETE FROM edge WHERE kind = 'related'").rowcount == 1
+    index.close()
+    (found,) = (one for one in doctor(joined, _caller()).problems if one.check == "index")
+    assert "edges of row" in found.message
+    doctor(joined, _caller(), fix=True)
+    assert [one.relation for one in answered(joined, lambda index: edges_at(index, "projects/tow", Filter()))] == [
+        "related"
+    ]

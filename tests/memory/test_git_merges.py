@@ -359,6 +359,24 @@ def test_an_agent_with_few_rights_completes_a_merge_for_the_vault(machines: list
     assert other.git("log", "--format=%s").count("complete(vault)") == 1
 
 
+def test_an_agent_with_few_rights_syncs_for_the_vault(
+    tmp_path: Path, environment: dict[str, str], clawmem: Command
+) -> None:
+    one, other, third = make_machines(tmp_path, environment, 3)
+    change_setting(one.vault, one.caller, "agents.guest.write", "own")
+    for machine in (one, other, third):
+        machine.sync()
+    learn(one, "Lyon")
+    one.sync()
+    learn(other, "Bergen")
+    assert pull(other).returncode == 0
+    other.git("push", "-q", "origin", "main")
+    done = clawmem("sync", "--agent", "guest", cwd=third.root)
+    assert (done.code, "not completed" in done.err) == (0, False), done.err
+    assert len(read_proposals(third.vault).open) == 1
+    assert third.git("log", "--format=%s").count("complete(vault)") == 1
+
+
 def test_what_was_in_the_way_is_tried_again_by_the_next_command(machines: list[Machine]) -> None:
     one, other = machines
     learn(one, "Lyon")
@@ -375,6 +393,33 @@ def test_what_was_in_the_way_is_tried_again_by_the_next_command(machines: list[M
     assert "complete(vault)" not in other.git("log", "--format=%s")
     other.keep("Out of the way.")
     assert len(read_proposals(other.vault).open) == 1
+
+
+def test_what_was_in_the_way_of_a_sync_is_tried_again_by_the_next_command(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    one, other, third = make_machines(tmp_path, environment, 3)
+    for machine in (one, other):
+        machine.sync()
+    learn(one, "Lyon")
+    one.sync()
+    learn(other, "Bergen")
+    assert pull(other).returncode == 0
+    other.git("push", "-q", "origin", "main")
+    review = third.root / "review"
+    moved = review.rename(third.root / "moved") if review.exists() else None
+    review.write_text("A file where a folder should be.\n")
+    assert any("not completed" in notice for notice in third.sync().notices)
+    assert len(remembered(third, "Still in the way.").notices) >= 1
+    review.unlink()
+    if moved is not None:
+        moved.rename(review)
+    assert "complete(vault)" not in third.git("log", "--format=%s")
+    third.keep("Out of the way.")
+    assert len(read_proposals(third.vault).open) == 1
+    third.keep("Nothing is left to complete.")
+    assert third.git("log", "--format=%s").count("complete(vault)") == 1
+    assert not (third.vault.state / "merges-left").exists()
 
 
 def remembered(machine: Machine, text: str) -> Remembered:

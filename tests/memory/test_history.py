@@ -146,10 +146,11 @@ def test_a_shallow_clone_says_once_that_its_history_is_cut_off(vault: Vault, cal
     for about in (None, one, "areas/people/jane"):
         told = log(clone, about, caller, EVERYTHING)
         assert [one for one in told.notices if "shallow" in one] == [
-            "the history is cut off: in this shallow clone the first commit seems to have made all that is older;"
+            "the history is cut off: this shallow clone does not have what was before its first commit;"
             " `git fetch --unshallow` brings the rest"
         ]
         assert log(vault, about, caller, EVERYTHING).notices == ()
+    assert log(clone, one, caller, EVERYTHING).entries == ()
     assert len(why(clone, one).notices) == 1
     assert why(vault, one).notices == ()
     assert list_facts(clone, caller, Filter()).notices == ()

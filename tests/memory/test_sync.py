@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.errors import InvalidInput, Locked, NeedsPerson, NotFound, Refused, RemoteFailed, Unreadable
+from clawmem.errors import (
+    HistoryRewritten,
+    InvalidInput,
+    Locked,
+    NeedsPerson,
+    NotFound,
+    Refused,
+    RemoteFailed,
+    Unreadable,
+)
+from clawmem.index.store import index_path, open_store
 from clawmem.memory.configure import change_setting
 from clawmem.memory.entities import move_entity
 from clawmem.memory.proposals import read_proposals
@@ -23,6 +33,7 @@ from clawmem.vault.birth import create_vault
 from clawmem.vault.rescue import KEPT
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_sound, assert_whole, git
+from tests.index.contents import assert_equal_to_a_rebuild
 from tests.memory.machines import Machine, make_hub, make_machines
 
 JANE = "areas/people/jane"
@@ -286,6 +297,36 @@ def test_edits_by_hand_are_taken_in_first(machines: list[Machine]) -> None:
     assert_alike(one, other)
 
 
+def assert_index_followed(machine: Machine) -> None:
+    """The index was left at HEAD, and says what a new one would."""
+    index = open_store(machine.vault)
+    assert index is not None and index.head() == machine.head()
+    assert_equal_to_a_rebuild(machine.vault, index)
+
+
+def test_the_index_has_followed_whatever_came_in(machines: list[Machine]) -> None:
+    one, other = machines
+    (boat,) = one.keep("The boat is red.", entity="projects/boat")
+    one.write("daily/2026-11-20.md", "# 2026-11-20\n\n- 09:30 We sailed.\n")
+    assert one.sync().pushed
+    assert [taken.how for taken in other.sync().taken] == ["fast-forward"]
+    assert_index_followed(other)
+    move_entity(one.vault, JANE, "archives/jane", one.caller)
+    replace(one, boat.id, "The boat is blue.")
+    one.sync()
+    other.keep("Jane has a cat.", entity=JANE)
+    # An edit by hand, and an index that does not know of it: git tells it what changed.
+    other.write("wiki/ropes.md", "# Ropes\n\nA bowline holds.\n")
+    assert [taken.how for taken in other.sync().taken] == ["merge"]
+    assert_index_followed(other)
+    index_path(other.vault).write_bytes(b"nonsense")
+    one.sync()
+    one.keep("The lamp is green.")
+    one.sync()
+    other.sync()
+    assert_index_followed(other)
+
+
 def test_an_unreadable_edit_stops_only_a_merge_that_would_overwrite_it(machines: list[Machine]) -> None:
     one, other = machines
     one.keep("Jane has a cat.", entity=JANE)
@@ -440,6 +481,19 @@ def test_a_rewritten_history_is_not_brought_back_by_itself(machines: list[Machin
     assert other.head() == before
     other.sync(Wanted(allow_rewritten=True))
     assert "The boat is red." in other.standing()
+
+
+@pytest.mark.parametrize("setting", ["fetch.showForcedUpdates=false", "fetch.output=compact"])
+def test_a_rewritten_history_is_seen_whatever_a_persons_own_git_is_told(machines: list[Machine], setting: str) -> None:
+    one, other = machines
+    one.keep("The password is secret.")
+    one.sync()
+    other.sync()
+    one.git("reset", "-q", "--hard", "HEAD~1")
+    one.git("push", "-q", "--force", "origin", "main")
+    other.git("config", "--global", *setting.split("="))
+    with pytest.raises(HistoryRewritten, match="no longer has commits"):
+        other.sync()
 
 
 def test_unusual_states_of_the_clone(machines: list[Machine]) -> None:

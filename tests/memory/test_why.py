@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -107,3 +108,49 @@ def test_a_fact_of_anothers_workspace_is_shown_with_accesses_not_folded_yet(vaul
 def test_an_unknown_id_is_not_found(vault: Vault) -> None:
     with pytest.raises(NotFound):
         why(vault, "fact_ffffffff")
+
+
+def shallow(vault: Vault, place: Path, depth: int) -> Vault:
+    """A clone with the newest commits only."""
+    vault.git.run("clone", "--quiet", f"--depth={depth}", f"file://{vault.root}", str(place))
+    return Vault(place, vault.git.environment)
+
+
+def test_a_shallow_clone_does_not_name_its_first_commit_as_the_one_that_recorded(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    old = keep(vault, caller, "Jane lives in Paris.")
+    (vault.root / "daily/2026-11-20.md").write_text("# 2026-11-20\n\n- A walk.\n")
+    edited = keep(vault, caller, "Jane likes tea.")  # the edit by hand, which names no fact, comes before it
+    newest = supersede(vault, old, draft(caller, "Jane lives in Oslo."), caller).facts[0].fact.id
+    recorded = why(vault, old).recorded
+    assert recorded is not None and recorded.op == "remember"
+    clone = shallow(vault, tmp_path / "three", 3)
+    first = clone.git.run("rev-list", "--max-parents=0", "HEAD").decode().strip()
+    told = why(clone, old)
+    assert told.recorded is None and told.begins is not None
+    assert (told.begins.commit, told.begins.op) == (first, "edit")
+    assert [entry.op for entry in told.history] == ["supersede"]
+    assert [(link.recorded and link.recorded.op, link.begins is None) for link in told.chain] == [
+        (None, False),
+        ("supersede", True),
+    ]
+    for fact, op in ((edited, "remember"), (newest, "supersede")):
+        whole = why(clone, fact)
+        assert whole.recorded == why(vault, fact).recorded and whole.begins is None
+        assert whole.recorded is not None and whole.recorded.op == op
+
+
+def test_what_a_shallow_clone_begins_with_was_recorded_then_or_before(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    one = keep(vault, caller, "Jane lives in Paris.")
+    newest = supersede(vault, one, draft(caller, "Jane lives in Oslo."), caller).facts[0].fact.id
+    clone = shallow(vault, tmp_path / "one", 1)
+    for fact in (one, newest):
+        told = why(clone, fact)
+        assert told.recorded is None and told.begins is not None
+        assert told.begins.commit == clone.head().commit
+        assert [entry.op for entry in told.history] == ["supersede"]
+    clone.git.run("fetch", "--quiet", "--unshallow")
+    assert why(clone, one) == why(vault, one)

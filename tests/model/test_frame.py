@@ -32,7 +32,8 @@ def test_the_frame_of_every_section_is_exact(count: Callable[[str], int]) -> Non
     parts = [frame.opening(), frame.closing(), frame.heading("2026-11-22"), *map(frame.title, TITLES)]
     for tier in ("hot", "warm", "cold"):
         parts += [frame.remark(name, 12345, f"clawmem list --tier {tier}") for name in TITLES]
-    for part in (*parts, frame.remark_on_all(7, "clawmem list")):
+    parts += [frame.remark(frame.SUMMARIES, 12345, "clawmem entity show NAME"), frame.remark_on_all(7, "clawmem list")]
+    for part in parts:
         assert part.exact, part
         assert part.tokens == count(part.text)
 

@@ -15,6 +15,7 @@ from clawmem.memory.remember import remember
 from clawmem.model.caller import Caller
 from clawmem.model.draft import draft_from_record
 from clawmem.model.transcript import Message
+from clawmem.serving.context import context
 from clawmem.serving.recall import EVENTS, FACTS, NOTES, WHERE, Recalled, recall
 from clawmem.vault.vault import Vault
 
@@ -87,6 +88,21 @@ def test_an_agents_notes_are_its_own(told: Vault, caller: Caller) -> None:
     note(told, "the mill costs too much", agent)
     assert len(ask(told, agent, "mill", NOTES).noted) == 2
     assert len(ask(told, caller, "mill", NOTES).noted) == 1
+
+
+def test_what_an_agent_noted_stays_its_own_as_an_event(told: Vault, caller: Caller) -> None:
+    agent = caller._replace(agent="finance")
+    note(told, "the mill costs too much", agent)
+    ingest(told, [Message(1, "user", "the mill is loud", "2026-03-05T10:00:00Z")], agent, "chat")
+    ingest_notes(told, caller)
+    assert "the mill costs too much" in texts(ask(told, agent, "mill", EVENTS))
+    for_all = texts(ask(told, caller, "mill", EVENTS))
+    assert "the mill costs too much" not in for_all
+    # Whoever took it in: it was said to all.
+    assert {"the mill is loud", "the mill is being painted"} <= set(for_all)
+    day = f"what happened on {caller.now:%Y-%m-%d}?"
+    assert "the mill costs too much" in context(told, agent, 2_000, day).text
+    assert "the mill costs too much" not in context(told, caller, 2_000, day).text
 
 
 def test_what_came_out_of_the_memory_is_no_answer(vault: Vault, caller: Caller) -> None:

@@ -1,4 +1,4 @@
-"""Four clones of fifty writes each, and six hundred killed syncs, for `make soak`."""
+"""Four clones of fifty writes each, and 750 killed syncs, for `make soak`."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def test_four_clones_of_fifty_writes_each(tmp_path: Path, environment: dict[str,
     meet_at_once(tmp_path, environment, 4, 50)
 
 
-def test_sync_is_killed_600_times(tmp_path: Path, environment: dict[str, str]) -> None:
-    assert kill_sync(tmp_path, environment, 600).killed == 600
+def test_sync_is_killed_750_times(tmp_path: Path, environment: dict[str, str]) -> None:
+    assert kill_sync(tmp_path, environment, 750).killed == 750

@@ -12,6 +12,7 @@ import pytest
 
 from clawmem.errors import Locked, StorageFailed
 from clawmem.vault.git import Git
+from clawmem.vault.stale import clear_ref_locks, ref_locks
 from clawmem.vault.transaction import transaction
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
@@ -79,6 +80,48 @@ def test_a_program_that_is_no_git_but_has_the_lock_open_is_respected(vault: Vaul
         other.kill()
     keep(vault, "Afterwards.")
     assert not lock.exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["refs/clawmem/remote/origin/main.lock", "refs/remotes/origin/main.lock", "config.lock"]
+)
+def test_a_lock_of_a_remotes_ref_that_a_killed_git_left_is_removed_aloud(
+    vault: Vault, environment: dict[str, str], name: str
+) -> None:
+    lock = vault.git_dir / name
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    # A git is killed while it holds the lock: nobody is left who would remove it.
+    dying = subprocess.Popen(["sh", "-c", f": >'{lock}'; exec sleep 30"], cwd=vault.root)
+    while not lock.exists():
+        time.sleep(0.01)
+    dying.kill()
+    dying.wait()
+    (vault.git_dir / "refs/heads/kept").write_text(commits(vault.root, environment)[0] + "\n")
+    assert ref_locks(vault) == [lock]
+    assert clear_ref_locks(vault) == [f"removed {lock.name}, left behind by a git process that was killed"]
+    assert not lock.exists() and (vault.git_dir / "refs/heads/kept").exists()
+    assert clear_ref_locks(vault) == []
+
+
+def test_a_lock_of_a_remotes_ref_that_a_living_git_holds_stays(vault: Vault, environment: dict[str, str]) -> None:
+    lock = vault.git_dir / "refs/clawmem/remote/origin/main.lock"
+    head = git(vault.root, environment, "rev-parse", "HEAD").strip()
+    command = ["git", "update-ref", "--stdin"]
+    with subprocess.Popen(
+        command, cwd=vault.root, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as living:
+        assert living.stdin is not None and living.stdout is not None
+        # Prepared, it holds the lock until it is told to commit.
+        living.stdin.write(f"start\nupdate refs/clawmem/remote/origin/main {head}\nprepare\n".encode())
+        living.stdin.flush()
+        assert [living.stdout.readline() for _ in range(2)] == [b"start: ok\n", b"prepare: ok\n"]
+        assert ref_locks(vault) == [lock]
+        with pytest.raises(Locked, match=r"holds main\.lock"):
+            clear_ref_locks(vault)
+        assert lock.exists()
+        living.communicate(b"commit\n")
+    assert living.returncode == 0 and clear_ref_locks(vault) == []
+    assert git(vault.root, environment, "rev-parse", "refs/clawmem/remote/origin/main").strip() == head
 
 
 def test_a_git_that_takes_the_index_after_the_commit_costs_nothing(vault: Vault, environment: dict[str, str]) -> None:

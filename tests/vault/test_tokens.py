@@ -73,6 +73,7 @@ def test_a_damaged_vocabulary_is_not_used_and_not_deleted(tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("no_network")
 def test_litellms_copy_comes_first_and_litellm_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "litellm", raising=False)
     package = tmp_path / "litellm"
     path = _vocabulary(package / "litellm_core_utils" / "tokenizers" / CACHED)
     (package / "__init__.py").write_text("raise AssertionError('it was imported')\n")

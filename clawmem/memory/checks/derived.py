@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.comparison import difference, index_of
-from clawmem.index.lookup import all_facts
+from clawmem.index.graph import check_edges
 from clawmem.index.refresh import open_index
 from clawmem.index.seals import check_passages, check_total
 from clawmem.index.store import Index, index_path, open_store
@@ -90,8 +90,7 @@ def index_problems(vault: Vault, expected: Expected, full: bool) -> Iterator[Pro
 
 
 def _check_seals(index: Index) -> None:
-    for _ in all_facts(index):
-        pass  # reading a row holds it against its seal
+    check_edges(index)  # which reads every fact, and holds it against its seal
     check_total(index.database)
     check_passages(index.database)
 

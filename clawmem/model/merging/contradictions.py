@@ -14,7 +14,7 @@ from clawmem.model.merging.policy import NEWEST, OURS, VALUES, Conflict, Policy
 from clawmem.model.merging.rivals import crown, question
 from clawmem.model.merging.shelves import Shelved
 from clawmem.model.proposal import Proposal
-from clawmem.model.text import normal
+from clawmem.model.text import all_of, normal
 from clawmem.model.trust import is_low
 
 _WHY = "two machines learned different values"
@@ -84,8 +84,9 @@ def settle_values(facts: Facts, found: Contradiction, policy: Policy) -> Conflic
     what = f"{latest.fact.subject} has several values of {latest.fact.predicate}"
     winner = _winner(facts, found, policy)
     if winner is None:
-        standing = " and ".join(one for one in found.all if one in found.mine or one in found.yours)
-        return Conflict(VALUES, latest.path, latest.fact.id, f"{what}: {standing}, which all stand")
+        standing = [one for one in found.all if one in found.mine or one in found.yours]
+        words = f"{' and '.join(standing)}, which {all_of(len(standing))} stand"
+        return Conflict(VALUES, latest.path, latest.fact.id, f"{what}: {words}")
     others = found.yours if winner.id in found.mine else found.mine
     losers = [facts[one].fact for one in others if _differ(facts[one].fact, winner)]
     path = facts[winner.id].path
@@ -115,5 +116,6 @@ def question_of(conflict: Conflict, found: Contradiction, facts: Mapping[str, Sh
         return None
     latest = max((one for one in standing if one.id in new), key=_age)
     others = [one for one in standing if one.id != latest.id]
-    why = f"Two machines learned different values of {latest.predicate}; all stand until this is decided."
+    stand = f"{all_of(len(standing))} stand until this is decided"
+    why = f"Two machines learned different values of {latest.predicate}; {stand}."
     return question(conflict, (*others, latest), why, name_of_path(facts[latest.id].path))

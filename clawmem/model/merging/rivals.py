@@ -14,6 +14,7 @@ from clawmem.model.merging.fields import merged_links
 from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, VALUES, WORDING, Conflict, Policy
 from clawmem.model.merging.shelves import Shelved
 from clawmem.model.proposal import PREFIX, SUPERSEDE, Proposal, Target
+from clawmem.model.text import all_of
 from clawmem.model.trust import is_low
 
 _WHY = "two machines replaced the same fact"
@@ -49,7 +50,8 @@ def settle_contest(facts: Facts, contest: Contest, policy: Policy) -> Conflict |
     words = " and ".join(one.id for one in standing)
     winner = _winner(facts, contest, standing, policy)
     if winner is None:
-        return Conflict(SUCCESSORS, fact.path, contest.fact, f"{contest.fact} was replaced by {words}, which all stand")
+        stand = f"which {all_of(len(standing))} stand"
+        return Conflict(SUCCESSORS, fact.path, contest.fact, f"{contest.fact} was replaced by {words}, {stand}")
     crown(facts, winner, [one for one in standing if one.id != winner.id], _WHY)
     return Conflict(
         SUCCESSORS,

@@ -1,0 +1,65 @@
+"""Taking in what other machines learned: by moving forward to it, or by a merge; where the branch was is kept first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from clawmem.index.refresh import Step
+from clawmem.memory.merge_words import OP, merge_change
+from clawmem.memory.merging import Plan, plan_merge, policy_for
+from clawmem.memory.relation import Relation
+from clawmem.model.caller import Caller
+from clawmem.model.change import subject_line
+from clawmem.model.text import counted
+from clawmem.vault.joining import DROP_JOINED, advance, write_merge
+from clawmem.vault.rescue import Rescue, rescue_lines
+from clawmem.vault.transaction import Transaction
+from clawmem.vault.vault import Vault
+
+
+def planned(vault: Vault, commits: tuple[str, str], conflict: str, apart: Relation) -> Plan:
+    """How two commits, this machine's and the other's, would be merged by a policy."""
+    return plan_merge(vault, commits, policy_for(vault, conflict, *commits), apart.common)
+
+
+class Joined(NamedTuple):
+    """Where the branch is now, the ref that tells where it was, and for the index what has changed (None where that is
+    much)."""
+
+    commit: str
+    rescue: str
+    step: Step | None
+
+
+def move_forward(started: Transaction, caller: Caller, head: str, tip: str, received: int) -> Joined:
+    """Take in commits that build on what is here."""
+    rescue = rescue_lines(started.vault, head, caller.now)
+    subject = subject_line(OP, "vault", f"took in {counted(received, 'change')}")
+    return _joined(head, tip, rescue, advance(started, tip, subject, rescue.lines))
+
+
+def join(
+    started: Transaction, caller: Caller, remote: str, commits: tuple[str, str], apart: Relation, plan: Plan
+) -> Joined:
+    """Make the merge that was planned and move the branch to it."""
+    vault, (head, _) = started.vault, commits
+    words = f"{counted(apart.received, 'change')} from {remote} joined with {apart.own} made here"
+    change = merge_change(caller, plan, words, apart.news.subjects)
+    commit = write_merge(vault, commits, change, plan.entries, int(caller.now.timestamp()))
+    rescue = rescue_lines(vault, head, caller.now)
+    return _joined(head, commit, rescue, advance(started, commit, change.subject, rescue.lines + DROP_JOINED))
+
+
+def _joined(head: str, commit: str, rescue: Rescue, changed: Mapping[str, bytes | None] | None) -> Joined:
+    return Joined(commit, rescue.ref, None if changed is None else Step(head, commit, changed))
+
+
+def make_anew(vault: Vault, caller: Caller, plan: Plan) -> None:
+    """Generated parts that both sides had rewritten are made anew, of the facts as they are now."""
+    from clawmem.memory import curated, summaries  # few merges meet them
+
+    if any(path.endswith(("/summary.md", "/index.md")) for path in plan.merged.stale):
+        summaries.refresh_summaries(vault, caller)
+    if curated.PATH in plan.merged.stale:
+        curated.refresh_memory(vault, caller)

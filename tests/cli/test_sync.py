@@ -1,0 +1,92 @@
+"""`clawmem sync` as a process: what it shows to whom, and how many gits it starts."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.memory.machines import Machine, make_machines
+
+
+@pytest.fixture
+def machines(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
+    """Two clones of one vault."""
+    return make_machines(tmp_path, environment)
+
+
+def on_a_terminal(machine: Machine, *options: str) -> tuple[str, str]:
+    """What a sync whose errors go to a terminal says, and what it shows there."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "clawmem", "sync", *options]
+    with subprocess.Popen(
+        command, cwd=machine.root, env=machine.environment, stdout=subprocess.PIPE, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:
+            pass  # how a terminal says that nobody writes to it any more
+        said = process.communicate(timeout=60)[0].decode()
+    os.close(ours)
+    assert process.returncode == 0, shown
+    return said, shown.decode()
+
+
+def test_progress_is_shown_on_a_terminal_alone(machines: list[Machine]) -> None:
+    one, _ = machines
+    one.keep("The boat is red.")
+    said, shown = on_a_terminal(one)
+    assert said == "given: 1 change to origin/main\n"
+    assert "\r\x1b[KWriting objects: 100%" in shown and shown.endswith("\r\x1b[K")
+    one.keep("The lamp is green.")
+    assert on_a_terminal(one, "--quiet") == ("given: 1 change to origin/main\n", "")
+
+
+def gits(machine: Machine, folder: Path) -> list[str]:
+    """The git commands that one sync starts itself, in their order."""
+    real = shutil.which("git", path=machine.environment["PATH"])
+    log, stub = folder / "log", folder / "bin" / "git"
+    stub.parent.mkdir(exist_ok=True)
+    stub.write_text(f"#!/bin/sh\necho \"$@\" >>'{log}'\nexec '{real}' \"$@\"\n")
+    stub.chmod(0o755)
+    log.write_text("")
+    watched: Mapping[str, str] = {**machine.environment, "PATH": f"{stub.parent}:{machine.environment['PATH']}"}
+    done = subprocess.run([sys.executable, "-m", "clawmem", "sync"], cwd=machine.root, env=watched, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return [_command(line) for line in log.read_text().splitlines()]
+
+
+def _command(line: str) -> str:
+    words = iter(line.split())
+    for word in words:
+        if word != "-c":
+            return word
+        next(words)
+    return ""
+
+
+def test_no_git_is_started_whose_answer_is_known(machines: list[Machine], tmp_path: Path) -> None:
+    one, other = machines
+    other.keep("The index is built.")
+    for machine in (other, one):
+        machine.sync()
+    start = ["config", "fetch", "status"]
+    assert gits(one, tmp_path) == start
+    one.keep("The boat is red.")
+    assert gits(one, tmp_path) == [*start, "log", "push", "update-ref"]
+    move = ["diff-tree", "cat-file", "update-ref", "update-index"]
+    assert gits(other, tmp_path) == [*start, "log", *move]
+    one.keep("The lamp is green.")
+    one.sync()
+    other.keep("The cat is grey.")
+    plan = ["log", "diff-tree", "diff-tree", "cat-file", "fast-import"]
+    assert gits(other, tmp_path) == [*start, *plan, *move, "push", "update-ref"]
