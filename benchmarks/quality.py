@@ -25,9 +25,10 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clawmem.learning.corrections import CATEGORY, settled
 from clawmem.learning.entities import Titles, place
 from clawmem.learning.gate import judge
-from clawmem.learning.reconcile import MERGE, NOOP, RETRACT, UPDATE, reconcile
+from clawmem.learning.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
 from clawmem.learning.rules import extract
 from clawmem.model.catalog import Catalog, catalog_from_mapping
 from clawmem.model.event import Event
@@ -189,7 +190,7 @@ class _Memory:
         """Learn from one turn; the decision that weighed most."""
         event = _event({**self.case, "role": "user", "said_at": said_at}, text)
         outcomes = [self._decide(one) for one in extract(event, self.catalog, tuple(self.case["speakers"]))]
-        return next((one for one in (RETRACT, UPDATE, MERGE, NOOP, "add") if one in outcomes), "nothing")
+        return next((one for one in (RETRACT, UPDATE, MERGE, "proposed", NOOP, "add") if one in outcomes), "nothing")
 
     def retired(self) -> list[Fact]:
         """The facts that no longer stand."""
@@ -201,9 +202,16 @@ class _Memory:
         return all(_holds(after.fact, word) for word in news)
 
     def _decide(self, proposition: Proposition) -> str:
-        subject = normal(proposition.subject or "")
-        known = [fact for fact in self.facts.values() if normal(fact.subject or "") == subject]
-        decision = reconcile(proposition, known, self.catalog)
+        if proposition.category == CATEGORY:
+            found = settled(proposition, self.facts.values())
+            if found is None:
+                return "refused"
+            proposition, decision = found
+            known = list(self.facts.values())
+        else:
+            about = {normal(proposition.subject or ""), normal(f"the {proposition.scope}")}
+            known = [fact for fact in self.facts.values() if normal(fact.subject or "") in about]
+            decision = reconcile(proposition, known, self.catalog)
         if decision.outcome == NOOP and decision.targets:
             return NOOP
         verdict = judge(proposition, known, lambda text: "secret" if find_secret(text) else None)
@@ -211,6 +219,8 @@ class _Memory:
             return NOOP if verdict.duplicate_of else "refused"
         if place(proposition, self.titles).entity is None:
             return "noted"
+        if decision.outcome == ADD and decision.contradicts:
+            return "proposed"
         fact = self._add(
             proposition.statement,
             proposition.subject,

@@ -9,11 +9,12 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
+from clawmem.learning.dating import beginning, without_value_as_beginning
 from clawmem.learning.gate import content_words
 from clawmem.learning.pieces import Piece
 from clawmem.learning.predicates import predicate_name
-from clawmem.learning.relative_dates import find_dates
-from clawmem.learning.rules import THE_USER
+from clawmem.learning.relative_dates import Found, find_dates
+from clawmem.learning.triples import THE_USER
 from clawmem.model.catalog import Catalog, canonical
 from clawmem.model.proposition import Hint, Proposition
 from clawmem.model.text import check_statement, normal, one_line
@@ -120,7 +121,7 @@ def _proposition(fact: Mapping[str, Any], piece: Piece, before: Sequence[Piece],
         raise _Drop("no fact of an assistant's")
     subject, value = _subject(fact, piece), one_line(fact["object"])[:300] or None
     predicate = _predicate(fact["predicate"], catalog) if piece.role == "user" else None
-    return Proposition(
+    found = Proposition(
         statement=words,
         event_id=piece.event.id,
         span=(start, start + len(quote)),
@@ -132,13 +133,14 @@ def _proposition(fact: Mapping[str, Any], piece: Piece, before: Sequence[Piece],
         category=category,
         confidence=_share(fact["confidence"]),
         importance=_share(fact["importance"]),
-        valid_from=_day(fact, quote, piece),
+        valid_from=_day(fact, quote, piece, category),
         entity_hints=_hints(fact, piece, subject, before),
         trust="external" if piece.orders else _TRUST[piece.role],
         ended=fact["ended"] and piece.role == "user",
         former=(one_line(fact["former"] or "") or None) if piece.role == "user" else None,
         said_at=piece.event.timestamp,
     )
+    return without_value_as_beginning(found, catalog)
 
 
 def _evidence(fact: Mapping[str, Any], piece: Piece) -> tuple[str, int]:
@@ -208,19 +210,23 @@ def _share(value: float) -> float:
     return round(min(1.0, max(0.0, float(value))), 2)
 
 
-def _day(fact: Mapping[str, Any], quote: str, piece: Piece) -> str | None:
+def _day(fact: Mapping[str, Any], quote: str, piece: Piece, category: str) -> str | None:
     """The day it became true: the one the rules read in the quote, else the model's where it is one."""
     try:
         said = date.fromisoformat(piece.event.timestamp[:10])
     except ValueError:
         return None
-    found = next((one.day for one in find_dates(quote, said) if one.day), None)
+    dates = find_dates(quote, said)
+    found = beginning(dates, category, said)
     if found or (piece.role == "user" and (fact["ended"] or fact["former"]) and not fact["valid_from"]):
         return found or said.isoformat()
     try:
-        return date.fromisoformat(fact["valid_from"] or "").isoformat()
+        day = date.fromisoformat(fact["valid_from"] or "").isoformat()
     except ValueError:
         return None
+    # What the quote calls due or to come has not begun on that day because a model says so.
+    read = [one for one in dates if one.day == day]
+    return beginning(read or (Found(0, 0, day, "", False),), category, said)
 
 
 def _hints(fact: Mapping[str, Any], piece: Piece, subject: str, before: Sequence[Piece]) -> tuple[Hint, ...]:

@@ -14,8 +14,8 @@ KEPT = frozenset((ADDED, UPDATED, MERGED, RETRACTED))
 
 
 class Candidate(NamedTuple):
-    """One proposition's fate. `gate` is the step that decided: evidence, limit, secrets, trust, utility, durability,
-    duplication, reconcile, placement or review; `proposal` is the id of what waits for a person."""
+    """One proposition's fate. `gate` is the step that decided: evidence, statement, limit, secrets, trust, utility,
+    durability, duplication, reconcile, placement or review; `proposal` is the id of what waits for a person."""
 
     proposition: Proposition
     outcome: str

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.learning import rules
+from clawmem.learning.injection import as_trusted
 from clawmem.learning.telemetry import run_of
 from clawmem.llm.choice import Model
 from clawmem.model.caller import Caller
@@ -52,7 +53,8 @@ class Extraction(NamedTuple):
         """What the event proposes; a model's words count only where their evidence is in it to the character."""
         if event.id not in self.found:
             return rules.extract(event, catalog, speakers)
-        return tuple(one for one in self.found[event.id] if event.text[slice(*one.span)] == one.source_text)
+        found = (one for one in self.found[event.id] if event.text[slice(*one.span)] == one.source_text)
+        return as_trusted(event, tuple(found))
 
 
 BY_RULES = Extraction()

@@ -7,16 +7,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from clawmem.learning.sameness import alike, contained
+from clawmem.learning.words import SMALL
 from clawmem.model.fact import Fact
 from clawmem.model.proposition import Proposition
 from clawmem.model.text import LONGEST_FACT, counted, normal
 
 FindSecret = Callable[[str], str | None]
 
-_SMALL = frozenset(
-    "a an and are as at be been by did do does for from had has have her him his in is it its just my of on or our "
-    "she so than that the their them they this to up was we were will with he really very also who".split()
-)
 _NEGATIONS = frozenset("not no never cannot isn't doesn't don't didn't won't can't hasn't longer without".split())
 _PASSING = frozenset(
     "right now|at the moment|at this very moment|for now|this minute|tonight i|in a minute|in a bit".split("|")
@@ -142,4 +139,4 @@ def plain(text: str) -> str:
 def content_words(text: str) -> frozenset[str]:
     """The words of a text that carry meaning, in their normal form."""
     words = (normal(word).removesuffix("'s").removesuffix("’s") for word in text.split())
-    return frozenset(word for word in words if word and word not in _SMALL)
+    return frozenset(word for word in words if word and word not in SMALL and word != "will")

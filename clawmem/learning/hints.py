@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from clawmem.learning.grammar import MINE, NAME, Reading
+from clawmem.learning.grammar import BE, MINE, NAME, Reading
+from clawmem.learning.names import is_name
 from clawmem.learning.shapes.shape import Shape
 from clawmem.learning.words import CLOSE, RELATION_OF
 from clawmem.model.proposition import Hint
@@ -37,6 +38,16 @@ def relation_of(reading: Reading, speaker: str) -> Relation | None:
     words = re.sub(r"'s (?:full |first |last )?name$", "", reading.subject).split()[1:]
     noun = next((word for word in words if word in RELATION_OF), None)
     return Relation(RELATION_OF[noun], " ".join(words), None) if noun else None
+
+
+def introduced(reading: Reading, relation: Relation | None, former: str | None = None) -> Relation | None:
+    """The relation with the name that the clause gives it ("My wife is Anna"); one whose name is corrected, too
+    ("My son's name is Marc, not Max")."""
+    if relation is None or relation.name or reading.aspect != BE or reading.past or reading.negated:
+        return relation
+    naming = relation.noun == reading.subject.split(" ", 1)[-1] or former
+    name = reading.rest.rstrip(" .!,").removeprefix("called ").removeprefix("named ")
+    return relation._replace(name=name) if naming and is_name(name) else relation
 
 
 def hints_of(reading: Reading, shape: Shape, speaker: str, relation: Relation | None, context: str) -> tuple[Hint, ...]:

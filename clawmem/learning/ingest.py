@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.lookup import known_events
@@ -17,9 +19,10 @@ from clawmem.model.daily import day_and_agent, noted
 from clawmem.model.dates import day_of, stamp
 from clawmem.model.event import Event, ledger_path, render_events
 from clawmem.model.recalled import is_recalled
-from clawmem.model.secrets import find_secret, redact
+from clawmem.model.secrets import SecretMatch, find_known_secret, find_secret, redact
 from clawmem.model.text import counted
 from clawmem.model.transcript import Message, Skipped
+from clawmem.vault.new_secrets import allowed, allowed_name
 from clawmem.vault.vault import Vault
 
 NOTES = "daily notes"
@@ -42,9 +45,13 @@ class Ingested(NamedTuple):
 def ingest(vault: Vault, messages: Iterable[Message | Skipped], caller: Caller, source: str) -> Ingested:
     """Append the messages to their days' ledgers; the same transcript twice adds nothing.
 
-    A message that holds a credential is skipped and named, or redacted where the settings say so. At most 5,000
-    messages are held at a time, and each such part is one commit: those made stay where a later one fails.
+    A message that holds a credential is skipped and named, or redacted where the settings say so; a source or session
+    that is one raises SecretFound. At most 5,000 messages are held at a time, and each such part is one commit: those
+    made stay where a later one fails.
     """
+    source = allowed(vault.settings, source, "The source")
+    if caller.session:
+        caller = caller._replace(session=allowed_name(vault.settings, caller.session, "The session"))
     skipped: list[Skipped] = []
     parts = _parts(_clean(messages, vault, skipped))
     # Taken before the lock: where nothing is recognised, no other writer has to wait for that.
@@ -226,9 +233,56 @@ def _clean(messages: Iterable[Message | Skipped], vault: Vault, skipped: list[Sk
 
 
 def _without_secret(message: Message, vault: Vault) -> Message | Skipped:
-    match = find_secret(message.text)
-    if match is None:
+    found = _secret_in(message)
+    if found is None:
         return message
     if vault.settings.words("secrets.action") == "redact":
-        return message._replace(text=redact(message.text))
-    return Skipped(message.line, f"it holds what looks like a credential ({match.rule})")
+        return _redacted(message)
+    rule, where = found
+    return Skipped(message.line, f"{where} holds what looks like a credential ({rule})")
+
+
+def _secret_in(message: Message) -> tuple[str, str] | None:
+    """The rule that finds a credential in a message, and where. Ids may look random: that is what they are for, and
+    metadata is full of them."""
+    match = find_secret(message.text)
+    if match:
+        return match.rule, "it"
+    for name, where in ((message.speaker, "its speaker"), (message.session, "its session")):
+        rule = _rule_of_name(name) if name else None
+        if rule:
+            return rule, where
+    match = find_known_secret(message.external_id) if message.external_id else None
+    if match:
+        return match.rule, "its id"
+    match = _match_in(message.metadata)
+    return (match.rule, "its metadata") if match else None
+
+
+@lru_cache(maxsize=1024)
+def _rule_of_name(name: str) -> str | None:
+    """The same few speakers and sessions come again and again."""
+    match = find_known_secret(name)
+    return match.rule if match else None
+
+
+def _redacted(message: Message) -> Message:
+    """The message without its credentials. An id that is one tells nothing any more, and goes; so does metadata."""
+    speaker, session = (_redacted_name(name) for name in (message.speaker, message.session))
+    identity = message.external_id
+    return message._replace(
+        text=redact(message.text),
+        speaker=speaker,
+        session=session,
+        external_id=None if identity and find_known_secret(identity) else identity,
+        metadata=None if _match_in(message.metadata) else message.metadata,
+    )
+
+
+def _redacted_name(name: str | None) -> str | None:
+    rule = _rule_of_name(name) if name else None
+    return f"[redacted: {rule}]" if rule else name
+
+
+def _match_in(metadata: Mapping[str, Any] | None) -> SecretMatch | None:
+    return find_secret(json.dumps(metadata, ensure_ascii=False), unnamed=False) if metadata else None

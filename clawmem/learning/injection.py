@@ -6,7 +6,7 @@ from clawmem.model.event import Event
 from clawmem.model.injection import Injection, find_injection
 from clawmem.model.proposition import Proposition
 from clawmem.model.quarantine import orders_in_text
-from clawmem.model.trust import is_low
+from clawmem.model.trust import is_low, trusted_as
 
 
 def commands_a_model(text: str) -> bool:
@@ -15,24 +15,34 @@ def commands_a_model(text: str) -> bool:
 
 
 def orders_in(event: Event) -> Injection | None:
-    """The orders to a machine in an event: of any kind where a tool speaks, else only those that are forged, for a
-    person may say how to be served."""
+    """The orders to a machine in an event: of any kind where a tool or the outside speaks, else only those that are
+    forged, for a person may say how to be served."""
     return find_injection(event.text, forged_only=not speaks_as_tool(event))
 
 
 def as_trusted(event: Event, found: tuple[Proposition, ...]) -> tuple[Proposition, ...]:
-    """What was read in an event: none of it trusted where the event gives orders to a machine, and of a tool's words
-    only what tells something."""
+    """What was read in an event, trusted as far as its source is: none of it where the event gives orders to a
+    machine, and of the words of a tool or of the outside only what tells something."""
     if not found:
         return found
     if orders_in(event) is not None:
         return tuple(one._replace(trust="external") for one in found)
-    return tuple(
-        one._replace(trust="external") if is_low(one.trust) and orders_in_text(one.source_text, outside=True) else one
-        for one in found
-    )
+    return tuple(_capped(one, event) for one in found)
 
 
 def speaks_as_tool(event: Event) -> bool:
-    """Whether the text of an event comes from a program and not from somebody who takes part."""
-    return event.role == "tool" or event.kind in ("tool_call", "tool_result")
+    """Whether the text of an event comes from a program or from outside and not from somebody who takes part."""
+    return event.role == "tool" or event.kind in ("tool_call", "tool_result") or is_low(_trust_of("user", event))
+
+
+def _capped(one: Proposition, event: Event) -> Proposition:
+    trust = _trust_of(one.trust, event)
+    ordering = is_low(trust) and orders_in_text(one.source_text, outside=True)
+    return one._replace(trust="external" if ordering else trust)
+
+
+def _trust_of(earned: str, event: Event) -> str:
+    """The trust of what an event says, where its role would earn it that much: never more than the name of its
+    source tells of, and an agent's own notes are the agent's word."""
+    own_note = event.role == "note" and event.agent is not None and earned == "user"
+    return trusted_as("agent" if own_note else earned, event.source or "", None)

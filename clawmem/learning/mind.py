@@ -76,12 +76,21 @@ class Mind:
     def known(self, proposition: Proposition) -> dict[str, Fact]:
         """The facts a proposition may fall on: those of its subject, and those its evidence names by id."""
         known = self._about(proposition.subject or "")
+        if proposition.scope:
+            known = {**self._about(f"the {proposition.scope}"), **known}
         if "fact_" not in proposition.source_text:
             return known
         named = by_ids(self._work.index, _FACT_ID.findall(proposition.source_text))
         for fact_id, found in named.items():
             self._homes.setdefault(fact_id, found.entity)
         return {**{key: self._latest(one.fact) for key, one in named.items()}, **known}
+
+    def shelf_of(self, proposition: Proposition) -> dict[str, Fact]:
+        """The facts that stand where one of the proposition would go."""
+        entity = self.place(proposition).entity
+        shelf = self._shelf(entity) if entity else {}
+        self._homes.update(dict.fromkeys(shelf, entity or ""))
+        return dict(shelf)
 
     def home(self, fact_id: str) -> str:
         """The entity of a fact that `known` gave."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from clawmem.learning.injection import orders_in
-from clawmem.learning.rules import THE_USER
+from clawmem.learning.triples import THE_USER
 from clawmem.model.event import Event
 from clawmem.model.recalled import masked
 from clawmem.model.secrets import find_secret

@@ -56,6 +56,7 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
         _resumed(proposition, over)
         or _restated(proposition, standing, related, catalog)
         or _replaced_by_name(proposition, related)
+        or _replaced_in_scope(proposition, same_subject)
         or _single(proposition, related, catalog)
         or _refined(proposition, standing, related, catalog)
         or Decision(ADD, (), "Nothing known says the same or stands against it.")
@@ -123,6 +124,26 @@ def _replaced_by_name(proposition: Proposition, related: Sequence[Fact]) -> Deci
         fact for fact in related if _overlap(_chosen(fact.object), proposition.former) and not _older(proposition, fact)
     ]
     return Decision(UPDATE, _ids(gone), f"The text says it replaces '{proposition.former}'.") if gone else None
+
+
+def _replaced_in_scope(proposition: Proposition, facts: Sequence[Fact]) -> Decision | None:
+    """What was in use in a thing for which the text names what is in use now. Sure only where one fact names both the
+    subject and that thing: of what the thing itself uses, the new may replace any or none."""
+    scope = content_words(proposition.scope or "")
+    if not scope:
+        return None
+    there = [fact for fact in facts if fact.stands and fact.predicate == proposition.predicate]
+    there = [fact for fact in there if not _older(proposition, fact)]
+    named = [fact for fact in there if _same(fact.subject, proposition.subject) and _names(fact.object, scope)]
+    if len(named) == 1:
+        return Decision(UPDATE, _ids(named), f"The text says what the {proposition.scope} uses now.")
+    own = named or [fact for fact in there if content_words(fact.subject or "") == scope]
+    reason = f"The text says what the {proposition.scope} uses now, but not instead of what."
+    return Decision(ADD, (), reason, _ids(own)) if own else None
+
+
+def _names(known: str | None, scope: frozenset[str]) -> bool:
+    return scope <= content_words(known or "")
 
 
 def _chosen(known: str | None) -> str | None:

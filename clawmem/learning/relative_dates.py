@@ -39,7 +39,7 @@ _PATTERN = re.compile(
     r"|in (?:about |around )?" + _COUNT.format("ahead") + " " + _UNIT.format("ahead_unit") + r"(?:'s? time)?\b"
     r"|(?:(?:over|during|in|for|on|by|until|since|around) )?(?:the |early |late )?"
     r"(?P<which>last|past|this past|this coming|coming|this|next|upcoming) " + _SPAN + r"\b"
-    r"|(?P<lead>(?:on|by|until|since|from|starting|around|before|after|for|due) )?(?:the )?(?:"
+    r"|(?P<lead>(?:on|by|until|since|from|starting|as of|around|before|after|for|due) )?(?:the )?(?:"
     + _MONTH.format("md_month")
     + r" (?P<md_day>\d{1,2})(?:st|nd|rd|th)?\b(?:,? "
     + _YEAR.format("md_year")
@@ -50,13 +50,13 @@ _PATTERN = re.compile(
     + _YEAR.format("dm_year")
     + r")?\b"
     r"|(?P<iso>(?:19|20)\d\d-\d\d-\d\d)\b)"
-    r"|(?:in|since|by|around|until|during|early|late|mid|for) (?:early |late |mid-?)?"
+    r"|(?:in|since|by|around|until|during|early|late|mid|for|from|starting|as of) (?:early |late |mid-?)?"
     + _MONTH.format("m_month")
     + r"(?: (?:of )?"
     + _YEAR.format("m_year")
     + r")?\b"
-    r"|(?:back in|in|since|around|by|during|of) (?:early |late |mid-?)?" + _YEAR.format("year") + r"\b"
-    r"|(?:(?:on|by|until|since) )?" + _DAY.format("day") + r"\b(?!s)"
+    r"|(?:back in|in|since|around|by|during|as of|of) (?:early |late |mid-?)?" + _YEAR.format("year") + r"\b"
+    r"|(?:(?:on|by|until|since|from|starting) )?" + _DAY.format("day") + r"\b(?!s)"
     r")",
     re.IGNORECASE,
 )
@@ -66,10 +66,17 @@ _PATTERN = re.compile(
 _EVERY = re.compile(r"\b(?:every|each|most)(?: other| second)? (?:\w+(?:,| and|, and| or) )*$", re.IGNORECASE)
 
 
+# What stands before a day on which something ends or is due: in what was found of the day, or just before it.
+_ENDS = re.compile(r"(?:until|by|before|due)\b", re.IGNORECASE)
+_FROM_NOW = re.compile(r"(?:from|starting)\b", re.IGNORECASE)
+_UP_TO = re.compile(r"\b(?:until|till|by|before|due|through|to)(?: (?:the|on|in|at|end of))* $", re.IGNORECASE)
+
+
 class Found(NamedTuple):
     """A date in a text: its place, the first day it covers (ISO, None where vague), and how to write it for good.
 
-    `relative` says that the words mean nothing without the day they were said on.
+    `relative` says that the words mean nothing without the day they were said on, `until` that something ends then
+    or is due, and does not begin.
     """
 
     start: int
@@ -77,20 +84,24 @@ class Found(NamedTuple):
     day: str | None
     label: str
     relative: bool
+    until: bool = False
 
 
-def find_dates(text: str, said: date, ahead: bool = False) -> tuple[Found, ...]:
-    """Every date in the text; `ahead` says the sentence looks forward, which decides bare weekdays and months."""
+def find_dates(text: str, said: date, ahead: bool = False, ahead_from: int = 0) -> tuple[Found, ...]:
+    """Every date in the text; `ahead` says the sentence looks forward, from a place in it on, which decides bare
+    weekdays and months."""
     found = []
     for match in _PATTERN.finditer(text):
         if match["day"] and _EVERY.search(text, max(0, match.start() - 60), match.start("day")):
             continue
         try:
-            reading = _read(match, said, ahead)
+            forward = (ahead and match.start() >= ahead_from) or _FROM_NOW.match(match[0]) is not None
+            reading = _read(match, said, forward)
         except (ValueError, OverflowError):
             continue
         if reading:
-            found.append(Found(match.start(), match.end(), *reading))
+            until = bool(_ENDS.match(match[0]) or _UP_TO.search(text[max(0, match.start() - 20) : match.start()]))
+            found.append(Found(match.start(), match.end(), *reading, until))
     return tuple(found)
 
 

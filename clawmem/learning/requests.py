@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clawmem.learning.dating import label_of, said_day
+from clawmem.learning.relative_dates import find_dates
 from clawmem.learning.sentences import Piece, sentences, sub_piece
 from clawmem.learning.third_person import about
 from clawmem.model.event import Event
@@ -84,7 +86,7 @@ def asked_to_keep(
 
 def _kept(piece: Piece, event: Event, name: str, category: str) -> Proposition:
     verb = "learned" if category == "lesson" else "asked to remember"
-    words = one_line(about(piece.text.replace("’", "'")))
+    words = one_line(about(_dated(piece.text.replace("’", "'"), event)))
     predicate = "learned" if category == "lesson" else None
     return _proposition(piece, event, f"{name} {verb}: {words}.", name, predicate, words, category, 0.85, 0.8, "user")
 
@@ -118,12 +120,12 @@ def _commitment(sentence: Piece, text: str, event: Event) -> Proposition | None:
     promise, advice, action = _PROMISE.match(text), _ADVICE.match(text), _ACTION.match(text)
     name = event.speaker or "The assistant"
     if promise and not re.search(r"\b(?:below|example|assume)\b", text):
-        what = _of_user(promise["what"])
+        what = _of_user(_dated(promise["what"], event))
         return _proposition(
             sentence, event, f"{name} promised to {what}.", name, "plans_to", what, "commitment", 0.75, 0.6, "agent"
         )
     if action:
-        what = _of_user(action["what"])
+        what = _of_user(_dated(action["what"], event))
         return _proposition(
             sentence, event, f"{name} noted an action item: {what}.", name, None, what, "action", 0.7, 0.55, "agent"
         )
@@ -138,6 +140,12 @@ def _commitment(sentence: Piece, text: str, event: Event) -> Proposition | None:
 def _of_user(text: str) -> str:
     words = re.sub(r"\byour\b", "the user's", text, flags=re.IGNORECASE)
     return one_line(re.sub(r"\byou\b", "the user", words, flags=re.IGNORECASE)).rstrip(" .!*")
+
+
+def _dated(text: str, event: Event) -> str:
+    """The text with the days its relative dates mean: `tomorrow` means nothing on any other day."""
+    label, words = label_of(find_dates(text, said_day(event), ahead=True)), text.rstrip(" .!*")
+    return f"{words} ({label})" if label else words
 
 
 def tool_reports(event: Event) -> Iterator[Proposition]:

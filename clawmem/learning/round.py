@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import NamedTuple
 
+from clawmem.errors import InvalidInput
 from clawmem.learning import candidate as ends
 from clawmem.learning.candidate import Candidate
+from clawmem.learning.corrections import CATEGORY, settled
 from clawmem.learning.gate import DEFAULT_LIMITS, Limits, Verdict, judge
 from clawmem.learning.mind import Mind
 from clawmem.learning.predicates import Unknown, mapped, said_of, shape_of
@@ -25,6 +27,7 @@ from clawmem.model.recalled import masked
 from clawmem.model.reinforce import raised
 from clawmem.model.secrets import find_secret
 from clawmem.model.succession import succeed
+from clawmem.model.text import check_statement
 from clawmem.model.trust import rank
 
 Extract = Callable[[Event, Catalog, Collection[str]], Sequence[Proposition]]
@@ -95,6 +98,9 @@ class Round:
             return Candidate(
                 proposition, ends.REFUSED, "evidence", "Its evidence is not in the event to the character."
             )
+        unfit = _unfit_words(proposition)
+        if unfit:
+            return Candidate(proposition, ends.REFUSED, "statement", unfit)
         if proposition.span in before:
             # The day is read again, after an undo or a merge: whatever became of that fact since, it stays so.
             return Candidate(proposition, ends.NOOP, "duplication", "It was learned from this event before.")
@@ -105,8 +111,23 @@ class Round:
 
     def _decide(self, proposition: Proposition, event: Event) -> Candidate:
         self._mind.mentioned(hint.title for hint in proposition.entity_hints)
+        if proposition.category == CATEGORY:
+            return self._correct(proposition, event)
         known = self._mind.known(proposition)
-        decision = reconcile(proposition, list(known.values()), self._catalog)
+        return self._settle(proposition, reconcile(proposition, list(known.values()), self._catalog), known, event)
+
+    def _correct(self, proposition: Proposition, event: Event) -> Candidate:
+        """Decide about a correction of a value, where it is known what that was the value of."""
+        known = self._mind.shelf_of(proposition)
+        found = settled(proposition, known.values())
+        if found is None:
+            reason = f"It corrects '{proposition.former}', which nothing known says."
+            return Candidate(proposition, ends.REFUSED, "reconcile", reason)
+        return self._settle(*found, known, event)
+
+    def _settle(
+        self, proposition: Proposition, decision: Decision, known: Mapping[str, Fact], event: Event
+    ) -> Candidate:
         if decision.outcome == NOOP and decision.targets:
             return self._restated(proposition, decision, known, event, "reconcile")
         verdict = self._judged(proposition, known)
@@ -215,6 +236,18 @@ class Round:
 
     def _learned(self, proposition: Proposition, event: Event, fact_id: str) -> Fact:
         return learned_fact(proposition, event, fact_id, self._mind.now, f"heartbeat/{self._extractor.name}")
+
+
+def _unfit_words(proposition: Proposition) -> str | None:
+    """Why the words of a proposition cannot stand in a fact, by the rule that holds for every fact."""
+    told = {"fact": proposition.statement, "subject": proposition.subject, "object": proposition.object}
+    try:
+        for what, text in told.items():
+            if text is not None:
+                check_statement(text, what)
+    except InvalidInput as problem:
+        return problem.message
+    return None
 
 
 def _secret_rule(text: str) -> str | None:

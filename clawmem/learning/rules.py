@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
 from clawmem.learning import grammar, noise
 from clawmem.learning.antecedents import turned_round, with_antecedent
-from clawmem.learning.hints import Relation, hints_of, relation_of
+from clawmem.learning.corrections import apart, proper, value_corrected
+from clawmem.learning.dating import (
+    beginning,
+    label_ahead,
+    label_of,
+    looks_ahead,
+    resolved_at,
+    resolves,
+    said_day,
+    settled,
+    without_dates,
+    without_value_as_beginning,
+)
+from clawmem.learning.hints import Relation, hints_of, introduced, relation_of
 from clawmem.learning.injection import as_trusted
 from clawmem.learning.relative_dates import Found, find_dates
 from clawmem.learning.requests import asked_to_keep, assistant_says, tool_reports
 from clawmem.learning.requirements import requirement
 from clawmem.learning.sentences import LONGEST_SENTENCE, Piece, clauses, sentences, sub_piece
 from clawmem.learning.shapes.classify import classify
-from clawmem.learning.shapes.shape import DATELESS, OWN_ATTRIBUTES, Setting, Shape
-from clawmem.learning.third_person import about, article, first_verb, statement, subject_of
-from clawmem.learning.verbs import PAST
-from clawmem.learning.words import PRAISED, RECENT
+from clawmem.learning.shapes.shape import OWN_ATTRIBUTES, Setting, Shape
+from clawmem.learning.shared_subject import read_apart
+from clawmem.learning.third_person import statement, subject_of
+from clawmem.learning.triples import THE_USER, owner, subject_name, triple_object, triple_subject
+from clawmem.learning.words import RECENT
 from clawmem.model.catalog import Catalog, canonical
 from clawmem.model.event import Event
 from clawmem.model.proposition import Hint, Proposition
 
-THE_USER = "The user"
 _LONGEST_STATEMENT = 45
 _ASSISTANTS = frozenset("assistant ai bot claude chatgpt gpt gemini copilot agent system model".split())
 _LEAD = re.compile(
@@ -32,15 +45,11 @@ _LEAD = re.compile(
     r"Around) [^,.;]{3,60}), (?=(?:I|we|my)\b)",
     re.I,
 )
+_MAIN = re.compile(r",? (?=(?:I|[Ww]e|[Mm]y)\b)")
 _PROPER = re.compile(r"(?<=\s)(?!I\b|I')(?:[A-Z][\w&'-]+|\d[\w.,:%-]*)|[\"“][^\"”]{2,60}[\"”]")
-_THEIR_WORK = re.compile(
-    r"\b[Tt]his (?=(?:app|project|site|website|application|api|codebase|portfolio|dashboard|repo|program)\b)"
-)
-_BIRTH = re.compile(r"\b(?:birthday|born)\b")
 _DANGLING = re.compile(
     r"\b(?:for|with|about|to|of|from|at|into|than|and|or|but|the|an?|few|as|such|my|our|their|some)\.$"
 )
-_AHEAD = (grammar.FUTURE,)
 
 
 class Voice(NamedTuple):
@@ -90,7 +99,7 @@ def _distinct(found: Iterator[Proposition]) -> Iterator[Proposition]:
 def _mapped(proposition: Proposition, catalog: Catalog) -> Proposition:
     """The proposition with its predicate as the catalog calls it, or none where the catalog does not know it."""
     name = canonical(catalog, proposition.predicate) if proposition.predicate else None
-    return proposition._replace(predicate=name)
+    return without_value_as_beginning(proposition._replace(predicate=name), catalog)
 
 
 def _in_sentence(sentence: Piece, event: Event, voice: Voice) -> Iterator[Proposition]:
@@ -102,8 +111,10 @@ def _in_sentence(sentence: Piece, event: Event, voice: Voice) -> Iterator[Propos
         if not inner and proposition:
             yield proposition
     elif not noise.is_jest(sentence.text) and (voice.chat or not noise.is_question(sentence.text)):
-        wanted = requirement(sentence, event, voice.name, voice.trust)
-        yield from [wanted] if wanted else _in_clauses(sentence, event, voice)
+        whole = requirement(sentence, event, voice.name, voice.trust) or value_corrected(
+            sentence, event, voice.name, voice.trust
+        )
+        yield from [whole] if whole else _in_clauses(sentence, event, voice)
 
 
 def _in_clauses(sentence: Piece, event: Event, voice: Voice) -> Iterator[Proposition]:
@@ -112,24 +123,49 @@ def _in_clauses(sentence: Piece, event: Event, voice: Voice) -> Iterator[Proposi
     for number, part in enumerate(parts):
         if asks and number == len(parts) - 1:
             continue
-        piece = noise.bare(Piece(part.text.replace("’", "'"), part.start, part.end))
+        piece = _begun(noise.bare(Piece(part.text.replace("’", "'"), part.start, part.end)), part)
         if 6 <= len(piece.text) <= LONGEST_SENTENCE and not noise.is_noise(piece.text):
-            yield from _in_clause(piece, event, voice)
+            yield from read_apart(piece, lambda part: _in_clause(part, event, voice))
 
 
-def _in_clause(piece: Piece, event: Event, voice: Voice) -> Iterator[Proposition]:
-    said = _said(event)
+def _begun(piece: Piece, part: Piece) -> Piece:
+    """A clause that "Sorry, " or the like stood before, begun as a sentence is."""
+    cut = piece.start > part.start and piece.text.startswith("the ")
+    return Piece(f"T{piece.text[1:]}", piece.start, piece.end) if cut else piece
+
+
+def _in_clause(piece: Piece, event: Event, voice: Voice) -> Sequence[Proposition]:
+    """What a clause says; where it names the value that is wrong as well, and what it says is of a known kind, that
+    one is replaced."""
     piece = turned_round(with_antecedent(piece, event.text))
+    kept, former = apart(piece)
+    told = list(_read(kept, event, voice, former)) if former else []
+    return told if any(one.former for one in told) else list(_read(piece, event, voice))
+
+
+def _lead_of(piece: Piece, said: date) -> int:
+    """Where the main clause begins after words that say when: `When I was ten, I` or `In May I`."""
     lead = _LEAD.match(piece.text)
-    main = sub_piece(piece, lead.end(), len(piece.text)) if lead else piece
+    if lead:
+        return lead.end()
+    first = next(iter(find_dates(piece.text, said)), None)
+    main = _MAIN.match(piece.text, first.end) if first and first.start == 0 and not first.relative else None
+    return main.end() if main else 0
+
+
+def _read(piece: Piece, event: Event, voice: Voice, former: str | None = None) -> Iterator[Proposition]:
+    said = said_day(event)
+    begins = _lead_of(piece, said)
+    led = piece.text[:begins].rstrip(" ,")
+    main = sub_piece(piece, begins, len(piece.text))
     first = find_dates(main.text, said)
-    reading = grammar.read(_without(main.text, first), past_hint=any(found.relative for found in first))
+    reading = grammar.read(without_dates(main.text, first), past_hint=any(found.relative for found in first))
     if reading is None:
         return
-    ahead = _looks_ahead(reading)
-    early = find_dates(lead["lead"], said, ahead) if lead else ()
-    dates = find_dates(main.text, said, ahead)
-    text = _without(main.text, dates)
+    ahead = looks_ahead(reading)
+    early = find_dates(led, said, ahead and not resolves(reading))
+    dates = find_dates(main.text, said, ahead, resolved_at(main.text, reading))
+    text = without_dates(main.text, dates)
     reading = grammar.read(text, past_hint=any(found.relative for found in dates)) or reading
     setting = Setting(
         bool(dates or early or RECENT.search(text) or _PROPER.search(" " + reading.rest)),
@@ -137,13 +173,13 @@ def _in_clause(piece: Piece, event: Event, voice: Voice) -> Iterator[Proposition
         voice.chat,
     )
     shape = classify(reading, setting)
-    relation = relation_of(reading, voice.name)
-    if shape is None and relation and relation.name:
-        yield _kinship(relation, piece, event, voice)
+    relation = introduced(reading, relation_of(reading, voice.name), former)
+    if relation and relation.name and (shape is None or former):
+        yield _kinship(relation, piece, event, voice)._replace(former=former)
     if shape:
-        yield from _propose(
-            piece, reading, shape, dates + early, _without(lead["lead"], early) if lead else "", event, voice
-        )
+        if former and shape.predicate and proper(former) == proper(shape.object or ""):
+            shape = shape._replace(former=shape.former or former)
+        yield from _propose(piece, reading, shape, dates + early, without_dates(led, early), event, voice)
 
 
 def _propose(
@@ -155,22 +191,22 @@ def _propose(
     event: Event,
     voice: Voice,
 ) -> Iterator[Proposition]:
-    label = ", ".join(dict.fromkeys(found.label for found in dates if found.label and found.relative))
+    label = label_of(found for found in dates if found.label not in reading.rest)
     context = piece.text + " " + event.text[:400]
-    words = statement(reading, voice.name, _settled(reading.rest), piece.text, label, lead)
+    words = statement(reading, voice.name, settled(reading.rest), piece.text, label, lead)
     if not 3 <= len(words.split()) <= _LONGEST_STATEMENT or _DANGLING.search(words) or _lacks_company(reading):
         return
     subject = subject_of(reading, voice.name, piece.text)
-    relation = relation_of(_owner(reading) if shape.predicate in OWN_ATTRIBUTES else reading, voice.name)
-    day = next((found.day for found in dates if found.day), None)
+    relation = relation_of(owner(reading) if shape.predicate in OWN_ATTRIBUTES else reading, voice.name)
+    day = beginning(dates, shape.category, said_day(event))
     main = Proposition(
         statement=words,
         event_id=event.id,
         span=(piece.start, piece.end),
         source_text=event.text[piece.start : piece.end],
-        subject=_triple_subject(reading, shape, relation, subject, voice.name),
+        subject=triple_subject(reading, shape, relation, subject, voice.name),
         predicate=shape.predicate,
-        object=_object(shape, said=_said(event)) or None,
+        object=triple_object(shape, said_day(event), label_ahead(dates, said_day(event))) or None,
         relation_phrase=reading.verb or None,
         category=shape.category,
         confidence=shape.confidence,
@@ -180,6 +216,7 @@ def _propose(
         trust=voice.trust,
         ended=shape.ended,
         former=shape.former,
+        scope=shape.scope,
         said_at=event.timestamp,
     )
     if relation and relation.name:
@@ -196,7 +233,7 @@ def _kinship(relation: Relation, piece: Piece, event: Event, voice: Voice) -> Pr
         event_id=event.id,
         span=(piece.start, piece.end),
         source_text=event.text[piece.start : piece.end],
-        subject=_subject_name(voice.name),
+        subject=subject_name(voice.name),
         predicate=relation.predicate,
         object=relation.name,
         relation_phrase=f"has a {relation.noun}",
@@ -209,46 +246,6 @@ def _kinship(relation: Relation, piece: Piece, event: Event, voice: Voice) -> Pr
     )
 
 
-def _triple_subject(reading: grammar.Reading, shape: Shape, relation: Relation | None, subject: str, name: str) -> str:
-    """Whom the triple is about: the speaker also where they say "we" or name an attribute of their own."""
-    if relation and relation.name:
-        return relation.name
-    if reading.person == grammar.WE:
-        return _subject_name(name)
-    if reading.person == grammar.MINE and shape.predicate in OWN_ATTRIBUTES and not relation:
-        return _subject_name(name if _is_own(reading.subject, shape.predicate) else subject)
-    if shape.predicate in OWN_ATTRIBUTES:
-        return _subject_name(re.sub(r"'s (?!.*'s )[a-z -]+$", "", subject) if "'s " in reading.subject else subject)
-    return _subject_name(subject)
-
-
-def _is_own(subject: str, predicate: str | None) -> bool:
-    """Whether an attribute is the speaker's and not that of a thing or of somebody else ("my kitchen budget")."""
-    words = subject.split()[1:]
-    return "'s " not in subject and (len(words) == 1 or predicate not in ("budget", "deadline"))
-
-
-def _owner(reading: grammar.Reading) -> grammar.Reading:
-    """The reading with its attribute taken off the subject: `my sister Ana's birthday` is about my sister Ana."""
-    return reading._replace(subject=re.sub(r"'s [a-z -]+$", "", reading.subject))
-
-
-def _object(shape: Shape, said: date) -> str:
-    """The object in the third person; a date in it stays only where it is the point."""
-    text = shape.object or ""
-    if shape.predicate in DATELESS:
-        for found in reversed(find_dates(text, said)):
-            text = f"{text[: found.start].rstrip(' ,')} {text[found.end :].lstrip(' ,')}"
-    if shape.predicate in ("lives_in", "works_at"):
-        text = re.split(r",? (?:with|and|because|for|since|as|where|while|but|so|now) ", text)[0]
-    return _settled(about(first_verb(text) or text))
-
-
-def _subject_name(subject: str) -> str:
-    """A subject as the triple holds it: the way a name is written, `the user` in the middle of a sentence."""
-    return subject.replace(THE_USER, "the user").replace("The ", "the ", 1) if subject.startswith("The ") else subject
-
-
 def _lacks_company(reading: grammar.Reading) -> bool:
     """Whether one person does something "together", with nobody named."""
     return (
@@ -259,43 +256,3 @@ def _lacks_company(reading: grammar.Reading) -> bool:
             is None
         )
     )
-
-
-def _looks_ahead(reading: grammar.Reading) -> bool:
-    return (
-        reading.aspect in _AHEAD
-        or reading.lemma in ("plan", "intend", "want", "hope")
-        or (reading.aspect in (grammar.DOING, grammar.BE) and not reading.past)
-        or (reading.aspect not in (PAST, grammar.HAVE_DONE) and reading.lemma == "have" and not reading.past)
-    )
-
-
-def _said(event: Event) -> date:
-    try:
-        return date.fromisoformat(event.timestamp[:10])
-    except ValueError:
-        return date(1970, 1, 1)
-
-
-def _without(text: str, dates: tuple[Found, ...]) -> str:
-    """The clause without dates that only mean something on the day they were said."""
-    for found in reversed(dates):
-        if found.relative:
-            before, after = text[: found.start].rstrip(), text[found.end :]
-            text = f"{before} {after.lstrip(' ,') if not before else after.lstrip()}"
-        elif found.label and not _BIRTH.search(text):
-            joint = ", " if found.label[:4].isdigit() else " "
-            text = text[: found.end] + joint + re.findall(r"\d{4}", found.label)[0] + text[found.end :]
-    text = _THEIR_WORK.sub("the ", PRAISED.sub(article, text))
-    words = re.sub(r"\s+([,.])", r"\1", " ".join(text.split())).strip(" ,")
-    return re.sub(
-        r"^(?:[Ss]tarting|[Oo]n|[Bb]y|[Ff]rom|[Ss]ince|[Aa]round|[Jj]ust|[Bb]ack|[Ee]arlier|[Ll]ate|"
-        r"[Ee]arly)\b[, ]+(?=(?:I|[Ww]e|[Mm]y)\b)",
-        "",
-        words,
-    )
-
-
-def _settled(text: str) -> str:
-    """Words that point at the project the speaker works on, made to name it."""
-    return _THEIR_WORK.sub("the ", text).strip(" ,.!;:")

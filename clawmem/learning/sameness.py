@@ -7,14 +7,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from clawmem.learning.verbs import FORMS
+from clawmem.learning.words import SMALL
 from clawmem.model.text import normal
 
 _TOKEN = re.compile(r"[\w.+#@/-]*\w[+#]*")
 _VERSION = re.compile(r"v(?=\d)")
-_SMALL = frozenset(
-    "a an and are as at be been by did do does for from had has have her him his in is it its just my of on or our "
-    "she so than that the their them they this to up was we were with he really very also who then now some own".split()
-)
 _MAKING = frozenset("add implement integrate configure create build set develop include write make install".split())
 # Words that turn a statement into another one: what is planned, over, denied or only considered.
 _TURNING = frozenset(
@@ -93,7 +90,7 @@ def _named(text: str) -> tuple[frozenset[str], frozenset[str]]:
     names, rest = set(), set()
     for token in _TOKEN.findall(text):
         word = token.strip("./-")
-        if not word or word.lower() in _SMALL:
+        if not word or word.lower() in SMALL:
             continue
         if word.lower() not in _GENERAL and any(letter.isupper() or letter.isdigit() for letter in word):
             names.add(_VERSION.sub("", normal(word)))
@@ -107,7 +104,7 @@ def _named(text: str) -> tuple[frozenset[str], frozenset[str]]:
 @lru_cache(maxsize=65536)
 def _stems(text: str) -> frozenset[str]:
     words = (_VERSION.sub("", normal(token).removesuffix("'s").strip("./-")) for token in _TOKEN.findall(text))
-    return frozenset(_stem(word) for word in words if word and word not in _SMALL)
+    return frozenset(_stem(word) for word in words if word and word not in SMALL)
 
 
 def _stem(word: str) -> str:

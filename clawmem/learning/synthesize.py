@@ -27,11 +27,12 @@ _FEW_DAYS = 200
 
 
 class Synthesized(NamedTuple):
-    """The daily notes that changed, by vault path, and the commit."""
+    """The daily notes that changed, by vault path, the commit, asides, and why a note was left as it is."""
 
     pages: tuple[str, ...]
     commit: str | None = None
     notices: tuple[str, ...] = ()
+    problems: tuple[ClawmemError, ...] = ()
 
 
 class _Day(NamedTuple):
@@ -50,18 +51,18 @@ def synthesize(
         wanted = set(days) if days is not None else _touched(work, since)
         by_day = _by_day(work.index, wanted)
         writes: dict[str, bytes | None] = {}
-        notices = []
+        problems = []
         for day in sorted(_every_day(work, by_day) if wanted is None else wanted):
             try:
                 writes.update(_pages(work, day, by_day[day]))
             except ClawmemError as problem:
-                notices.append(f"daily note left alone: {problem}")
+                problems.append(problem)
         pages = tuple(writes)
         if dry_run or not writes:
-            return Synthesized(pages, notices=(*work.notices, *notices))
+            return Synthesized(pages, None, work.notices, tuple(problems))
         words = pages[0].removesuffix(".md") if len(pages) == 1 else f"{len(pages)} notes"
         change = Change(subject_line("synthesize", "daily", words), writes, trailers("synthesize"))
-        return Synthesized(pages, work.commit([change])[-1], (*work.notices, *notices))
+        return Synthesized(pages, work.commit([change])[-1], work.notices, tuple(problems))
 
 
 def fact_day(index: Index, fact: Fact) -> str:

@@ -21,7 +21,8 @@ _FORMS = {
 _SECOND_VERB = re.compile(
     r"(?:^|,? )and (?:then |also |always |often |sometimes )?(practice|train|go|take|make|have|try|want|use|play|do|"
     r"get|help|keep|watch|read|feel|think|"
-    r"need|walk|talk|listen|train|exercise|spend|love|like|enjoy|live|run|write|cook|know|plan|hope)\b(?! and)"
+    r"need|work|teach|eat|drink|study|visit|"
+    r"walk|talk|listen|train|exercise|spend|love|like|enjoy|live|run|write|cook|know|plan|hope)\b(?! and)"
 )
 _WITH_BARE_VERB = (FUTURE, USED_TO, ABLE)
 _FAMILY = re.compile(

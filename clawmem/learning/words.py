@@ -202,3 +202,8 @@ FEELING = re.compile(
     r"positive (?:impact|influence|change)|change the world|sore spot|rock bottom|bump in the road|looking forward)\b",
     re.IGNORECASE,
 )
+# Words that the meaning of a statement does not hang on.
+SMALL = frozenset(
+    "a also an and are as at be been by did do does for from had has have he her him his in is it its just my now of "
+    "on or our own really she so some than that the their them then they this to up very was we were who with".split()
+)

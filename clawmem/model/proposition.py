@@ -24,7 +24,8 @@ class Proposition(NamedTuple):
     """What an extractor proposes; `source_text` is exactly the event's text at `span`.
 
     `ended` marks news that the triple stopped being true ("no longer"); `former` is the value that the text
-    itself says was replaced ("from X to Y"); `valid_from` is an ISO day; confidence and importance lie in 0..1.
+    itself says was replaced ("from X to Y"), `scope` the thing in which it says that something was replaced;
+    `valid_from` is an ISO day; confidence and importance lie in 0..1.
     """
 
     statement: str
@@ -44,3 +45,4 @@ class Proposition(NamedTuple):
     ended: bool = False
     former: str | None = None
     said_at: str | None = None
+    scope: str | None = None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from string import ascii_letters, digits
 
 import pytest
 
@@ -15,6 +17,7 @@ from clawmem.index.refresh import open_index
 from clawmem.learning import ingest as module
 from clawmem.learning.ingest import Repeats, ingest, to_events
 from clawmem.learning.learn import learn
+from clawmem.memory.configure import change_setting
 from clawmem.memory.writing import writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change
@@ -130,6 +133,29 @@ def test_credentials_are_skipped_and_named(vault: Vault, caller: Caller) -> None
     assert done.added == 1
     assert [one.line for one in done.skipped] == [2, 3]
     assert "credential" in done.skipped[0].reason
+
+
+def test_ids_may_look_random_and_are_no_credentials(vault: Vault, caller: Caller) -> None:
+    chance = random.Random(3)
+    names = ["".join(chance.choice(ascii_letters + digits) for _ in range(60)) for _ in range(3)]
+    said = Message(1, "user", "I live in Oslo.", None, "Mia", names[0], names[1], metadata={"signature": names[2]})
+    done = ingest(vault, [said], caller._replace(session=names[1]), "chat")
+    assert (done.added, done.skipped) == (1, ())
+
+
+def test_a_credential_beside_the_text_leaves_the_text_where_it_is_masked(vault: Vault, caller: Caller) -> None:
+    token = SECRET.rpartition(" ")[2]
+    change_setting(vault, caller, "secrets.action", "redact")
+    masking = Vault(vault.root, vault.git.environment)
+    beside = Message(1, "user", "I live in Oslo.", None, token, token, token, metadata={"heading": token})
+    done = ingest(masking, [beside, beside], caller, f"chat {token}")
+    assert (done.added, done.known, done.skipped) == (2, 0, ())
+    first, second = parse_events(masking.read("ledger/2026-11-21.jsonl") or b"", "ledger")
+    assert (first.text, first.speaker, first.source) == (
+        "I live in Oslo.", "[redacted: github-token]", "chat [redacted: github-token]",
+    )  # fmt: skip
+    assert (first.external_id, first.metadata, first.session) == (None, None, "[redacted: github-token]")
+    assert second.id != first.id
 
 
 def test_only_what_the_person_said_is_learned(vault: Vault, caller: Caller) -> None:

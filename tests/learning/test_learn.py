@@ -302,3 +302,31 @@ def test_a_source_of_lower_trust_is_no_witness(vault: Vault, caller: Caller, say
     assert (found.outcome, found.gate) == ("noop", "reconcile")
     assert found.fact
     assert ((found.fact.confidence or 0) > (known.confidence or 0)) is surer
+
+
+def test_what_comes_from_outside_never_replaces_a_persons_word(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I live in Oslo.")
+    page = [Message(1, "note", "Dana lives in Moscow now.", "2026-11-10T10:00:00Z")]
+    for source, trust in (("web:evil.example", "external"), ("mcp:crm", "tool")):
+        ingest(vault, [page[0]._replace(text=f"Dana lives in {source[0].upper()}oscow now.")], caller, source)
+        learned = learn(vault, caller)
+        assert ends(learned) == [("proposed", "review")]
+        assert learned.proposals[0].fact is not None
+        assert learned.proposals[0].fact.trust == trust
+    assert facts_of(vault)["Dana lives in Oslo."].stands
+
+
+def test_a_learned_fact_passes_the_check_of_every_fact(vault: Vault, caller: Caller, say: Say) -> None:
+    assert ends(say("I live in Os\u001b[31mlo.")) == [("refused", "statement")]
+    assert facts_of(vault) == {}
+
+
+def test_a_correction_of_a_value_wins_or_waits_or_is_named(vault: Vault, caller: Caller, say: Say) -> None:
+    assert ends(say("Sorry, I meant Bergen, not Oslo.")) == [("refused", "reconcile")]
+    say("I live in Oslo.")
+    assert ends(say("Sorry, I meant Bergen, not Oslo.")) == [("updated", "reconcile")]
+    facts = facts_of(vault)
+    assert facts["Dana lives in Bergen."].stands
+    assert not facts["Dana lives in Oslo."].stands
+    say("I was born in Bergen.")
+    assert ends(say("I meant Narvik, not Bergen.")) == [("proposed", "review")]

@@ -310,7 +310,15 @@ DAYS = [
     ("I bought a kayak last Friday.", "2024-05-10"),
     ("I bought a kayak two weeks ago.", "2024-05-01"),
     ("I bought a kayak in 2019.", "2019-01-01"),
-    ("I'm going to Rome next month.", "2024-06-01"),
+    ("I'm going to Rome next month.", None),
+    ("I have lived here for years, and my birthday is May 4.", None),
+    ("The deadline is 2026-12-01.", None),
+    ("I live in Porto since 2020.", "2020-01-01"),
+    ("In May I moved to Bergen.", "2024-05-01"),
+    ("As of March 2024 I live in Bergen.", "2024-03-01"),
+    ("I live in Oslo until June.", None),
+    ("We decided to ship on Friday.", None),
+    ("On Friday we decided to ship.", "2024-05-10"),
     ("I bought a kayak.", None),
 ]
 
@@ -343,7 +351,7 @@ def test_only_promises_advice_and_actions_of_an_assistant_are_read() -> None:
     )
     assert statements(text, role="assistant", speaker=None) == [
         "The assistant recommended using Redis for the user's sessions.",
-        "The assistant promised to remind the user on Friday about the invoice.",
+        "The assistant promised to remind the user on Friday about the invoice (2024-05-17).",
     ]
     assert {proposition.trust for proposition in told(text, role="assistant", speaker=None)} == {"agent"}
     assert statements("Next step: rotate the API keys", role="assistant", speaker=None) == [
@@ -404,3 +412,36 @@ def _check_evidence(text: str, role: str) -> None:
 def test_long_texts_take_time_in_proportion(unit: str) -> None:
     text = unit * (100_000 // len(unit))
     assert len(told(text)) <= 1
+
+
+SHARED = [
+    ("I live in Oslo and work at Equinor.", ["lives_in Oslo", "works_at Equinor"]),
+    ("I moved to Bergen and started at Statoil.", ["lives_in Bergen", "works_at Statoil"]),
+    ("I live in Oslo, work at Equinor and have two kids.", ["lives_in Oslo", "works_at Equinor", "child two kids"]),
+    ("I'm vegan and allergic to nuts.", ["diet vegan", "allergic_to nuts"]),
+    ("My wife is Anna and my son is called Max.", ["spouse Anna", "name Max"]),
+    ("My boss is Erik.", ["name Erik"]),
+    ("I want to move to Oslo and work at Equinor.", []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), SHARED)
+def test_clauses_that_share_a_subject_are_facts_of_their_own(text: str, expected: list[str]) -> None:
+    found = [one for one in told(text, speaker="Mia") if one.predicate != "wants"]
+    assert [f"{one.predicate} {one.object}" for one in found] == expected
+    assert all(text[slice(*one.span)] == one.source_text for one in found)
+    assert all("Equinor" not in one.statement for one in found if one.predicate == "lives_in")
+
+
+def test_a_resolution_looks_ahead_and_says_so() -> None:
+    (decided,) = told("We decided to ship on Friday.")
+    assert (decided.statement, decided.object) == ("Dana's team decided to ship (2024-05-17).", "ship (2024-05-17)")
+
+
+def test_a_value_and_the_one_it_is_not() -> None:
+    (work,) = told("I work at Statoil, not Equinor.")
+    assert (work.object, work.former) == ("Statoil", "Equinor")
+    (meant,) = told("Sorry, I meant Bergen, not Oslo.")
+    assert (meant.category, meant.object, meant.former) == ("correction", "Bergen", "Oslo")
+    (far,) = told("I live in Oslo, not far from the harbour.")
+    assert far.former is None

@@ -6,6 +6,7 @@ import re
 
 from clawmem.learning import grammar as g
 from clawmem.learning import verbs
+from clawmem.learning.names import is_name
 from clawmem.learning.shapes.shape import Setting, Shape
 from clawmem.learning.words import (
     APPOINTMENT,
@@ -48,19 +49,24 @@ def owned(reading: g.Reading, setting: Setting) -> Shape | None:
         return Shape("relationship", "name", rest, 0.75, 0.9)
     if reading.lemma == "be" and is_somebody(reading.subject) and re.match(r"(?:called|named) [A-Z]", rest):
         return Shape("relationship", "name", rest.split(" ", 1)[1], 0.75, 0.9)
+    if reading.aspect == g.BE and not reading.past and not reading.negated and _SUPERIOR.fullmatch(owned):
+        return Shape("relationship", "name", rest, 0.7, 0.85) if is_name(rest) else None
     of_other = _OTHERS.match(owned)
     if of_other and reading.aspect == g.BE and not reading.negated and not reading.past and rest:
         attribute = _ATTRIBUTE.match(of_other["what"])
         return _attribute(attribute, rest, setting) if attribute and not VAGUE.match(rest) else None
     head = _HEAD.match(owned.lower())
     last = head[0].split()[-1] if head else ""
-    if last in _THINGS:
+    if last in _THINGS or reading.rest.startswith("due "):
         return thing(reading, setting)
     if reading.aspect == g.BE and not reading.past and not reading.negated and setting.dated and _ON_DAY.match(rest):
         return Shape("event", "scheduled_for", rest, 0.6, 0.8) if APPOINTMENT.fullmatch(last) else None
     return None
 
 
+_DUE = re.compile(r"due (?:(?:on|by|at|in) )?(?P<when>(?:the )?(?:[A-Z]|\d).*)")
+# Of these one has one at a time.
+_SUPERIOR = re.compile(r"(?:(?:new|current|direct|line) )*(?:boss|manager|supervisor|landlord|landlady)")
 _HEAD = re.compile(r"[\w' -]+?(?= (?:for|of|to|with|on|in|at) |$)")
 _ON_DAY = re.compile(r"(?:on |at |in |scheduled (?:for|on) |set for |due )?\S*\d|(?:on|next|this) ")
 _OTHERS = re.compile(r"(?P<who>(?:[\w-]+ ){0,2}(?P<noun>[a-zé]+)(?:,? [A-Z]\w+)?)'s (?P<what>[a-z -]+)$")
@@ -112,6 +118,10 @@ def thing(reading: g.Reading, setting: Setting) -> Shape | None:
     words = reading.subject.lower().split()[1:]
     head = next((bare for word in words if (bare := word.strip(",").removesuffix("'s")) in _THINGS), None)
     rest = reading.rest.rstrip(" .!,")
+    if reading.aspect == g.BE and not reading.past and not reading.negated and setting.dated and len(words) <= 5:
+        due = _DUE.fullmatch(rest)
+        if due:
+            return Shape("fact", "deadline", due["when"], 0.7, 0.8)
     if not head or not rest or VAGUE.match(rest) or reading.negated or len(words) > 7:
         return None
     if (

@@ -35,7 +35,10 @@ _RULES: dict[str, tuple[tuple[re.Pattern[str], str, bool], ...]] = {
         (re.compile(r"rid of " + _TOOL), "uses", True),
         (re.compile(r"rid of " + _MINE), "owns", True),
     ),
-    "start": ((re.compile(r"(?:work(?:ing)?|an? (?:new )?job) (?:at|for|with) " + _FIRM), "works_at", False),),
+    "start": (
+        (re.compile(r"(?:work(?:ing)?|an? (?:new )?job) (?:at|for|with) " + _FIRM), "works_at", False),
+        (re.compile(r"at (?!\S*(?: \S+)? (?:University|College|School|Academy)\b)" + _FIRM + r"$"), "works_at", False),
+    ),
     "resign": ((re.compile(r"from (?:my (?:job|position|role) (?:at|with) )?" + _FIRM), "works_at", True),),
     "sell": ((re.compile(_MINE), "owns", True),),
     "give": ((_GIVEN_UP, "hobby", True),),
@@ -48,6 +51,12 @@ _RULES: dict[str, tuple[tuple[re.Pattern[str], str, bool], ...]] = {
 
 _SWITCHED = re.compile(
     r"(?:over )?(?:(?:\w+ )?from (?P<old>.+?) )?to (?P<new>.+?)(?: from (?P<was>[\w.+#-]+(?: [\w.+#-]+)?))?$"
+)
+
+
+_SWITCHED_IN = re.compile(
+    r"(?:my|our|the) (?P<what>(?!job|jobs|subject|topic)[\w.-]+(?: [\w.-]+){0,3}?) (?:over |back )?"
+    r"(?:from (?P<old>[\w.+#-]+(?: [\w.+#-]+){0,2}) )?to (?P<new>[A-Z][\w.+#-]*(?: (?:v?\d[\w.]*|[A-Z][\w.+#-]*))*)$"
 )
 
 
@@ -81,7 +90,12 @@ def changed(reading: g.Reading, rest: str) -> Shape | None:
 
 def is_switch(lemma: str, rest: str) -> bool:
     """Whether the verb tells that one thing was given up for another."""
-    return lemma in ("switch", "migrate", "convert", "change") or (lemma == "upgrade" and rest.startswith("from "))
+    moved = lemma in ("move", "port") and (found := _SWITCHED_IN.match(rest)) is not None and bool(found["old"])
+    return moved or lemma in ("switch", "migrate", "convert", "change") or _upgraded(lemma, rest)
+
+
+def _upgraded(lemma: str, rest: str) -> bool:
+    return lemma == "upgrade" and rest.startswith("from ")
 
 
 def _replaced(rest: str) -> Shape | None:
@@ -99,10 +113,21 @@ def _cancelled(rest: str) -> Shape | None:
 def switched(rest: str) -> Shape | None:
     """What is in use now, and what it was before where the clause says so."""
     found = _SWITCHED.match(rest)
-    if not found or VAGUE.match(found["new"]):
+    if not found:
+        return _switched_in(rest)
+    if VAGUE.match(found["new"]):
         return None
     new = re.split(r"[,.]| (?:because|since|as|for|in|on) ", found["new"])[0]
     return Shape("decision", "uses", new, 0.7, 0.8, former=found["old"] or found["was"])
+
+
+def _switched_in(rest: str) -> Shape | None:
+    """`the billing service to MySQL`: what is in use there now, instead of what was."""
+    found = _SWITCHED_IN.match(re.split(r",| (?:because|since|as|last|this|yesterday|today)\b", rest)[0])
+    if not found:
+        return None
+    what = found["what"]
+    return Shape("decision", "uses", f"{found['new']} for the {what}", 0.7, 0.8, former=found["old"], scope=what)
 
 
 def _stopped(lemma: str, rest: str) -> Shape | None:

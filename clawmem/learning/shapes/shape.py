@@ -14,7 +14,8 @@ DATELESS = frozenset(
 
 
 class Shape(NamedTuple):
-    """What was recognised; `object` is a part of the clause, in the speaker's own words."""
+    """What was recognised; `object` is a part of the clause, in the speaker's own words. `former` is the value that it
+    replaces, `scope` the thing in which it replaces whatever was there."""
 
     category: str
     predicate: str | None = None
@@ -23,6 +24,7 @@ class Shape(NamedTuple):
     confidence: float = 0.75
     ended: bool = False
     former: str | None = None
+    scope: str | None = None
 
 
 class Setting(NamedTuple):
