@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.lookup import PLACED, Placed, placed
 from clawmem.index.seals import RowDamaged, check_total
 from clawmem.index.store import Index
 from clawmem.model.catalog import Catalog, predicates_asked
-from clawmem.model.fact import ACTIVE, ARCHIVED, RETRACTED, Fact
+from clawmem.model.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
 from clawmem.model.question import Span
 from clawmem.model.text import normal
 
@@ -21,7 +21,8 @@ _ROWS_AT_ONCE = 500
 
 class Filter(NamedTuple):
     """What a fact must be to be considered. `owners` are agents whose places count, '' for the global one;
-    `as_of` asks for what was true at that time; `superseded` lets replaced facts in."""
+    `as_of` asks for what was true at that time; `superseded` lets replaced facts in; `replaced_in` asks for nothing but
+    those of them that held on some of these days."""
 
     owners: tuple[str, ...] = ("",)
     entity: str | None = None
@@ -29,6 +30,7 @@ class Filter(NamedTuple):
     tag: str | None = None
     as_of: str | None = None
     superseded: bool = False
+    replaced_in: Span | None = None
 
 
 class Hits(NamedTuple):
@@ -74,35 +76,50 @@ def predicate_channel(index: Index, question: str, catalog: Catalog, wanted: Fil
 
 
 def time_channel(index: Index, span: Span | None, wanted: Filter, found: Collection[int] = ()) -> Hits:
-    """Facts that began, ended or were recorded in the days the question names; beginning counts most.
+    """Facts that began, ended, were recorded or held in the days the question names; beginning counts most.
 
-    Where there are more than the channel holds, those that other channels `found` come first, then the newest.
+    Where there are more than the channel holds, those that other channels `found` come first, then the newest. Of what
+    has held or will hold for ever there is no end, so it counts only where it was found, and least.
     """
     if span is None:
         return Hits({}, False, "the question names no time")
-    first, last = span.first, span.last + "T23:59:59Z"
     scores: dict[int, float] = {}
-    for part, score in _TIMES:
-        ours = f"{part} AND n IN (SELECT value FROM json_each(?))"
-        for condition, more in ((ours, (f"[{','.join(map(str, found))}]",)), (part, ())):
-            for n in _in_time(index, condition, (first, last, *more), wanted):
-                scores.setdefault(n, score)
+    for part in _times(span.first, f"{span.last}T23:59:59Z"):
+        for n in _in_time(index, part, wanted, found):
+            scores.setdefault(n, part.score)
     best = sorted(scores, key=lambda n: (n not in found, -scores[n], -n))[:CANDIDATES]
     return Hits({n: scores[n] for n in best})
 
 
-_TIMES = (
-    ("valid_from BETWEEN ? AND ?", 2.0),
-    ("valid_to BETWEEN ? AND ?", 1.0),
-    ("valid_from IS NULL AND timestamp BETWEEN ? AND ?", 1.0),
-)
+class _Time(NamedTuple):
+    """A way in which facts belong to some days: a condition and its values, the column that says which are newest, what
+    it is worth, and whether it is asked of all facts or only of those that were found."""
+
+    condition: str
+    values: tuple[str, ...]
+    newest: str
+    score: float
+    of_all: bool = True
 
 
-def _in_time(index: Index, part: str, given: tuple[object, ...], wanted: Filter) -> list[int]:
+def _times(first: str, last: str) -> tuple[_Time, ...]:
+    return (
+        _Time("valid_from BETWEEN ? AND ?", (first, last), "valid_from", 2.0),
+        _Time("valid_from < ? AND valid_to > ?", (first, last), "valid_to", 1.0),
+        _Time("valid_to BETWEEN ? AND ?", (first, last), "valid_to", 1.0),
+        _Time("valid_from IS NULL AND timestamp BETWEEN ? AND ?", (first, last), "timestamp", 1.0),
+        _Time("valid_from < ? AND valid_to IS NULL", (first,), "valid_from", 0.5, of_all=False),
+        _Time("valid_from IS NULL AND valid_to > ?", (last,), "valid_to", 0.5, of_all=False),
+    )
+
+
+def _in_time(index: Index, part: _Time, wanted: Filter, found: Collection[int]) -> Iterator[int]:
     condition, values = condition_of(wanted)
-    column = part.split(" BETWEEN")[0].rsplit(" ", 1)[-1]
-    query = f"SELECT n FROM fact WHERE {part} AND {condition} ORDER BY {column} DESC LIMIT ?"
-    return [row[0] for row in index.database.execute(query, (*given, *values, CANDIDATES))]
+    ours = (" AND n IN (SELECT value FROM json_each(?))", (f"[{','.join(map(str, found))}]",))
+    for among, more in (ours, ("", ())) if part.of_all else (ours,):
+        query = f"SELECT n FROM fact WHERE {part.condition}{among} AND {condition} ORDER BY {part.newest} DESC LIMIT ?"
+        for (n,) in index.database.execute(query, (*part.values, *more, *values, CANDIDATES)):
+            yield n
 
 
 def passing_rows(index: Index, numbers: Iterable[int], wanted: Filter) -> set[int]:
@@ -145,7 +162,7 @@ def kept_tokens(index: Index, numbers: Sequence[int]) -> dict[int, tuple[int, bo
 
 
 def sketches(index: Index, numbers: Sequence[int]) -> dict[int, Placed]:
-    """The facts of some rows with no more than ordering needs: id, category, times, status, accesses, importance,
+    """The facts of some rows with no more than ordering needs: id, category, times, status, accesses, end, importance,
     trust. A tenth of the time of `rows`, which fetches the whole of those that win."""
     found: dict[int, Placed] = {}
     for part in _portions(numbers):
@@ -155,9 +172,10 @@ def sketches(index: Index, numbers: Sequence[int]) -> dict[int, Placed]:
     return found
 
 
-# Fact's first fields in their order, NULL for those between the accesses and the importance.
+# Fact's first fields in their order, NULL for those between the accesses and the importance that say nothing of it.
 _SKETCH = (
-    f"n, entity, id, '', category, timestamp, '', status, access_count, last_accessed{', NULL' * 11}, importance, trust"
+    "n, entity, id, '', category, timestamp, '', status, access_count, last_accessed"
+    f"{', NULL' * 6}, valid_to{', NULL' * 4}, importance, trust"
 )
 
 
@@ -170,6 +188,9 @@ def condition_of(wanted: Filter) -> tuple[str, tuple[object, ...]]:
         # A bare day begins at midnight: as text it sorts before any moment of that day, which is what is meant.
         parts.append("(valid_to IS NULL OR valid_to > ?)")
         values += [RETRACTED, instant, instant]
+    elif wanted.replaced_in:
+        parts.append("status = ? AND (valid_from IS NULL OR valid_from <= ?) AND (valid_to IS NULL OR valid_to > ?)")
+        values += [SUPERSEDED, f"{wanted.replaced_in.last}T23:59:59Z", wanted.replaced_in.first]
     elif not wanted.superseded:
         parts.append("status IN (?, ?)")
         values += [ACTIVE, ARCHIVED]

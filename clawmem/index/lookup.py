@@ -231,6 +231,7 @@ _TOLD = (
     "source_event",
     "source_text",
     "trust",
+    "metadata",
 )
 
 

@@ -6,11 +6,12 @@ Every row that is told is held against its seal; RowDamaged says that it is not 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from clawmem.index.seals import check_event, check_note
 from clawmem.index.store import Index
+from clawmem.model.event import event_from_record, is_for
 
 _LINE = "n, path, place, day, owner, text, seal, tokens"
 
@@ -70,6 +71,15 @@ def events_between(index: Index, first: str, last: str, most: int) -> list[str]:
         (first, last, most),
     )
     return [_line(*row) for row in rows]
+
+
+def events_said(index: Index, first: str, last: str, owners: Collection[str]) -> int:
+    """How many events there are of some days, both included, without what came out of this memory and what only other
+    agents than the `owners` noted."""
+    source = "FROM event WHERE day BETWEEN ? AND ? AND recalled = 0"
+    (number,) = index.database.execute(f"SELECT count(*) {source}", (first, last)).fetchone()
+    noted = index.database.execute(f'SELECT line {source} AND instr(line, \'"role": "note"\')', (first, last))
+    return int(number) - sum(not is_for(event_from_record(json.loads(line)), owners) for (line,) in noted)
 
 
 def _line(n: int, event_id: str, day: str, line: str, given: int) -> str:

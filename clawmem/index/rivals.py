@@ -16,10 +16,12 @@ _SHOWN = f"fact.status = '{ACTIVE}' AND fact.pace != {HELD} AND fact.owner IN (S
 
 
 class Value(NamedTuple):
-    """What an active fact says of its subject: the object, and when that is true."""
+    """What an active fact says of its subject: the object, or the whole statement where it names none, and when that is
+    true."""
 
     n: int
     object: str | None
+    statement: str | None
     valid_from: str | None
     valid_to: str | None
 
@@ -30,7 +32,9 @@ def values_beside(
     """For each subject and predicate of some active facts, all active facts with the same two, where there are more."""
     # CROSS JOIN keeps SQLite from looking through a table for the few rows that are given.
     rows = index.database.execute(
-        "SELECT fact.subject, fact.predicate, fact.n, json_extract(fact.line, '$.object'), valid_from, valid_to FROM"
+        "SELECT fact.subject, fact.predicate, fact.n, json_extract(fact.line, '$.object'),"
+        " iif(json_extract(fact.line, '$.object') IS NULL, json_extract(fact.line, '$.fact'), NULL),"
+        " valid_from, valid_to FROM"
         " (SELECT DISTINCT subject, predicate FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value"
         " WHERE subject IS NOT NULL AND predicate IN (SELECT value FROM json_each(?))) AS pair"
         " CROSS JOIN fact INDEXED BY fact_subject ON fact.subject = pair.subject AND fact.predicate = pair.predicate"
@@ -41,6 +45,15 @@ def values_beside(
     for subject, predicate, *value in rows:
         groups.setdefault((subject, predicate), []).append(Value(*value))
     return [group[:MOST_VALUES] for group in groups.values() if len(group) > 1]
+
+
+def ended(index: Index, numbers: Collection[int], moment: str) -> set[int]:
+    """Those of some rows whose facts were over at a moment."""
+    rows = index.database.execute(
+        "SELECT fact.n FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value WHERE valid_to <= ?",
+        (json.dumps(sorted(numbers)), moment),
+    )
+    return {n for (n,) in rows}
 
 
 def oldest_first(index: Index, numbers: Collection[int]) -> dict[int, int]:

@@ -8,12 +8,15 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from clawmem.index.store import Index
-from clawmem.model.dates import moment_of
+from clawmem.model.dates import moment_of, stamp
 from clawmem.model.fact import ACTIVE, ARCHIVED, Fact, importance_of
 from clawmem.model.quarantine import quarantined
 from clawmem.model.tiers import ALWAYS_HOT, COLD, HOT, RECENCY, WARM, last_access
 
 ALWAYS = "always"
+# What has ended by now stands behind all that holds, on a shelf of its own: its tier is cold.
+PAST = "past"
+SHELVES = (ALWAYS, HOT, WARM, COLD, PAST)
 # A time that cannot be read counts as just now, whenever now is.
 _UNREADABLE = 1e18
 # Facts with more accesses keep longer: `pace` tells them apart. Those that are always hot have one of their own, and
@@ -27,7 +30,8 @@ _ORDER = "access_count DESC, weight DESC, timestamp DESC, id"
 
 class Candidate(NamedTuple):
     """A fact that could be shown: its row, the tokens of its line and whether they are exact, and what its standing
-    in a tier needs, as folded so far. `shelf` is its tier, 'always' where it is always hot; '' where not active."""
+    in a tier needs, as folded so far. `shelf` is its tier, 'always' where it is always hot, 'past' where it is over; ''
+    where not active."""
 
     n: int
     tokens: int
@@ -71,15 +75,14 @@ def _pace(weight: float, access_count: int) -> int:
 
 
 def count_tiers(index: Index, reader: Reader) -> dict[str, int]:
-    """How many active facts are in each tier, those that are always hot apart."""
+    """How many active facts are in each tier, those that are always hot and those that are over apart."""
     if reader.entity is not None:
         return _count_of_entity(index, reader)
-    counts = dict.fromkeys((ALWAYS, HOT, WARM, COLD), 0)
+    counts = dict.fromkeys(SHELVES, 0)
     for owner in reader.owners:
-        for tier in counts:
-            for pace in (_ALWAYS_PACE,) if tier == ALWAYS else _PACES:
-                query = f"SELECT count(*) FROM fact INDEXED BY fact_used WHERE {_STRETCH}"
-                counts[tier] += index.database.execute(query, _stretch(reader, owner, pace, tier)).fetchone()[0]
+        for shelf in counts:
+            for source, values in _stretches(reader, owner, shelf, "fact_used"):
+                counts[shelf] += index.database.execute(f"SELECT count(*) FROM {source}", values).fetchone()[0]
     return counts
 
 
@@ -108,24 +111,36 @@ def _in_order(index: Index, reader: Reader, shelf: str) -> Iterator[tuple[Any, .
         values = (*bounds, reader.entity, json.dumps(reader.owners), shelf)
         yield from index.database.execute(f"SELECT {_FIELDS}, {which} AS shelf FROM {source}", values)
         return
-    source = f"fact INDEXED BY fact_order WHERE {_STRETCH} ORDER BY {_ORDER}"
     for owner in reader.owners:
-        # Higher paces have more accesses, so they come first in the order, too.
-        for pace in (_ALWAYS_PACE,) if shelf == ALWAYS else _PACES:
-            values = _stretch(reader, owner, pace, shelf)
-            yield from index.database.execute(f"SELECT {_FIELDS}, '{shelf}' FROM {source}", values)
+        for source, values in _stretches(reader, owner, shelf, "fact_order"):
+            yield from index.database.execute(f"SELECT {_FIELDS}, '{shelf}' FROM {source} ORDER BY {_ORDER}", values)
 
 
 _FIELDS = "n, tokens, exact, fact.id, owner, access_count, weight, timestamp, last_accessed"
-_STRETCH = f"status = '{ACTIVE}' AND owner = ? AND pace = ? AND used >= ? AND used < ?"
+_STRETCH = (
+    f"fact INDEXED BY {{}} WHERE status = '{ACTIVE}' AND owner = ? AND pace = ? AND used >= ? AND used < ?"
+    " AND (valid_to IS NULL OR valid_to > ?)"
+)
+_ENDED = f"fact INDEXED BY fact_ended WHERE status = '{ACTIVE}' AND owner = ? AND valid_to <= ? AND pace != {HELD}"
 
 
-def _stretch(reader: Reader, owner: str, pace: int, tier: str) -> tuple[object, ...]:
-    if tier == ALWAYS:
-        return owner, pace, float("-inf"), float("inf")
-    hot, warm = _since(reader.now, pace)
-    bounds = {HOT: (hot, float("inf")), WARM: (warm, hot), COLD: (float("-inf"), warm)}
-    return owner, pace, *bounds[tier]
+def _stretches(reader: Reader, owner: str, shelf: str, by: str) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """A shelf of one owner as parts of the table in their order, each with its values."""
+    moment = stamp(reader.now)
+    if shelf == PAST:
+        yield _ENDED, (owner, moment)
+        return
+    # Higher paces have more accesses, so they come first in the order, too.
+    for pace in (_ALWAYS_PACE,) if shelf == ALWAYS else _PACES:
+        yield _STRETCH.format(by), (owner, pace, *_bounds(reader.now, pace, shelf), moment)
+
+
+def _bounds(now: datetime, pace: int, shelf: str) -> tuple[float, float]:
+    """The seconds of the last access between which facts of a pace are on a shelf."""
+    if shelf == ALWAYS:
+        return float("-inf"), float("inf")
+    hot, warm = _since(now, pace)
+    return {HOT: (hot, float("inf")), WARM: (warm, hot), COLD: (float("-inf"), warm)}[shelf]
 
 
 def _since(now: datetime, pace: int) -> tuple[float, float]:
@@ -144,13 +159,13 @@ def _count_of_entity(index: Index, reader: Reader) -> dict[str, int]:
     shelf, bounds = _shelf_of_row(reader.now)
     query = f"SELECT {shelf}, count(*) FROM fact {_OF_ENTITY} GROUP BY 1"
     counted = index.database.execute(query, (*bounds, reader.entity, json.dumps(reader.owners)))
-    return {**dict.fromkeys((ALWAYS, HOT, WARM, COLD), 0), **dict(counted)}
+    return {**dict.fromkeys(SHELVES, 0), **dict(counted)}
 
 
-def _shelf_of_row(now: datetime, any_status: bool = False) -> tuple[str, list[float]]:
-    """The shelf of a row as SQL, and its values."""
-    gone = [] if any_status else [f"WHEN status != '{ACTIVE}' THEN ''"]
-    parts, values = [*gone, f"WHEN pace = {_ALWAYS_PACE} THEN '{ALWAYS}'"], list[float]()
+def _shelf_of_row(now: datetime, then: bool = False) -> tuple[str, list[object]]:
+    """The shelf of a row as SQL, and its values; `then` is for what was true at another time, whatever became of it."""
+    gone = [] if then else [f"WHEN status != '{ACTIVE}' THEN ''", f"WHEN valid_to <= ? THEN '{PAST}'"]
+    parts, values = [*gone, f"WHEN pace = {_ALWAYS_PACE} THEN '{ALWAYS}'"], list[object]([] if then else [stamp(now)])
     for pace in _PACES:
         parts += [f"WHEN pace = {pace} AND used >= ? THEN '{tier}'" for tier in (HOT, WARM)]
         values += _since(now, pace)
@@ -175,7 +190,7 @@ def in_rows(index: Index, reader: Reader, numbers: Collection[int]) -> list[Cand
 
 def true_then(index: Index, reader: Reader, condition: str, values: Sequence[object]) -> list[Candidate]:
     """All facts that meet a condition on their columns, whatever became of them, on the shelves of active ones."""
-    shelf, bounds = _shelf_of_row(reader.now, any_status=True)
+    shelf, bounds = _shelf_of_row(reader.now, then=True)
     query = f"SELECT {_FIELDS}, {shelf} FROM fact WHERE pace != {HELD} AND {condition}"
     return [Candidate(*row) for row in index.database.execute(query, (*bounds, *values))]
 

@@ -10,6 +10,7 @@ from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.codec import refuse_conflict_markers
 from clawmem.model.curated import CATEGORIES, memory_block, sections
+from clawmem.model.dates import stamp
 from clawmem.model.promotion import MARK
 from clawmem.model.summary import with_generated
 from clawmem.model.tiers import ALWAYS_HOT
@@ -33,7 +34,7 @@ def refresh_memory(vault: Vault, caller: Caller, dry_run: bool = False) -> Curat
         page = work.text(PATH)
         refuse_conflict_markers(page, PATH)
         known = [one.fact for one in weighty(work.index, CATEGORIES, ALWAYS_HOT, MARK)]
-        block = memory_block(sections(known), vault.settings.whole("memory.max_tokens"), token_bound)
+        block = memory_block(sections(known, stamp(caller.now)), vault.settings.whole("memory.max_tokens"), token_bound)
         after = with_generated(page or "# Memory\n", block)
         if after == page or dry_run:
             return Curated(after != page, notices=work.notices)

@@ -14,7 +14,7 @@ from clawmem.memory.writing import Writing, writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.codec import refuse_conflict_markers
-from clawmem.model.dates import day_of
+from clawmem.model.dates import day_of, stamp
 from clawmem.model.entity import Entity, owner_of, summary_path
 from clawmem.model.fact import Fact
 from clawmem.model.summary import INDEX_PATH, IndexRow, facts_block, index_page, with_generated
@@ -23,18 +23,19 @@ from clawmem.vault.vault import Vault
 
 
 class Refreshed(NamedTuple):
-    """The entities whose pages changed, and the commit."""
+    """The entities whose pages changed, the commit, asides, and why a page was left as it is."""
 
     entities: tuple[str, ...]
     commit: str | None = None
     notices: tuple[str, ...] = ()
+    problems: tuple[ClawmemError, ...] = ()
 
 
 def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Refreshed:
     """Rewrite the generated part of every page that says something else now; the rest is never touched.
 
     Tiers are those at the beginning of the week, a day and hour of the settings: within a week only facts that
-    changed change a page, and with a new one every page is made anew.
+    changed, or ended, change a page, and with a new one every page is made anew.
     """
     with writing(vault, caller, "summaries") as work:
         settings = vault.settings
@@ -45,12 +46,12 @@ def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Re
             by_entity[one.entity].append(one.fact)
         described = {entity.name: entity for entity in entities(work.index)}
         writes: dict[str, bytes | None] = {}
-        changed, notices = [], []
+        changed, problems = [], []
         for name in sorted({*by_entity, *described}):
             try:
                 page = _page(work, name, by_entity[name], since, most)
             except ClawmemError as problem:
-                notices.append(f"summary left alone: {problem}")
+                problems.append(problem)
                 continue
             if page is not None:
                 writes[summary_path(name)] = page
@@ -59,10 +60,10 @@ def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Re
         if index is not None:
             writes[INDEX_PATH] = index
         if dry_run or not writes:
-            return Refreshed(tuple(changed), notices=(*work.notices, *notices))
+            return Refreshed(tuple(changed), None, work.notices, tuple(problems))
         words = f"{len(changed)} refreshed" if changed else "the index"
         change = Change(subject_line("summarise", "entities", words), writes, trailers("summarise", entities=changed))
-        return Refreshed(tuple(changed), work.commit([change])[-1], (*work.notices, *notices))
+        return Refreshed(tuple(changed), work.commit([change])[-1], work.notices, tuple(problems))
 
 
 def _page(work: Writing, name: str, facts: Sequence[Fact], since: datetime, most: int) -> bytes | None:
@@ -75,7 +76,7 @@ def _page(work: Writing, name: str, facts: Sequence[Fact], since: datetime, most
         before = data.decode("utf-8-sig", errors="replace")
     text = data.decode("utf-8-sig", errors="replace")
     refuse_conflict_markers(text, path)
-    after = with_generated(text, facts_block(name, facts, since, most))
+    after = with_generated(text, facts_block(name, facts, since, most, stamp(work.caller.now)))
     return after.encode() if after != before else None
 
 

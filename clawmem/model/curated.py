@@ -1,6 +1,7 @@
 """The generated part of MEMORY.md: what matters most, within a budget of tokens, and what had to be left out.
 
-It depends on the facts alone: nothing in it changes because time passes or a fact was looked at.
+It depends on the facts alone: nothing in it changes because a fact was looked at, or because time passes, but that
+what is over goes.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from clawmem.model.dates import day_of
 from clawmem.model.fact import ACTIVE, Fact, importance_of
 from clawmem.model.promotion import promotion_of
 from clawmem.model.text import one_line
-from clawmem.model.tiers import ALWAYS_HOT
-from clawmem.model.tokens import fact_dates
+from clawmem.model.tiers import ALWAYS_HOT, is_over
+from clawmem.model.tokens import fact_dates, said_on
 
 Count = Callable[[str], int]
 
@@ -31,14 +32,16 @@ class Section(NamedTuple):
     share: int
 
 
-def sections(facts: Iterable[Fact]) -> tuple[Section, ...]:
-    """Important facts, decisions, lessons and open plans, each fact in one of them; what outsiders said in none."""
+def sections(facts: Iterable[Fact], now: str) -> tuple[Section, ...]:
+    """Important facts, decisions, lessons and open plans, each fact in one of them; what outsiders said and what is
+    over at a moment (`now`, ISO 8601 UTC) in none."""
     known = [fact for fact in facts if fact.status == ACTIVE and fact.trust not in ("external", "tool")]
+    known = [fact for fact in known if not is_over(fact, now)]
     decisions = [fact for fact in known if fact.category == "decision"]
     lessons = [fact for fact in known if fact.category == "lesson"]
     # Memory's own clock: what it heard last. The machine's would change the page without anything new.
     latest = max((_told(fact) for fact in known), default="")
-    plans = [fact for fact in known if fact.category in _PLANS and not _is_over(fact, latest)]
+    plans = [fact for fact in known if fact.category in _PLANS and not _is_past(fact, latest)]
     placed = {fact.id for fact in (*decisions, *lessons, *plans)}
     rest = [fact for fact in known if fact.id not in placed and fact.category not in _PLANS]
     important = [fact for fact in rest if importance_of(fact) >= ALWAYS_HOT or promotion_of(fact)]
@@ -52,14 +55,12 @@ def sections(facts: Iterable[Fact]) -> tuple[Section, ...]:
 
 def _told(fact: Fact) -> str:
     """The day on which the fact was said, or recorded where that is not known."""
-    said = (fact.metadata or {}).get("said_at")
-    return day_of(said if isinstance(said, str) else fact.timestamp)
+    return said_on(fact) or day_of(fact.timestamp)
 
 
-def _is_over(fact: Fact, latest: str) -> bool:
-    """Whether a plan has ended, or was for a later day that has passed since."""
-    planned = day_of(fact.valid_from or "")
-    return fact.valid_to is not None or _told(fact) < planned < latest
+def _is_past(plan: Fact, latest: str) -> bool:
+    """Whether a plan was for a later day that has passed since."""
+    return _told(plan) < day_of(plan.valid_from or "") < latest
 
 
 def memory_block(parts: Sequence[Section], budget: int, count: Count) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.model.recalled import CLOSING, OPENING
-from clawmem.model.tokens import token_bound
+from clawmem.model.tokens import servable, token_bound
 
 ALWAYS = "Always"
 ASKED = "For this question"
@@ -66,6 +66,7 @@ FIXED: Mapping[str, int] = {
     "; `clawmem list --tier cold": 9,
     "; `clawmem list": 6,
     "; `clawmem entity show NAME": 8,
+    "; `clawmem recall QUESTION --in all": 10,
 }
 
 
@@ -116,6 +117,11 @@ def remark(name: str, number: int, more: str) -> Part:
     return priced(f"(left out of {name}: ", str(number), f"; `{more}", "` shows them)\n")
 
 
+def aside(sentence: str) -> Part:
+    """A sentence of its own about what is left out."""
+    return priced(f"({servable(sentence)})\n")
+
+
 def remark_on_all(number: int, more: str) -> Part:
-    """How many lines were left out in all, where there is no room to say it section by section."""
+    """How many were left out in all, where there is no room to say it section by section."""
     return priced("(left out: ", str(number), f"; `{more}", "` shows them)\n")

@@ -8,12 +8,14 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.model import frame
 from clawmem.model.frame import Part
+from clawmem.model.text import counted
 
 # A fact by its row, anything else by a name.
 Key = int | str
 Shown = Mapping[Key, str]
 # Remarks may reserve this part of the budget; where they would take more, one remark stands for all.
 _REMARKS_SHARE = 1 / 4
+_ASIDE_SHARE = 1 / 2
 _MANY = 999_999_999
 
 
@@ -35,8 +37,10 @@ class Section(NamedTuple):
     """A title and its units, most important first.
 
     `units` gives those that so many tokens could hold, knowing what is shown already and which section counts it.
-    `total` is how many there are in all, where it does not give all. `more` is the command that shows them. The section
-    may take `share` of the budget; one of a lower `turn` is filled first, wherever it stands.
+    `total` is how many there are in all, where it does not give all; only facts have one, and then each is counted by
+    one such section. `further` is how many there are beyond the units, not counting what is shown. `more` is the
+    command that shows them. The section may take `share` of the budget; one of a lower `turn` is filled first, wherever
+    it stands.
     """
 
     title: str
@@ -45,14 +49,26 @@ class Section(NamedTuple):
     total: int | None = None
     share: float = 1.0
     turn: int = 0
+    further: Callable[[Shown], int] = lambda shown: 0
+
+
+class More(NamedTuple):
+    """The commands that show what was left out of all sections together: facts, and anything else."""
+
+    facts: str = "clawmem list"
+    others: str = "clawmem recall QUESTION --in all"
+
+
+ALL = More()
 
 
 class Filled(NamedTuple):
-    """A section's units that are in, and how many were left out."""
+    """A section's units that are in, how many were left out, and those of these that it offered."""
 
     title: str
     units: tuple[Unit, ...]
     left_out: int
+    missing: tuple[Unit, ...] = ()
 
 
 class Packed(NamedTuple):
@@ -68,20 +84,26 @@ class Packed(NamedTuple):
     exact: bool | None
 
 
-def pack(heading: Part, sections: Sequence[Section], budget: int, more: str = "clawmem list") -> Packed:
+def pack(
+    heading: Part, sections: Sequence[Section], budget: int, more: More = ALL, aside: Part | None = None
+) -> Packed:
     """Spend the budget on the sections in their turns; a unit that does not fit is left out, smaller ones may follow.
 
     Every line ends in a newline and begins with no white space, and no token reaches over that, so the sum of the
-    lines is what the text takes. Where there is no room for a remark on each section, one says it for all, with `more`
-    as the command. Raises InvalidInput where not even the frame fits.
+    lines is what the text takes. Where there is no room for a remark on each section, one says it for all facts, and
+    one for all else if it fits. The `aside` stands before the remarks if it takes no more than half of what is free.
+    Raises InvalidInput where not even the frame fits.
     """
     free = budget - sum(part.tokens for part in (frame.opening(), heading, frame.closing()))
+    asides = [aside] if aside is not None and aside.tokens <= free * _ASIDE_SHARE else []
+    free -= sum(part.tokens for part in asides)
     reserves = {one.title: _reserve(one) for one in sections}
     if sum(reserves.values()) > free * _REMARKS_SHARE:
         filled, remarks = _with_one_remark(sections, free, budget, more)
     else:
         filled = _fill(sections, free - sum(reserves.values()), reserves)
         remarks = _remarks(sections, filled)
+    remarks = [*asides, *remarks]
     parts = [frame.opening(), heading, *remarks, frame.closing()]
     parts += [frame.title(one.title) for one in filled if one.units]
     units = [unit for one in filled for unit in one.units]
@@ -104,16 +126,39 @@ def _reserve(section: Section) -> int:
     return frame.remark(section.title, section.total or _MANY, section.more).tokens
 
 
-def _with_one_remark(sections: Sequence[Section], free: int, budget: int, more: str) -> tuple[list[Filled], list[Part]]:
-    reserve = frame.remark_on_all(_MANY, more).tokens
+def _with_one_remark(
+    sections: Sequence[Section], free: int, budget: int, more: More
+) -> tuple[list[Filled], list[Part]]:
+    filled = _fill(sections, free, {})
+    commands = [command for number, command in zip(_missing(sections, filled), more, strict=True) if number]
+    reserve = frame.remark_on_all(_MANY, commands[0]).tokens if commands else 0
     if free < reserve:
         least = budget - free + reserve
-        raise InvalidInput(f"A budget of {budget} tokens is too small.", f"This memory needs at least {least} tokens.")
-    filled = _fill(sections, free, {})
-    if not any(one.left_out for one in filled):
+        short = f"A budget of {counted(budget, 'token')} is too small."
+        raise InvalidInput(short, f"This memory needs at least {least:,} tokens.")
+    if not commands:
         return filled, []
     filled = _fill(sections, free - reserve, {})
-    return filled, [frame.remark_on_all(sum(one.left_out for one in filled), more)]
+    left = free - sum(_cost(section, one.units) for section, one in zip(sections, filled, strict=True))
+    remarks = []
+    for number, command in zip(_missing(sections, filled), more, strict=True):
+        remark = frame.remark_on_all(number, command)
+        if number and remark.tokens <= left:
+            remarks.append(remark)
+            left -= remark.tokens
+    return filled, remarks
+
+
+def _missing(sections: Sequence[Section], filled: Sequence[Filled]) -> tuple[int, int]:
+    """How many facts were left out of all sections together, and how much else, each once."""
+    pairs = list(zip(sections, filled, strict=True))
+    counting = {section.title for section, _ in pairs if section.total is not None}
+    facts = sum(one.left_out for section, one in pairs if section.total is not None)
+    missing = {unit.key: unit for section, one in pairs if section.total is None for unit in one.missing}
+    beyond = sum(one.left_out - len(one.missing) for section, one in pairs if section.total is None)
+    others = beyond + sum(isinstance(key, str) for key in missing)
+    uncounted = (dict(unit.shelves).get(key) not in counting for key, unit in missing.items() if isinstance(key, int))
+    return facts + sum(uncounted), others
 
 
 def _remarks(sections: Sequence[Section], filled: Sequence[Filled]) -> list[Part]:
@@ -164,7 +209,8 @@ class _Filling:
     def filled(self, section: Section) -> Filled:
         """What became of the section."""
         units = self._offered[section.title]
-        return Filled(section.title, self._kept[section.title], _left_out(section, units, self._shown))
+        missing = tuple(unit for unit in units if unit.key not in self._shown)
+        return Filled(section.title, self._kept[section.title], _left_out(section, units, self._shown), missing)
 
     def _keep(self, section: Section, more: Sequence[Unit]) -> None:
         before = self._kept.get(section.title, ())
@@ -203,7 +249,7 @@ def _cost(section: Section, kept: Sequence[Unit]) -> int:
 
 def _left_out(section: Section, units: Sequence[Unit], shown: Shown) -> int:
     if section.total is None:
-        return sum(unit.key not in shown for unit in units)
+        return section.further(shown) + sum(unit.key not in shown for unit in units)
     return section.total - sum(title == section.title for title in shown.values())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 # How much a channel's best hit is worth. An exact triple outweighs shared words, which outweigh a date alone.
@@ -23,12 +23,15 @@ TIER_PRIOR: Mapping[str, float] = {"hot": 0.03, "warm": 0.015, "cold": 0.0}
 IMPORTANCE_PRIOR = 0.04
 TRUST_PRIOR: Mapping[str, float] = {"user": 0.02, "agent": 0.01, "tool": 0.0, "external": -0.02}
 OWN_PRIOR = 0.05
+# What is over keeps this part of each channel's score: it comes behind what holds and matches about as well.
+OVER_SHARE = 0.6
 
 _TIER_RANK = {"hot": 0, "warm": 1, "cold": 2}
 
 
 class Standing(NamedTuple):
-    """What ordering needs to know of a fact; `own` says it is of the asking agent's own workspace."""
+    """What ordering needs to know of a fact; `own` says it is of the asking agent's own workspace, `over` that it had
+    ended at the time that is asked about."""
 
     id: str
     tier: str
@@ -37,6 +40,7 @@ class Standing(NamedTuple):
     timestamp: str = ""
     trust: str | None = None
     own: bool = False
+    over: bool = False
 
 
 class Ranked(NamedTuple):
@@ -48,15 +52,17 @@ class Ranked(NamedTuple):
 
 
 def ordered(standings: Iterable[Standing]) -> list[Standing]:
-    """Hot, warm, cold; in a tier the agent's own first, then most accessed, most important, newest, by id."""
+    """Hot, warm, cold; in a tier what holds before what is over, then the agent's own first, most accessed, most
+    important, newest, by id."""
     by_id = sorted(standings, key=lambda each: each.id)
     newest = sorted(by_id, key=lambda each: each.timestamp, reverse=True)
     return sorted(newest, key=_rank)
 
 
-def _rank(standing: Standing) -> tuple[int, bool, int, float]:
+def _rank(standing: Standing) -> tuple[int, bool, bool, int, float]:
     return (
         _TIER_RANK.get(standing.tier, len(_TIER_RANK)),
+        standing.over,
         not standing.own,
         -standing.access_count,
         -standing.importance,
@@ -107,10 +113,18 @@ def rank(
 
     Higher raw scores are better; a fact without a standing is left out. Equal scores keep the order of standing.
     """
-    fused = {one.id: one for one in fuse(channels, weights)}
+    over = {one.id for one in standings.values() if one.over}
+    fused = {one.id: one for one in fuse(_lowered(channels, over) if over else channels, weights)}
     found = ordered(standings[fact_id] for fact_id in fused if fact_id in standings)
     ranked = [fused[one.id]._replace(score=fused[one.id].score + prior(one)) for one in found]
     return sorted(ranked, key=lambda each: -each.score)
+
+
+def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str]) -> dict[str, dict[str, float]]:
+    return {
+        name: {each: value * OVER_SHARE if each in over and value > 0 else value for each, value in scores.items()}
+        for name, scores in channels.items()
+    }
 
 
 def _fused(parts: Mapping[str, float], weights: Mapping[str, float], total: float) -> float:

@@ -16,6 +16,7 @@ from clawmem.model.quarantine import quarantined
 from clawmem.model.ranking import Standing, ordered
 from clawmem.model.text import one_line
 from clawmem.model.tiers import HOT, WARM, tier_of
+from clawmem.model.tokens import fact_dates
 
 INDEX_PATH = "life/index.md"
 BEGIN = "<!-- clawmem:begin -->"
@@ -128,14 +129,17 @@ def _harmless(generated: str) -> str:
     return generated.replace("<!--", "&lt;!--")
 
 
-def facts_block(name: str, facts: Iterable[Fact], now: datetime, maximum: int = MAX_FACTS) -> str:
+def facts_block(
+    name: str, facts: Iterable[Fact], now: datetime, maximum: int = MAX_FACTS, today: str | None = None
+) -> str:
     """The generated part of an entity's summary: promoted facts that are not cold, then hot, then warm ones, each
     by access count, at most `maximum`.
 
-    What was left out, cold facts included, is counted, with the command that shows it.
+    What was left out, cold facts included, is counted, with the command that shows it. What is over at `today` (a
+    moment; `now` where it is left out) is cold, although the tiers are those of an earlier `now`.
     """
     active = {fact.id: fact for fact in facts if fact.status == ACTIVE and not quarantined(fact)}
-    standings = ordered(_standing(fact, now) for fact in active.values())
+    standings = ordered(_standing(fact, now, today) for fact in active.values())
     near = [each for each in standings if each.tier in (HOT, WARM)]
     # A stable sort: promoted facts first, each part in its order of standing.
     shown = sorted(near, key=lambda each: promotion_of(active[each.id]) is None)[:maximum]
@@ -146,8 +150,8 @@ def facts_block(name: str, facts: Iterable[Fact], now: datetime, maximum: int = 
     return "\n\n".join(filter(None, [*blocks, _rest(name, len(shown), len(active))]))
 
 
-def _standing(fact: Fact, now: datetime) -> Standing:
-    return Standing(fact.id, tier_of(fact, now), fact.access_count, importance_of(fact), fact.timestamp)
+def _standing(fact: Fact, now: datetime, today: str | None) -> Standing:
+    return Standing(fact.id, tier_of(fact, now, today), fact.access_count, importance_of(fact), fact.timestamp)
 
 
 def _tier_block(tier: str, facts: Sequence[Fact]) -> str:
@@ -157,16 +161,7 @@ def _tier_block(tier: str, facts: Sequence[Fact]) -> str:
 
 
 def _fact_line(fact: Fact) -> str:
-    return f"- {one_line(fact.fact)} ({_when(fact)}, {fact.id})"
-
-
-def _when(fact: Fact) -> str:
-    """When the fact was true where that is known, else the day it was recorded."""
-    if fact.valid_from and fact.valid_to:
-        return f"{day_of(fact.valid_from)} to {day_of(fact.valid_to)}"
-    if fact.valid_from:
-        return f"since {day_of(fact.valid_from)}"
-    return f"until {day_of(fact.valid_to)}" if fact.valid_to else day_of(fact.timestamp)
+    return f"- {one_line(fact.fact)} ({fact_dates(fact)}, {fact.id})"
 
 
 def _rest(name: str, shown: int, total: int) -> str:

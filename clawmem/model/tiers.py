@@ -6,7 +6,7 @@ import math
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from clawmem.model.dates import days_between
+from clawmem.model.dates import days_between, end_of, sortable, stamp
 from clawmem.model.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, importance_of
 
 HOT = "hot"
@@ -39,6 +39,15 @@ class TierVerdict(NamedTuple):
     score: float
     score_tier: int
     days: float
+
+
+def is_over(fact: Fact, moment: str) -> bool:
+    """Whether what the fact says has ended at a moment (ISO 8601 UTC; a bare day asks about its last instant).
+
+    What is over is cold, however important, and ranks behind what holds.
+    """
+    end = sortable(fact.valid_to)
+    return end is not None and end <= end_of(moment)
 
 
 def last_access(fact: Fact) -> str:
@@ -102,29 +111,32 @@ def importance_tier(importance: float) -> str:
 
 
 def effective_tier(fact: Fact, now: datetime) -> TierVerdict:
-    """The tier that counts: replaced or withdrawn is cold, importance from 0.8 is hot, else recency decides."""
+    """The tier that counts: replaced, withdrawn or over is cold, importance from 0.8 is hot, else recency decides."""
     days = days_since_access(fact, now)
     recency = _recency(days, fact.access_count)
     importance = importance_tier(raised_importance(importance_of(fact), fact.access_count))
     value = fact_score(fact, now)
-    tier, reason = _decide(fact, recency, days)
+    tier, reason = _decide(fact, recency, days, now)
     return TierVerdict(tier, reason, recency, importance, value, score_tier(value, days), days)
 
 
-def tier_of(fact: Fact, now: datetime) -> str:
-    """Only the tier of `effective_tier`, for the paths where milliseconds count."""
-    if fact.status in (SUPERSEDED, RETRACTED):
+def tier_of(fact: Fact, now: datetime, asked_of: str | None = None) -> str:
+    """Only the tier of `effective_tier`, for the paths where milliseconds count. Where `asked_of` names another moment
+    than now, what is over is what had ended then."""
+    if fact.status in (SUPERSEDED, RETRACTED) or (fact.valid_to and is_over(fact, asked_of or stamp(now))):
         return COLD
     if importance_of(fact) >= ALWAYS_HOT:
         return HOT
     return _recency(days_since_access(fact, now), fact.access_count)
 
 
-def _decide(fact: Fact, recency: str, days: float) -> tuple[str, str]:
+def _decide(fact: Fact, recency: str, days: float, now: datetime) -> tuple[str, str]:
     if fact.status == SUPERSEDED:
         return COLD, f"it was superseded by {fact.superseded_by}" if fact.superseded_by else "it was superseded"
     if fact.status == RETRACTED:
         return COLD, "it was retracted"
+    if is_over(fact, stamp(now)):
+        return COLD, f"it is over: it held only until {sortable(fact.valid_to)}"
     if importance_of(fact) >= ALWAYS_HOT:
         return HOT, f"its importance {importance_of(fact):g} keeps it hot whatever its age"
     hot, warm = limits(fact.access_count)
@@ -137,7 +149,8 @@ def should_archive(
     fact: Fact, now: datetime, archive_score: float = ARCHIVE_SCORE, archive_days: float = ARCHIVE_DAYS
 ) -> bool:
     """Whether an active fact has decayed: score under 0.2 and no access for 90 days; never one that is always hot."""
-    if fact.status != ACTIVE or importance_of(fact) >= ALWAYS_HOT:
+    always_hot = importance_of(fact) >= ALWAYS_HOT and not is_over(fact, stamp(now))
+    if fact.status != ACTIVE or always_hot:
         return False
     return days_since_access(fact, now) >= archive_days and fact_score(fact, now) < archive_score
 

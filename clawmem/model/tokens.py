@@ -33,7 +33,7 @@ LONGEST_TURN = 300
 
 
 def context_line(fact: Fact) -> str:
-    """The fact as `context` gives it to an agent: one line with when it was true, or else the day it was recorded."""
+    """The fact as `context` gives it to an agent: one line with when it was true, or else the day it was said."""
     remark = ", from outside, unverified" if fact.trust == "external" else ""
     return f"- {servable(fact.fact)} ({servable(fact_dates(fact))}{remark})\n"
 
@@ -60,13 +60,29 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most].rstrip() + "…"
 
 
+def said_on(fact: Fact) -> str | None:
+    """The day on which the fact was said, or None where it does not tell."""
+    said = (fact.metadata or {}).get("said_at")
+    return day_of(said) if isinstance(said, str) and said else None
+
+
+def lacks_day(fact: Fact) -> bool:
+    """Whether the fact came from an event, and only that tells the day on which it was said."""
+    return fact.source_event is not None and not (fact.valid_from or fact.valid_to or said_on(fact))
+
+
+def said_then(fact: Fact, day: str) -> Fact:
+    """The fact with the day on which it was said."""
+    return fact._replace(metadata={**(fact.metadata or {}), "said_at": day})
+
+
 def fact_dates(fact: Fact) -> str:
-    """When the fact was true where that is known, else the day it was recorded."""
+    """When the fact was true where that is known, else the day it was said, else the day it was recorded."""
     if fact.valid_from and fact.valid_to:
         return f"{day_of(fact.valid_from)} to {day_of(fact.valid_to)}"
     if fact.valid_from:
         return f"since {day_of(fact.valid_from)}"
-    return f"until {day_of(fact.valid_to)}" if fact.valid_to else day_of(fact.timestamp)
+    return f"until {day_of(fact.valid_to)}" if fact.valid_to else said_on(fact) or day_of(fact.timestamp)
 
 
 def line_tokens(fact: Fact) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date, timedelta
 
-from clawmem.model.dates import covers, end_of, sortable
+from clawmem.model.dates import covers, day_of, end_of, sortable
 from clawmem.model.fact import RETRACTED, Fact
 
 
@@ -19,6 +20,20 @@ def ended_at(old: Fact, since: str) -> str:
 def true_at(fact: Fact, moment: str) -> bool:
     """Whether the fact was true at a moment, as it is known now; a bare day asks about its last instant."""
     return fact.status != RETRACTED and covers(fact.valid_from, fact.valid_to, moment)
+
+
+def last_moment_within(valid_from: str | None, valid_to: str | None, first: str, last: str) -> str | None:
+    """The last day out of some at whose end [valid_from, valid_to) holds, else the first instant of those days at which
+    it does, for what began and ended within one; None where it holds at none. Days are `YYYY-MM-DD`, both included."""
+    begin, end = sortable(valid_from) or first, sortable(valid_to)
+    day = last
+    if end is not None and end <= end_of(last):
+        day = (date.fromisoformat(day_of(end)) - timedelta(days=1)).isoformat()
+    if day >= max(first, day_of(begin)):
+        return day
+    instant = max(begin, first)
+    instant = instant if len(instant) > 10 else f"{instant}T00:00:00Z"
+    return instant if instant <= end_of(last) and covers(valid_from, valid_to, instant) else None
 
 
 def why_untrue(fact: Fact, moment: str) -> str | None:

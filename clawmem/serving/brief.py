@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from clawmem.model.fact import ACTIVE
 from clawmem.model.recalled import CLOSING, OPENING
-from clawmem.model.tokens import context_line
+from clawmem.model.tokens import context_line, lacks_day
 from clawmem.model.trust import is_low
 from clawmem.serving.recall import Recalled
 
@@ -27,10 +27,12 @@ class Brief(NamedTuple):
 
 def brief(result: Recalled, budget: int) -> Brief | None:
     """The facts, best first, one a line; None where what was found needs to be marked, cut or looked at: events, notes,
-    facts that do not stand or come from outside, more than the budget holds."""
+    facts that do not stand or come from outside, more than the budget holds, what was replaced since; the day
+    of an event."""
     tokens = _MARKS + sum(one.tokens for one in result.found)
-    plain = all(one.fact.status == ACTIVE and not is_low(one.fact.trust) for one in result.found)
-    if result.heard or result.noted or tokens > budget or not plain:
+    facts = [one.fact for one in result.found]
+    plain = all(fact.status == ACTIVE and not is_low(fact.trust) and not lacks_day(fact) for fact in facts)
+    if result.heard or result.noted or result.earlier or tokens > budget or not plain:
         return None
     lines = [f"{OPENING}\n", *(context_line(one.fact) for one in result.found), f"{CLOSING}"]
     how = "exact" if all(one.exact for one in result.found) else "upper bound"

@@ -98,7 +98,9 @@ def list_facts(
     passing, notices = answered(vault, lambda index: (all_passing(index, wanted), (*index.notices, *unreadable(index))))
     counted = accesses(unfolded(vault))
     shown = {one.fact.id: Placed(with_access(one.fact, counted), one.entity) for one in passing}
-    standings = ordered(standing_of(one.fact, one.entity, caller.now, caller.agent) for one in shown.values())
+    standings = ordered(
+        standing_of(one.fact, one.entity, caller.now, caller.agent, wanted.as_of) for one in shown.values()
+    )
     rows = [
         (shown[one.id], one.tier)
         for one in standings

@@ -11,9 +11,10 @@ from clawmem.index.store import Index
 from clawmem.model import frame
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
-from clawmem.model.packing import Section, Unit, pack
+from clawmem.model.packing import More, Section, Unit, pack
 from clawmem.model.tokens import cut, note_line, token_bound
-from clawmem.serving.context import Context, commands, made
+from clawmem.serving.commands import commands, replaced_remark
+from clawmem.serving.context import Context, made
 from clawmem.serving.pages import said_units
 from clawmem.serving.recall import Noted, Recalled
 from clawmem.serving.shelves import Shelves, found, shelves_then
@@ -54,13 +55,21 @@ def _packed(
     on = shelves_then(index, reader, {}, wanted) if wanted.as_of else Shelves(index, reader, {}, {})
     way = Way(vault.catalog, wanted.as_of or stamp(caller.now), evidence)
     parts = (
-        (frame.ASKED, fact_units(on, found(on, [one.fact.id for one in result.found]), way)),
-        (frame.SAID, said_units(index, [one.event for one in result.heard])),
-        (frame.NOTED, [_note_unit(one) for one in result.noted]),
+        (frame.ASKED, "", fact_units(on, found(on, [one.fact.id for one in result.found]), way)),
+        (frame.SAID, " --in events", said_units(index, [one.event for one in result.heard])),
+        (frame.NOTED, " --in notes", [_note_unit(one) for one in result.noted]),
     )
+    most = max(len(result.found), len(result.heard), len(result.noted))
+    limit = f" --limit {most}" if most > vault.settings.whole("defaults.limit") else ""
     more = commands(wanted, question)
-    sections = [_section(title, units, more.recall, turn) for turn, (title, units) in enumerate(parts) if units]
-    packed = pack(frame.heading(stamp(caller.now)[:10], wanted.as_of), sections, budget, more.recall)
+    sections = [
+        _section(title, units, f"{more.recall}{limit}{where}", turn)
+        for turn, (title, where, units) in enumerate(parts)
+        if units
+    ]
+    heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
+    aside = frame.aside(replaced_remark(wanted, question, result.earlier)) if result.earlier else None
+    packed = pack(heading, sections, budget, More(more.recall + limit, more.others + limit), aside)
     return made(on, packed, ())[0]
 
 

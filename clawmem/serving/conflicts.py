@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.channels import rows
 from clawmem.index.disputes import disputes
 from clawmem.index.lookup import Placed, told
-from clawmem.index.rivals import Value, linked_as_contrary, oldest_first, values_beside
+from clawmem.index.rivals import Value, ended, linked_as_contrary, oldest_first, values_beside
 from clawmem.index.standing import Candidate, Reader
 from clawmem.index.store import Index
 from clawmem.model.catalog import Catalog, is_single
-from clawmem.model.dates import covers
+from clawmem.model.dates import covers, end_of
 from clawmem.model.text import normal
 from clawmem.model.tokens import fact_dates, servable
 
@@ -60,14 +61,24 @@ def _pairs(
 ) -> Iterable[tuple[int, int]]:
     single = [name for name in catalog.predicates if is_single(catalog, name)]
     for group in values_beside(index, reader.owners, single, ids):
-        true = {one.n: normal(one.object) for one in group if one.object and _is_true(one, moment)}
-        yield from ((n, other) for n in true.keys() & ids.keys() for other in true if true[n] != true[other])
-    for one, other in linked_as_contrary(index, reader.owners, ids):
-        yield from ((one, other), (other, one))
+        true = [one for one in group if covers(one.valid_from, one.valid_to, moment)]
+        yield from ((one.n, other.n) for one in true if one.n in ids for other in true if _differ(one, other))
+    linked = linked_as_contrary(index, reader.owners, ids)
+    over = ended(index, {n for pair in linked for n in pair}, end_of(moment)) if linked else set()
+    for one, other in linked:
+        # What was, and what is instead, are no contradiction.
+        if (one in over) is (other in over):
+            yield from ((one, other), (other, one))
 
 
-def _is_true(one: Value, moment: str) -> bool:
-    return covers(one.valid_from, one.valid_to, moment)
+def _differ(one: Value, other: Value) -> bool:
+    """Whether two facts give their subject different values. One that names none as its object gives it in words."""
+    if one.object and other.object:
+        return normal(one.object) != normal(other.object)
+    if one.object or other.object:
+        named, told = normal(one.object or other.object or ""), normal(one.statement or other.statement or "")
+        return re.search(rf"(?<!\w){re.escape(named)}(?!\w)", told) is None
+    return normal(one.statement or "") != normal(other.statement or "")
 
 
 def _mark(fact_id: str, conflict: Conflict, placed: Mapping[int, Placed]) -> Mark:

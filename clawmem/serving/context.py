@@ -8,16 +8,16 @@ from typing import NamedTuple
 from clawmem.index.channels import Filter, rows, time_channel
 from clawmem.index.notes import has_events
 from clawmem.index.refresh import answered
-from clawmem.index.standing import ALWAYS, Candidate, Reader, entities_of, held_back
+from clawmem.index.standing import ALWAYS, PAST, Candidate, Reader, entities_of, held_back
 from clawmem.index.store import Index
 from clawmem.model import frame
 from clawmem.model.caller import Caller
-from clawmem.model.dates import stamp
+from clawmem.model.dates import day_of, stamp
 from clawmem.model.event import Event
 from clawmem.model.packing import Packed, Section, Shown, Unit, pack, rendered
 from clawmem.model.question import Span, time_asked
 from clawmem.model.tiers import COLD, HOT, WARM
-from clawmem.model.tokens import cut, servable
+from clawmem.serving.commands import commands, replaced_remark
 from clawmem.serving.pages import event_units, page_units, recent_units, said_units, summary_units
 from clawmem.serving.recall import EVENTS, best_rows, unreadable
 from clawmem.serving.shelves import TITLES, Shelves, first, places, shelves, shelves_then
@@ -40,9 +40,9 @@ _NEAR = 1000  # tokens of the nearest facts whose entities count
 _MOST_RECENT = 30
 _MOST_EVENTS = 40
 _NAMED = 5
+_TIER_OF = {ALWAYS: HOT, PAST: COLD}
 # About what a line of context takes.
 _LINE = 25
-_LONGEST_ASKED = 200
 _COUNTED_BY = {True: "exact", None: "mixed", False: "upper bound"}
 
 
@@ -108,10 +108,11 @@ def context_in(vault: Vault, index: Index, wish: Wish) -> tuple[Context, list[st
     counted = accesses(unfolded(vault))
     on = shelves_then(index, reader, counted, wanted) if wanted.as_of else shelves(index, reader, counted)
     way = Way(vault.catalog, wanted.as_of or stamp(caller.now), wish.evidence)
-    asked = None
+    asked, aside = None, None
     if wish.question:
         most = _answers_wanted(wish.budget)
-        numbers = best_rows(vault, index, wish.question, caller, wanted, most, counted)
+        numbers, earlier = best_rows(vault, index, wish.question, caller, wanted, most, counted)
+        aside = frame.aside(replaced_remark(wanted, wish.question, earlier)) if earlier else None
         placed = places(on, numbers)
         asked = Asked([placed[n] for n in numbers if n in placed], _heard(vault, index, wish, most))
     sections = [
@@ -119,12 +120,13 @@ def context_in(vault: Vault, index: Index, wish: Wish) -> tuple[Context, list[st
         *_shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE if asked and asked.facts else 1.0),
         *(_answers(on, way, wish, asked) if asked else ()),
         _summaries(on),
-        *(section for tier in (HOT, WARM, COLD) for section in _shelf(on, way, wish, tier, 6)),
-        *_timeline(on, way, wish),
+        *(section for shelf in (HOT, WARM, COLD, PAST) for section in _shelf(on, way, wish, shelf, 6)),
+        *_timeline(on, way, wish, asked.heard if asked else ()),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
-    packed = pack(heading, sections, wish.budget, commands(wanted, None).list)
-    notices = dict.fromkeys((*index.notices, *unreadable(index), *_kept_out(index, reader)))
+    packed = pack(heading, sections, wish.budget, commands(wanted, None).of_all(), aside)
+    untold = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
+    notices = dict.fromkeys((*index.notices, *unreadable(index), *_kept_out(index, reader), *untold))
     return made(on, packed, tuple(notices))
 
 
@@ -151,7 +153,7 @@ def _shelf(on: Shelves, way: Way, wish: Wish, shelf: str, turn: int, share: floa
         return fact_units(on, [one for one in first(on, shelf, tokens + known) if one.n not in shown], way)
 
     options = commands(wish.wanted, None).list.removeprefix("clawmem list")
-    more = f"clawmem list --tier {HOT if shelf == ALWAYS else shelf}{options}"
+    more = f"clawmem list --tier {_TIER_OF.get(shelf, shelf)}{options}"
     return [Section(TITLES[shelf], units, more, on.totals[shelf], share, turn)] if on.totals[shelf] else []
 
 
@@ -177,20 +179,29 @@ def _answers(on: Shelves, way: Way, wish: Wish, asked: Asked) -> list[Section]:
     return [one for one, units in zip(sections, (asked.facts, heard), strict=True) if units]
 
 
-def _timeline(on: Shelves, way: Way, wish: Wish) -> list[Section]:
+def _timeline(on: Shelves, way: Way, wish: Wish, heard: Sequence[Event]) -> list[Section]:
     """What began, ended or was recorded in the days that the question names, and what was said then, in their order."""
     span = time_asked(wish.question, wish.caller.now) if wish.question else None
     if span is None:
         return []
-    said = (
-        []
+    said, further = (
+        ([], 0)
         if wish.wanted.entity or wish.wanted.as_of
         else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS)
     )
     told = sorted([*_dated(on, way, wish, span), *said], key=lambda one: one[0])
-    more = commands(wish.wanted, wish.question).recall
+    more = f"{commands(wish.wanted, wish.question).recall} --limit {len(told)}{' --in all' if said else ''}"
     units = [unit for _, unit in told]
-    return [Section(frame.TIMELINE, _given(units), more, share=TIMELINE_SHARE, turn=4)] if units else []
+    offered = {unit.key for unit in units}
+    among = (
+        {one.id for one in heard if span.first <= day_of(one.timestamp) <= span.last} - offered if further else set()
+    )
+
+    def beyond(shown: Shown) -> int:
+        return further - len(among & shown.keys())
+
+    section = Section(frame.TIMELINE, _given(units), more, share=TIMELINE_SHARE, turn=4, further=beyond)
+    return [section] if units else []
 
 
 def _dated(on: Shelves, way: Way, wish: Wish, span: Span) -> list[tuple[str, Unit]]:
@@ -214,26 +225,6 @@ def _summaries(on: Shelves) -> Section:
 
 def _given(units: Sequence[Unit]) -> Callable[[int, Shown], Sequence[Unit]]:
     return lambda tokens, shown: units
-
-
-class Commands(NamedTuple):
-    """The commands that show a reader the facts of a filter: all of them, and those that answer a question."""
-
-    list: str
-    recall: str
-
-
-def commands(wanted: Filter, question: str | None) -> Commands:
-    """The commands, with the options that this reader's filter needs."""
-    agent = next((f" --agent {owner}" for owner in wanted.owners if owner), "")
-    entity = f" --entity {wanted.entity}" if wanted.entity else ""
-    options = agent + entity + (f" --as-of {wanted.as_of}" if wanted.as_of else "")
-    return Commands(f"clawmem list{options}", f"clawmem recall {_quoted(question or '')}{options}")
-
-
-def _quoted(question: str) -> str:
-    words = cut(servable(question), _LONGEST_ASKED).replace("`", "'")
-    return "'" + words.replace("'", "'\\''") + "'"
 
 
 def _kept_out(index: Index, reader: Reader) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
-from clawmem.index.notes import Note, event_tokens, events_between, lines_of, newest_lines
+from clawmem.index.notes import Note, event_tokens, events_between, events_said, lines_of, newest_lines
 from clawmem.index.store import Index
 from clawmem.model.entity import summary_path
 from clawmem.model.event import Event, event_from_record, is_for
@@ -36,13 +36,14 @@ def summary_units(index: Index, entities: Sequence[str]) -> list[Unit]:
     return [_unit(note, f"- {names[note.path]}:") for note in lines_of(index, list(names), 1)]
 
 
-def event_units(index: Index, span: Span, owners: Collection[str], most: int) -> list[tuple[str, Unit]]:
-    """What was said on the days, each with its time; what reads as an order is left out, and what only other agents
-    than the `owners` noted."""
+def event_units(index: Index, span: Span, owners: Collection[str], most: int) -> tuple[list[tuple[str, Unit]], int]:
+    """The first `most` of what was said on the days, each with its time, and how many more there are; what reads as an
+    order is left out, and what only other agents than the `owners` noted."""
     told = [event_from_record(json.loads(line)) for line in events_between(index, span.first, span.last, most)]
     events = [event for event in told if is_for(event, owners)]
     times = {event.id: event.timestamp for event in events}
-    return [(times[str(unit.key)], unit) for unit in said_units(index, events)]
+    further = events_said(index, span.first, span.last, owners) - len(events) if len(told) == most else 0
+    return [(times[str(unit.key)], unit) for unit in said_units(index, events)], further
 
 
 def said_units(index: Index, events: Sequence[Event]) -> list[Unit]:

@@ -26,9 +26,9 @@ from clawmem.model.entity import owner_of
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact, importance_of
 from clawmem.model.irregular import forms_of
-from clawmem.model.question import search_words, time_asked
+from clawmem.model.question import Span, search_words, time_asked
 from clawmem.model.ranking import Ranked, Standing, rank
-from clawmem.model.tiers import tier_of
+from clawmem.model.tiers import is_over, tier_of
 from clawmem.vault.journal import Access, accesses, record_access, unfolded, with_access
 from clawmem.vault.vault import Vault
 
@@ -79,13 +79,32 @@ class Channel(NamedTuple):
 
 
 class Recalled(NamedTuple):
-    """The best facts, events and notes, each best first, and the account of each channel over all of them."""
+    """The best facts, events and notes, each best first, and the account of each channel over all of them.
+
+    `earlier` is a moment of the days that the question names at which a fact held that answers it and was replaced
+    since: it is left out.
+    """
 
     found: tuple[Found, ...]
     channels: Mapping[str, Channel]
     notices: tuple[str, ...] = ()
     heard: tuple[Heard, ...] = ()
     noted: tuple[Noted, ...] = ()
+    earlier: str | None = None
+
+
+class _Times(NamedTuple):
+    """The other time at which all is looked at, and the moment by whose truth answers are ordered: the beginning of
+    the days that the question names, or now."""
+
+    as_of: str | None
+    asked_of: str
+
+
+class _Answers(NamedTuple):
+    hits: Mapping[str, Hits]
+    best: Sequence[tuple[int, str, Ranked]]
+    earlier: str | None
 
 
 def recall(
@@ -103,6 +122,10 @@ def recall(
     facts were shown.
     """
     result = answered(vault, lambda index: recall_in(vault, index, question, caller, wanted, limit, where, passes))
+    if result.earlier:
+        from clawmem.serving.commands import replaced_remark  # few questions are about what was replaced since
+
+        result = result._replace(notices=(*result.notices, replaced_remark(wanted, question, result.earlier)))
     if not result.found:
         return result
     problem = record_access(vault, stamp(caller.now), (one.fact.id for one in result.found))
@@ -123,8 +146,9 @@ def recall_in(
     result = Recalled((), {}, (*index.notices, *unreadable(index)))
     if FACTS in where:
         unkept = accesses(unfolded(vault))
-        hits, best = _facts(vault, index, question, caller, wanted, limit, unkept, passes)
-        result = result._replace(found=_whole(index, best, unkept), channels=_account([hits]))
+        answers = _facts(vault, index, question, caller, wanted, limit, unkept, passes)
+        found, channels = _whole(index, answers.best, unkept), _account([answers.hits])
+        result = result._replace(found=found, channels=channels, earlier=answers.earlier)
     if EVENTS not in where and NOTES not in where:
         return result
     from clawmem.serving.said import find_said  # a search of facts alone needs none of it
@@ -142,10 +166,11 @@ def best_rows(
     wanted: Filter,
     limit: int,
     counted: Mapping[str, Access],
-) -> list[int]:
-    """The rows of the facts that `recall` gives, best first, for callers who have their own way of telling them.
-    `counted` are the accesses that no commit holds yet."""
-    return [n for n, _, _ in _facts(vault, index, question, caller, wanted, limit, counted)[1]]
+) -> tuple[list[int], str | None]:
+    """The rows of the facts that `recall` gives, best first, for callers who have their own way of telling them, and
+    `Recalled.earlier`. `counted` are the accesses that no commit holds yet."""
+    answers = _facts(vault, index, question, caller, wanted, limit, counted)
+    return [n for n, _, _ in answers.best], answers.earlier
 
 
 def _facts(
@@ -157,7 +182,7 @@ def _facts(
     limit: int,
     counted: Mapping[str, Access],
     passes: int = 1,
-) -> tuple[dict[str, Hits], list[tuple[int, str, Ranked]]]:
+) -> _Answers:
     words = [form for word in search_words(question) for form in forms_of(word)]
     hits = {
         "predicate": predicate_channel(index, question, vault.catalog, wanted),
@@ -165,26 +190,39 @@ def _facts(
         "vector": facts_by_meaning(vault, index, question, wanted, stamp(caller.now)[:10]),
     }
     near = {n for one in hits.values() for n in one.scores}
-    hits["time"] = time_channel(index, time_asked(question, caller.now), wanted, near)
-    best = _ranked(index, hits, counted, caller, limit)
+    span = time_asked(question, caller.now)
+    hits["time"] = time_channel(index, span, wanted, near)
+    times = _Times(wanted.as_of, wanted.as_of or (min(span.first, stamp(caller.now)) if span else stamp(caller.now)))
+    best = _ranked(index, hits, counted, caller, limit, times)
     for _ in range(passes - 1):
         from clawmem.serving.passes import links_channel  # one pass is what is usual
 
         hits["links"] = links_channel(index, question, vault.catalog, [n for n, _, _ in best], wanted)
-        again = _ranked(index, hits, counted, caller, limit)
+        again = _ranked(index, hits, counted, caller, limit, times)
         if [n for n, _, _ in again] == [n for n, _, _ in best]:
             break
         best = again
-    return hits, best
+    earlier = None
+    if span and span.first < stamp(caller.now) and not wanted.as_of and not wanted.superseded:
+        from clawmem.index.replaced import replaced_since  # few questions are about the past
+
+        past = Span(span.first, min(span.last, stamp(caller.now)[:10]))
+        earlier = replaced_since(index, question, words, vault.catalog, past, wanted, hits["keyword"])
+    return _Answers(hits, best, earlier)
 
 
 def _ranked(
-    index: Index, hits: Mapping[str, Hits], counted: Mapping[str, Access], caller: Caller, limit: int
+    index: Index,
+    hits: Mapping[str, Hits],
+    counted: Mapping[str, Access],
+    caller: Caller,
+    limit: int,
+    times: _Times,
 ) -> list[tuple[int, str, Ranked]]:
     # Ordering needs little of a fact: only the winners are read whole.
     sketched = sketches(index, sorted({n for one in hits.values() for n in one.scores}))
     shown = {n: Placed(with_access(one.fact, counted), one.entity) for n, one in sketched.items()}
-    return _best(hits, shown, caller, limit)
+    return _best(hits, shown, caller, limit, times)
 
 
 def _account(kinds: Sequence[Mapping[str, Hits]], *accounts: Mapping[str, Channel]) -> dict[str, Channel]:
@@ -202,31 +240,37 @@ def _account(kinds: Sequence[Mapping[str, Hits]], *accounts: Mapping[str, Channe
     return told
 
 
-def standing_of(fact: Fact, entity: str, now: datetime, agent: str | None) -> Standing:
-    """What ordering needs to know of a fact."""
+def standing_of(fact: Fact, entity: str, now: datetime, agent: str | None, as_of: str | None = None) -> Standing:
+    """What ordering needs to know of a fact; with `as_of` it is over where it had ended then, and not now."""
     return Standing(
         fact.id,
-        tier_of(fact, now),
+        tier_of(fact, now, as_of),
         fact.access_count,
         importance_of(fact),
         fact.timestamp,
         fact.trust,
         own=agent is not None and owner_of(entity) == agent,
+        over=fact.valid_to is not None and is_over(fact, as_of or stamp(now)),
     )
 
 
 def _best(
-    hits: Mapping[str, Hits], shown: Mapping[int, Placed], caller: Caller, limit: int
+    hits: Mapping[str, Hits], shown: Mapping[int, Placed], caller: Caller, limit: int, times: _Times
 ) -> list[tuple[int, str, Ranked]]:
     """The row, tier and rank of the best hits, best first."""
     row_of = {one.fact.id: n for n, one in shown.items()}
-    standings = {one.fact.id: standing_of(one.fact, one.entity, caller.now, caller.agent) for one in shown.values()}
+    standings = {
+        one.fact.id: standing_of(one.fact, one.entity, caller.now, caller.agent, times.as_of)._replace(
+            over=is_over(one.fact, times.asked_of)
+        )
+        for one in shown.values()
+    }
     scores = {
         name: {shown[n].fact.id: score for n, score in one.scores.items() if n in shown} for name, one in hits.items()
     }
     best = rank(scores, standings)[:limit]
     # An agent's own facts come first among those that earned their place.
-    best.sort(key=lambda one: not standings[one.id].own)
+    best.sort(key=lambda one: not standings[one.id].own or standings[one.id].over)
     return [(row_of[one.id], standings[one.id].tier, one) for one in best]
 
 

@@ -1,4 +1,4 @@
-"""The shelves a context is filled from: always, hot, warm, cold; accesses that no commit holds yet counted in."""
+"""The shelves a context is filled from: always, hot, warm, cold, past; accesses that no commit holds yet counted in."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from clawmem.index.channels import Filter, condition_of
 from clawmem.index.standing import (
     ALWAYS,
+    PAST,
     SPARE,
     Candidate,
     Reader,
@@ -22,12 +23,12 @@ from clawmem.index.standing import (
 )
 from clawmem.index.store import Index
 from clawmem.model.frame import ALWAYS as ALWAYS_TITLE
-from clawmem.model.frame import COLD_FACTS, HOT_FACTS, WARM_FACTS
+from clawmem.model.frame import COLD_FACTS, HOT_FACTS, OVER_FACTS, WARM_FACTS
 from clawmem.model.ranking import Standing, ordered
 from clawmem.model.tiers import COLD, HOT, WARM, recency_tier
 from clawmem.vault.journal import Access
 
-TITLES: Mapping[str, str] = {ALWAYS: ALWAYS_TITLE, HOT: HOT_FACTS, WARM: WARM_FACTS, COLD: COLD_FACTS}
+TITLES: Mapping[str, str] = {ALWAYS: ALWAYS_TITLE, HOT: HOT_FACTS, WARM: WARM_FACTS, COLD: COLD_FACTS, PAST: OVER_FACTS}
 
 
 class Shelves(NamedTuple):
@@ -101,7 +102,7 @@ def _accessed(one: Candidate, counted: Mapping[str, Access], reader: Reader) -> 
         return one
     last = max(access.last, one.last_accessed or "")
     count = one.access_count + access.count
-    shelf = ALWAYS if one.shelf == ALWAYS else _tier(last, count, reader.now)
+    shelf = one.shelf if one.shelf in (ALWAYS, PAST) else _tier(last, count, reader.now)
     return one._replace(access_count=count, last_accessed=last, shelf=shelf)
 
 

@@ -13,7 +13,7 @@ from clawmem.model.catalog import Catalog
 from clawmem.model.dates import day_of
 from clawmem.model.fact import Fact
 from clawmem.model.packing import Key, Packed, Unit
-from clawmem.model.tokens import context_line, cut, servable, token_bound
+from clawmem.model.tokens import context_line, cut, lacks_day, said_then, servable, token_bound
 from clawmem.serving.conflicts import marks
 from clawmem.serving.shelves import TITLES, Shelves, places
 
@@ -33,15 +33,15 @@ def fact_units(on: Shelves, candidates: Sequence[Candidate], way: Way) -> list[U
     """A unit for each candidate, in their order. Most are told by their kept count alone."""
     marked = marks(on.source, on.reader, way.catalog, way.moment, candidates)
     wordy = [one.n for one in candidates if way.evidence or one.n in marked]
-    placed = rows(on.source, wordy, told)
-    days = days_of(on.source, [one.fact.source_event or "" for one in placed.values()]) if way.evidence else {}
+    placed = told_facts(on, wordy)
+    days = days_of(on.source, [one.source_event or "" for one in placed.values()]) if way.evidence else {}
     shelf_of = places(on, {n for mark in marked.values() for n in mark.rivals})
     units = []
     for one in candidates:
         mark = marked.get(one.n)
         shown = {one.n: one, **{n: shelf_of[n] for n in (mark.rivals if mark else ()) if n in shelf_of}}
-        below = (mark.text if mark else "") + (_evidence(placed[one.n].fact, days) if way.evidence else "")
-        text = context_line(placed[one.n].fact) + below if below else None
+        below = (mark.text if mark else "") + (_evidence(placed[one.n], days) if way.evidence else "")
+        text = context_line(placed[one.n]) + below if below else None
         tokens = one.tokens + (token_bound(below) if below else 0)
         units.append(Unit(one.n, tokens, bool(one.exact) and not below, text, _shelves(shown)))
     return units
@@ -50,8 +50,18 @@ def fact_units(on: Shelves, candidates: Sequence[Candidate], way: Way) -> list[U
 def words_of(on: Shelves, packed: Packed) -> Mapping[Key, str]:
     """The lines of the facts that are in without words of their own."""
     numbers = [unit.key for part in packed.sections for unit in part.units if unit.text is None]
-    facts = rows(on.source, [n for n in numbers if isinstance(n, int)], told)
-    return {n: context_line(one.fact) for n, one in facts.items()}
+    facts = told_facts(on, [n for n in numbers if isinstance(n, int)])
+    return {n: context_line(fact) for n, fact in facts.items()}
+
+
+def told_facts(on: Shelves, numbers: Sequence[int]) -> dict[int, Fact]:
+    """The facts of some rows as a context tells them: one that tells no time of its own, with the day of its event."""
+    facts = {n: one.fact for n, one in rows(on.source, numbers, told).items()}
+    wanting = {n: fact.source_event for n, fact in facts.items() if fact.source_event and lacks_day(fact)}
+    if wanting:
+        days = days_of(on.source, list(wanting.values()))
+        facts.update({n: said_then(facts[n], days[event]) for n, event in wanting.items() if event in days})
+    return facts
 
 
 def _shelves(shown: Mapping[int, Candidate]) -> tuple[tuple[Key, str], ...]:

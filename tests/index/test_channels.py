@@ -147,7 +147,46 @@ def test_the_time_channel_prefers_beginnings_and_what_others_found(vault: Vault)
     hits = time_channel(index, week, Filter())
     assert ids(index, hits)[0] == "fact_1"
     assert set(ids(index, hits)) == {"fact_1", "fact_2", "fact_3", "fact_6"}
+    found = time_channel(index, week, Filter(), range(1, 7))
+    assert ids(index, found)[-1] == "fact_5", "what has no end counts where it was found, and least"
+    assert found.scores.keys() - hits.scores.keys() == {5}
     assert not time_channel(index, None, Filter()).ran
+    index.close()
+
+
+def test_the_time_channel_finds_what_held_all_the_time(vault: Vault) -> None:
+    dated = [
+        fact(1, "held", valid_from="2010-01-01", valid_to="2020-01-01"),
+        fact(2, "was over", valid_from="2010-01-01", valid_to="2014-12-31"),
+        fact(3, "began later", valid_from="2016-01-01", valid_to="2020-01-01"),
+        fact(
+            4, "replaced", valid_from="2010-01-01", valid_to="2020-01-01", status="superseded", superseded_by="fact_1"
+        ),
+        fact(5, "from ever", valid_to="2020-01-01"),
+        fact(6, "for ever", valid_from="2010-01-01"),
+        fact(7, "always"),
+    ]
+    index = index_of(vault, {HOME: dated})
+    year = Span("2015-01-01", "2015-12-31")
+    assert ids(index, time_channel(index, year, Filter())) == ["fact_1"]
+    found = time_channel(index, year, Filter(), range(1, 8))
+    assert ids(index, found) == ["fact_1", "fact_5", "fact_6"]
+    assert set(ids(index, time_channel(index, year, Filter(superseded=True)))) == {"fact_1", "fact_4"}
+    index.close()
+
+
+def test_the_filter_of_what_was_replaced_since(vault: Vault) -> None:
+    old = {"status": "superseded", "superseded_by": "fact_9"}
+    dated = [
+        fact(1, "held", valid_from="2010-01-01", valid_to="2015-03-01", **old),
+        fact(2, "was over", valid_from="2010-01-01", valid_to="2015-01-01", **old),
+        fact(3, "began later", valid_from="2016-01-01", **old),
+        fact(4, "from ever", valid_to="2020-01-01", **old),
+        fact(9, "stands", valid_from="2015-03-01"),
+    ]
+    index = index_of(vault, {HOME: dated})
+    wanted = Filter(replaced_in=Span("2015-01-01", "2015-12-31"))
+    assert [one.fact.id for one in all_passing(index, wanted)] == ["fact_1", "fact_4"]
     index.close()
 
 
@@ -169,12 +208,13 @@ def test_a_sketch_has_what_ordering_needs(vault: Vault) -> None:
         last_accessed="2026-11-02T00:00:00Z",
         importance=0.9,
         trust="user",
+        valid_to="2027-01-01",
         tags=("a",),
     )
     index = index_of(vault, {HOME: [whole]})
     ((n, sketch),) = sketches(index, [1]).items()
     assert (n, sketch.entity) == (1, HOME)
-    same = ("id", "category", "timestamp", "status", "access_count", "last_accessed", "importance", "trust")
+    same = ("id", "category", "timestamp", "status", "access_count", "last_accessed", "importance", "trust", "valid_to")
     assert [getattr(sketch.fact, key) for key in same] == [getattr(whole, key) for key in same]
     assert sketch.fact.superseded_by is None
     index.close()

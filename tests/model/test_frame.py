@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clawmem.model import frame
+from clawmem.model.packing import ALL
 from clawmem.model.tokens import token_bound
 from tests.needs import exact_count
 
 TITLES = [
     frame.ALWAYS, frame.ASKED, frame.SAID, frame.NOTED, frame.TIMELINE, frame.SUMMARIES, frame.HOT_FACTS,
-    frame.WARM_FACTS, frame.COLD_FACTS, frame.HABITS, frame.FOCUS, frame.RECENT,
+    frame.WARM_FACTS, frame.COLD_FACTS, frame.OVER_FACTS, frame.HABITS, frame.FOCUS, frame.RECENT,
 ]  # fmt: skip
 
 
@@ -32,7 +33,10 @@ def test_the_frame_of_every_section_is_exact(count: Callable[[str], int]) -> Non
     parts = [frame.opening(), frame.closing(), frame.heading("2026-11-22"), *map(frame.title, TITLES)]
     for tier in ("hot", "warm", "cold"):
         parts += [frame.remark(name, 12345, f"clawmem list --tier {tier}") for name in TITLES]
-    parts += [frame.remark(frame.SUMMARIES, 12345, "clawmem entity show NAME"), frame.remark_on_all(7, "clawmem list")]
+    parts += [
+        frame.remark(frame.SUMMARIES, 12345, "clawmem entity show NAME"),
+        *(frame.remark_on_all(7, one) for one in ALL),
+    ]
     for part in parts:
         assert part.exact, part
         assert part.tokens == count(part.text)

@@ -19,6 +19,7 @@ STANDINGS = st.builds(
     st.sampled_from(["2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"]),
     st.sampled_from([None, "user", "agent", "tool", "external"]),
     st.booleans(),
+    st.booleans(),
 )
 MANY = st.lists(STANDINGS, unique_by=lambda each: each.id, max_size=12)
 SCORES = st.dictionaries(IDS, st.floats(-50, 50), max_size=12)
@@ -109,3 +110,16 @@ def test_every_found_fact_with_a_standing_is_ranked_once(
 def test_an_unknown_channel_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(KeyError):
         rank({"smell": {"a": 1.0}}, {"a": Standing("a", "hot")})
+
+
+def test_what_is_over_comes_behind_what_matches_about_as_well_and_before_what_matches_worse() -> None:
+    standings = {
+        "over": Standing("over", "cold", 9, 1.0, over=True),
+        "holds": Standing("holds", "cold"),
+        "other": Standing("other", "hot"),
+    }
+    scores = {"keyword": {"over": 5.0, "holds": 4.0, "other": 1.0}}
+    assert [one.id for one in rank(scores, standings)] == ["holds", "over", "other"]
+    before = {**standings, "over": standings["over"]._replace(over=False)}
+    assert [one.id for one in rank(scores, before)] == ["over", "holds", "other"]
+    assert [one.id for one in ordered(standings.values())] == ["other", "holds", "over"]

@@ -99,3 +99,13 @@ def test_systemd_units() -> None:
     assert 'ExecStart="/my py/python" "-m" "x" "/va\\"ult 100%% $$HOME"' in service
     assert "StandardOutput=append:/log 5%%" in service
     assert "OnCalendar=*-*-* *:0/30:00" in timer_unit(every("30m"))
+
+
+def test_how_often_in_words() -> None:
+    assert [every(text).words for text in ("30m", "60m", "1h", "2h", "1d")] == [
+        "every 30 minutes",
+        "every hour",
+        "every hour",
+        "every 2 hours",
+        "every day at 00:00",
+    ]

@@ -267,3 +267,20 @@ def test_the_template_holds_every_folder_of_a_vault() -> None:
         "life/projects life/areas/people life/areas/companies life/resources life/archives "
         "daily ledger agents review wiki".split()
     )
+
+
+def test_what_is_over_is_not_hot_and_a_learned_fact_has_the_day_it_was_said() -> None:
+    facts = [
+        a_fact(1, 1, importance=0.9, valid_to="2020-01-01"),
+        a_fact(2, 1, valid_to="2026-11-20"),
+        a_fact(3, 1, metadata={"said_at": "2026-03-01T10:00:00Z"}),
+    ]
+    earlier = NOW - timedelta(days=5)
+    assert facts_block(NAME, facts, earlier, today="2026-11-21T10:00:00Z").splitlines() == [
+        "## Hot facts",
+        "",
+        "- Statement 3. (2026-03-01, fact_00000003)",
+        "",
+        "2 more facts not shown: `clawmem list --entity areas/people/jane`",
+    ]
+    assert "- Statement 2. (until 2026-11-20, fact_00000002)" in facts_block(NAME, facts, earlier)

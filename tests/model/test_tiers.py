@@ -22,6 +22,7 @@ from clawmem.model.tiers import (
     explain,
     fact_score,
     importance_tier,
+    is_over,
     raised_importance,
     recency_boost,
     recency_tier,
@@ -197,3 +198,35 @@ def test_the_explanation_is_json_and_says_what_the_verdict_says(fact: Fact) -> N
     assert told["recency"]["tier"] == verdict.recency
     assert told["score"]["tier"] == verdict.score_tier
     assert told["archive"]["due"] is should_archive(fact, NOW)
+
+
+@pytest.mark.parametrize(
+    ("valid_to", "over"),
+    [
+        (None, False),
+        ("2020-01-01", True),
+        ("2026-11-21", True),
+        ("2026-11-21T09:30:00Z", True),
+        ("2026-11-21T09:30:01Z", False),
+        ("2026-11-22", False),
+        ("some day", False),
+    ],
+)
+def test_what_is_over_is_cold_however_important_or_fresh(valid_to: str | None, over: bool) -> None:
+    fact = a_fact(0, accesses=30, importance=0.95, valid_to=valid_to)
+    assert is_over(fact, stamp(NOW)) is over
+    assert tier_of(fact, NOW) == (COLD if over else HOT)
+    verdict = effective_tier(fact, NOW)
+    assert verdict.tier == tier_of(fact, NOW)
+    assert ("it is over: it held only until" in verdict.reason) is over
+
+
+def test_what_was_not_over_at_the_time_that_is_asked_about_keeps_its_tier() -> None:
+    fact = a_fact(0, importance=0.95, valid_to="2020-01-01")
+    assert tier_of(fact, NOW, "2019-12-31") == HOT
+    assert tier_of(fact, NOW, "2020-01-01") == COLD
+
+
+def test_what_is_over_is_archived_however_important_it_was() -> None:
+    assert should_archive(a_fact(91, importance=0.95, valid_to="2020-01-01"), NOW)
+    assert not should_archive(a_fact(91, importance=0.95, valid_to="2027-01-01"), NOW)

@@ -18,6 +18,7 @@ from clawmem.model.caller import Caller
 from clawmem.model.draft import draft_from_record
 from clawmem.model.recalled import is_recalled
 from clawmem.model.transcript import Message
+from clawmem.serving.brief import brief
 from clawmem.serving.budgeted import recalled_context
 from clawmem.serving.context import Context, context
 from clawmem.serving.recall import recall
@@ -221,7 +222,7 @@ def test_evidence_is_the_quote_the_event_and_its_day(vault: Vault, caller: Calle
         "Nothing shows this",
     )
     text = context(vault, caller, 1000, evidence=True).text
-    assert f'- Jane lives in Lisbon (2026-11-21)\n> "moved to Lisbon" ({event_id}, 2026-05-07)\n' in text
+    assert f'- Jane lives in Lisbon (2026-05-07)\n> "moved to Lisbon" ({event_id}, 2026-05-07)\n' in text
     assert "- Nothing shows this (2026-11-21)\n" in text
     assert "> " not in context(vault, caller, 1000).text
 
@@ -261,5 +262,82 @@ def test_what_recall_found_fits_a_budget(vault: Vault, caller: Caller) -> None:
     assert done.tokens <= 250
     assert 0 < len(done.facts) < 30
     assert done.facts == tuple(one.fact.id for one in result.found)[: len(done.facts)]
-    assert "`clawmem recall 'who services the boiler?'` shows them" in done.text
+    assert "`clawmem recall 'who services the boiler?' --limit 30` shows them" in done.text
     assert "Tea" not in done.text
+
+
+def test_what_is_over_stands_in_the_past_behind_what_holds(vault: Vault, caller: Caller) -> None:
+    _keep(
+        vault,
+        caller,
+        {"fact": "Jane works at Acme", "valid_from": "2010-01-01", "valid_to": "2020-01-01", "importance": 0.9},
+        {"fact": "Jane works at Statoil", "valid_from": "2021-01-01"},
+    )
+    now = "\n".join(_lines(context(vault, caller, 1000))[2:-1])
+    assert now == (
+        "## Fresh in use\n- Jane works at Statoil (since 2021-01-01)\n"
+        "## In the past\n- Jane works at Acme (2010-01-01 to 2020-01-01)"
+    )
+    then = context(vault, caller, 1000, as_of="2015-01-01").text
+    assert "## Always\n- Jane works at Acme (2010-01-01 to 2020-01-01)\n" in then
+
+
+def test_a_question_about_the_past_is_told_of_what_was_replaced_within_the_budget(vault: Vault, caller: Caller) -> None:
+    (old,) = _keep(vault, caller, _lives("Oslo", valid_from="2020-01-01"))
+    supersede(vault, old, draft_from_record(_lives("Bergen", valid_from="2025-06-01"), caller.now), caller)
+    asked = "where did Jane live in 2024?"
+    says = f"what held on 2024-12-31 was replaced since: `clawmem recall '{asked}' --as-of 2024-12-31` shows it"
+    wanted = Filter()
+    for budget in (120, 150, 200, 1000):
+        result = recall(vault, asked, caller, wanted, 10)
+        for done in (
+            context(vault, caller, budget, asked),
+            recalled_context(vault, caller, asked, wanted, result, budget),
+        ):
+            assert done.tokens <= budget
+            assert "Oslo" not in done.text
+            assert f"({says})\n" in done.text or budget < 200
+        whole = context(vault, caller, budget, asked)
+        assert (says in whole.text) is (says not in whole.notices)
+    assert "was replaced since" not in context(vault, caller, 1000, "where does Jane live?").text
+
+
+def test_a_fact_has_the_day_it_was_said(vault: Vault, caller: Caller) -> None:
+    said = Message(1, "user", "I will send the report tomorrow", "2026-03-01T10:00:00Z", "Mia")
+    ingest(vault, [said], caller, "chat")
+    event_id = json.loads((vault.root / "ledger/2026-03-01.jsonl").read_text())["id"]
+    evidence = {"source_event": event_id, "source_text": "I will send", "source_span": [0, 11]}
+    _keep(
+        vault,
+        caller,
+        {"fact": "Mia promised to send the report tomorrow", **evidence},
+        {"fact": "Nora is vegetarian", "metadata": {"said_at": "2026-09-28T10:00:00Z"}},
+        "Tea is hot",
+    )
+    text = context(vault, caller, 1000).text
+    assert "- Mia promised to send the report tomorrow (2026-03-01)\n" in text
+    assert "- Nora is vegetarian (2026-09-28)\n" in text
+    assert "- Tea is hot (2026-11-21)\n" in text
+    result = recall(vault, "what did Mia promise?", caller, Filter(), 10)
+    assert brief(result, 1000) is None, "the day of an event has to be looked up"
+    told = recalled_context(vault, caller, "what did Mia promise?", Filter(), result, 1000).text
+    assert "- Mia promised to send the report tomorrow (2026-03-01)\n" in told
+
+
+def test_one_remark_for_all_counts_each_fact_once_and_only_facts(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller, *(f"The boiler number {n} is serviced by Warmfix" for n in range(30)))
+    assert "(left out: 30; `clawmem list` shows them)" in context(vault, caller, 60, "who services the boiler?").text
+
+
+def test_one_remark_where_only_events_were_left_out_names_what_shows_them(vault: Vault, caller: Caller) -> None:
+    said = [
+        Message(n, "user", f"The boiler number {n} was serviced", f"2026-11-20T10:{n:02}:00Z", "Mia") for n in range(60)
+    ]
+    ingest(vault, said, caller, "chat")
+    done = context(vault, caller, 60, "which boiler was serviced yesterday?")
+    shown = sum(line.startswith("- Mia") for line in _lines(done))
+    assert f"(left out: {60 - shown}; `clawmem recall QUESTION --in all` shows them)" in done.text
+    wide = context(vault, caller, 1200, "what was said yesterday?")
+    told = dict(wide.left_out)
+    assert told["In the days asked about"] == 60 - sum(line.startswith("- Mia") for line in _lines(wide))
+    assert " --in all` shows them)" in wide.text

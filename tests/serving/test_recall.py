@@ -125,3 +125,43 @@ def test_own_facts_come_first_among_those_found(stocked: Vault, caller: Caller) 
     _keep(stocked, agent, "Somebody called Jane wrote about invoices", entity="@finance/areas/mail")
     found = _texts(_ask(stocked, agent, "Where does Jane live?", Filter(owners=("", "finance"))))
     assert found[:2] == ["Somebody called Jane wrote about invoices", "Jane lives in Oslo"]
+
+
+def test_what_is_over_comes_behind_what_holds(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller, "Jane works at Acme", valid_from="2010-01-01", valid_to="2020-01-01", importance=0.95)
+    _keep(vault, caller, "Jane works at Statoil since long ago", valid_from="2021-01-01")
+    _keep(vault, caller, "Jane likes tea")
+    now = _ask(vault, caller, "where does Jane work?")
+    assert _texts(now)[:2] == ["Jane works at Statoil since long ago", "Jane works at Acme"]
+    assert [one.tier for one in now.found[:2]] == ["hot", "cold"]
+    then = _ask(vault, caller, "where did Jane work in 2015?")
+    assert _texts(then)[0] == "Jane works at Acme"
+    assert "time" in then.found[0].channels
+    listed = list_facts(vault, caller, EVERYTHING)
+    assert [(one.fact.fact, tier) for one, tier in listed.facts][-1] == ("Jane works at Acme", "cold")
+    (past, *_) = list_facts(vault, caller, Filter(as_of="2015-01-01")).facts
+    assert (past[0].fact.fact, past[1]) == ("Jane works at Acme", "hot")
+
+
+@pytest.mark.parametrize("triple", [True, False])
+def test_a_question_about_the_past_names_the_command_for_what_was_replaced(
+    vault: Vault, caller: Caller, triple: bool
+) -> None:
+    more = {"subject": "Jane", "predicate": "lives_in", "object": "Oslo"} if triple else {}
+    old = _keep(vault, caller, "Jane lives in Oslo", valid_from="2020-01-01", **more)
+    draft = draft_from_record({"fact": "Jane lives in Bergen now", "valid_from": "2025-06-01"}, caller.now)
+    supersede(vault, old, draft, caller)
+    _keep(vault, caller, "Jane drinks tea")
+    asked = "where did Jane live in 2024?"
+    result = _ask(vault, caller, asked)
+    assert _texts(result)[0] == "Jane lives in Bergen now"
+    assert "Jane lives in Oslo" not in _texts(result)
+    says = f"what held on 2024-12-31 was replaced since: `clawmem recall '{asked}' --as-of 2024-12-31` shows it"
+    assert result.notices == (says,)
+    assert _texts(_ask(vault, caller, asked, Filter(as_of="2024-12-31")))[0] == "Jane lives in Oslo"
+    assert _ask(vault, caller, asked, Filter(as_of="2024-12-31")).notices == ()
+    assert _ask(vault, caller, asked, Filter(superseded=True)).notices == ()
+    for other in ("where does Jane live?", "where did Jane live in 2019?", "what did Jane drink in 2024?"):
+        assert _ask(vault, caller, other).notices == (), other
+    part = _ask(vault, caller, "where did Jane live in 2025?").notices
+    assert "--as-of 2025-05-31`" in "".join(part)

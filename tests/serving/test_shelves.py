@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clawmem.index.standing import ALWAYS, Reader
+from clawmem.index.standing import ALWAYS, PAST, Reader
 from clawmem.model.entity import owner_of
 from clawmem.model.fact import ACTIVE, importance_of
 from clawmem.model.quarantine import quarantined
@@ -34,7 +34,7 @@ def _plainly(invented: Invented, reader: Reader, counted: dict[str, Access]) -> 
         always |= {fact.id} if importance_of(fact) >= ALWAYS_HOT else set()
     found: dict[str, list[str]] = defaultdict(list)
     for one in ordered(standings):
-        found[ALWAYS if one.id in always else one.tier].append(one.id)
+        found[PAST if one.over else ALWAYS if one.id in always else one.tier].append(one.id)
     return found
 
 
@@ -50,7 +50,7 @@ def test_shelves_are_what_reading_everything_gives(
     reader = Reader((agent, "") if agent else ("",), NOW, entity)
     for counted in ({}, accessed(seed, invented)):
         on, plain = shelves(index, reader, counted), _plainly(invented, reader, counted)
-        for shelf in (ALWAYS, *TIERS):
+        for shelf in (ALWAYS, *TIERS, PAST):
             assert [one.id for one in first(on, shelf, ALL)] == plain[shelf]
             assert on.totals[shelf] == len(plain[shelf])
             few = [one.id for one in first(on, shelf, 40)]
