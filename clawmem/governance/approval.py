@@ -20,6 +20,7 @@ from clawmem.model.entity import items_path
 from clawmem.model.fact import RETRACTED, Fact, Link
 from clawmem.model.ids import new_fact_id
 from clawmem.model.layout import CATALOG
+from clawmem.model.merging.fields import merged_links
 from clawmem.model.promotion import Judgement, promoted, promotion_of, refusal
 from clawmem.model.proposal import (
     END,
@@ -72,14 +73,29 @@ def plan_approval(work: Writing, proposal: Proposal, reason: str | None, beside:
     if beside and (proposal.kind != "conflict" or proposal.does in (MERGE, END)):
         raise Refused("Only a fact that contradicts others can stand beside them.", "Approve it without --beside.")
     _refuse_agent(work, proposal.fact)
-    fact = completed(proposal.fact, work.caller, new_fact_id(work.caller.entropy, TakenIds(work.index)))
+    latest = _standing(proposal, targets)
+    fact = latest.fact if latest else _new(work, proposal.fact)
     if is_low(fact.trust) or orders_in(fact):
         fact = approved(fact, work.caller.agent or "a person", stamp(work.caller.now))
     _check_evidence(work, fact)
     _refuse_known(work, fact, proposal, beside)
     if proposal.does == PROMOTE and proposal.worth:
         fact = promoted(fact, proposal.worth.on, _judgement(proposal.worth), proposal.id)
-    return _kept(work, proposal, fact, targets, _place(work, proposal.fact, proposal), reason, beside)
+    place = Place(latest.entity, {}) if latest else _place(work, proposal.fact, proposal)
+    return _kept(work, proposal, fact, [one for one in targets if one is not latest], place, reason, beside)
+
+
+def _standing(proposal: Proposal, targets: Sequence[Placed]) -> Placed | None:
+    """The one of the facts that are in conflict that is to take the place of the others, where it stands already: two
+    machines had written both."""
+    if proposal.does != SUPERSEDE or proposal.fact is None or len(targets) < 2:
+        return None
+    says = normal(proposal.fact.fact)
+    return next((one for one in reversed(targets) if normal(one.fact.fact) == says), None)
+
+
+def _new(work: Writing, fact: Fact) -> Fact:
+    return completed(fact, work.caller, new_fact_id(work.caller.entropy, TakenIds(work.index)))
 
 
 def _kept(
@@ -94,14 +110,15 @@ def _kept(
         done = correct(fact, (one.fact for one in targets), why, at)
     elif targets:
         link = "merges" if proposal.does == MERGE else "supersedes"
-        done = succeed(fact, (one.fact for one in targets), link, why, at, _said(fact, at))
+        done = succeed(fact, (one.fact for one in targets), link, why, at, _said(fact))
     else:
         done = Succession(fact, ())
     homes = {one.fact.id: one.entity for one in targets}
-    facts = [Placed(done.new, place.entity), *(Placed(one, homes[one.id]) for one in done.closed)]
+    new = done.new._replace(links=merged_links((), done.new.links, ()))
+    facts = [Placed(new, place.entity), *(Placed(one, homes[one.id]) for one in done.closed)]
     return Plan(
         tuple(facts),
-        _outcomes(proposal.does, len(done.closed)),
+        _outcomes(proposal, fact, len(done.closed)),
         {**place.writes, **_items(work, facts)},
         place.entity,
         tuple(one.id for one in done.closed),
@@ -135,10 +152,10 @@ def _judgement(worth: Worth) -> Judgement:
     return Judgement(worth.score, worth.reasons)
 
 
-def _said(fact: Fact, at: str) -> str:
-    """The day a fact was said, else that of its approval."""
+def _said(fact: Fact) -> str:
+    """The day a fact was said, else that on which it was recorded."""
     said = (fact.metadata or {}).get("said_at")
-    return day_of(said if isinstance(said, str) else at)
+    return day_of(said if isinstance(said, str) else fact.timestamp)
 
 
 def _is_fixed(catalog: Catalog, predicate: str | None) -> bool:
@@ -146,11 +163,11 @@ def _is_fixed(catalog: Catalog, predicate: str | None) -> bool:
     return is_single(catalog, predicate) and not is_replaced(catalog, predicate)
 
 
-def _outcomes(does: str, closed: int) -> tuple[str, ...]:
+def _outcomes(proposal: Proposal, fact: Fact, closed: int) -> tuple[str, ...]:
     if not closed:
-        return ("added",)
-    first = {MERGE: "merged", END: "added"}.get(does, "updated")
-    return (first, *(["merged" if does == MERGE else "updated"] * closed))
+        return ("updated" if fact.id in (one.id for one in proposal.targets) else "added",)
+    first = {MERGE: "merged", END: "added"}.get(proposal.does, "updated")
+    return (first, *(["merged" if proposal.does == MERGE else "updated"] * closed))
 
 
 def _items(work: Writing, changed: Sequence[Placed]) -> dict[str, bytes | None]:

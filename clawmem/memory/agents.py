@@ -13,6 +13,7 @@ from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.entity import ROOTS, check_agent, owner_of
 from clawmem.vault.vault import Vault
 
+# What each page is for stands in a comment: nobody is served it.
 PAGES = {
     "TACIT.md": "How {agent} works: habits and preferences that were learned and accepted.",
     "CONTEXT.md": "What {agent} is working on now.",
@@ -44,14 +45,17 @@ def create_agent(vault: Vault, agent: str, caller: Caller) -> Created:
             raise Refused(f"The agent {name} exists already.", f"`clawmem agent show {name}` shows it.")
         folder = f"agents/{name}"
         writes: dict[str, bytes | None] = {
-            f"{folder}/{page}": f"# {page.removesuffix('.md').capitalize()}\n\n{words.format(agent=name)}\n".encode()
-            for page, words in PAGES.items()
+            f"{folder}/{page}": _page(page, words.format(agent=name)) for page, words in PAGES.items()
         }
         kept = ["daily", "sessions", *(f"workspace/{root}" for root in ROOTS)]
         writes.update({f"{folder}/{place}/.gitkeep": b"" for place in kept})
         subject = subject_line("agent", name, "a workspace of its own")
         commits = work.commit([Change(subject, writes, trailers("agent-create", agent=name))])
         return Created(name, commits[-1], work.notices)
+
+
+def _page(name: str, purpose: str) -> bytes:
+    return f"# {name.removesuffix('.md').capitalize()}\n\n<!-- {purpose} -->\n".encode()
 
 
 def list_agents(vault: Vault) -> tuple[Agent, ...]:

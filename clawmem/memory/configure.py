@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from clawmem.errors import NotFound
+from clawmem.errors import InvalidInput, NotFound
 from clawmem.memory.permission import check_may_write
 from clawmem.memory.yaml_edit import in_full, with_value
 from clawmem.model.caller import Caller
@@ -12,6 +12,8 @@ from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.layout import SETTINGS as FILE
 from clawmem.model.setting_values import Setting, Value
 from clawmem.model.settings import AGENTS, BY_KEY, SETTINGS, Settings, parse_value, setting_named, settings_from_mapping
+from clawmem.model.text import check_visible
+from clawmem.vault.new_secrets import allowed
 from clawmem.vault.transaction import transaction
 from clawmem.vault.vault import Vault, parse_yaml
 
@@ -48,7 +50,9 @@ def all_settings(vault: Vault) -> tuple[Configured, ...]:
 def change_setting(vault: Vault, caller: Caller, key: str, text: str) -> Changed:
     """Give a setting a value as typed; InvalidInput where it does not fit. One commit, none where nothing changes."""
     named = _named(key)
-    new = parse_value(named.key, text)
+    check_visible(text, f"value of {named.key}")
+    mended = _mend(vault, caller, named.key, text)
+    new = parse_value(named.key, allowed(vault.settings, text, f"The value of {named.key}"))
     with transaction(vault, caller.now, "config") as started:
         started.adopt()
         if FILE in started.unreadable:
@@ -61,7 +65,33 @@ def change_setting(vault: Vault, caller: Caller, key: str, text: str) -> Changed
             assert _values(new_text).get(named.key) == new
             check_may_write(vault, caller, [FILE], "config")
             (commit,) = started.commit([_change(named.key, old, new, new_text, caller)])
+        if mended is not None:
+            old, commit = mended, vault.head().commit
         return Changed(named.key, old, new, commit, tuple(started.notices))
+
+
+def _mend(vault: Vault, caller: Caller, key: str, text: str) -> Value | None:
+    """Put the value in place of one that keeps the file from being understood; returns that one, None where there is
+    none. It goes into the file as it stands, edits by hand included, and is taken in together with them."""
+    try:
+        _ = vault.settings
+        return None
+    except InvalidInput:
+        given = vault.read_text(FILE) or ""
+        # Raises where something else is wrong, too.
+        vault.settings = _values(with_value(given, key, parse_value(key, text), FILE))
+        check_may_write(vault, caller, [FILE], "config")
+        new = parse_value(key, allowed(vault.settings, text, f"The value of {key}"))
+        mended = with_value(given, key, new, FILE)
+        vault.disk.replace(vault.path(FILE), mended.encode(), vault.state)
+        return str(_raw(parse_yaml(given, FILE), key))
+
+
+def _raw(mapping: Any, key: str) -> Any:
+    """What a parsed `clawmem.yaml` has under a dotted key; None where it has nothing."""
+    for part in key.split("."):
+        mapping = mapping.get(part) if isinstance(mapping, dict) else None
+    return mapping
 
 
 def _values(text: str) -> Settings:
@@ -69,10 +99,7 @@ def _values(text: str) -> Settings:
 
 
 def _configured(vault: Vault, one: Setting) -> Configured:
-    place: Any = vault.load_yaml(FILE)
-    for part in one.key.split("."):
-        place = place.get(part) if isinstance(place, dict) else None
-    return Configured(one, vault.settings.get(one.key), place is not None)
+    return Configured(one, vault.settings.get(one.key), _raw(vault.load_yaml(FILE), one.key) is not None)
 
 
 def _named(key: str) -> Setting:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import NamedTuple
 
-from clawmem.memory.history import facts_at
+from clawmem.memory.history import cut_off, facts_at
 from clawmem.model.caller import Caller
 from clawmem.model.comparison import Difference, differences, moves
 from clawmem.model.daily import day_and_agent
@@ -80,7 +80,7 @@ def _compared(vault: Vault, first: Entry | None, last: Entry) -> Compared:
     before, after = _by_id(old, comparable), _by_id(new, comparable)
     moved = tuple(Moved(*pair, number) for pair, number in moves(before, after).items())
     counts = _counts(vault, start, last.commit, [path for path in paths if path not in items])
-    notices = (*old_problems, *new_problems, *_same(first, last))
+    notices = (*old_problems, *new_problems, *_same(first, last), *cut_off(vault))
     return Compared(first, last, differences(before, after), moved, counts, notices)
 
 

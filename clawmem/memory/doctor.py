@@ -9,9 +9,10 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.memory.checks.derived import expected_at_head, index_problems
 from clawmem.memory.checks.merging import merging_problems
-from clawmem.memory.checks.problem import ERROR, Problem, in_order
+from clawmem.memory.checks.problem import ERROR, INFO, Problem, in_order
 from clawmem.memory.checks.reading import Reading, read_vault, reading_problems
 from clawmem.memory.checks.repository import fsck_problems, repository_problems, state_problems, waiting_problems
+from clawmem.memory.checks.secrets import SECONDS, SecretSearch, files_to_search
 from clawmem.memory.checks.storage import (
     altered_problems,
     clone_problems,
@@ -22,6 +23,7 @@ from clawmem.memory.checks.tree import case_problems, tree_problems
 from clawmem.memory.mend import mend
 from clawmem.model.caller import Caller
 from clawmem.vault.condition import altered_files, files_in_head
+from clawmem.vault.hand_edits import check_edits
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.scan import finish_scan, start_scan
 from clawmem.vault.vault import Vault
@@ -49,8 +51,8 @@ class Diagnosis(NamedTuple):
 
 
 def doctor(vault: Vault, caller: Caller, *, fix: bool = False, full: bool = False) -> Diagnosis:
-    """Check the vault; `full` has git check every object, too. With `fix` the vault is checked again after
-    mending, so that a problem counts as fixed only where it is gone."""
+    """Check the vault; with `full` git checks every object, too, and nothing is left out to save time. With `fix` the
+    vault is checked again after mending, so that a problem counts as fixed only where it is gone."""
     before = _examined(vault, full)
     if not fix or not any(one.fixable for one in before.problems):
         return before
@@ -79,6 +81,9 @@ def _examined(vault: Vault, full: bool) -> Diagnosis:
         problems = _with_git(vault, reading, problems, full)
     # Writers need not wait for the rest.
     problems += reading_problems(reading)
+    search = SecretSearch(None if full else SECONDS)
+    problems += search.look(vault, files_to_search(reading))
+    notices += search.notices()
     if full:
         problems += fsck_problems(vault)
     return Diagnosis(in_order(problems), reading.checked, (), tuple(notices))
@@ -101,7 +106,8 @@ def _with_git(vault: Vault, reading: Reading, problems: list[Problem], full: boo
     problems += committed_name_problems(in_head, reading.tree.owned)
     problems += altered_problems(altered)
     problems = [_deleted(one) if one.check == "entity-files" and one.path in waiting else one for one in problems]
-    problems += waiting_problems(waiting)
+    named = {one.path for one in problems if one.severity != INFO}
+    problems += waiting_problems(check_edits(vault, waiting), named)
     if not any(one.severity == ERROR and one.check in _BREAKS_INDEX for one in problems):
         committed = [one for one in reading.facts if one.path not in reading.broken]
         differing = {*waiting, *altered}

@@ -14,7 +14,7 @@ from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.codec import refuse_conflict_markers
 from clawmem.model.dates import day_of, stamp
-from clawmem.model.entity import Entity, check_name, folder_of, kind_of, summary_path, title_of
+from clawmem.model.entity import Entity, check_new_name, folder_of, kind_of, summary_path, title_of
 from clawmem.model.layout import is_owned
 from clawmem.model.summary import front_matter, split_front_matter
 from clawmem.model.text import check_statement
@@ -49,7 +49,7 @@ def create_entity(
     vault: Vault, name: str, caller: Caller, title: str | None = None, aliases: tuple[str, ...] = ()
 ) -> Changed:
     """Make an entity with an empty list of facts; Refused where it exists."""
-    wanted = check_name(expanded(name, caller))
+    wanted = check_new_name(expanded(name, caller))
     words = tuple(check_statement(alias, "alias") for alias in aliases)
     heading = check_statement(title, "title") if title else None
     with writing(vault, caller, "entity create") as work:
@@ -92,7 +92,7 @@ def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str 
     """Give an entity another place; its former names stay as aliases, and files that are not clawmem's stay too."""
     with writing(vault, caller, f"entity {verb}") as work:
         old = existing_entity(work.index, name, caller)
-        new = check_name(expanded(target, caller))
+        new = check_new_name(expanded(target, caller))
         if new == old:
             return Changed(old, old, None, (*work.notices, f"{old} is there already"))
         if entity_exists(work.index, new):

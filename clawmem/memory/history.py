@@ -14,7 +14,7 @@ from clawmem.memory.places import existing_entity, expanded
 from clawmem.model.caller import Caller
 from clawmem.model.codec import parse_items
 from clawmem.model.comparison import bare, record_in
-from clawmem.model.entity import ITEMS, check_name, items_path, summary_path
+from clawmem.model.entity import ITEMS, check_name, items_path, name_of_path, summary_path
 from clawmem.model.entry import ACCESS, Entry, trailer_pattern
 from clawmem.model.fact import Fact
 from clawmem.model.ids import FACT_PREFIX, check_reference
@@ -184,6 +184,27 @@ def paths_of_fact(index: Index, history: History, fact_id: str) -> list[str]:
         for entry in history.entries(Wanted(grep=[trailer_pattern("Fact", fact_id)])):
             names += entry.entities
     return [items_path(name) for name in dict.fromkeys(names)]
+
+
+class Lost(NamedTuple):
+    """A fact that is not in the vault any more, as it was last, and the commit that took it out."""
+
+    fact: Fact
+    entity: str
+    removed: Entry
+
+
+def lost_fact(index: Index, history: History, reference: str) -> Lost:
+    """The fact of this id or unique prefix that an undo or an edit took out; NotFound where history knows none."""
+    fact_id = fact_named(index, history, reference)
+    paths = paths_of_fact(index, history, fact_id)
+    for entry in reversed(fact_history(history, {fact_id: paths})[fact_id]):
+        for parent in entry.parents:
+            for path, data in history.vault.contents_at(parent, paths).items():
+                fact = record_in(data, fact_id) if data else None
+                if fact is not None:
+                    return Lost(fact, name_of_path(path) or path, entry)
+    raise NotFound(f"No fact has the id '{reference}'.", f"`clawmem log {fact_id}` shows what is known of it.")
 
 
 def facts_at(vault: Vault, commit: str | None, paths: Iterable[str]) -> tuple[dict[str, tuple[Fact, ...]], list[str]]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clawmem.errors import SecretFound
 from clawmem.memory.writing import writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.codec import refuse_conflict_markers
 from clawmem.model.daily import daily_path, with_line
 from clawmem.model.dates import stamp
-from clawmem.model.secrets import find_secret, redact
 from clawmem.model.text import check_statement
+from clawmem.vault.new_secrets import allowed
 from clawmem.vault.vault import Vault
 
 
@@ -27,12 +26,7 @@ class Noted(NamedTuple):
 
 def note(vault: Vault, text: str, caller: Caller) -> Noted:
     """Add a line to today's note: the agent's own where an agent asks, the vault's otherwise."""
-    statement = check_statement(text, "note")
-    match = find_secret(statement)
-    if match is not None:
-        if vault.settings.words("secrets.action") != "redact":
-            raise SecretFound(match.rule, "The note")
-        statement = redact(statement)
+    statement = allowed(vault.settings, check_statement(text, "note"), "The note")
     moment = stamp(caller.now)
     path = daily_path(moment[:10], caller.agent)
     line = f"- {moment[11:16]} {statement}"

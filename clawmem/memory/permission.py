@@ -17,18 +17,29 @@ def check_may_write(vault: Vault, caller: Caller, paths: Collection[str], purpos
     rights = rights_of(vault.settings, caller.agent)
     path = forbidden(caller.agent, rights, paths, purpose)
     if path is not None:
-        raise _refused(caller.agent, f"write {in_words(path)}", allowed(rights))
+        raise _refused(
+            caller.agent, f"write {in_words(path)}", allowed(rights), "read_only" if rights.read_only else "write"
+        )
 
 
 def check_may_write_at_all(vault: Vault, caller: Caller) -> None:
     """Raise NotPermitted where the caller is an agent that only reads."""
     if caller.agent is not None and rights_of(vault.settings, caller.agent).read_only:
-        raise _refused(caller.agent, "change this memory", "nothing")
+        raise _refused(caller.agent, "change this memory", "nothing", "read_only")
 
 
-def _refused(agent: str, what: str, places: str) -> NotPermitted:
+def check_own_word(caller: Caller, author: str | None) -> None:
+    """Raise NotPermitted where an agent gives something out as what another agent says."""
+    if caller.agent and author and author != caller.agent:
+        raise NotPermitted(
+            f"The agent {caller.agent} may not write in the name of {author}.",
+            "Leave `agent` out, or let a person run this, without --agent and CLAWMEM_AGENT.",
+        )
+
+
+def _refused(agent: str, what: str, places: str, key: str) -> NotPermitted:
     return NotPermitted(
         f"The agent {agent} may not {what}.",
         f"It may write {places}. A person decides that, under `agents` in clawmem.yaml: "
-        f"`clawmem config get agents.{agent}.write`.",
+        f"`clawmem config get agents.{agent}.{key}`.",
     )

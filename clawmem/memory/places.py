@@ -8,7 +8,16 @@ from clawmem.index.store import Index
 from clawmem.model.caller import Caller
 from clawmem.model.dates import day_of, stamp
 from clawmem.model.draft import Draft
-from clawmem.model.entity import Entity, check_name, items_path, kind_of, owner_of, summary_path, title_of
+from clawmem.model.entity import (
+    Entity,
+    check_name,
+    check_new_name,
+    items_path,
+    kind_of,
+    owner_of,
+    summary_path,
+    title_of,
+)
 
 
 def named_entity(index: Index, text: str, caller: Caller) -> str:
@@ -28,7 +37,7 @@ def named_entity(index: Index, text: str, caller: Caller) -> str:
         return choice[0]
     if len(choice) > 1:
         raise InvalidInput(f"'{text}' may be {', '.join(choice)}.", "Name the one you mean by its path.")
-    return check_name(name)
+    return check_new_name(name)
 
 
 def existing_entity(index: Index, text: str, caller: Caller) -> str:

@@ -34,6 +34,7 @@ from clawmem.model.redaction import (
 )
 from clawmem.vault import redaction
 from clawmem.vault.fast_import import stream
+from clawmem.vault.new_secrets import allowed, allowed_name
 from clawmem.vault.pending import Pending, write_pending
 from clawmem.vault.rewriting import ASIDE, Rewritten, rehearse, rewrite
 from clawmem.vault.transaction import Transaction, transaction
@@ -85,6 +86,9 @@ def redact(vault: Vault, what: What, caller: Caller, reason: str | None = None, 
             f"The agent {caller.agent} may not rewrite history.",
             "A person runs this, without --agent and CLAWMEM_AGENT.",
         )
+    reason = allowed(vault.settings, reason, "The reason") if reason else None
+    if caller.session:
+        caller = caller._replace(session=allowed_name(vault.settings, caller.session, "The session"))
     with transaction(vault, caller.now, "redact") as started:
         started.adopt()
         redaction.check_can_redact(vault)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, SecretFound
 from clawmem.index.lookup import TakenIds, entity_exists
+from clawmem.memory.permission import check_own_word
 from clawmem.memory.places import new_entity_files, place_of
 from clawmem.memory.writing import Writing, fact_change, writing
 from clawmem.model.caller import Caller
@@ -18,7 +19,7 @@ from clawmem.model.entity import items_path
 from clawmem.model.fact import Fact
 from clawmem.model.ids import new_fact_id
 from clawmem.model.quarantine import unapproved
-from clawmem.model.reinforce import reinforced
+from clawmem.model.reinforce import not_taken, reinforced, taken_over
 from clawmem.model.secrets import find_secret, redact
 from clawmem.model.text import normal
 from clawmem.model.trust import is_low, trusted_as
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
     from clawmem.memory.quarantine import Drawer
 
 CHUNK = 2000
+SHOWN = 20
 
 
 class Kept(NamedTuple):
-    """One draft's fate: the fact that now holds it, its entity, and `added`, `noop`, or `proposed` where it waits for
-    a person; the fact then goes by the id of its proposal."""
+    """One draft's fate: the fact that now holds it, its entity, and `added`, `noop`, `updated` where the fact was known
+    and has more to it now, or `proposed` where it waits for a person; the fact then goes by the id of its proposal."""
 
     fact: Fact
     entity: str
@@ -67,8 +69,18 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> Remembere
                 failed = problem
                 break
             kept += [one for one, _ in planned]
-        notices = (*work.notices, *desk.notices)
+        notices = (*work.notices, *_left_out(drafts), *_first(desk.notices))
         return Remembered(tuple(kept), commits[-1] if commits else None, notices, failed)
+
+
+def _left_out(drafts: Sequence[Draft]) -> list[str]:
+    keys = sorted({key for draft in drafts for key in draft.left_out})
+    return [f"not taken over, as the vault gives them itself: {', '.join(keys)}"] if keys else []
+
+
+def _first(notices: Sequence[str]) -> Sequence[str]:
+    more = len(notices) - SHOWN
+    return [*notices[:SHOWN], f"and {more} more like these"] if more > 0 else notices
 
 
 def without_secrets(vault: Vault, draft: Draft) -> Draft:
@@ -128,6 +140,7 @@ class _Desk:
     def take(self, draft: Draft) -> tuple[Kept, Change | None]:
         """The draft's fate and the change that brings it about, None where nothing changes."""
         work = self._work
+        check_own_word(work.caller, draft.fact.agent)
         entity = place_of(work.index, draft, work.caller, self._default)
         writes: dict[str, bytes | None] = {}
         if entity not in self._shelves:
@@ -136,9 +149,10 @@ class _Desk:
             self._shelves[entity] = _Shelf(work.facts(entity))
         shelf = self._shelves[entity]
         place = shelf.places.get(normal(draft.fact.fact))
+        said = self._pointed(unapproved(draft.fact))
         if place is not None:
-            return self._again(shelf, place, draft, entity)
-        fact = completed(_cited(work, unapproved(draft.fact)), work.caller, self._new_id())
+            return self._again(shelf, place, said, entity)
+        fact = completed(said, work.caller, self._new_id())
         waiting = self._held(fact, entity) if fact.trust != "user" else None
         if waiting is not None:
             return waiting
@@ -146,18 +160,32 @@ class _Desk:
         writes[items_path(entity)] = shelf.render()
         return Kept(fact, entity, "added"), fact_change(work.caller, "remember", entity, fact.fact, writes, [fact])
 
-    def _again(self, shelf: _Shelf, place: int, draft: Draft, entity: str) -> tuple[Kept, Change | None]:
+    def _pointed(self, fact: Fact) -> Fact:
+        """The fact with what it points at looked up; most point at nothing."""
+        if not (fact.source_event or fact.links or fact.related_entities):
+            return fact
+        from clawmem.memory.pointing import pointed  # reads ledgers
+
+        fact, notices = pointed(self._work, fact, self._shelves)
+        self.notices += notices
+        return fact
+
+    def _again(self, shelf: _Shelf, place: int, said: Fact, entity: str) -> tuple[Kept, Change | None]:
         known = shelf.facts[place]
-        trust = trusted_as(draft.fact.trust, draft.fact.source, self._work.caller.agent)
-        # The word of an outsider adds nothing to what a person or an agent said.
-        richer = known if is_low(trust) and not is_low(known.trust) else reinforced(known, draft.fact)
+        richer = reinforced(known, said)
+        if is_low(trusted_as(said.trust, said.source, self._work.caller.agent)) and not is_low(known.trust):
+            # The word of an outsider adds nothing to what a person or an agent said.
+            richer = known
+        more, other = taken_over(known, richer), not_taken(said, richer)
+        self.notices += [f"{known.id} was known, and has now: {', '.join(more)}"] if more else []
+        self.notices += [f"{known.id} was known, and does not take over: {', '.join(other)}"] if other else []
         if richer == known:
             return Kept(known, entity, "noop"), None
         shelf.put(richer, place)
         writes: dict[str, bytes | None] = {items_path(entity): shelf.render()}
-        return Kept(richer, entity, "noop"), fact_change(
-            self._work.caller, "reinforce", entity, richer.fact, writes, [richer]
-        )
+        words = f"{richer.fact} (now: {', '.join(more)})" if more else richer.fact
+        change = fact_change(self._work.caller, "reinforce", entity, words, writes, [richer])
+        return Kept(richer, entity, "updated" if more else "noop"), change
 
     def _held(self, fact: Fact, entity: str) -> tuple[Kept, Change | None] | None:
         """A fact that waits for a person, with its proposal; None where it need not."""
@@ -175,14 +203,6 @@ class _Desk:
         fact_id = new_fact_id(self._work.caller.entropy, self._taken)
         self._taken.add(fact_id)
         return fact_id
-
-
-def _cited(work: Writing, fact: Fact) -> Fact:
-    if fact.source_event is None:
-        return fact
-    from clawmem.memory.evidence import with_evidence  # reads ledgers, which most facts do not cite
-
-    return with_evidence(work.vault, work.index, fact)
 
 
 def completed(fact: Fact, caller: Caller, fact_id: str) -> Fact:

@@ -14,8 +14,8 @@ from clawmem.memory.remember import completed, without_secrets
 from clawmem.memory.writing import Writing, fact_change, items_write, with_fact, writing
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
-from clawmem.model.draft import Draft
-from clawmem.model.fact import LINK_TYPES, RETRACTED, SUPERSEDED, Fact, Link
+from clawmem.model.draft import Draft, check_link_kind
+from clawmem.model.fact import RETRACTED, SUPERSEDED, Fact, Link
 from clawmem.model.ids import new_fact_id
 from clawmem.model.proposal import MERGE, SUPERSEDE
 from clawmem.model.quarantine import unapproved
@@ -23,8 +23,6 @@ from clawmem.model.text import check_statement, normal
 from clawmem.model.trust import rank
 from clawmem.model.validity import ended_at
 from clawmem.vault.vault import Vault
-
-_BY_VERB = {"supersedes": "supersede", "merges": "merge"}
 
 
 class Revised(NamedTuple):
@@ -131,7 +129,7 @@ def merge(vault: Vault, references: Sequence[str], draft: Draft, caller: Caller,
 
 def link(vault: Vault, reference: str, kind: str, target: str, caller: Caller, reason: str | None = None) -> Revised:
     """Connect one fact to another; `supersedes` and `merges` have verbs of their own."""
-    _check_kind(kind)
+    check_link_kind(kind)
     with writing(vault, caller, "link") as work:
         placed = find_fact(work.index, reference)
         other = resolve(work.index, target)
@@ -158,14 +156,6 @@ def _proposed(work: Writing, new: Fact, entity: str, does: str, olds: Sequence[P
     notices = (*work.notices, *([filed.notice] if filed.notice else []))
     shown = Placed(shown_as(filed.proposal, new), entity)
     return Revised((shown,), ("proposed",), commits[-1] if commits else None, notices)
-
-
-def _check_kind(kind: str) -> None:
-    if kind in _BY_VERB:
-        raise InvalidInput(f"'{kind}' is not a link to make by hand.", f"Use `clawmem {_BY_VERB[kind]}`.")
-    if kind not in LINK_TYPES:
-        allowed = [one for one in LINK_TYPES if one not in _BY_VERB]
-        raise InvalidInput(f"'{kind}' is not a kind of link.", f"Choose one of {', '.join(allowed)}.")
 
 
 def _standing(work: Writing, reference: str) -> Placed:

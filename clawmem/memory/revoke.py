@@ -21,6 +21,7 @@ from clawmem.model.event import Event, event_to_line, parse_events
 from clawmem.model.fact import RETRACTED, Fact
 from clawmem.model.proposal import OPEN, REJECTED, Proposal, Ruling
 from clawmem.model.revocation import Dependent, Revocation, replaced_by_revoked, revocation
+from clawmem.model.text import counted
 from clawmem.vault.history import History, Wanted, open_history
 from clawmem.vault.vault import Vault
 
@@ -38,9 +39,10 @@ class Origin(NamedTuple):
     since: str | None = None
 
     def in_words(self) -> str:
-        """The origin as a person would name it."""
-        said = [f"{name} {value}" for name, value in self._asdict().items() if value is not None]
-        return ", ".join(said)
+        """The origin as a sentence goes on with it: `from source web since 2026-11-01`."""
+        said = {name: f"{name} {value}" for name, value in self._asdict().items() if value is not None}
+        since = said.pop("since", "")
+        return " ".join(filter(None, (f"from {', '.join(said.values())}" if said else "", since)))
 
 
 class Revoked(NamedTuple):
@@ -70,11 +72,12 @@ def revoke(vault: Vault, origin: Origin, caller: Caller, reason: str | None = No
     """
     if not any(origin):
         raise InvalidInput("No origin is named.", "Name one: --source, --event, --session, --agent or --since.")
-    why = f"revoked: {origin.in_words()}" + (f" ({reason})" if reason else "")
+    why = f"revoked: {origin.in_words().removeprefix('from ')}" + (f" ({reason})" if reason else "")
     with writing(vault, caller, "revoke") as work:
         plan = _plan(work, origin, why)
         if not (plan.revocation.retracted or plan.proposals or plan.events):
-            raise NotFound(f"Nothing came from {origin.in_words()}.", "`clawmem log` names sources, agents, sessions.")
+            nothing = f"Nothing came {origin.in_words()}."
+            raise NotFound(nothing, "`clawmem log` names sources, agents, sessions.")
         commit = None if dry_run else work.commit([_change(work, origin, plan, reason)])[-1]
         return _told(work, plan, commit)
 
@@ -174,7 +177,7 @@ def _proposals(work: Writing, origin: Origin, events: Mapping[str, Event], why: 
 def _change(work: Writing, origin: Origin, plan: _Plan, reason: str | None) -> Change:
     done = plan.revocation
     facts = (*done.retracted, *done.restored, *done.relinked)
-    words = f"{len(done.retracted)} facts from {origin.in_words()}" + (f" (because: {reason})" if reason else "")
+    words = f"{counted(len(done.retracted), 'fact')} {origin.in_words()}" + (f" (because: {reason})" if reason else "")
     said = trailers(
         "revoke",
         facts=[one.id for one in facts],

@@ -175,7 +175,7 @@ class _Meeting:
             sent = self._ahead(taken[-1], tip, _commit(head))
             try:
                 if push(self.vault, self.remote, self.branch, head, self.told, self.seconds):
-                    return done._replace(sent=sent, pushed=True)
+                    return done._replace(sent=sent, pushed=True, notices=(*done.notices, *self._first(tip)))
             except RemoteFailed as problem:
                 return done._replace(sent=sent, problem=problem)
             time.sleep(self._nap(attempt, time.monotonic() - began))
@@ -184,6 +184,15 @@ class _Meeting:
             " here.",
             "Run the command again: only giving is left to do.",
         )
+
+    def _first(self, tip: str | None) -> tuple[str, ...]:
+        """What is to be told where the remote had no such branch before."""
+        if tip is not None:
+            return ()
+        from clawmem.vault.first_push import settle_head  # once for each remote
+
+        said = settle_head(self.vault, self.remote, self.branch, self.seconds)
+        return (said,) if said else ()
 
     def _ahead(self, taken: Taken, tip: str | None, head: str) -> int:
         """How many commits the remote lacks."""
@@ -219,7 +228,7 @@ class _Meeting:
         from clawmem.memory.taking import join, move_forward, planned  # 20 ms: only where others said something new
 
         if taken.how == "fast-forward":
-            done = move_forward(started, self.caller, head, tip, apart.received)
+            done = move_forward(started, self.caller, head, tip, apart)
             return taken._replace(rescue=done.rescue, left_at=tip, step=done.step)
         plan = planned(self.vault, (head, tip), self.conflict, apart)
         done = join(started, self.caller, self.remote.name, (head, tip), apart, plan)

@@ -13,6 +13,7 @@ from clawmem.model.caller import Caller
 from clawmem.model.change import subject_line
 from clawmem.model.text import counted
 from clawmem.vault.joining import DROP_JOINED, advance, write_merge
+from clawmem.vault.merges import leave_also
 from clawmem.vault.rescue import Rescue, rescue_lines
 from clawmem.vault.transaction import Transaction
 from clawmem.vault.vault import Vault
@@ -32,10 +33,11 @@ class Joined(NamedTuple):
     step: Step | None
 
 
-def move_forward(started: Transaction, caller: Caller, head: str, tip: str, received: int) -> Joined:
+def move_forward(started: Transaction, caller: Caller, head: str, tip: str, apart: Relation) -> Joined:
     """Take in commits that build on what is here."""
     rescue = rescue_lines(started.vault, head, caller.now)
-    subject = subject_line(OP, "vault", f"took in {counted(received, 'change')}")
+    subject = subject_line(OP, "vault", f"took in {counted(apart.received, 'change')}")
+    leave_also(started.vault, apart.news.merges)
     return _joined(head, tip, rescue, advance(started, tip, subject, rescue.lines))
 
 
@@ -48,6 +50,7 @@ def join(
     change = merge_change(caller, plan, words, apart.news.subjects)
     commit = write_merge(vault, commits, change, plan.entries, int(caller.now.timestamp()))
     rescue = rescue_lines(vault, head, caller.now)
+    leave_also(vault, apart.news.merges)
     return _joined(head, commit, rescue, advance(started, commit, change.subject, rescue.lines + DROP_JOINED))
 
 

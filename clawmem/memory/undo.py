@@ -27,7 +27,7 @@ _HEX = frozenset("0123456789abcdef")
 
 class Undone(NamedTuple):
     """The commit that was taken back, the new commit (None on a dry run), the facts as they now are (those taken out:
-    as they were), `restored` or `removed` for each, and the files that changed."""
+    as they were), `restored` or `removed` for each, the files that changed, and those of them that were removed."""
 
     undone: Entry
     commit: str | None
@@ -35,6 +35,7 @@ class Undone(NamedTuple):
     outcome: tuple[str, ...]
     paths: tuple[str, ...]
     notices: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 class _Target(NamedTuple):
@@ -173,4 +174,5 @@ def _undone(target: _Target, plan: Plan, commit: str | None, notices: tuple[str,
         tuple(outcome for _, outcome in plan.facts),
         tuple(sorted(plan.writes)),
         (*notices, *(f"kept: {reason}" for reason in plan.kept)),
+        tuple(sorted(path for path, data in plan.writes.items() if data is None)),
     )

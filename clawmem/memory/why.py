@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError
+from clawmem.errors import ClawmemError, NotFound
 from clawmem.index.lookup import Placed, find
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
 from clawmem.memory.chains import chain_in
 from clawmem.memory.evidence import find_event
-from clawmem.memory.history import beginnings, cut_off, fact_history, paths_of_fact
+from clawmem.memory.history import beginnings, cut_off, fact_history, lost_fact, paths_of_fact
 from clawmem.model.entry import Entry
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact
-from clawmem.vault.history import open_history
+from clawmem.vault.history import History, open_history
 from clawmem.vault.journal import accesses, unfolded, with_access
 from clawmem.vault.vault import Vault
 
@@ -32,7 +32,7 @@ class Link(NamedTuple):
 
 class Why(NamedTuple):
     """A fact with everything that explains it; `recorded` and `begins` as in its link of the chain; `chain` and
-    `history` are oldest first."""
+    `history` are oldest first; `removed` is the commit that took it out, where it is not in the vault any more."""
 
     fact: Fact
     entity: str
@@ -42,15 +42,17 @@ class Why(NamedTuple):
     chain: tuple[Link, ...]
     history: tuple[Entry, ...]
     notices: tuple[str, ...] = ()
+    removed: Entry | None = None
 
 
 def why(vault: Vault, reference: str) -> Why:
-    """Explain the fact with this id or unique prefix, whoever's it is; raises NotFound or AmbiguousId."""
+    """Explain the fact with this id or unique prefix, whoever's it is, also one that was taken out again; raises
+    NotFound or AmbiguousId."""
     index = open_index(vault)
     try:
-        one = find(index, reference)
-        members = chain_in(index, one.fact.id)
         with open_history(vault) as history:
+            one, removed = _found(index, history, reference)
+            members = [one] if removed else chain_in(index, one.fact.id)
             wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
             told = fact_history(history, wanted)
             begins = beginnings(history, wanted)
@@ -59,9 +61,35 @@ def why(vault: Vault, reference: str) -> Why:
         event, problems = _evidence(vault, index, one.fact)
         fact = with_access(one.fact, accesses(unfolded(vault)))
         notices = (*index.notices, *problems, *cut_off(vault))
-        return Why(fact, one.entity, event, own.recorded, own.begins, chain, tuple(told[one.fact.id]), notices)
+        return Why(fact, one.entity, event, own.recorded, own.begins, chain, tuple(told[one.fact.id]), notices, removed)
     finally:
         index.close()
+
+
+def _found(index: Index, history: History, reference: str) -> tuple[Placed, Entry | None]:
+    """The fact, and where it is only in the history the commit that took it out."""
+    try:
+        return find(index, reference), None
+    except NotFound:
+        lost = lost_fact(index, history, reference)
+        return Placed(lost.fact, lost.entity), lost.removed
+
+
+def gone(vault: Vault, reference: str) -> NotFound | None:
+    """How to say that there is no such fact any more, where there was one."""
+    index = open_index(vault)
+    try:
+        with open_history(vault) as history:
+            lost = lost_fact(index, history, reference)
+    except NotFound:
+        return None
+    finally:
+        index.close()
+    by = f"{lost.removed.commit[:12]} ({lost.removed.subject})"
+    return NotFound(
+        f"{lost.fact.id} is not in the vault any more: {by} took it out.",
+        f"`clawmem why {lost.fact.id}` shows it as it was; `clawmem undo {lost.removed.commit[:12]}` brings it back.",
+    )
 
 
 def _link(one: Placed, entries: Sequence[Entry], begins: Entry | None) -> Link:

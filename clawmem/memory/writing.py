@@ -54,7 +54,7 @@ class Writing:
         if data is None:
             return []
         if data == items_of(self.index, entity):
-            self.started.vouch(path)
+            self.started.seen.vouch(path)
         return list(parse_items(data, path))
 
     def is_whole(self, entity: str) -> bool:
@@ -71,10 +71,10 @@ class Writing:
         # git takes ten milliseconds for a commit; what the index needs next is imported meanwhile.
         ready = Thread(target=get_ready)
         ready.start()
-        names = self.started.commit(changes)
+        names = self.started.commit(changes, purpose)
         ready.join()
-        for change in changes if names else ():
-            self._behind.update(change.writes)
+        for path in (path for change in changes for path in change.writes):
+            self._behind[path] = self.started.read(path)
         self._last = names[-1] if names else self._last
         return names
 
@@ -93,7 +93,7 @@ class Writing:
         """Bring the index along now and let go of what was committed: for acts of many commits, whose memory would
         grow with each."""
         self.bring_index()
-        self.started.release()
+        self.started.seen.release()
 
 
 @contextmanager

@@ -13,6 +13,7 @@ AREA_KINDS = ("people", "companies")
 SUMMARY = "summary.md"
 ITEMS = "items.json"
 _LONGEST_NAME = 80
+_LONGEST_FILE_NAME = 200
 _NAME = re.compile(r"[^\W_](?:[\w.-]*\w)?")
 _AGENT = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 
@@ -50,15 +51,31 @@ def check_name(text: str) -> str:
         raise InvalidInput(
             f"'{text}' is not an entity name.",
             "Write projects/NAME, areas/NAME, areas/people/NAME, areas/companies/NAME, resources/NAME or "
-            "archives/NAME, with @AGENT/ before it for an agent's own.",
+            "archives/NAME; one folder may stand between, and @AGENT/ before it for an agent's own.",
         )
     for part in parts[1:]:
-        if not _NAME.fullmatch(part) or ".." in part or len(part.encode()) > 200:
-            raise InvalidInput(
-                f"'{text}' is not an entity name: '{part[:40]}' cannot be part of it.",
-                "Each part is letters and digits, with - _ . inside, at most 80 of them.",
-            )
+        if not _NAME.fullmatch(part) or ".." in part or len(part.encode()) > _LONGEST_FILE_NAME:
+            raise _unfit(text, part)
     return given
+
+
+def check_new_name(text: str) -> str:
+    """A name for an entity that does not exist yet: also not too long, and not the folder of others."""
+    given = check_name(text)
+    parts = given.split("/")
+    if parts[-2:] in (["areas", kind] for kind in AREA_KINDS):
+        raise InvalidInput(f"'{text}' is the folder of entities, and none itself.", f"Write {given}/NAME.")
+    for part in parts:
+        if len(part) > _LONGEST_NAME:
+            raise _unfit(text, part)
+    return given
+
+
+def _unfit(text: str, part: str) -> InvalidInput:
+    return InvalidInput(
+        f"'{text}' is not an entity name: '{part[:40]}' cannot be part of it.",
+        f"Each part is letters and digits, with - _ . inside, at most {_LONGEST_NAME} of them.",
+    )
 
 
 def owner_of(name: str) -> str | None:

@@ -34,7 +34,8 @@ def every(text: str) -> Schedule:
         return Schedule(f"every {number} minutes", f"*/{number} * * * *", f"*-*-* *:0/{number}:00")
     if unit == "h" and number in _HOURS:
         hours = "*" if number == 1 else f"*/{number}"
-        return Schedule(f"every {number} hours", f"0 {hours} * * *", f"*-*-* 0/{number}:00:00")
+        words = "every hour" if number == 1 else f"every {number} hours"
+        return Schedule(words, f"0 {hours} * * *", f"*-*-* 0/{number}:00:00")
     minutes, hours = (", ".join(map(str, row)) for row in (_MINUTES, _HOURS))
     raise InvalidInput(
         f"'{text}' is not an interval that cron can keep.",

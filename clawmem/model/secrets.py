@@ -145,17 +145,28 @@ class SecretMatch(NamedTuple):
     end: int
 
 
-def find_secret(text: str) -> SecretMatch | None:
+def find_secret(text: str, unnamed: bool = True) -> SecretMatch | None:
     """The first credential in the text, or None."""
-    found = find_secrets(text)
+    found = find_secrets(text, unnamed)
     return found[0] if found else None
 
 
-def find_secrets(text: str) -> tuple[SecretMatch, ...]:
-    """Every credential in the text, in order, without overlaps; takes time linear in the text."""
+def find_known_secret(text: str) -> SecretMatch | None:
+    """The first credential that is known by its own shape, for texts that may look random: ids of sessions, say."""
+    rules = _rules_in_question(text)
+    if not rules:
+        return None
+    from clawmem.model.secret_search import search
+
+    return next((SecretMatch(*hit) for hit in search(text, rules, (), False)), None)
+
+
+def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
+    """Every credential in the text, in order, without overlaps; takes time linear in the text. What only looks random,
+    and nothing names it, counts with `unnamed`."""
     rules = _rules_in_question(text)
     named = list(_named_places(text))
-    bare = _has_long_word(text)
+    bare = unnamed and _has_long_word(text)
     if not (rules or named or bare):
         return ()
     # The patterns take a millisecond to load, and hardly any text gets here.
@@ -230,5 +241,7 @@ def _lowered(text: str) -> str:
 
 
 def _has_long_word(text: str) -> bool:
-    """Whether a word is long enough to be a key that nothing announces; what an address holds is not looked at."""
-    return any(len(word) >= _LONG_WORD and not 0 <= word.find("://") < _LONG_WORD for word in text.split())
+    """Whether a word is long enough to be a key that nothing announces, and has capitals, as each of them has; what an
+    address holds is not looked at."""
+    long = (word for word in text.split() if len(word) >= _LONG_WORD and not word.islower())
+    return any(not 0 <= word.find("://") < _LONG_WORD for word in long)

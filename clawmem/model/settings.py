@@ -222,7 +222,7 @@ def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
         elif key not in BY_KEY:
             unknown[key] = value
         elif value is not None:
-            values[key] = checked(BY_KEY[key], value)
+            values[key] = _fitting(BY_KEY[key], value)
     return Settings(values, unknown)
 
 
@@ -232,7 +232,16 @@ def _agents_value(key: str, value: object) -> dict[str, Value]:
         setting = _of_agent(key)
     except NotFound as problem:
         raise InvalidInput(f"{FILE}: {problem.message}", problem.hint) from None
-    return {setting.key: checked(setting, value)}
+    return {setting.key: _fitting(setting, value)}
+
+
+def _fitting(setting: Setting, value: object) -> Value:
+    """The value of the file; where it does not fit, the error says how to mend it."""
+    try:
+        return checked(setting, value)
+    except InvalidInput as problem:
+        mend = f"`clawmem config set {setting.key} VALUE` mends it, or you by hand in {FILE}."
+        raise InvalidInput(problem.message, f"{problem.hint} {mend}") from None
 
 
 _HINT = "`clawmem config list` shows every key, its value and what it means."

@@ -85,10 +85,10 @@ class Git:
             raise failure(name, process.returncode, complaint)
         return printed
 
-    def try_run(self, *arguments: str) -> bytes | None:
+    def try_run(self, *arguments: str, given: bytes = b"") -> bytes | None:
         """Like run, with None where git exits with an error: for questions whose answer may be no."""
         process = self.start(*arguments)
-        printed, _ = process.communicate(b"")
+        printed, _ = process.communicate(given)
         return printed if process.returncode == 0 else None
 
     def blobs(self, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:

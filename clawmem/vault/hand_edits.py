@@ -1,28 +1,28 @@
-"""Edits made by hand: checked, and committed on their own as the person's work."""
+"""Edits made by hand, checked: what cannot be taken in is left as it is and named, and no fact is lost by that."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
 from collections.abc import Iterable, Mapping
 
-from clawmem.errors import ClawmemError, Refused, SecretFound
+from clawmem.errors import ClawmemError, InvalidInput, Refused, SecretFound, Unreadable
 from clawmem.model.catalog import catalog_from_mapping
-from clawmem.model.change import Author, Change, subject_line, trailers
 from clawmem.model.codec import parse_items, refuse_conflict_markers
-from clawmem.model.entity import ITEMS, SUMMARY, name_of_path
+from clawmem.model.entity import ITEMS, SUMMARY, check_agent, check_name, name_of_path
 from clawmem.model.event import parse_events
 from clawmem.model.layout import CATALOG, SETTINGS
 from clawmem.model.secrets import find_secret
 from clawmem.model.settings import settings_from_mapping
 from clawmem.model.summary import split_front_matter
 from clawmem.vault.scan import HandEdits
+from clawmem.vault.travel import Travel, gathered, place_of, travels
 from clawmem.vault.vault import Vault, parse_yaml
 
-UNNAMED = Author("by hand", "hand@clawmem")
+_ID = re.compile(rb'"(?:id|fact_id)"\s*:\s*"([^"]+)"')
 
 
 def check_edits(vault: Vault, paths: Iterable[str]) -> HandEdits:
-    """Sort changed files into those that parse and those that do not."""
+    """Sort changed files into those that can be taken in and those that cannot."""
     good: dict[str, bytes | None] = {}
     bad: list[tuple[str, ClawmemError]] = []
     for path in paths:
@@ -30,7 +30,9 @@ def check_edits(vault: Vault, paths: Iterable[str]) -> HandEdits:
             good[path] = _sound(vault, path)
         except ClawmemError as problem:
             bad.append((path, problem))
-    return HandEdits(good, tuple(bad))
+    if good and bad:
+        bad += _without_their_other_half(vault, good, dict(bad))
+    return HandEdits({path: data for path, data in good.items() if path not in dict(bad)}, tuple(bad))
 
 
 def _sound(vault: Vault, path: str) -> bytes | None:
@@ -38,9 +40,79 @@ def _sound(vault: Vault, path: str) -> bytes | None:
     if obstacle is not None:
         raise Refused(f"{path} is not taken in: {obstacle}.", "Put a real file or folder in its place.")
     data = vault.read(path)
+    if data is not None:
+        _check_place(path)
+        _check_encoding(path, data)
     check_file(path, data)
     _refuse_new_secret(vault, path, data)
     return data
+
+
+def _check_place(path: str) -> None:
+    """Raise InvalidInput where nothing would read the file under the name it has."""
+    parts, name = path.split("/"), name_of_path(path)
+    try:
+        if parts[0] == "agents" and len(parts) > 2:
+            check_agent(parts[1])
+        right = name and check_name(name)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{path} is not taken in: {problem.message}", problem.hint) from None
+    if right != name:
+        raise InvalidInput(f"{path} is not taken in: the entity must be named {right}.", "Rename its folder.")
+    if name is None and parts[-1] in (ITEMS, SUMMARY) and (parts[0] == "life" or "workspace" in parts[2:3]):
+        raise InvalidInput(
+            f"{path} is not taken in: no entity can stand here.",
+            "Move its folder to life/projects/NAME, life/areas/NAME, life/areas/people/NAME or life/resources/NAME.",
+        )
+
+
+def _check_encoding(path: str, data: bytes) -> None:
+    try:
+        data.decode()
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise Unreadable(path, line, "it is not UTF-8 text") from None
+
+
+def _without_their_other_half(
+    vault: Vault, good: Mapping[str, bytes | None], bad: Mapping[str, ClawmemError]
+) -> list[tuple[str, ClawmemError]]:
+    """The sound files that must wait: facts went between them and one that is left alone, so that to take in the one
+    half of the move would be to lose them."""
+    head = vault.head().commit
+    paths = [path for path in (*good, *bad) if path.endswith(f"/{ITEMS}")]
+    stood = vault.contents_at(head, paths) if head else {}
+    before = {place_of(path): _ids(stood.get(path)) for path in paths}
+    after = {place_of(path): _ids(good[path] if path in good else _raw(vault, path)) for path in paths}
+    went = travels(before, after)
+    blocked = {place_of(path): path for path in bad}
+    waiting: list[tuple[str, ClawmemError]] = []
+    for group in gathered({place_of(path) for path in (*good, *bad)}, went):
+        stops = next((blocked[place] for place in group if place in blocked), None)
+        if len(group) > 1 and stops:
+            waiting += [(path, _waits(path, stops, went)) for path in good if place_of(path) in group]
+    return waiting
+
+
+def _waits(path: str, stops: str, went: Iterable[Travel]) -> Refused:
+    place = place_of(path)
+    old, new = next((one.old, one.new) for one in went if place in (one.old, one.new))
+    return Refused(
+        f"{path} waits for {stops}: facts moved from {old} to {new}, and half of that would lose them.",
+        "Mend what is left alone, or move the facts back.",
+    )
+
+
+def _raw(vault: Vault, path: str) -> bytes | None:
+    try:
+        return vault.read(path)
+    except (ClawmemError, OSError):
+        return None  # behind a link, or a folder: nothing that could have moved there
+
+
+def _ids(data: bytes | None) -> dict[str, None]:
+    """The ids in a file of facts, whether it can be read or not."""
+    return dict.fromkeys(found.decode(errors="replace") for found in _ID.findall(data or b""))
 
 
 def _refuse_new_secret(vault: Vault, path: str, data: bytes | None) -> None:
@@ -80,48 +152,3 @@ def _check_text(path: str, name: str, data: bytes) -> None:
         front, _ = split_front_matter(text)
         if front is not None:
             parse_yaml(front, path)
-
-
-def plan_adoption(vault: Vault, edited: Mapping[str, bytes | None]) -> tuple[Change, ...]:
-    """One change for each place a person edited: an entity's folder, or a single file."""
-    places: dict[str, list[str]] = defaultdict(list)
-    for path in edited:
-        places[name_of_path(path) or path].append(path)
-    author = _own_identity(vault)
-    return tuple(
-        Change(
-            subject=subject_line("edit", place, "by hand"),
-            writes={path: edited[path] for path in paths},
-            trailers=trailers("edit", entities=[place] if name_of_path(paths[0]) else []),
-            author=author,
-        )
-        for place, paths in sorted(places.items())
-    )
-
-
-def _own_identity(vault: Vault) -> Author:
-    printed = vault.git.try_run("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
-    if printed is None:
-        return UNNAMED
-    name, _, rest = printed.decode(errors="replace").partition(" <")
-    return Author(name or UNNAMED.name, rest.partition(">")[0] or UNNAMED.email)
-
-
-def dropped_facts(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]) -> list[str]:
-    """A sentence for each `items.json` from which a person's edit took facts: an editor may have held an old copy."""
-    said = []
-    for path, data in after.items():
-        gone = _ids(before.get(path), path) - _ids(data, path)
-        if gone:
-            names = ", ".join(sorted(gone)[:3]) + (f" and {len(gone) - 3} more" if len(gone) > 3 else "")
-            said.append(f"your edit of {path} takes out {names}; `clawmem undo` brings them back")
-    return said
-
-
-def _ids(data: bytes | None, path: str) -> set[str]:
-    if data is None or not path.endswith(f"/{ITEMS}"):
-        return set()
-    try:
-        return {fact.id for fact in parse_items(data, path)}
-    except ClawmemError:
-        return set()  # what HEAD holds did not parse either: nothing can be said of it

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from clawmem.errors import ClawmemError
 from clawmem.model.layout import is_owned
+from clawmem.model.text import visible
 
 _CONFLICT = 1
 
@@ -26,15 +27,19 @@ def drive(base: str, ours: str, theirs: str, path: str, environment: Mapping[str
         sides = [Path(name).read_bytes() for name in (base, ours, theirs)]
         merged = merge_file(path, sides[0] or None, sides[1], sides[2])
     except (ClawmemError, OSError) as problem:
-        sys.stderr.write(f"clawmem: {path} is not merged: {problem}\n")
+        _say(f"{path} is not merged: {problem}")
         return _CONFLICT
     if merged.content is None or merged.beside is not None:
-        sys.stderr.write(f"clawmem: {path} is not merged: neither version can be put into the other\n")
+        _say(f"{path} is not merged: neither version can be put into the other")
         return _CONFLICT
     Path(ours).write_bytes(merged.content)
     for conflict in merged.conflicts:
-        sys.stderr.write(f"clawmem: {conflict.says}\n")
+        _say(conflict.says)
     return 0
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"clawmem: {visible(sentence)}\n")
 
 
 def _as_git_does(base: str, ours: str, theirs: str, environment: Mapping[str, str]) -> int:

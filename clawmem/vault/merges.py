@@ -53,11 +53,21 @@ def leave(vault: Vault, merges: Sequence[GitMerge]) -> None:
         vault.disk.remove(path)
 
 
+def leave_also(vault: Vault, merges: Sequence[GitMerge]) -> None:
+    """Note merges that the branch is about to take in, so that a command killed after that loses none of them."""
+    if merges:
+        leave(vault, tuple(dict.fromkeys((*left(vault), *merges))))
+
+
 def left(vault: Vault) -> list[GitMerge]:
-    """The merges of this branch that an earlier command did not come to complete."""
+    """The merges of this branch that an earlier command did not come to complete. A note of others goes: the branch
+    never took them in. The writer lock must be held."""
     lines = (vault.disk.read(vault.state / LEFT) or b"").decode(errors="replace").splitlines()
     rows = [GitMerge(*line.split()) for line in lines if len(line.split()) == 3]
-    return [one for one in rows if vault.git.try_run("merge-base", "--is-ancestor", one.commit, "HEAD") is not None]
+    here = [one for one in rows if vault.git.try_run("merge-base", "--is-ancestor", one.commit, "HEAD") is not None]
+    if lines and not here:
+        leave(vault, ())
+    return here
 
 
 def merges_between(vault: Vault, old: str, new: str) -> list[GitMerge]:

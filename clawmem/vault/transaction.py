@@ -7,7 +7,7 @@ has happened, after it everything has, and whatever a crash leaves undone the ne
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Thread
@@ -17,6 +17,7 @@ from clawmem.model.change import Change
 from clawmem.vault.fast_import import stream
 from clawmem.vault.interrupted import refuse_interrupted
 from clawmem.vault.lock import writer_lock
+from clawmem.vault.new_secrets import screened
 from clawmem.vault.pending import (
     Pending,
     bring,
@@ -31,6 +32,7 @@ from clawmem.vault.pending import (
 )
 from clawmem.vault.refs import Head
 from clawmem.vault.scan import HandEdits, finish_scan, remember_untracked, start_scan
+from clawmem.vault.seen import Seen
 from clawmem.vault.stale import clear_crash_reports, clear_halves, clear_stale_locks
 from clawmem.vault.vault import Vault
 from clawmem.vault.verbatim import keep_verbatim
@@ -42,14 +44,13 @@ MANY_FILES = 200
 class Transaction:
     """The right to write, held by one process at a time. `notices` are sentences for the person."""
 
-    def __init__(self, vault: Vault, now: datetime) -> None:
+    def __init__(self, vault: Vault, now: datetime, purpose: str) -> None:
         self.vault = vault
         self.now = now
+        self.purpose = purpose
         self.notices: list[str] = []
         self.unreadable: dict[str, ClawmemError] = {}
-        self._read: dict[str, bytes | None] = {}
-        self._vouched: set[str] = set()
-        self._released: dict[str, bytes] = {}
+        self.seen = Seen(vault)
         self._scan: subprocess.Popen[bytes] | None = None
         self._importer: subprocess.Popen[bytes] | None = None
         self._tail: Thread | None = None
@@ -58,18 +59,7 @@ class Transaction:
     def read(self, path: str) -> bytes | None:
         """A work tree file as this transaction sees it; remembered, so that a later edit by hand is noticed."""
         self.adopt()
-        if path not in self._read:
-            data = self.vault.read(path)
-            if path in self._released and self._released[path] != _digest(data):
-                raise Locked(f"{path} was edited while this ran.", "Run the command again.")
-            self._read[path] = data
-        return self._read[path]
-
-    def release(self) -> None:
-        """Forget the contents read and written so far, to need no more memory with every commit; an edit by hand is
-        noticed all the same."""
-        self._released.update({path: _digest(data) for path, data in self._read.items()})
-        self._read.clear()
+        return self.seen.read(path)
 
     def begin(self, eager: bool) -> None:
         """Finish what an earlier process left undone and start looking for edits made by hand.
@@ -117,11 +107,13 @@ class Transaction:
             self._take_in(edits.good)
         return edits
 
-    def commit(self, changes: Sequence[Change]) -> tuple[str, ...]:
+    def commit(self, changes: Sequence[Change], purpose: str | None = None) -> tuple[str, ...]:
         """Write the changes, one commit each, all or none; returns the commits' names, oldest first.
 
-        Once this returns they are reachable from the branch. Changes that alter nothing must not be passed.
-        Raises Locked where a file was edited by hand since this transaction read it: nothing is written then.
+        Once this returns they are reachable from the branch, and `read` gives what they hold. Changes that alter
+        nothing must not be passed. Raises Locked where a file was edited by hand since this transaction read it, and
+        SecretFound where a change brings a credential: nothing is written then. `purpose` is named where it is another
+        one than the transaction's.
         """
         self.adopt()
         if not changes:
@@ -129,13 +121,14 @@ class Transaction:
         self.wait()
         if self._unfinished:
             self._settle()
+        self._refuse_unsafe(tuple(dict.fromkeys(path for change in changes for path in change.writes)))
+        changes = screened(changes, self.seen, self.vault.settings, purpose or self.purpose)
         final: dict[str, bytes | None] = {}
         for change in changes:
             final.update(change.writes)
-        self._refuse_unsafe(final)
         names = self._land(changes)
         self._finish(changes, final)
-        self._read.update(final)
+        self.seen.wrote(final)
         return names
 
     def _settle(self) -> None:
@@ -146,15 +139,15 @@ class Transaction:
         self._unfinished = False
 
     def _take_in(self, good: Mapping[str, bytes | None]) -> None:
-        from clawmem.vault.hand_edits import dropped_facts, plan_adoption
+        from clawmem.vault.adoption import plan_adoption, told_of
 
         head = self.vault.head().commit
         standing = self.vault.contents_at(head, good) if head else {}
         edited = {path: data for path, data in good.items() if data != standing.get(path)}
         if edited:
-            self._land(plan_adoption(self.vault, edited))
-            self.notices.append(f"took in {len(edited)} file(s) edited by hand")
-            self.notices += dropped_facts(standing, edited)
+            adopted = plan_adoption(self.vault, standing, edited)
+            names = self._land([one.change for one in adopted])
+            self.notices += told_of(self.vault, adopted, names)
         update_index(self.vault, tuple(good))
         clear_pending(self.vault)
 
@@ -200,51 +193,19 @@ class Transaction:
         clear_pending(self.vault)
         raise problem
 
-    def _refuse_unsafe(self, final: Mapping[str, bytes | None]) -> None:
-        for path in final:
+    def _refuse_unsafe(self, paths: Collection[str]) -> None:
+        for path in paths:
             obstacle = self.vault.obstacle(path)
             if obstacle is not None:
                 raise Refused(f"{path} cannot be written: {obstacle}.", "Move that out of the way and try again.")
             if path in self.unreadable:
                 raise self.unreadable[path]
-        self._refuse_edited(final)
-
-    def _refuse_edited(self, final: Mapping[str, bytes | None]) -> None:
-        blind = [path for path in final if path not in self._read]
-        self._read.update(dict.fromkeys(blind))
-        if any(self.vault.read(path) is not None for path in blind):
-            # Written without having been read: only what HEAD holds may be replaced.
-            head = self.vault.head().commit
-            self._read.update(self.vault.contents_at(head, blind) if head else {})
-        for path in final:
-            if self.vault.read(path) != self._read[path]:
-                raise Locked(f"{path} was edited while this ran; nothing was written.", "Run the command again.")
-        self._refuse_altered(final)
-
-    def vouch(self, path: str) -> None:
-        """Count a file, as it was read, as what HEAD holds: the caller compared it with what he keeps of HEAD."""
-        self._vouched.add(path)
-
-    def _refuse_altered(self, final: Mapping[str, bytes | None]) -> None:
-        """What git took for unchanged must be what HEAD holds: git looks at a file's times and size, and a disk that
-        alters a byte changes neither."""
-        standing = [path for path in final if self._read[path] is not None and path not in self._vouched]
-        head = self.vault.head().commit
-        if head is None or not standing:
-            return
-        # Compared whole, so that a damaged object of git's shows as well.
-        for path, data in self.vault.contents_at(head, standing, checked=False).items():
-            if data is not None and data != self._read[path]:
-                raise Locked(
-                    f"{path} is not what its last commit holds: it was edited while this ran, or the disk altered it;"
-                    " nothing was written.",
-                    "Run the command again; if it says the same, run `clawmem doctor`.",
-                )
+        self.seen.refuse_edited(paths)
 
     def _finish(self, changes: Sequence[Change], final: Mapping[str, bytes | None]) -> None:
         """The commits are reachable: whatever fails from here on, the next command completes."""
         try:
-            kept = [path for path, content in final.items() if not bring(self.vault, path, self._read[path], content)]
+            kept = [path for path, content in final.items() if not bring(self.vault, path, self.seen[path], content)]
             self.notices += [f"kept your edit of {path}; the committed version is in HEAD" for path in kept]
             discard_consumed(self.vault, _consumed(changes))
         except OSError as problem:
@@ -286,7 +247,7 @@ def transaction(
     limit = float(vault.settings.get("lock.wait_seconds")) if wait is None else wait
     with writer_lock(vault.state / "lock", limit, purpose) as descriptor:
         vault.git.keep_open = (descriptor,)
-        started = Transaction(vault, now)
+        started = Transaction(vault, now, purpose)
         try:
             started.begin(eager)
             yield started
@@ -305,12 +266,6 @@ def _abandon(unused: Transaction) -> None:
         unused._importer.communicate(b"")
         if unused._importer.returncode:
             clear_crash_reports(unused.vault)
-
-
-def _digest(data: bytes | None) -> bytes:
-    import hashlib  # only acts of many commits need it
-
-    return b"" if data is None else hashlib.sha256(data).digest()
 
 
 def _consumed(changes: Sequence[Change]) -> tuple[str, ...]:

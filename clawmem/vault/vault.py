@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clawmem.errors import NoVault, Refused, Unreadable
+from clawmem.errors import ClawmemError, NoVault, Refused, Unreadable
 from clawmem.model.layout import CATALOG, SETTINGS, check_inside
 from clawmem.model.seal import seal
 from clawmem.model.settings import Settings, settings_from_mapping
@@ -114,10 +114,18 @@ class Vault:
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The vault's predicate catalog; empty where the file is missing."""
+        """The vault's predicate catalog; empty where the file is missing, and where it does not parse, that of HEAD:
+        an edit that was not finished keeps nobody from asking. Raises where that one is wrong, too."""
         from clawmem.model.catalog import catalog_from_mapping  # writers of one fact need none
 
-        return catalog_from_mapping(self.load_yaml(CATALOG) or {})
+        try:
+            return catalog_from_mapping(self.load_yaml(CATALOG) or {})
+        except ClawmemError:
+            head = self.head().commit
+            standing = self.contents_at(head, [CATALOG])[CATALOG] if head else None
+            if standing is None or standing == self.read(CATALOG):
+                raise
+            return catalog_from_mapping(parse_yaml(standing.decode(errors="replace"), CATALOG) or {})
 
     def load_yaml(self, name: str) -> Any:
         """A YAML file of the work tree as plain values, None where it is missing.

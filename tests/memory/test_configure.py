@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.errors import InvalidInput, NotFound, Unreadable
+from clawmem.errors import InvalidInput, NotFound, SecretFound, Unreadable
 from clawmem.memory.configure import all_settings, change_setting, setting
 from clawmem.model.caller import Caller
 from clawmem.model.settings import SETTINGS
@@ -109,3 +109,19 @@ def test_settings_that_do_not_parse_are_not_edited(vault: Vault, caller: Caller)
     with pytest.raises(Unreadable, match=r"clawmem\.yaml"):
         change_setting(again(vault), caller, "defaults.limit", "5")
     assert path.read_text() == "lock: [\n"
+
+
+@pytest.mark.parametrize("hidden", ["a\x1b[31m", "\udcff", "\u202e"])
+def test_a_value_hides_nothing(vault: Vault, caller: Caller, hidden: str) -> None:
+    with pytest.raises(InvalidInput, match=r"value of vault\.name has the control character"):
+        change_setting(vault, caller, "vault.name", hidden)
+
+
+def test_a_value_that_is_a_credential_is_refused_or_masked(vault: Vault, caller: Caller) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    with pytest.raises(SecretFound, match=r"value of vault\.name"):
+        change_setting(vault, caller, "vault.name", token)
+    change_setting(vault, caller, "secrets.action", "redact")
+    masking = Vault(vault.root, vault.git.environment)
+    assert change_setting(masking, caller, "vault.name", f"mine {token}").new == "mine [redacted: github-token]"
+    assert Vault(vault.root, vault.git.environment).settings.words("vault.name") == "mine [redacted: github-token]"

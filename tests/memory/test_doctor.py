@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from clawmem.index.refresh import open_index
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
+from clawmem.memory.checks.secrets import SecretSearch
 from clawmem.memory.doctor import Diagnosis, doctor
 from clawmem.model.caller import Caller
 from clawmem.model.codec import parse_items, render_items
@@ -314,6 +315,88 @@ def test_missing_pages(root: Path, check: Callable[..., Diagnosis]) -> None:
 def test_an_edit_by_hand_is_information(root: Path, check: Callable[..., Diagnosis]) -> None:
     put(root, SUMMARY, PAGE + "\nmore\n")
     assert only(check(), "not-committed").path == SUMMARY
+
+
+KEY = "ghp_" + "a1B2c3D4e5F6" * 3
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        ("MEMORY.md", f"# Memory\n\nThe key is {KEY}.\n", 3),
+        ("daily/2026-11-20.md", f"- {KEY}\n", 1),
+        (SUMMARY, PAGE + f"\n{KEY}\n", PAGE.count("\n") + 2),
+        ("wiki/page.md", f"{KEY}\n", 1),
+        ("agents/finance/TACIT.md", f"{KEY}\n", 1),
+        (
+            "ledger/2026-11-19.jsonl",
+            render_events([HELLO._replace(id="ev_0", timestamp="2026-11-19T08:00:00Z", text=KEY)]).decode(),
+            1,
+        ),
+    ],
+)
+def test_a_credential_is_found_wherever_it_stands(
+    root: Path, check: Callable[..., Diagnosis], path: str, text: str, line: int
+) -> None:
+    put(root, path, text)
+    (edited,) = [one for one in check().problems if one.check == "left-alone"]
+    assert (edited.severity, edited.path) == (WARNING, path)
+    assert "no change takes it in as it is" in edited.message and KEY not in edited.message
+    save(root)
+    found = [one for one in check().problems if one.check == "secret"]
+    assert [(one.severity, one.path, one.line) for one in found] == [(WARNING, path, line)]
+    assert "github-token" in found[0].message and KEY not in found[0].message
+
+
+def test_a_credential_in_the_settings_is_found(root: Path, check: Callable[..., Diagnosis]) -> None:
+    settings = (root / "clawmem.yaml").read_text()
+    put(root, "clawmem.yaml", f"{settings}# {KEY}\n")
+    save(root)
+    assert only(check(), "secret").line == settings.count("\n") + 1
+
+
+def test_the_search_for_credentials_ends_in_time_and_says_what_it_left_out(vault: Vault) -> None:
+    for day in (1, 2, 3):
+        put(vault.root, f"daily/2026-10-0{day}.md", f"{KEY}\n")
+    days = [f"daily/2026-10-0{day}.md" for day in (1, 2, 3)]
+    hurried, patient = SecretSearch(0), SecretSearch(None)
+    assert list(hurried.look(vault, days)) == []
+    assert hurried.left == days
+    assert hurried.notices() == [
+        "not all of daily/2026-10-01.md and 2 other files was searched for credentials, as that takes long;"
+        " `clawmem doctor --full` searches everything"
+    ]
+    assert [one.path for one in patient.look(vault, days)] == days
+    assert patient.notices() == []
+
+
+def test_a_credential_deep_in_a_large_file_has_its_line(vault: Vault) -> None:
+    put(vault.root, "wiki/long.md", "A line of some words that say nothing.\n" * 80_000 + f"{KEY}\nmore\n")
+    assert [one.line for one in SecretSearch(None).look(vault, ["wiki/long.md"])] == [80_001]
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "severity", "words"),
+    [
+        (ITEMS, b"[\n{oops}\n]\n", INFO, "no change takes it in as it is"),
+        ("daily/2026-11-20.md", b"caf\xe9\n", INFO, "it is not UTF-8 text"),
+        ("agents/finance/workspace/projects/a/b/c/notes/items.json", b"[\n]\n", INFO, "no entity can stand here"),
+    ],
+)
+def test_what_no_change_takes_in_is_not_said_to_be_taken_in(
+    root: Path, check: Callable[..., Diagnosis], path: str, data: bytes, severity: str, words: str
+) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_bytes(data)
+    found = [one for one in check().problems if one.path == path and one.check in ("not-committed", "left-alone")]
+    assert [(one.severity, one.check) for one in found] == [(severity, "left-alone")]
+    assert words in found[0].message
+
+
+def test_a_problem_of_the_settings_names_the_file_once(root: Path, check: Callable[..., Diagnosis]) -> None:
+    put(root, "clawmem.yaml", "format: 1\nlock:\n  wait_seconds: soon\n")
+    (problem,) = [one for one in check().problems if one.check == "settings"]
+    assert problem.path == "clawmem.yaml" and "clawmem.yaml" not in problem.message
 
 
 def test_a_deleted_file_that_head_has_is_not_made_anew(root: Path, check: Callable[..., Diagnosis]) -> None:

@@ -17,6 +17,7 @@ from clawmem.memory.entities import (
 from clawmem.memory.remember import remember
 from clawmem.model.caller import Caller
 from clawmem.model.draft import draft_from_record
+from clawmem.serving.context import context
 from clawmem.vault.vault import Vault
 
 
@@ -94,3 +95,35 @@ def test_agents_have_a_workspace_that_others_do_not_see(vault: Vault, caller: Ca
     with pytest.raises(InvalidInput):
         _keep(vault, caller, "Whose is this", "@/projects/budget")
     assert [row.entity.name for row in list_entities(vault)] == ["@finance/projects/budget"]
+
+
+@pytest.mark.parametrize("name", ["areas/people", "areas/companies", "@finance/areas/people", "projects/" + "x" * 81])
+def test_folders_of_entities_and_long_names_make_none(vault: Vault, caller: Caller, name: str) -> None:
+    create_agent(vault, "finance", caller)
+    create_entity(vault, "areas/health", caller)
+    draft = draft_from_record({"fact": "Jane swims", "entity": name}, caller.now)
+    for attempt in (
+        lambda: create_entity(vault, name, caller),
+        lambda: move_entity(vault, "areas/health", name, caller),
+        lambda: remember(vault, [draft], caller),
+    ):
+        with pytest.raises(InvalidInput):
+            attempt()
+    assert [row.entity.name for row in list_entities(vault)].count("areas/health") == 1
+
+
+def test_a_folder_of_entities_that_is_one_already_can_be_moved_away(vault: Vault, caller: Caller) -> None:
+    folder = vault.root / "life/areas/people"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "items.json").write_text('[\n{"id": "fact_00000001", "fact": "Old."}\n]\n')
+    (folder / "summary.md").write_text("---\ntitle: People\n---\n")
+    create_entity(vault, "areas/health", caller)
+    assert show_entity(vault, "areas/people", caller).facts[0].fact.fact == "Old."
+    assert move_entity(vault, "areas/people", "areas/everybody", caller).name == "areas/everybody"
+
+
+def test_what_an_agents_pages_are_for_is_served_to_nobody(vault: Vault, caller: Caller) -> None:
+    create_agent(vault, "finance", caller)
+    assert all("<!--" in text for _, text in show_agent(vault, "finance").pages)
+    told = context(vault, caller._replace(agent="finance"), 2000)
+    assert "habits and preferences" not in str(told) and "Who finance is" not in str(told)

@@ -14,14 +14,19 @@ from clawmem.memory.configure import change_setting
 from clawmem.memory.doctor import doctor
 from clawmem.memory.finish import finish_merge
 from clawmem.memory.proposals import read_proposals
+from clawmem.memory.relation import Place, relation
 from clawmem.memory.remember import Remembered, remember
 from clawmem.memory.revise import supersede
+from clawmem.memory.taking import join, move_forward, planned
 from clawmem.model import chain
 from clawmem.model.codec import parse_items, render_items
 from clawmem.model.draft import draft_from_record
 from clawmem.model.fact import Fact
 from clawmem.model.merging.files import merge_file
 from clawmem.vault.driver import driver_problem, install_driver
+from clawmem.vault.merges import GitMerge, leave
+from clawmem.vault.remote import fetch, find_remote
+from clawmem.vault.transaction import transaction
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_sound, assert_whole
 from tests.memory.machines import Machine, make_machines
@@ -420,6 +425,55 @@ def test_what_was_in_the_way_of_a_sync_is_tried_again_by_the_next_command(
     third.keep("Nothing is left to complete.")
     assert third.git("log", "--format=%s").count("complete(vault)") == 1
     assert not (third.vault.state / "merges-left").exists()
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_sync_killed_after_the_branch_moved_loses_no_completion(
+    tmp_path: Path, environment: dict[str, str], own: bool
+) -> None:
+    one, other, third = make_machines(tmp_path, environment, 3)
+    for machine in (one, other):
+        machine.sync()
+    learn(one, "Lyon")
+    one.sync()
+    learn(other, "Bergen")
+    assert pull(other).returncode == 0
+    other.git("push", "-q", "origin", "main")
+    if own:
+        third.keep("The boat is red.", entity="projects/boat")
+    take_in_and_die(third)
+    assert read_proposals(third.vault).open == ()
+    third.keep("Next.")
+    assert third.git("log", "--format=%s").count("complete(vault)") == 1
+    assert len(read_proposals(third.vault).open) == 1
+    assert not (third.vault.state / "merges-left").exists()
+
+
+def take_in_and_die(machine: Machine) -> None:
+    """As far as a sync has come where it is killed when the branch has moved."""
+    vault, caller = machine.vault, machine.caller
+    vault.prepare_state()
+    head = machine.head()
+    tip = fetch(vault, find_remote(vault, "origin"), "main", None, 60.0)
+    assert tip is not None
+    with transaction(vault, NOW, "sync") as started:
+        apart = relation(vault, head, tip, Place("origin", "main"))
+        if apart.own:
+            join(started, caller, "origin", (head, tip), apart, planned(vault, (head, tip), "review", apart))
+        else:
+            move_forward(started, caller, head, tip, apart)
+
+
+def test_a_note_of_merges_that_never_came_in_goes(machines: list[Machine]) -> None:
+    one, other = machines
+    other.keep("The boat is red.")
+    foreign = other.head()
+    vault = one.vault
+    vault.prepare_state()
+    leave(vault, [GitMerge(foreign, one.head(), foreign)])
+    one.keep("Next.")
+    assert not (vault.state / "merges-left").exists()
+    assert "complete(vault)" not in one.git("log", "--format=%s")
 
 
 def remembered(machine: Machine, text: str) -> Remembered:

@@ -86,3 +86,11 @@ def test_what_no_one_understands_is_an_error(clawmem: Command, vault_root: Path)
     settings.write_text(settings.read_text() + "agents:\n  finance:\n    readonly: true\n")
     done = clawmem("remember", "Jane likes tea.", "--agent", "finance", "--json")
     assert done.code == 2 and "agents.finance.readonly" in done.json["error"]["message"]
+
+
+def test_the_hint_names_the_setting_that_decides(clawmem: Command) -> None:
+    clawmem("config", "set", "agents.finance.read_only", "true")
+    clawmem("config", "set", "agents.legal.write", "own")
+    for agent, key in (("finance", "read_only"), ("legal", "write")):
+        done = clawmem("remember", "Jane swims.", "--agent", agent, "--json")
+        assert f"config get agents.{agent}.{key}`" in done.json["error"]["hint"]

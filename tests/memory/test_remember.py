@@ -8,15 +8,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clawmem.errors import InvalidInput, NotFound, SecretFound
+from clawmem.errors import InvalidInput, NotFound, NotPermitted, SecretFound
 from clawmem.learning.ingest import ingest
+from clawmem.memory.doctor import doctor
+from clawmem.memory.entities import create_entity
 from clawmem.memory.remember import remember
 from clawmem.model.caller import Caller
 from clawmem.model.codec import parse_items
 from clawmem.model.draft import draft_from_record
 from clawmem.model.entity import items_path
 from clawmem.model.event import parse_events
-from clawmem.model.fact import Fact
+from clawmem.model.fact import Fact, Link
 from clawmem.model.transcript import Message
 from clawmem.vault.vault import Vault
 
@@ -76,10 +78,100 @@ def test_a_duplicate_that_says_more_enriches_the_fact(vault: Vault, caller: Call
     again, _, outcome = _keep(
         vault, caller, fact="Jane likes tea", entity="areas/people/jane", tags=["drink"], importance=0.9
     )
-    assert outcome == "noop"
+    assert outcome == "updated"
     assert (again.id, again.confidence, again.tags, again.importance) == (first.id, 0.6, ("drink",), 0.9)
     assert _on_disk(vault, entity) == (again,)
-    assert _log(vault, "%s")[0].startswith("reinforce(areas/people/jane)")
+    assert _log(vault, "%s")[0] == "reinforce(areas/people/jane): Jane likes tea (now: importance 0.9, tags)"
+
+
+def test_what_a_duplicate_changes_and_what_it_cannot_is_said(vault: Vault, caller: Caller) -> None:
+    first, entity, _ = _keep(vault, caller, fact="Jane likes tea", entity="areas/people/jane", confidence=0.5)
+    assert _keep(vault, caller, fact="Jane likes tea", entity="areas/people/jane")[2] == "noop"
+    given = {"fact": "Jane likes tea", "entity": entity, "valid_from": "tomorrow", "category": "preference"}
+    done = remember(vault, [draft_from_record(given, caller.now)], caller)
+    assert (done.kept[0].outcome, done.kept[0].fact.category) == ("updated", "preference")
+    assert done.notices == (f"{first.id} was known, and has now: category preference, valid_from 2026-11-22",)
+    other = {**given, "valid_from": "today", "category": "habit", "subject": "Jane"}
+    done = remember(vault, [draft_from_record(other, caller.now)], caller)
+    assert done.kept[0].fact.valid_from == "2026-11-22"
+    assert done.notices == (
+        f"{first.id} was known, and has now: subject Jane",
+        f"{first.id} was known, and does not take over: valid_from 2026-11-21, category habit",
+    )
+
+
+def test_keys_that_are_the_vaults_to_give_are_named(vault: Vault, caller: Caller) -> None:
+    given = {"fact": "Jane swims", "id": "fact_1", "status": "retracted", "createdAt": "2020-01-01", "accessCount": 9}
+    done = remember(vault, [draft_from_record(given, caller.now)], caller)
+    fact = done.kept[0].fact
+    assert (fact.status, fact.access_count, fact.timestamp) == ("active", 0, "2026-11-21T09:30:00Z")
+    assert done.notices == ("not taken over, as the vault gives them itself: accessCount, createdAt, id, status",)
+
+
+def test_links_lead_to_facts_that_exist(vault: Vault, caller: Caller) -> None:
+    first, entity, _ = _keep(vault, caller, fact="Jane likes tea", entity="areas/people/jane")
+    before = vault.head()
+    for links, kind in (
+        ([{"type": "supports", "to": "fact_00000000"}], NotFound),
+        ([{"type": "supersedes", "to": first.id}], InvalidInput),
+        ([{"type": "fancies", "to": first.id}], InvalidInput),
+        ([{"type": "supports", "to": "a b"}], InvalidInput),
+        ([{"type": "supports", "to": first.id, "reason": 5}], InvalidInput),
+        ([{"type": "supports", "to": first.id, "at": "some day"}], InvalidInput),
+    ):
+        for fact in ("Jane buys tea", "Jane likes tea"):
+            with pytest.raises(kind):
+                _keep(vault, caller, fact=fact, entity=entity, links=links)
+    assert vault.head() == before
+    linked, _, _ = _keep(vault, caller, fact="Jane buys tea", links=[{"type": "supports", "to": first.id[:9]}])
+    assert linked.links == (Link("supports", first.id, None, "2026-11-21T09:30:00Z"),)
+    again = {"fact": "Jane buys tea", "links": [{"type": "relates_to", "to": first.id}]}
+    assert [one.type for one in _keep(vault, caller, **again)[0].links] == ["supports", "relates_to"]
+    assert doctor(vault, caller).healthy
+
+
+@pytest.mark.parametrize("hidden", ["\x1b[31m", "\u202e", "\x9b", "\x00", "\ud800"])
+def test_no_field_hides_text(vault: Vault, caller: Caller, hidden: str) -> None:
+    fields: list[dict[str, object]] = [
+        {key: f"a{hidden}b"}
+        for key in ("source", "agent", "workflow", "relation_phrase", "subject", "source_text", "category", "other_key")
+    ]
+    fields += [{"tags": [f"a{hidden}b"]}, {"related_entities": [f"a{hidden}b"]}, {f"a{hidden}b": 1}]
+    fields += [{key: {"deep": [{"er": f"a{hidden}b"}]}} for key in ("metadata", "details")]
+    fields += [{"links": [{"type": "supports", "to": "fact_00000000", "reason": f"a{hidden}b"}]}]
+    for field in fields:
+        with pytest.raises(InvalidInput):
+            _keep(vault, caller, fact="Jane swims", **field)
+    assert _keep(vault, caller, fact="Jane swims", metadata={"poem": "one\n\ttwo"})[2] == "added"
+
+
+def test_tags_are_words(vault: Vault, caller: Caller) -> None:
+    with pytest.raises(InvalidInput, match="81 characters"):
+        _keep(vault, caller, fact="Jane swims", tags=["t" * 81])
+    with pytest.raises(InvalidInput, match="not a category"):
+        _keep(vault, caller, fact="Jane swims", category="t" * 81)
+
+
+def test_related_entities_are_named_as_they_are(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "areas/companies/acme", caller, "Acme Ltd", ("the firm",))
+    for wrong in ("../x", "/etc", "areas/people/../../x", "projects/"):
+        with pytest.raises(InvalidInput):
+            _keep(vault, caller, fact="Jane swims", related_entities=[wrong])
+    given = {"fact": "Jane works", "related_entities": ["the firm", "Acme Ltd", "areas/people/nobody", "Nobody"]}
+    done = remember(vault, [draft_from_record(given, caller.now)], caller)
+    assert done.kept[0].fact.related_entities == ("areas/companies/acme", "areas/people/nobody", "Nobody")
+    assert done.notices == (
+        "'areas/people/nobody', to which the fact is related, is no entity yet",
+        "'Nobody', to which the fact is related, is no entity yet",
+    )
+
+
+def test_an_agent_says_nothing_in_the_name_of_another(vault: Vault, caller: Caller) -> None:
+    mallory = caller._replace(agent="mallory")
+    with pytest.raises(NotPermitted, match="in the name of finance"):
+        _keep(vault, mallory, fact="Jane swims", agent="finance")
+    assert _keep(vault, mallory, fact="Jane swims", agent="mallory")[0].agent == "mallory"
+    assert _keep(vault, caller, fact="Jane runs", agent="finance")[0].agent == "finance"
 
 
 def test_without_an_entity_the_subject_decides_then_the_default(vault: Vault, caller: Caller) -> None:
@@ -154,6 +246,23 @@ def test_evidence_must_be_in_the_event_to_the_character(vault: Vault, caller: Ca
         _keep(vault, caller, fact="Jane moved to Rome", source_event=event.id, source_text="moved to Rome")
     with pytest.raises(NotFound):
         _keep(vault, caller, fact="Jane moved to Rome", source_event="evt_nothing")
+
+
+def test_evidence_for_a_known_fact_is_checked_too(vault: Vault, caller: Caller) -> None:
+    ingest(vault, [Message(1, "user", "I moved to Oslo last year.", speaker="Jane")], caller, "chat")
+    (event,) = parse_events(vault.read("ledger/2026-11-21.jsonl") or b"", "ledger")
+    _keep(vault, caller, fact="Jane lives in Oslo")
+    before = vault.head()
+    for evidence, kind in (
+        ({"source_event": "evt_nothing"}, NotFound),
+        ({"source_event": event.id, "source_text": "never said", "source_span": [0, 5]}, InvalidInput),
+    ):
+        with pytest.raises(kind):
+            _keep(vault, caller, fact="Jane lives in Oslo", **evidence)
+    assert vault.head() == before
+    fact, _, outcome = _keep(vault, caller, fact="Jane lives in Oslo", source_event=event.id, source_text="Oslo")
+    assert (outcome, fact.source_text, fact.source_span) == ("updated", "Oslo", (11, 15))
+    assert doctor(vault, caller).healthy
 
 
 def test_a_batch_that_fails_half_way_says_what_was_kept(

@@ -118,6 +118,17 @@ def test_what_waits_from_there_is_closed(clawmem: Command) -> None:
     assert clawmem("review", "list", "--json").data["proposals"] == []
 
 
+def test_one_fact_is_one_and_a_day_alone_has_its_sentence(clawmem: Command, vault_root: Path) -> None:
+    none = clawmem("revoke", "--since", "2099-01-01")
+    assert none.err.startswith("error: Nothing came since 2099-01-01.\n")
+    both = clawmem("revoke", "--source", "gossip", "--since", "2099-01-01")
+    assert both.err.startswith("error: Nothing came from source gossip since 2099-01-01.\n")
+    keep(clawmem, "Jane has a boat.", "--source", "gossip")
+    assert clawmem("revoke", "--source", "gossip", "--since", "2026-01-01").code == 0
+    said = git(vault_root, "log", "-1", "--format=%s").strip()
+    assert said == "revoke(vault): 1 fact from source gossip since 2026-01-01"
+
+
 def test_it_refuses_in_words(clawmem: Command) -> None:
     nothing = clawmem("revoke", "--json")
     assert nothing.code == 2 and "origin" in nothing.json["error"]["message"]

@@ -552,14 +552,53 @@ def test_two_values_of_one_relation_stand_until_a_person_decides(machines: list[
 
 def test_a_question_about_values_can_be_answered(machines: list[Machine], clawmem: Command) -> None:
     one, other = machines
-    learn(one, "Lyon")
-    learn(other, "Bergen")
+    both = {learn(one, "Lyon"), learn(other, "Bergen")}
     one.sync()
     (asked,) = other.sync().proposals
-    done = clawmem("review", "approve", asked, cwd=other.root)
-    assert done.code == 0, done.err
-    assert len([fact for fact in other.facts().values() if fact.stands and "born" in fact.fact]) == 1
+    done = clawmem("review", "approve", asked, "--json", cwd=other.root)
+    assert (done.code, done.data["outcome"]) == (0, ["updated", "updated"]), done.err
+    born = {key: fact for key, fact in other.facts().items() if "born" in fact.fact}
+    assert born.keys() == both, "the one that stood takes the place of the other; no third one is made"
+    (winner,) = [key for key, fact in born.items() if fact.stands]
+    (loser,) = both - {winner}
+    assert born[loser].superseded_by == winner
+    assert [(link.type, link.to) for link in born[winner].links] == [("supersedes", loser), ("contradicts", loser)]
+    assert [fact["id"] for fact in done.data["facts"]] == [winner, loser]
+    assert other.git("log", "-1", "--format=%(trailers:key=Supersedes,valueonly)").strip() == loser
     meet(one, other)
+
+
+def test_a_question_about_values_answered_alike_on_both_sides(machines: list[Machine], clawmem: Command) -> None:
+    one, other = machines
+    both = {learn(one, "Lyon"), learn(other, "Bergen")}
+    one.sync()
+    (asked,) = other.sync().proposals
+    meet(one, other)
+    for machine in machines:
+        assert clawmem("review", "approve", asked, cwd=machine.root).code == 0
+    meet(one, other)
+    assert {key for key, fact in one.facts().items() if "born" in fact.fact} == both
+    assert len([fact for fact in one.facts().values() if fact.stands and "born" in fact.fact]) == 1
+    assert not read_proposals(one.vault).open
+
+
+def test_successors_in_question_become_one_chain_and_may_stand_beside_each_other(
+    machines: list[Machine], clawmem: Command
+) -> None:
+    one, other = machines
+    (jane,) = one.facts()
+    both = {replace(one, jane, "Jane lives in Lyon."), replace(other, jane, "Jane lives in Bergen.")}
+    meet(one, other)
+    (asked,) = read_proposals(one.vault).open
+    known = one.facts().keys()
+    done = clawmem("review", "approve", asked.id, "--json", cwd=one.root)
+    assert one.facts().keys() == known
+    assert len([fact for fact in one.facts().values() if fact.stands]) == 1
+    assert clawmem("undo", done.data["commit"], cwd=one.root).code == 0
+    beside = clawmem("review", "approve", asked.id, "--beside", "--json", cwd=one.root)
+    assert (beside.code, beside.data["outcome"]) == (0, ["updated"])
+    assert one.facts().keys() == known
+    assert {key for key, fact in one.facts().items() if fact.stands} == both
 
 
 def test_a_third_value_widens_the_question(tmp_path: Path, environment: dict[str, str]) -> None:
@@ -595,3 +634,54 @@ def test_two_values_and_the_policy_to_fail(machines: list[Machine], clawmem: Com
     assert done.code == 12 and "several values of born_in" in done.err
     assert other.head() == before
     assert_whole(other.root, other.environment)
+
+
+@pytest.mark.parametrize("spelling", ["{hub}", "file://{hub}", "../hub.git"])
+def test_a_bare_repository_of_another_default_branch_can_be_cloned_after_the_first_push(
+    tmp_path: Path, environment: dict[str, str], clawmem: Command, spelling: str
+) -> None:
+    hub = tmp_path / "hub.git"
+    git(tmp_path, environment, "init", "-q", "--bare", "-b", "master", str(hub))
+    alone = Machine(create_vault(tmp_path / "alone", environment, NOW).root, environment, 1)
+    alone.git("remote", "add", "origin", spelling.format(hub=hub))
+    told = clawmem("sync", "--json", cwd=alone.root)
+    assert told.code == 0
+    assert told.json["notices"] == [
+        "HEAD of origin named no branch that is there; it names main now, as clones check that out"
+    ]
+    git(tmp_path, environment, "clone", "-q", str(hub), "clone")
+    assert clawmem("status", cwd=tmp_path / "clone").code == 0
+    alone.keep("More.")
+    assert clawmem("sync", "--json", cwd=alone.root).json["notices"] == []
+
+
+def test_a_head_that_cannot_be_changed_is_named_and_a_clone_that_has_nothing_is_recognised(
+    tmp_path: Path, environment: dict[str, str], clawmem: Command
+) -> None:
+    hub = tmp_path / "hub"
+    git(tmp_path, environment, "init", "-q", "-b", "master", str(hub))  # somebody's work tree: left as it is
+    alone = Machine(create_vault(tmp_path / "alone", environment, NOW).root, environment, 1)
+    alone.git("remote", "add", "origin", str(hub))
+    (notice,) = clawmem("sync", "--json", cwd=alone.root).json["notices"]
+    assert "names no branch that is there, so a clone checks nothing out" in notice
+    assert "`git symbolic-ref HEAD refs/heads/main` in it, or clone with `git clone --branch main`" in notice
+    assert (hub / ".git/HEAD").read_text() == "ref: refs/heads/master\n"
+    git(tmp_path, environment, "clone", "-q", str(hub), "clone")
+    clone = tmp_path / "clone"
+    for place in (clone, clone / "deeper"):
+        place.mkdir(exist_ok=True)
+        found = clawmem("status", "--json", cwd=place)
+        assert (found.code, found.json["error"]["code"]) == (10, "no_vault")
+        assert "is a clone of a vault, and git checked nothing out" in found.json["error"]["message"]
+        assert found.json["error"]["hint"] == f"Check it out: `git -C {clone} switch main`."
+    git(clone, environment, "switch", "-q", "main")
+    assert clawmem("status", cwd=clone).code == 0
+
+
+def test_a_repository_without_commits_is_not_taken_for_a_clone_of_a_vault(
+    tmp_path: Path, environment: dict[str, str], clawmem: Command
+) -> None:
+    git(tmp_path, environment, "init", "-q", "other")
+    found = clawmem("status", "--json", cwd=tmp_path / "other")
+    assert found.code == 10
+    assert "There is no vault here" in found.json["error"]["message"]

@@ -218,7 +218,7 @@ def test_an_edit_in_the_moment_of_the_commit_survives(furnished: Vault, environm
             return names
 
     with writer_lock(furnished.state / "lock", 1, "test"):
-        started = Saving(furnished, NOW)
+        started = Saving(furnished, NOW, "test")
         started.begin(eager=False)
         data = started.read(JANE)
         assert data is not None

@@ -115,7 +115,7 @@ def _yaml_problem(check: str, path: str, text: str, problem: ClawmemError) -> Pr
         return Problem(ERROR, check, path, problem.line, f"The file {_why(problem)}.")
     named = _QUOTED.search(problem.message)
     line = _line_of(text, named[1] or named[2]) if named else None
-    return Problem(ERROR, check, path, line, problem.message)
+    return Problem(ERROR, check, path, line, problem.message.removeprefix(f"{path}: "))
 
 
 def _why(problem: Unreadable) -> str:

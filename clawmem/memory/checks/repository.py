@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from clawmem.errors import ClawmemError, StorageFailed
@@ -14,6 +14,7 @@ from clawmem.vault.disk import HALF
 from clawmem.vault.journal import parse_access, unfolded
 from clawmem.vault.pending import read_pending
 from clawmem.vault.refs import common_dir_of
+from clawmem.vault.scan import HandEdits
 from clawmem.vault.vault import Vault
 
 UNFINISHED = {
@@ -122,10 +123,14 @@ def _journal_problems(vault: Vault) -> Iterator[Problem]:
             yield Problem(WARNING, "journal", place, number, message)
 
 
-def waiting_problems(waiting: Sequence[str]) -> Iterator[Problem]:
-    """Owned files that differ from HEAD: edits made by hand, taken in by the next change."""
-    for path in waiting:
+def waiting_problems(edits: HandEdits, named: Collection[str | None]) -> Iterator[Problem]:
+    """Owned files that differ from HEAD: edits made by hand, taken in by the next change or not. `named` are files that
+    something is known to be wrong with already."""
+    for path in edits.good:
         yield Problem(INFO, "not-committed", path, None, "The file differs from HEAD; the next change takes it in.")
+    for path, problem in edits.bad:
+        message = f"The file differs from HEAD, and no change takes it in as it is: {problem.message}"
+        yield Problem(INFO if path in named else WARNING, "left-alone", path, None, message)
 
 
 def fsck_problems(vault: Vault) -> Iterator[Problem]:

@@ -1,0 +1,238 @@
+"""Edits by hand name their facts, moves are told as moves, and no half of a move is taken in."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+from tests.faults.checks import assert_whole, git
+from tests.faults.scenarios import keep
+
+JANE = "life/areas/people/jane"
+BOAT = "life/projects/boat"
+
+
+@pytest.fixture
+def furnished(vault: Vault) -> Vault:
+    """A vault with two entities, of two facts and of one."""
+    keep(vault, "Jane plays the cello.", "Jane likes rain.", entity="areas/people/jane")
+    keep(vault, "The boat is blue.", entity="projects/boat")
+    return vault
+
+
+def ids(vault: Vault, folder: str) -> list[str]:
+    return re.findall(r'"id": "(\w+)"', (vault.root / folder / "items.json").read_text())
+
+
+def trailers(vault: Vault, environment: dict[str, str], key: str, commit: str = "HEAD~1") -> list[str]:
+    form = f"--format=%(trailers:key={key},valueonly)"
+    return git(vault.root, environment, "log", "-1", form, commit).split()
+
+
+def subjects(vault: Vault, environment: dict[str, str]) -> list[str]:
+    return git(vault.root, environment, "log", "--format=%s").splitlines()
+
+
+def rename(vault: Vault, old: str, new: str) -> None:
+    (vault.root / new).parent.mkdir(parents=True, exist_ok=True)
+    (vault.root / old).rename(vault.root / new)
+
+
+def in_head(vault: Vault, environment: dict[str, str]) -> str:
+    """Every file of facts that HEAD holds, as one text."""
+    names = git(vault.root, environment, "ls-tree", "-r", "-z", "--name-only", "HEAD").split("\0")
+    return "".join(
+        git(vault.root, environment, "show", f"HEAD:{name}") for name in names if name.endswith("/items.json")
+    )
+
+
+def test_a_fact_changed_one_added_and_one_taken_out_are_named(
+    furnished: Vault, environment: dict[str, str], clawmem: Command
+) -> None:
+    cello, rain = ids(furnished, JANE)
+    items = furnished.root / JANE / "items.json"
+    lines = items.read_text().replace("cello", "viola").splitlines()
+    new = '{"id": "fact_0000abcd", "fact": "Jane has a dog.", "timestamp": "2026-11-20T08:00:00Z", "source": "hand"}'
+    items.write_text("\n".join(["[", lines[1], new, "]"]) + "\n")
+    done = clawmem("remember", "Next.", "--json")
+    assert trailers(furnished, environment, "Fact") == [cello, rain, "fact_0000abcd"]
+    assert trailers(furnished, environment, "Entity") == ["areas/people/jane"]
+    said = f"your edit of {JANE}/items.json takes out {rain}; `clawmem undo {rain}` brings it back"
+    assert [one for one in done.json["notices"] if "takes out" in one] == [said]
+    assert len(git(furnished.root, environment, "log", "--format=%h", "--grep", rain).split()) == 2
+    assert clawmem("undo", rain).code == 0
+    assert ids(furnished, JANE) == [cello, rain, "fact_0000abcd"]
+    assert clawmem("log", rain, "--json").data["history"][1]["subject"] == "edit(areas/people/jane): by hand"
+
+
+def test_what_was_only_reformatted_names_no_fact(
+    furnished: Vault, environment: dict[str, str], clawmem: Command
+) -> None:
+    items = furnished.root / JANE / "items.json"
+    items.write_text(items.read_text().replace('": ', '":   '))
+    assert clawmem("remember", "Next.").code == 0
+    assert subjects(furnished, environment)[1] == "edit(areas/people/jane): by hand"
+    assert trailers(furnished, environment, "Fact") == []
+
+
+def test_a_folder_that_moved_is_one_commit_and_told_as_moved(
+    furnished: Vault, environment: dict[str, str], clawmem: Command
+) -> None:
+    moved = ids(furnished, JANE)
+    rename(furnished, JANE, "life/areas/people/joan")
+    done = clawmem("remember", "Next.", "--json")
+    notices = done.json["notices"]
+    assert "moved by hand: 2 facts from areas/people/jane to areas/people/joan" in notices
+    assert not [one for one in notices if "takes out" in one]
+    assert subjects(furnished, environment)[1] == (
+        "edit(areas/people/joan): by hand, 2 facts moved from areas/people/jane"
+    )
+    assert sorted(set(trailers(furnished, environment, "Fact"))) == sorted(moved)
+    assert trailers(furnished, environment, "Entity") == ["areas/people/jane", "areas/people/joan"]
+    assert_whole(furnished.root, environment)
+    commit = git(furnished.root, environment, "rev-parse", "HEAD~1").strip()
+    assert clawmem("undo", commit).code == 0
+    assert ids(furnished, JANE) == moved
+    assert not (furnished.root / "life/areas/people/joan/items.json").exists()
+
+
+def test_a_fact_cut_from_one_file_and_put_into_another_moved(
+    furnished: Vault, environment: dict[str, str], clawmem: Command
+) -> None:
+    cello, rain = ids(furnished, JANE)
+    jane, boat = (furnished.root / folder / "items.json" for folder in (JANE, BOAT))
+    opening, first, second, closing = jane.read_text().splitlines()
+    jane.write_text(f"{opening}\n{first.rstrip(',')}\n{closing}\n")
+    boat.write_text(boat.read_text().replace("\n]", f",\n{second}\n]"))
+    done = clawmem("remember", "Next.", "--json")
+    assert "moved by hand: 1 fact from areas/people/jane to projects/boat" in done.json["notices"]
+    assert "takes out" not in done.out
+    assert set(trailers(furnished, environment, "Fact")) == {rain}
+    assert ids(furnished, JANE) == [cello]
+
+
+def test_what_still_stands_elsewhere_is_not_told_as_taken_out(
+    furnished: Vault, environment: dict[str, str], clawmem: Command
+) -> None:
+    shutil.copytree(furnished.root / JANE, furnished.root / "life/resources/copy")
+    assert clawmem("remember", "Next.").code == 0
+    shutil.rmtree(furnished.root / JANE)
+    done = clawmem("remember", "After.", "--json")
+    assert done.code == 0
+    assert "takes out" not in done.out
+    assert subjects(furnished, environment)[1] == "edit(areas/people/jane): by hand"
+
+
+def test_a_folder_deleted_comes_back_with_the_command_that_is_named(furnished: Vault, clawmem: Command) -> None:
+    gone = ids(furnished, JANE)
+    summary = (furnished.root / JANE / "summary.md").read_bytes()
+    shutil.rmtree(furnished.root / JANE)
+    said = [one for one in clawmem("remember", "Next.", "--json").json["notices"] if "takes out" in one]
+    found = re.fullmatch(
+        rf"your edit of {JANE}/items\.json takes out (.+); `clawmem (undo \w+)` brings them back", said[0]
+    )
+    assert found
+    assert found[1] == ", ".join(gone)
+    assert clawmem(*found[2].split()).code == 0
+    assert ids(furnished, JANE) == gone
+    assert (furnished.root / JANE / "summary.md").read_bytes() == summary
+
+
+def test_a_stale_copy_saved_over_newer_facts_gives_them_back(furnished: Vault, clawmem: Command) -> None:
+    items = furnished.root / JANE / "items.json"
+    stale = items.read_bytes()
+    keep(furnished, "Jane moved.", entity="areas/people/jane")
+    newest = ids(furnished, JANE)[-1]
+    items.write_bytes(stale)
+    said = clawmem("remember", "Next.", "--json").json["notices"]
+    assert f"your edit of {JANE}/items.json takes out {newest}; `clawmem undo {newest}` brings it back" in said
+    assert clawmem("undo", newest).code == 0
+    assert ids(furnished, JANE)[-1] == newest
+
+
+def spoil_items(folder: Path) -> None:
+    (folder / "items.json").write_text((folder / "items.json").read_text().replace("]", ""))
+
+
+def spoil_summary(folder: Path) -> None:
+    (folder / "summary.md").write_bytes(b"---\ntitle: Jos\xe9\n---\n")
+
+
+@pytest.mark.parametrize(
+    ("new", "spoil", "why"),
+    [
+        ("life/areas/people/joan", spoil_items, "cannot be read"),
+        ("life/areas/people/joan", spoil_summary, "summary.md:2 cannot be read: it is not UTF-8 text"),
+        ("life/areas/people/Jane Doe", None, "'jane doe' cannot be part of it"),
+        ("life/areas/people/JOAN", None, "the entity must be named areas/people/joan"),
+        ("life/areas/people/team/joan", None, "no entity can stand here"),
+        ("agents/The Bot/workspace/areas/joan", None, "is not an agent id"),
+    ],
+)
+def test_half_of_a_move_is_not_taken_in(
+    furnished: Vault, environment: dict[str, str], clawmem: Command, new: str, spoil: object, why: str
+) -> None:
+    before = in_head(furnished, environment)
+    rename(furnished, JANE, new)
+    if callable(spoil):
+        spoil(furnished.root / new)
+    (furnished.root / "MEMORY.md").write_text("# Sound\n")
+    done = clawmem("remember", "The boat was sold.", "--entity", "projects/boat", "--json")
+    assert done.code == 0
+    left = [one for one in done.json["notices"] if one.startswith("left alone: ")]
+    assert [one for one in left if why in one and new in one]
+    assert [one for one in left if f"{JANE}/items.json waits for {new}/" in one]
+    assert [one for one in left if f"{JANE}/summary.md waits for {new}/" in one]
+    for fact in re.findall(r'"id": "(\w+)"', before):
+        assert fact in in_head(furnished, environment)
+    assert subjects(furnished, environment)[1] == "edit(MEMORY.md): by hand"
+    own = clawmem("remember", "Jane moved.", "--entity", "areas/people/jane", "--json")
+    assert own.code == 1
+    assert "waits for" in own.json["error"]["message"]
+    rename(furnished, new, "life/areas/people/joanna")
+    if callable(spoil):
+        git(furnished.root, environment, "checkout", "HEAD", "--", JANE)
+        shutil.rmtree(furnished.root / "life/areas/people/joanna")
+        rename(furnished, JANE, "life/areas/people/joanna")
+    after = clawmem("remember", "Next.", "--json")
+    assert "moved by hand: 2 facts from areas/people/jane to areas/people/joanna" in after.json["notices"]
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "why"),
+    [
+        ("daily/2026-11-20.md", b"caf\xe9\n", "daily/2026-11-20.md:1 cannot be read: it is not UTF-8 text"),
+        ("wiki/page.md", b"one\ntwo \xff\n", "wiki/page.md:2 cannot be read: it is not UTF-8 text"),
+        ("life/projects/My Boat/summary.md", b"# Boat\n", "'my boat' cannot be part of it"),
+        ("life/projects/UPPER/items.json", b"[\n]\n", "the entity must be named projects/upper"),
+        ("agents/The Bot/CONTEXT.md", b"# Bot\n", "'The Bot' is not an agent id"),
+    ],
+)
+def test_bad_names_and_other_encodings_are_left_alone_and_named(
+    furnished: Vault, environment: dict[str, str], clawmem: Command, path: str, data: bytes, why: str
+) -> None:
+    place = furnished.root / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(data)
+    done = clawmem("remember", "Next.", "--json")
+    assert done.code == 0
+    assert [one for one in done.json["notices"] if one.startswith("left alone: ") and why in one]
+    assert path not in git(furnished.root, environment, "ls-tree", "-r", "-z", "--name-only", "HEAD").split("\0")
+    assert place.read_bytes() == data
+    assert [one["path"] for one in clawmem("status", "--json").data["edits"]["unreadable"]] == [path]
+
+
+def test_many_new_folders_are_a_commit_each(furnished: Vault, environment: dict[str, str], clawmem: Command) -> None:
+    for number in range(40):
+        folder = furnished.root / f"life/resources/r{number}"
+        folder.mkdir()
+        record = f'{{"id": "fact_{number:08x}", "fact": "R {number}.", "timestamp": "2026-11-20", "source": "hand"}}'
+        (folder / "items.json").write_text(f"[\n{record}\n]\n")
+    assert clawmem("remember", "Next.").code == 0
+    assert len([one for one in subjects(furnished, environment) if one.startswith("edit(resources/r")]) == 40
+    assert trailers(furnished, environment, "Fact", "HEAD~1") == ["fact_00000009"]
