@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import io
+import os
 import sys
 
 
@@ -10,6 +12,7 @@ def main() -> None:
     """Run one command and end the process with its exit code."""
     # Importing makes many objects and no garbage: collecting meanwhile costs a tenth of a short command.
     gc.disable()
+    _settle_streams()
     if sys.argv[1:2] == ["merge-driver"]:
         # git calls it once for every file: it needs no command line.
         from clawmem.cli.merge_driver import main as merge
@@ -29,21 +32,25 @@ def main() -> None:
     _leave(code)
 
 
+def _settle_streams() -> None:
+    """Let no stream stand in the way: one that is closed becomes a silent one, and letters that the encoding lacks
+    are written as escapes."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # The next file to be opened would get the stream's number, and what git says would go into it.
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115, PTH123
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def _leave(code: int) -> None:
     """End the process without taking every module apart, which costs a tenth of a short command as well."""
     import atexit
-    import os
 
     threads = sys.modules.get("threading")
     if threads is not None and threads.active_count() > 1:
         sys.exit(code)
     atexit._run_exitfuncs()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        # Whoever read our output has gone, or its disk is full: leave as Python itself would.
-        sys.exit(code)
     os._exit(code)
 
 

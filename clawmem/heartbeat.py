@@ -82,6 +82,7 @@ class _Attempts:
             commit = getattr(done, "commit", None)
             self.commits += [commit] if commit else []
         self.notices.update(dict.fromkeys(getattr(done, "notices", ())))
+        self.failed += ((name, problem) for problem in getattr(done, "problems", ()))
         return done
 
 

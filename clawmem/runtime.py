@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.errors import ClawmemError, InvalidInput, NoVault
+from clawmem.errors import ClawmemError, InvalidInput, NoVault, Refused
 from clawmem.model.caller import Caller
 from clawmem.model.dates import moment_of
 from clawmem.model.entity import check_agent
 from clawmem.model.ids import Entropy
 from clawmem.model.layout import SETTINGS
+from clawmem.model.text import check_visible
 from clawmem.vault.refs import git_dir_of
 from clawmem.vault.vault import Vault
 
@@ -49,14 +50,14 @@ class Runtime:
 
     def found(self) -> Found:
         """The vault by option, environment, nearest `clawmem.yaml` upwards, or the user's default; else NoVault."""
-        named = self.environment.get("CLAWMEM_VAULT")
-        if self._vault:
-            return self._named(self._vault, "--vault")
-        if named:
-            return self._named(named, "CLAWMEM_VAULT")
+        for text, rule in ((self._vault, "--vault"), (self.environment.get("CLAWMEM_VAULT"), "CLAWMEM_VAULT")):
+            if text is not None:
+                return self._named(_filled(text, rule, "the vault's folder"), rule)
         for folder in (self.working_folder, *self.working_folder.parents):
             if (folder / SETTINGS).is_file():
                 return Found(folder, f"the nearest {SETTINGS} upwards")
+            # Without its settings it is still the vault that was meant, and no other may take its place.
+            self._refuse_bare(folder, "the nearest vault upwards")
         default = self.home() / DEFAULT_FOLDER
         if (default / SETTINGS).is_file():
             return Found(default, "the user's default")
@@ -74,12 +75,16 @@ class Runtime:
 
     def caller(self) -> Caller:
         """Who asks, and when."""
-        agent = self._agent or self.environment.get("CLAWMEM_AGENT") or None
+        agent, rule = self._agent, "--agent"
+        if agent is None:
+            agent, rule = self.environment.get("CLAWMEM_AGENT"), "CLAWMEM_AGENT"
+        session = self.environment.get("CLAWMEM_SESSION") or None
+        check_visible(session or "", "session in CLAWMEM_SESSION")
         return Caller(
             now=self.now(),
             entropy=self.entropy(),
-            agent=check_agent(agent) if agent else None,
-            session=self.environment.get("CLAWMEM_SESSION") or None,
+            agent=None if agent is None else check_agent(_filled(agent, rule, "the agent's id")),
+            session=session,
         )
 
     def model(self) -> Model | None:
@@ -119,14 +124,47 @@ class Runtime:
         if not root.is_dir():
             raise NoVault(f"There is no folder {root} ({rule}).", f"Make a vault there with `clawmem init {text}`.")
         if not (root / SETTINGS).is_file():
+            self._refuse_bare(root, rule)
             what = "has no clawmem.yaml" if git_dir_of(root) else "is neither a vault nor a git repository"
             raise NoVault(f"{root} {what} ({rule}).", f"Make a vault there with `clawmem init {text}`.")
         return Found(root, rule)
 
+    def _refuse_bare(self, folder: Path, rule: str) -> None:
+        """Raise NoVault where the folder is a vault that has lost its `clawmem.yaml`, or a clone without any file."""
+        if (folder / ".git" / "clawmem").is_dir():
+            raise NoVault(
+                f"The vault {folder} has lost its {SETTINGS} ({rule}).",
+                f"Bring it back with `git -C {folder} checkout HEAD -- {SETTINGS}`; where `clawmem init` was"
+                " interrupted, run it again.",
+            )
+        if git_dir_of(folder) is None:
+            return
+        from clawmem.vault.unborn import unborn_clone  # only in a repository that is no vault
+
+        branch = unborn_clone(folder, self.environment)
+        if branch is not None:
+            raise NoVault(
+                f"{folder} is a clone of a vault, and git checked nothing out ({rule}): HEAD of what it was cloned from"
+                " names no branch that is there.",
+                f"Check it out: `git -C {folder} switch {branch}`.",
+            )
+
 
 def from_process(vault: str | None = None, agent: str | None = None) -> Runtime:
-    """The runtime of this process."""
-    return Runtime(os.environ, Path(os.getcwd()), vault, agent)  # noqa: PTH109 - Path.cwd costs more
+    """The runtime of this process; Refused where its working folder is gone."""
+    try:
+        folder = os.getcwd()  # noqa: PTH109 - Path.cwd costs more
+    except FileNotFoundError:
+        raise Refused("The folder that this runs in does not exist any more.", "Change to one that does.") from None
+    return Runtime(os.environ, Path(folder), vault, agent)
+
+
+def _filled(text: str, rule: str, what: str) -> str:
+    """The text, which may not be empty: a script whose variable is not set would write into another vault, or as
+    another."""
+    if not text.strip():
+        raise InvalidInput(f"{rule} is empty.", f"Give it {what}, or leave it out altogether.")
+    return text
 
 
 def run_ahead(arguments: Sequence[str]) -> None:
@@ -136,8 +174,8 @@ def run_ahead(arguments: Sequence[str]) -> None:
     """
     from clawmem.vault.early import start_early
 
-    runtime = from_process(_option(arguments, "--vault"))
     try:
+        runtime = from_process(_option(arguments, "--vault"))
         vault = runtime.vault()
         vault.early = start_early(vault)
     except (ClawmemError, OSError):

@@ -327,3 +327,18 @@ def test_the_command_says_what_it_did_and_exits_with_four_where_a_part_failed(va
     assert good.code == 0
     assert good.data["promoted"][0]["date"] == "2026-11-21"
     assert any(one["promoted"] for one in good.data["promoted"][0]["candidates"])
+
+
+def test_a_note_that_cannot_be_written_is_a_part_that_failed(vault: Vault, clawmem: Command) -> None:
+    talk = "\n".join(json.dumps({"role": one.role, "speaker": one.speaker, "content": one.text}) for one in TALK)
+    assert clawmem("ingest", "-", given=talk).code == 0
+    (ledger,) = (vault.root / "ledger").glob("*.jsonl")
+    good = ledger.read_text()
+    ledger.write_text(good + "{broken\n")
+    vault.git.run("commit", "--quiet", "--all", "--message", "by hand")
+    done = clawmem("heartbeat", "--quiet")
+    assert done.code == 4
+    assert f"synthesize failed: ledger/{ledger.name}:{good.count(chr(10)) + 1} cannot be read" in done.err
+    day = clawmem("synthesize", "--date", ledger.stem, "--json")
+    assert day.code == 4
+    assert "cannot be read" in day.json["notices"][0]

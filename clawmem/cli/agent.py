@@ -32,8 +32,8 @@ def list_command(ctx: typer.Context) -> int:
     agents = list_agents(face.runtime.vault())
     data = [{"id": one.id, "entities": list(one.entities)} for one in agents]
     rows = [(one.id, counted(len(one.entities), "entity", "entities")) for one in agents]
-    lines = face.table(("agent", "workspace"), rows) if rows else ["There are no agents yet."]
-    return face.done({"agents": data}, lines)
+    lines = face.table(("agent", "workspace"), rows) if rows else ()
+    return face.done({"agents": data}, lines, talk=() if rows else ("There are no agents yet.",))
 
 
 @agent.command("show")

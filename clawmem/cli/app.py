@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any, cast
 
 import typer
@@ -14,13 +14,23 @@ from typer.main import get_command
 
 from clawmem import __version__
 from clawmem.cli.boundary import bounded, failed
+from clawmem.cli.face import document, say, tell
 from clawmem.cli.parameters import COMMON, Parameter
 from clawmem.cli.typed import typed
 from clawmem.cli.verbs import ALIASES, VERBS
-from clawmem.errors import USAGE
+from clawmem.errors import DONE, USAGE
 
 # typer.BadParameter < UsageError < ClickException: the click that Typer carries has moved between releases.
 _UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
+
+
+class _Asked(Exception):
+    """A question about clawmem itself, with its answer."""
+
+    def __init__(self, name: str, answer: str) -> None:
+        super().__init__(name)
+        self.name = name
+        self.answer = answer
 
 
 class Verbs(TyperGroup):
@@ -56,22 +66,41 @@ def load(name: str) -> Any:
         command = get_command(app)
     command.name = name
     for one in [command, *getattr(command, "commands", {}).values()]:
-        one.params.extend(_common_options())
+        _complete(one)
     return command
 
 
 def _more(function: Any) -> str:
-    text = (function.__doc__ or "").strip()
+    text = cleandoc(function.__doc__ or "")
     return f"\n\n{text}" if text else ""
 
 
-def _common_options() -> list[TyperOption]:
-    return [_option(one) for one in COMMON]
+def _complete(command: Any) -> None:
+    """Give a command the options that every command takes."""
+    command.add_help_option = False
+    command.help = cleandoc(command.help or "")
+    command.params.extend([*(_option(one) for one in COMMON), _help_option()])
+
+
+def _help_option() -> TyperOption:
+    def show(ctx: Any, param: Any, value: Any) -> None:
+        if value and not ctx.resilient_parsing:
+            raise _Asked("help", ctx.get_help())
+
+    return TyperOption(
+        param_decls=["--help", "-h"],
+        help="Show this message and exit.",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        show_default=False,
+    )
 
 
 def _option(one: Parameter) -> TyperOption:
     def keep(ctx: Any, param: Any, value: Any) -> Any:
-        if value:
+        if value != one.default:
             ctx.meta[f"clawmem.{one.name}"] = value
         return value
 
@@ -90,8 +119,7 @@ def _option(one: Parameter) -> TyperOption:
 
 def _version(value: bool) -> None:
     if value:
-        sys.stdout.write(f"clawmem {__version__}\n")
-        raise typer.Exit
+        raise _Asked("version", __version__)
 
 
 def _root(
@@ -105,7 +133,7 @@ def application() -> Any:
     app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
     app.callback()(_root)
     command = get_command(app)
-    command.params.extend(_common_options())
+    _complete(command)
     return command
 
 
@@ -119,22 +147,41 @@ def _run(arguments: Sequence[str]) -> int:
         from clawmem.cli.complete import answer  # only the completion scripts ask
 
         return answer(" ".join(arguments), application, load)
+    root = application()
     try:
-        code = application().main(list(arguments), prog_name="clawmem", standalone_mode=False)
+        # Not `main`: it would end the process itself where a pipe breaks, whoever's pipe that is.
+        with root.make_context("clawmem", list(arguments)) as context:
+            code = root.invoke(context)
     except _UsageError as problem:
         return _usage(arguments, problem)
+    except _Asked as asked:
+        return _answered(arguments, asked)
+    except typer.Exit as end:
+        code = end.exit_code
     except typer.Abort:
         raise KeyboardInterrupt from None
     return code if isinstance(code, int) else 0
 
 
+def _answered(arguments: Sequence[str], asked: _Asked) -> int:
+    if "--json" in arguments:
+        return document({"ok": True, "data": {asked.name: asked.answer}, "notices": []}, DONE)
+    return say(f"clawmem {asked.answer}\n" if asked.name == "version" else f"{asked.answer}\n")
+
+
 def _usage(arguments: Sequence[str], problem: Any) -> int:
-    if type(problem).__name__ == "NoArgsIsHelpError":
-        sys.stderr.write(problem.ctx.get_help() + "\n")
-        return USAGE
-    context = getattr(problem, "ctx", None)
+    context: Any = getattr(problem, "ctx", None)
     path = context.command_path if context is not None else "clawmem"
+    if type(problem).__name__ == "NoArgsIsHelpError":
+        if "--json" in arguments:
+            return failed(arguments, "usage", USAGE, "The verb is missing.", f"See `{path} --help`.")
+        tell(f"{context.get_help()}\n")
+        return USAGE
     message = problem.format_message()
     if not message.endswith((".", "?", "!", ")")):
         message += "."
-    return failed(arguments, "usage", USAGE, message, f"See `{path} --help`.")
+    hint = f"See `{path} --help`."
+    if type(problem).__name__ == "NoSuchOption" and not problem.option_name.startswith("--"):
+        hint += " A text that begins with a dash comes after `--`."
+        message = message if problem.option_name.strip("- ") else "A text that begins with a dash reads as an option."
+    return failed(arguments, "usage", USAGE, message, hint)

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from collections.abc import Callable, Sequence
 
-from clawmem.cli.face import Face
+from clawmem.cli.face import document, tell
 from clawmem.errors import BUG, INTERRUPTED, REFUSED, ClawmemError, StorageFailed
+
+_READ_ONLY = "Reads still work; a change needs a writable disk and the right to write."
+# SQLite's own numbers: no right, busy, locked, no memory, read only, I/O error, damaged, full, cannot open, protocol,
+# no database.
+_SQLITE_TROUBLE = frozenset((3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26))
 
 
 def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
     """What the act returns, or the exit code of the failure that it met."""
     try:
-        code = act()
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        # The reader of our output has gone: what was done is done, and there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return act()
     except KeyboardInterrupt:
         return failed(arguments, "interrupted", INTERRUPTED, "Interrupted.", "")
     except ClawmemError as problem:
@@ -29,7 +27,7 @@ def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
         refused = _storage(problem)
         return failed(arguments, refused.code, refused.exit_code, refused.message, refused.hint)
     except Exception as problem:  # noqa: BLE001 - the boundary: whatever else happens is a bug of ours
-        if any(kind.__module__ == "sqlite3" for kind in type(problem).__mro__):
+        if _is_index_trouble(problem):
             words = f"The search index cannot be used: {problem}."
             return failed(arguments, "storage", REFUSED, words, "Run `clawmem reindex`, then the command again.")
         return _bug(arguments, problem)
@@ -37,22 +35,33 @@ def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
 
 def failed(arguments: Sequence[str], code: str, exit_code: int, message: str, hint: str) -> int:
     """Report a failure; returns its exit code."""
-    Face.plain("--json" in arguments).failed(code, message, hint)
+    if "--json" in arguments:
+        error = {"code": code, "message": message, "hint": hint}
+        return document({"ok": False, "error": error, "notices": []}, exit_code or REFUSED)
+    tell(f"error: {message}\n" + (f"hint: {hint}\n" if hint else ""))
     return exit_code or REFUSED
 
 
 def _storage(problem: OSError) -> StorageFailed:
     where = f" ({problem.filename})" if problem.filename else ""
-    if problem.errno == errno.ENOSPC:
+    why = problem.strerror or str(problem)
+    if problem.errno in (errno.ENOSPC, errno.EDQUOT):
         return StorageFailed(
             f"The disk is full{where}.", "Free some space and run the command again; nothing was lost."
         )
-    if problem.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return StorageFailed(
-            f"The vault cannot be written{where}: {problem.strerror}.",
-            "Reads still work; a change needs a writable disk and the right to write.",
-        )
-    return StorageFailed(f"The system refused{where}: {problem.strerror or problem}.", "Run `clawmem doctor`.")
+    if problem.errno == errno.EROFS:
+        return StorageFailed(f"The vault cannot be written{where}: {why}.", _READ_ONLY)
+    if problem.errno in (errno.EACCES, errno.EPERM):
+        path = problem.filename
+        if path and os.path.exists(path) and not os.access(path, os.R_OK):  # noqa: PTH110
+            return StorageFailed(f"There is no right to read {path}: {why}.", "Give it, with chmod or chown.")
+        return StorageFailed(f"The vault cannot be written{where}: {why}.", _READ_ONLY)
+    return StorageFailed(f"The system refused{where}: {why}.", "`clawmem doctor` checks the vault.")
+
+
+def _is_index_trouble(problem: Exception) -> bool:
+    """Whether SQLite met a file or a disk that it cannot use, and not a statement of ours that it cannot read."""
+    return getattr(problem, "sqlite_errorcode", 0) & 0xFF in _SQLITE_TROUBLE
 
 
 def _bug(arguments: Sequence[str], problem: Exception) -> int:

@@ -7,12 +7,13 @@ its parameters.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from clawmem.cli.face import say
 from clawmem.cli.verbs import ALIASES, VERBS
 from clawmem.errors import ClawmemError
+from clawmem.model.text import visible
 from clawmem.runtime import from_process
 
 _LONGEST_HELP = 70
@@ -26,13 +27,13 @@ class Offer(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the cursor is: the command reached and its path, the option that waits for a value or None, how many
-    positional words came before, whether options are over (`--`), and the values of --vault and --agent so far."""
+    """Where the cursor is: the command reached and its path, the option that waits for a value or None, the
+    positional words that came before, whether options are over (`--`), and the values of --vault and --agent so far."""
 
     command: Any
     path: tuple[str, ...]
     waiting: Any
-    positionals: int
+    positionals: tuple[str, ...]
     no_options: bool
     shared: dict[str, str]
 
@@ -41,11 +42,12 @@ def answer(line: str, application: Callable[[], Any], load: Callable[[str], Any]
     """Print the offers for a command line that ends at the cursor; `:files` asks the shell for file names."""
     words, incomplete = split_line(line)
     place = _placed(application(), words, load)
+    lines = []
     for offer in offers(place, incomplete):
         text = " ".join(offer.help.split())
         short = text if len(text) <= _LONGEST_HELP else text[: _LONGEST_HELP - 1] + "…"
-        sys.stdout.write(f"{offer.word}\t{short}\n")
-    return 0
+        lines.append(f"{visible(offer.word)}\t{visible(short)}\n")
+    return say("".join(lines))
 
 
 def split_line(line: str) -> tuple[list[str], str]:
@@ -71,7 +73,7 @@ def split_line(line: str) -> tuple[list[str], str]:
 
 
 def _placed(root: Any, words: Sequence[str], load: Callable[[str], Any]) -> Place:
-    place = Place(root, (), None, 0, False, {})
+    place = Place(root, (), None, (), False, {})
     for word in words:
         if place.waiting is not None:
             if place.waiting.name in ("vault", "agent"):
@@ -92,7 +94,7 @@ def _placed(root: Any, words: Sequence[str], load: Callable[[str], Any]) -> Plac
                 return place._replace(command=None)
             place = place._replace(command=command, path=(*place.path, ALIASES.get(word, word)))
         else:
-            place = place._replace(positionals=place.positionals + 1)
+            place = place._replace(positionals=(*place.positionals, word))
     return place
 
 
@@ -134,7 +136,8 @@ def offers(place: Place, incomplete: str) -> Iterator[Offer]:
         yield from _beginning(incomplete, _command_offers(place))
     else:
         arguments = [param for param in place.command.params if param.param_type_name == "argument"]
-        reached = arguments[place.positionals : place.positionals + 1] or [one for one in arguments if one.nargs == -1]
+        done = len(place.positionals)
+        reached = arguments[done : done + 1] or [one for one in arguments if one.nargs == -1]
         for argument in reached[-1:]:
             yield from _values(place, argument.name, incomplete)
 
@@ -143,7 +146,6 @@ def _option_offers(command: Any) -> Iterator[Offer]:
     for option in command.params:
         if option.param_type_name == "option" and not option.hidden:
             yield Offer(max(option.opts, key=len), option.help or "")
-    yield Offer("--help", "Show what the command does and takes.")
 
 
 def _command_offers(place: Place) -> Iterator[Offer]:
@@ -163,7 +165,8 @@ def _values(place: Place, name: str, incomplete: str) -> Iterator[Offer]:
 
     runtime = from_process(place.shared.get("vault"), place.shared.get("agent"))
     try:
-        some = complete_values.values(runtime, " ".join((*place.path, name)), name, incomplete)
+        path = " ".join((*place.path, name))
+        some = complete_values.values(runtime, path, name, incomplete, place.positionals)
         yield from _beginning(incomplete, (Offer(word, text) for word, text in some if word != complete_values.FILES))
         yield from (Offer(word) for word, _ in some if word == complete_values.FILES)
     except ClawmemError:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from clawmem.memory.candidates import agent_candidates, category_candidates, entity_candidates, fact_candidates
 from clawmem.memory.proposals import read_proposals
-from clawmem.model.fact import LINK_TYPES, STATUSES, TRUSTS
+from clawmem.model.draft import LINKED_BY_HAND
+from clawmem.model.event import ROLES
+from clawmem.model.fact import STATUSES, TRUSTS
+from clawmem.model.merging.policy import POLICIES
 from clawmem.model.proposal import KINDS
-from clawmem.model.settings import BY_KEY, SETTINGS
+from clawmem.model.setting_values import PLACES
+from clawmem.model.settings import SETTINGS, setting_named
 from clawmem.runtime import Runtime
+from clawmem.serving.recall import WHERE
 
 FILES = ":files"
 """Asks the shell for the names of files."""
@@ -53,6 +58,14 @@ def _keys(runtime: Runtime, prefix: str) -> Pairs:
     return [(setting.key, setting.about) for setting in SETTINGS]
 
 
+def _nodes(runtime: Runtime, prefix: str) -> Pairs:
+    return [*_facts(runtime, prefix), *_entities(runtime, prefix)]
+
+
+def _predicates(runtime: Runtime, prefix: str) -> Pairs:
+    return [(name, ", ".join(one.phrases)) for name, one in runtime.vault().catalog.predicates.items()]
+
+
 # By the verb and the parameter's name, else by the name alone.
 SOURCES: dict[str, _Source] = {
     "vault": _files,
@@ -63,11 +76,18 @@ SOURCES: dict[str, _Source] = {
     "fact": _facts,
     "facts": _facts,
     "link target": _facts,
-    "link kind": _words(*LINK_TYPES),
+    "link kind": _words(*LINKED_BY_HAND),
+    "predicate": _predicates,
+    "recall where": _words(*WHERE, "all"),
     "trust": _words(*TRUSTS),
     "status": _words(*STATUSES),
     "tier": _words("hot", "warm", "cold"),
-    "log about": lambda runtime, prefix: [*_facts(runtime, prefix), *_entities(runtime, prefix)],
+    "log about": _nodes,
+    "log author": _agents,
+    "graph neighbors node": _nodes,
+    "graph path first": _nodes,
+    "graph path last": _nodes,
+    "graph backlinks node": _nodes,
     "undo target": _facts,
     "agent show agent_id": _agents,
     "entity show name": _entities,
@@ -84,20 +104,28 @@ SOURCES: dict[str, _Source] = {
     "ingest format_": _words(
         "auto", "claude-code", "openclaw", "chatgpt", "claude", "openai", "jsonl", "markdown", "text"
     ),
+    "ingest role": _words(*ROLES),
     "init path": _files,
+    "backup file": _files,
+    "restore file": _files,
+    "restore folder": _files,
+    "sync conflict": _words(*POLICIES),
+    "cron install by": _words("auto", "crontab", "systemd"),
     "proposal": _proposals,
     "review list kind": _words(*KINDS),
 }
 
 
-def values(runtime: Runtime, path: str, name: str, prefix: str) -> Pairs:
-    """What may stand for a parameter, each with a word of help; `path` is the verb's words and the name."""
+def values(runtime: Runtime, path: str, name: str, prefix: str, before: Sequence[str] = ()) -> Pairs:
+    """What may stand for a parameter, each with a word of help; `path` is the verb's words and the name, `before` the
+    arguments that came before."""
     if path == "config set value":
-        return _setting_values()
+        return _setting_values(*before)
     source = SOURCES.get(path) or SOURCES.get(name)
     return source(runtime, prefix) if source else []
 
 
-def _setting_values() -> Pairs:
-    choices = {choice for setting in BY_KEY.values() for choice in setting.choices}
-    return [(choice, "") for choice in (*sorted(choices), "true", "false")]
+def _setting_values(key: str) -> Pairs:
+    setting = setting_named(key)
+    words = {"choice": setting.choices, "bool": ("true", "false"), "places": PLACES}.get(setting.kind, ())
+    return [(word, "") for word in words]

@@ -50,8 +50,8 @@ def list_command(ctx: typer.Context) -> int:
         (row.entity.name, row.entity.title, str(row.facts.get("active", 0)), str(sum(row.facts.values())))
         for row in rows
     ]
-    lines = face.table(("entity", "title", "active", "facts"), cells) if cells else ["There are no entities yet."]
-    return face.done({"entities": data}, lines)
+    lines = face.table(("entity", "title", "active", "facts"), cells) if cells else ()
+    return face.done({"entities": data}, lines, talk=() if cells else ("There are no entities yet.",))
 
 
 @entity.command("show")

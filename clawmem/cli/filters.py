@@ -16,7 +16,10 @@ def filter_of(
     as_of: str | None = None,
     superseded: bool = False,
 ) -> Filter:
-    """The filter for some options; an agent sees the global facts and its own."""
+    """The filter for some options; an agent sees the global facts and its own. InvalidInput where one is empty."""
+    for name, value in (("entity", entity), ("category", category), ("tag", tag), ("as-of", as_of)):
+        if value is not None and not value.strip():
+            raise InvalidInput(f"--{name} is empty.", "Give it a value, or leave it out to choose by anything.")
     if entity is not None and entity.startswith("@/"):
         if caller.agent is None:
             raise InvalidInput(f"'{entity}' needs an agent.", "Say which with --agent, or write @AGENT/...")
@@ -24,8 +27,8 @@ def filter_of(
     return Filter(
         owners=("", caller.agent) if caller.agent else ("",),
         entity=entity,
-        category=category.lower() if category else None,
+        category=category.lower() if category is not None else None,
         tag=tag,
-        as_of=parse_moment(as_of, caller.now) if as_of else None,
+        as_of=parse_moment(as_of, caller.now) if as_of is not None else None,
         superseded=superseded,
     )

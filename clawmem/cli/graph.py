@@ -81,7 +81,9 @@ def _done(face: Face, found: acts.Walked, name: str, nothing: str) -> int:
         ],
         "total": found.total,
     }
-    return face.done(data, _lines(found, nothing), found.notices)
+    more = found.total - len(found.steps)
+    talk = [f"{more:,} more; show them with a higher --limit"] if more else [] if found.steps else [nothing]
+    return face.done(data, _lines(found), found.notices, talk=talk)
 
 
 def _node_data(node: acts.Node) -> dict[str, Any]:
@@ -90,15 +92,11 @@ def _node_data(node: acts.Node) -> dict[str, Any]:
     return {"node": node.name, "kind": "fact" if is_fact(node.name) else "entity", "fact": None}
 
 
-def _lines(found: acts.Walked, nothing: str) -> Iterable[str]:
+def _lines(found: acts.Walked) -> Iterable[str]:
     yield _shown(found.start)
     for step in found.steps:
         arrow = f"-{step.edge.relation}->" if step.edge.forward else f"<-{step.edge.relation}-"
         yield f"{'  ' * step.depth}{arrow} {_shown(step.node)}"
-    if not found.steps:
-        yield nothing
-    elif found.total > len(found.steps):
-        yield f"{found.total - len(found.steps)} more; show them with a higher --limit"
 
 
 def _shown(node: acts.Node) -> str:

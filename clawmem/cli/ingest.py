@@ -35,6 +35,8 @@ def ingest(
     check_format(format_)
     if role not in ROLES:
         raise InvalidInput(f"'{role}' is not a role.", f"Choose one of {', '.join(ROLES)}.")
+    session = session and check_statement(session, "session")
+    speaker = speaker and check_statement(speaker, "speaker")
     name = check_statement(source or ("stdin" if file == "-" else file.rsplit("/", 1)[-1]), "source")
     with opened(file) as given:
         shape = shape_of(given.read(HEAD_BYTES), name, format_, role)

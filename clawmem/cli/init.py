@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from clawmem.cli.face import Face
+from clawmem.errors import StorageFailed
 from clawmem.vault.birth import create_vault
 
 
@@ -22,7 +23,11 @@ def init(
     face = Face.of(ctx)
     runtime = face.runtime
     root = (runtime.working_folder / Path(path).expanduser()).resolve()
-    vault = create_vault(root, runtime.environment, runtime.now(), inside_repository=inside_repository)
+    try:
+        vault = create_vault(root, runtime.environment, runtime.now(), inside_repository=inside_repository)
+    except OSError as problem:
+        why = f"{root} cannot be made: {problem.strerror}."
+        raise StorageFailed(why, "Name a place that you may write in.") from None
     data = {"vault": str(vault.root), "commit": vault.head().commit}
     return face.done(
         data,

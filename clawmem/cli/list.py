@@ -43,9 +43,11 @@ def list_command(
         **here.data,
     }
     lines = [f"{heat:<4}  {fact_line(one.fact, one.entity)}" for one, heat in listed.facts]
-    if listed.total > len(listed.facts):
-        lines.append(f"{listed.total - len(listed.facts)} more; show them with a higher --limit")
-    return face.done(data, lines or ["There are no such facts."], (*here.notices, *listed.notices))
+    more = listed.total - len(listed.facts)
+    talk = [f"{more:,} more; show them with a higher --limit"] if more else []
+    if not lines:
+        talk.append("There are no such facts.")
+    return face.done(data, lines, (*here.notices, *listed.notices), talk=talk)
 
 
 def _check(what: str, value: str | None, allowed: tuple[str, ...]) -> None:

@@ -43,8 +43,8 @@ def log(
         "history": [entry_data(entry) for entry in told.entries],
         "cut": told.cut,
     }
-    lines = [entry_line(entry) for entry in told.entries] or ["No commit matches."]
-    return face.done(data, lines, notices)
+    talk = () if told.entries else ("No commit matches.",)
+    return face.done(data, map(entry_line, told.entries), notices, talk=talk)
 
 
 def start_of(moment: str) -> str:

@@ -14,7 +14,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     drawn = Table(*columns, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, highlight=True)
     for row in rows:
         drawn.add_row(*row)
-    console = Console()
+    console = Console(markup=False, emoji=False)  # a fact may hold [brackets] and :colons:
     with console.capture() as captured:
         console.print(drawn)
     return captured.get().rstrip("\n").split("\n")

@@ -27,5 +27,5 @@ COMMON = (
     Parameter("vault", "The vault's folder.", ("--vault",), metavar="PATH"),
     Parameter("agent", "The agent on whose behalf this runs.", ("--agent",), metavar="ID"),
     Parameter("json", "One JSON document on stdout.", ("--json",), bool, False),
-    Parameter("quiet", "Nothing but the payload.", ("--quiet",), bool, False),
+    Parameter("quiet", "Nothing but the payload, and what failed.", ("--quiet",), bool, False),
 )

@@ -20,5 +20,5 @@ def entry_line(entry: Entry) -> str:
 
 
 def minute(time: str) -> str:
-    """A written time to the minute, as people read it."""
-    return f"{time[:10]} {time[11:16]}"
+    """A written time to the minute, as people read it: in UTC, and saying so."""
+    return f"{time[:10]} {time[11:16]} UTC"

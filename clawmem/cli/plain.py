@@ -52,7 +52,8 @@ def plain_call(arguments: Sequence[str]) -> Call | None:
     given = read((*module.PARAMETERS, *COMMON), arguments[start + 1 :])
     if before is None or given is None:
         return None
-    common = {one.name: given.pop(one.name) or before[one.name] for one in COMMON}
+    later = {one.name: given.pop(one.name) for one in COMMON}
+    common = {one.name: before[one.name] if later[one.name] == one.default else later[one.name] for one in COMMON}
     return Call(getattr(module, name), given, common)
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from clawmem.errors import InvalidInput, NotFound
+from clawmem.errors import InvalidInput, NotFound, StorageFailed
 
 
 def text_or_stdin(argument: str) -> str:
@@ -32,11 +32,8 @@ def file_or_stdin(argument: str) -> str:
     if argument == "-":
         return stdin_text()
     try:
-        return Path(argument).read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise NotFound(f"There is no file {argument}.", "Name a file, or - for stdin.") from None
-    except IsADirectoryError:
-        raise InvalidInput(f"{argument} is a folder.", "Name a file, or - for stdin.") from None
+        with _open(argument) as file:
+            return file.read().decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise InvalidInput(f"{argument} is not UTF-8 text (byte {problem.start}).", "Convert it first.") from None
 
@@ -49,17 +46,24 @@ def opened(argument: str) -> Iterator[IO[bytes]]:
     """
     if argument == "-" and (sys.stdin is None or sys.stdin.isatty()):
         raise InvalidInput("Nothing comes in on stdin.", "Pipe it in: `clawmem ingest - < chat.jsonl`.")
+    with sys.stdin.buffer if argument == "-" else _open(argument) as file:
+        if file.seekable():
+            yield file
+            return
+        with _kept(file) as copy:
+            yield copy
+
+
+def _open(path: str) -> IO[bytes]:
+    """A file to read; where that does not go, an error that says it of this file, not of the vault."""
     try:
-        with sys.stdin.buffer if argument == "-" else Path(argument).open("rb") as file:
-            if file.seekable():
-                yield file
-                return
-            with _kept(file) as copy:
-                yield copy
+        return Path(path).open("rb")
     except FileNotFoundError:
-        raise NotFound(f"There is no file {argument}.", "Name a file, or - for stdin.") from None
+        raise NotFound(f"There is no file {path}.", "Name a file, or - for stdin.") from None
     except IsADirectoryError:
-        raise InvalidInput(f"{argument} is a folder.", "Name a file, or - for stdin.") from None
+        raise InvalidInput(f"{path} is a folder.", "Name a file, or - for stdin.") from None
+    except OSError as problem:
+        raise StorageFailed(f"{path} cannot be read: {problem.strerror}.", "Name a file that you may read.") from None
 
 
 def _kept(file: IO[bytes]) -> IO[bytes]:

@@ -77,7 +77,9 @@ def recall(
     wanted = filter_of(here.caller, entity, category, tag, as_of, include_superseded)
     most = limit or here.vault.settings.whole("defaults.limit")
     result = act(here.vault, asked, here.caller, wanted, most, _places(where), passes)
-    lines, data = _lines(result, explain), {**_data(result), **here.data}
+    lines, account, data = _lines(result, explain), _account(result), {**_data(result), **here.data}
+    talk = () if lines else ("Nothing was found.", *(() if explain else account))
+    lines += account if explain else []
     if budget or face.as_json:
         room = budget or here.vault.settings.whole("context.budget")
         told: Brief | Context | None = None if budget or evidence else brief(result, room)
@@ -86,9 +88,9 @@ def recall(
 
             told = recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
         data["context"] = context_data(told)
-        lines = [told.text] if budget else lines
+        lines = ([told.text] if told.text else []) if budget else lines
     unable = [f"channel {name} {_told(one)}" for name, one in result.channels.items() if strict and one.unable]
-    return face.done(data, lines, (*here.notices, *result.notices, *unable), PARTIAL if unable else DONE)
+    return face.done(data, lines, (*here.notices, *result.notices, *unable), PARTIAL if unable else DONE, talk)
 
 
 def _places(where: str) -> tuple[str, ...]:
@@ -129,11 +131,11 @@ def _lines(result: Recalled, explain: bool) -> list[str]:
         lines += _shown(_event_line(heard), heard, explain)
     for note in result.noted:
         lines += _shown(f"{note.path}  {note.text}", note, explain)
-    if not lines:
-        lines.append("Nothing was found.")
-    if explain or not (result.found or result.heard or result.noted):
-        lines += [f"channel {name}: {_told(channel)}" for name, channel in result.channels.items()]
     return lines
+
+
+def _account(result: Recalled) -> list[str]:
+    return [f"channel {name}: {_told(channel)}" for name, channel in result.channels.items()]
 
 
 def _shown(line: str, one: Found | Heard | Noted, explain: bool, more: str = "") -> list[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from clawmem.cli.face import Face
+from clawmem.cli.face import Face, tell
 from clawmem.cli.reading import text_or_stdin
 from clawmem.cli.words import fact_data, fact_line
 from clawmem.errors import DONE, PARTIAL, InvalidInput, Refused
@@ -59,7 +59,7 @@ def _confirm(face: Face, would: Redacted) -> None:
             "Look with --dry-run, then run it again with --yes.",
         )
     for line in _lines(would, dry_run=True):
-        sys.stderr.write(line + "\n")
+        tell(f"{line}\n")
     typer.confirm("Rewrite history?", abort=True, err=True)
 
 

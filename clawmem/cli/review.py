@@ -34,8 +34,9 @@ def list_command(
     face = Face.of(ctx)
     found = list_proposals(face.runtime.vault(), every, kind)
     rows = [(one.id, one.kind, one.status, one.says, one.why) for one in found.proposals]
-    lines = face.table(("proposal", "kind", "status", "says", "why"), rows) if rows else ["Nothing waits."]
-    return face.done({"proposals": [proposal_to_record(one) for one in found.proposals]}, lines, found.notices)
+    lines = face.table(("proposal", "kind", "status", "says", "why"), rows) if rows else ()
+    data = {"proposals": [proposal_to_record(one) for one in found.proposals]}
+    return face.done(data, lines, found.notices, talk=() if rows else ("Nothing waits.",))
 
 
 @review.command("show")

@@ -9,6 +9,7 @@ import typer
 from clawmem.cli.face import Face
 from clawmem.cli.standpoint import AT_HELP, standpoint
 from clawmem.cli.words import fact_data, fact_line
+from clawmem.errors import NotFound
 from clawmem.model.dates import parse_moment
 from clawmem.serving.browse import Shown, Truth
 from clawmem.serving.browse import show as act
@@ -24,7 +25,12 @@ def show(
     face = Face.of(ctx)
     here = standpoint(face, at)
     moment = parse_moment(as_of, here.caller.now) if as_of else None
-    shown = act(here.vault, fact, here.caller, moment)
+    try:
+        shown = act(here.vault, fact, here.caller, moment)
+    except NotFound as problem:
+        from clawmem.memory.why import gone  # reads the history: only where the fact is not there
+
+        raise (None if at else gone(here.vault, fact)) or problem from None
     return face.done({**_data(shown), **here.data}, _lines(shown), (*here.notices, *shown.notices))
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from clawmem.cli.face import Face
+from clawmem.errors import DONE, PARTIAL
 from clawmem.learning.synthesize import synthesize as act
 from clawmem.memory.curated import PATH, refresh_memory
 from clawmem.model.dates import day_of, parse_moment
@@ -18,7 +19,7 @@ def synthesize(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, write nothing.")] = False,
 ) -> int:
     """What was learned, corrected and decided that day goes into the generated part of its daily note, what matters
-    most into that of MEMORY.md. What people wrote there stays."""
+    most into that of MEMORY.md. What people wrote there stays. Exit code 4 where a file it needs does not parse."""
     face = Face.of(ctx)
     vault, caller = face.runtime.vault(), face.runtime.caller()
     day = day_of(parse_moment(date, caller.now))
@@ -29,5 +30,7 @@ def synthesize(
     did = "would rewrite" if dry_run else "rewrote"
     lines = [f"{did} {page}" for page in pages] or ["nothing changed, so there is no commit"]
     data = {"date": day, "pages": pages, "commits": commits}
-    notices = list(dict.fromkeys((*notes.notices, *memory.notices)))
-    return face.done(data, [*lines, *(f"commit {name[:12]}" for name in commits)], notices)
+    left = [f"left alone: {problem.message} {problem.hint}" for problem in notes.problems]
+    notices = list(dict.fromkeys((*notes.notices, *memory.notices, *left)))
+    code = PARTIAL if notes.problems else DONE
+    return face.done(data, [*lines, *(f"commit {name[:12]}" for name in commits)], notices, code)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -31,11 +32,17 @@ def tier(
         settings.whole("decay.archive_days"),
     )
     lines = [fact_line(placed.fact, placed.entity), f"{data['tier']}: {data['reason']}"]
-    lines += [f"  {key}: {_plain(value)}" for key, value in data.items() if key not in ("tier", "reason")]
+    lines += [f"  {key}: {_plain(value)}" for key, value in data.items() if key not in ("tier", "reason", "archive")]
+    lines.append(_archive_line(data["archive"]))
     if done is None:
         return face.done({"id": placed.fact.id, **data}, lines)
     lines.append(f"commit {done.commit[:12]}" if done.commit else "nothing changed, so there is no commit")
     return face.done({"id": placed.fact.id, **data, "commit": done.commit}, lines, done.notices)
+
+
+def _archive_line(archive: Mapping[str, Any]) -> str:
+    rule = f"once its score is below {archive['below']:g} and nobody used it for {archive['days']:g} days"
+    return f"  archive: {'due' if archive['due'] else f'not due; {rule}'}"
 
 
 def _plain(value: object) -> str:

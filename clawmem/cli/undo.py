@@ -30,6 +30,7 @@ def undo(
         "facts": [fact_data(one.fact, one.entity) for one in done.facts],
         "outcome": list(done.outcome),
         "paths": list(done.paths),
+        "removed": list(done.removed),
         "dry_run": dry_run,
     }
     return face.done(data, _lines(done, dry_run), done.notices)
@@ -40,6 +41,6 @@ def _lines(done: Undone, dry_run: bool) -> list[str]:
     for outcome, one in zip(done.outcome, done.facts, strict=True):
         lines.append(f"{outcome}: {fact_line(one.fact, one.entity)}")
     if not done.facts:
-        lines += [f"restored: {path}" for path in done.paths]
+        lines += [f"{'removed' if path in done.removed else 'restored'}: {path}" for path in done.paths]
     lines.append(f"commit {done.commit[:SHORT]}" if done.commit else "nothing was changed: this was a dry run")
     return lines

@@ -41,6 +41,7 @@ def _data(told: Why) -> dict[str, Any]:
         },
         "event": told.event._asdict() if told.event else None,
         **_recorded(told),
+        "removed": entry_data(told.removed) if told.removed else None,
         "chain": [_link_data(link) for link in told.chain],
         "history": [entry_data(entry) for entry in told.history],
     }
@@ -63,6 +64,8 @@ def _recorded(told: Why | Link) -> dict[str, Any]:
 def _lines(told: Why) -> Iterator[str]:
     yield fact_line(told.fact, told.entity)
     yield f"  recorded  {_by(told)}"
+    if told.removed:
+        yield f"  removed   {entry_line(told.removed)}; `clawmem undo {told.removed.commit[:SHORT]}` brings it back"
     yield f"  source    {', '.join(_source(told))}"
     yield ""
     yield from _evidence_lines(told)

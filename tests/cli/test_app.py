@@ -96,6 +96,66 @@ def test_the_vault_is_found_by_option_then_environment_then_upwards_then_default
     assert "default" in rule(cwd=elsewhere)
 
 
+def test_an_empty_name_is_an_error_and_never_another_vault(
+    clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    assert clawmem("init", str(Path(environment["HOME"]) / ".clawmem")).code == 0
+    for before, after in (([], ["--vault", ""]), (["--vault="], []), ([], ["--agent", " "]), (["--agent", ""], [])):
+        for verb in (["remember", "Jane likes tea"], ["note", "tea"]):
+            done = clawmem(*before, *verb, *after)
+            assert done.code == 2, (before, verb, after)
+            assert " is empty." in done.err
+    for name in ("CLAWMEM_VAULT", "CLAWMEM_AGENT"):
+        done = clawmem("remember", "Jane likes tea", env={name: ""})
+        assert (done.code, done.err.startswith(f"error: {name} is empty.")) == (2, True)
+    for option in ("--entity", "--category", "--tag", "--as-of"):
+        for verb in (["recall", "tea"], ["list"]):
+            done = clawmem(*verb, option, "", "--json")
+            assert (done.code, done.json["error"]["message"]) == (2, f"{option} is empty.")
+    # What is named in place of an empty variable counts.
+    assert clawmem("status", "--vault", str(vault_root), env={"CLAWMEM_VAULT": ""}).code == 0
+    assert clawmem("list", "--json").data["facts"] == []
+
+
+def test_a_vault_without_its_settings_is_not_passed_over(
+    clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    assert clawmem("init", str(Path(environment["HOME"]) / ".clawmem")).code == 0
+    (vault_root / "clawmem.yaml").unlink()
+    for words, cwd in ((["status"], vault_root / "life"), (["status", "--vault", "."], vault_root)):
+        done = clawmem(*words, cwd=cwd)
+        assert done.code == 10
+        assert f"The vault {vault_root} has lost its clawmem.yaml" in done.err
+    again = done.err.split("`")[1].split()
+    subprocess.run(again, check=True, env=environment, capture_output=True)
+    assert clawmem("status").code == 0
+
+
+def test_help_and_version_are_answers_too(clawmem: Command) -> None:
+    for words in (["-h"], ["list", "-h"], ["entity", "create", "-h"], ["sync", "-h"]):
+        short, long = clawmem(*words), clawmem(*words[:-1], "--help")
+        assert (short.code, short.out) == (0, long.out)
+        assert clawmem(*words, "--json").data == {"help": long.out[:-1]}
+        assert clawmem("--json", *words).data == {"help": long.out[:-1]}
+    assert clawmem("--version", "--json").data == {"version": clawmem("--version").out.split()[1]}
+    assert clawmem("--json").json["error"]["code"] == "usage"
+    assert clawmem().code == 2
+
+
+def test_help_is_set_in_one_paragraph(clawmem: Command) -> None:
+    for verb in VERBS:
+        text = clawmem(verb, "--help").out.partition("Options:")[0]
+        assert "  " not in text.replace("\n  ", "\n").partition("Arguments:")[0].strip(), verb
+
+
+def test_a_text_that_begins_with_a_dash(clawmem: Command) -> None:
+    done = clawmem("remember", "- buy milk")
+    assert done.code == 2
+    assert done.err.startswith("error: A text that begins with a dash reads as an option.")
+    assert "comes after `--`" in done.err
+    assert clawmem("remember", "--", "- buy milk").code == 0
+
+
 def test_a_reader_that_goes_away_is_no_error(vault_root: Path, environment: dict[str, str]) -> None:
     command = f"{sys.executable} -m clawmem list --help | head -n 1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], cwd=vault_root, env=environment, capture_output=True, text=True)

@@ -46,3 +46,21 @@ def test_without_a_verb_it_shows_help(clawmem: Command) -> None:
     assert done.code == 2
     assert "get" in done.err
     assert "list" in done.err
+
+
+def test_a_wrong_value_is_mended_by_setting_it(clawmem: Command, vault_root: Path) -> None:
+    path = vault_root / "clawmem.yaml"
+    good = path.read_text()
+    path.write_text(good.replace("\n  limit: 10", "\n  limit: many") + "# mine\n")
+    refused = clawmem("recall", "tea")
+    assert refused.code == 2
+    assert "`clawmem config set defaults.limit VALUE` mends it" in refused.err
+    assert clawmem("config", "set", "lock.wait_seconds", "3").code == 2
+    assert clawmem("--agent", "finance", "config", "set", "defaults.limit", "12").code == 1
+    assert clawmem("config", "set", "defaults.limit", "more").code == 2
+    assert "limit: many" in path.read_text()
+    done = clawmem("config", "set", "defaults.limit", "12", "--json").data
+    assert (done["old"], done["new"], len(done["commit"])) == ("many", 12, 40)
+    assert path.read_text() == good.replace("\n  limit: 10", "\n  limit: 12") + "# mine\n"
+    assert clawmem("recall", "tea").code == 0
+    assert clawmem("doctor").code == 0

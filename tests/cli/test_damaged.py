@@ -122,6 +122,23 @@ def test_every_verb_in_every_state(vault: Vault, clawmem: Command, state: str) -
             assert any(word in str(document["error"]) for word in words.split("|")), document
 
 
+def test_an_edit_of_the_catalog_that_does_not_parse_keeps_nobody_from_asking(vault: Vault, clawmem: Command) -> None:
+    clawmem("remember", "Jane lives in Oslo", "--subject", "Jane", "--predicate", "lives_in", "--object", "Oslo")
+    path = vault.root / "predicates.yaml"
+    good = path.read_text()
+    for broken in ("[: broken", "lives_in: 5\n", "\xff"):
+        path.write_text(broken, encoding="latin-1")
+        found = clawmem("recall", "Where does Jane live?", "--json").data
+        assert found["channels"]["predicate"]["hits"] == 1
+        assert "Jane lives in Oslo" in clawmem("context").out
+        assert clawmem("doctor").code == 1
+    path.write_text("[: broken")
+    vault.git.run("commit", "--quiet", "--all", "--message", "by hand")
+    assert clawmem("recall", "Jane").code == 2
+    path.write_text(good)
+    assert clawmem("recall", "Jane").code == 0
+
+
 def test_an_unborn_branch_beside_a_history_never_begins_another(vault: Vault, clawmem: Command) -> None:
     """A commit on it would have no parent, and all that was known would look forgotten."""
     keep(vault, *KNOWN, entity="areas/people/jane")

@@ -87,3 +87,24 @@ def test_whatever_the_verbs_do_leaves_a_sound_vault(clawmem: Command) -> None:
     assert clawmem("ingest", "-", given=lines).code == 0
     assert clawmem("heartbeat").code == 0
     assert [one for one in clawmem("doctor", "--full", "--json").data["problems"] if one["severity"] != "info"] == []
+
+
+def test_many_remarks_of_a_kind_are_summed_up(clawmem: Command, vault_root: Path) -> None:
+    for number in range(12):
+        (vault_root / f"wiki/page-{number:02}.md").write_text("A page.\n")
+        (vault_root / f"daily/photo-{number:02}.png").write_bytes(b"x")
+    (vault_root / "life/projects/Bad Name").mkdir()
+    for name in ("items.json", "summary.md"):
+        (vault_root / "life/projects/Bad Name" / name).write_text("[\n]\n")
+    lines = clawmem("doctor").out.splitlines()
+    assert [line for line in lines if line.startswith("info") and "[not-committed]" in line] == [
+        "info  wiki/page-00.md  The file differs from HEAD; the next change takes it in.  [not-committed]"
+        "  and 11 more like it: --full shows them"
+    ]
+    assert len([line for line in lines if line.startswith("info") and "[left-alone]" in line]) == 2
+    assert len([line for line in lines if "[foreign-file]" in line]) == 1
+    assert len([line for line in lines if line.startswith("error") and "[entity-name]" in line]) == 1
+    assert [line for line in lines if line.endswith(", 27 info.")]
+    everything = clawmem("doctor", "--full").out.splitlines()
+    assert len([line for line in everything if "[not-committed]" in line]) == 12
+    assert len([one for one in clawmem("doctor", "--json").data["problems"] if one["severity"] == "info"]) == 27

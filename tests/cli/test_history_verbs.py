@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 from tests.conftest import Command
@@ -49,12 +50,25 @@ def test_log_gives_its_history_oldest_first(clawmem: Command) -> None:
     assert last["entities"] == ["areas/people/jane"]
 
 
+def test_an_undo_says_which_files_it_removed(clawmem: Command) -> None:
+    made = clawmem("entity", "create", "projects/zed", "--json").data
+    done = clawmem("undo", made["commit"])
+    assert "removed: life/projects/zed/items.json\n" in done.out
+    assert "restored: " not in done.out
+    back = clawmem("undo", "HEAD")
+    assert "restored: life/projects/zed/items.json\n" in back.out
+    assert clawmem("undo", "HEAD", "--dry-run", "--json").data["removed"] == [
+        "life/projects/zed/items.json",
+        "life/projects/zed/summary.md",
+    ]
+
+
 def test_log_in_words_is_a_line_a_commit(clawmem: Command) -> None:
     corrected(clawmem)
     lines = clawmem("log", "areas/people/jane").out.splitlines()
     assert [line[12:] for line in lines] == [
-        "  2026-11-21 09:30  clawmem  remember(areas/people/jane): Jane lives in Paris",
-        "  2026-11-21 09:30  finance  supersede(areas/people/jane): Jane lives in Rome (was: Jane lives in Paris)",
+        "  2026-11-21 09:30 UTC  clawmem  remember(areas/people/jane): Jane lives in Paris",
+        "  2026-11-21 09:30 UTC  finance  supersede(areas/people/jane): Jane lives in Rome (was: Jane lives in Paris)",
     ]
 
 
@@ -98,6 +112,21 @@ def test_why_explains_from_the_evidence_to_the_chain(clawmem: Command, vault_roo
     assert "So >>I moved to Rome<<. Bye!" in words
     assert f"1. {kept}" in words
     assert "chain, oldest first" in words
+
+
+def test_why_says_where_the_history_of_a_shallow_clone_begins(clawmem: Command, vault_root: Path) -> None:
+    kept = clawmem("remember", "Jane likes tea", "--json").data["facts"][0]["id"]
+    clawmem("remember", "Jane has a boat", env={"CLAWMEM_SEED": "3"})
+    where = ["git", "clone", "-q", "--depth=1", f"file://{vault_root}", "shallow"]
+    subprocess.run(where, cwd=vault_root.parent, check=True, capture_output=True)
+    clone = str(vault_root.parent / "shallow")
+    data = clawmem("why", kept, "--json", "--vault", clone).data
+    assert data["recorded"] is None and data["history"] == []
+    begins = data["history_begins"]["commit"][:12]
+    told = clawmem("why", kept, "--vault", clone)
+    assert f"; the history before {begins} is not here\n" in told.out and "history  none of it is here" in told.out
+    assert "git fetch --unshallow" in told.err
+    assert clawmem("why", kept, "--json").data["history_begins"] is None
 
 
 def test_why_says_what_is_not_there(clawmem: Command) -> None:
@@ -172,3 +201,27 @@ def test_variables_of_git_do_not_reach_the_history(clawmem: Command, tmp_path: P
     assert len(told.data["history"]) == 2
     assert told.err == ""
     assert clawmem("undo", old, env=env).code == 0
+
+
+def test_a_fact_that_was_undone_or_edited_out_is_still_explained(clawmem: Command, vault_root: Path) -> None:
+    undone = clawmem("remember", "Jane likes tea.", "--json").data["facts"][0]["id"]
+    commit = clawmem("undo", undone, "--json").data["commit"]
+    edited = clawmem("remember", "Jane likes rain.", "--json", env={"CLAWMEM_SEED": "2"}).data["facts"][0]["id"]
+    items = vault_root / "life/areas/general/items.json"
+    items.write_text("[\n]\n")
+    clawmem("remember", "Next.", env={"CLAWMEM_SEED": "3"})
+    for gone, words in ((undone, "Jane likes tea."), (edited, "Jane likes rain.")):
+        told = clawmem("why", gone[:10], "--json").data
+        assert (told["fact"]["id"], told["fact"]["fact"]) == (gone, words)
+        assert told["removed"]["commit"] == told["history"][-1]["commit"]
+        assert [entry["op"] for entry in told["history"]] == ["remember", "undo" if gone == undone else "edit"]
+        assert f"`clawmem undo {told['removed']['commit'][:12]}` brings it back" in clawmem("why", gone).out
+        shown = clawmem("show", gone, "--json")
+        assert (shown.code, shown.json["error"]["code"]) == (1, "not_found")
+        assert "is not in the vault any more" in shown.json["error"]["message"]
+        assert f"clawmem why {gone}" in shown.json["error"]["hint"]
+    assert clawmem("why", undone, "--json").data["removed"]["commit"] == commit
+    assert clawmem("undo", commit).code == 0
+    assert clawmem("show", undone).code == 0
+    assert clawmem("why", undone, "--json").data["removed"] is None
+    assert "No fact has the id" in clawmem("show", "fact_00ff00ff").err

@@ -87,3 +87,13 @@ def test_an_empty_file_changes_nothing(clawmem: Command) -> None:
         0,
         "0 events added, 0 known already, 0 skipped\nnothing changed, so there is no commit\n",
     )
+
+
+def test_what_is_given_beside_the_text_can_be_read_and_written(clawmem: Command) -> None:
+    line = '{"role": "user", "content": "I swim."}'
+    hidden = b"a\x1b[31m\xff".decode(errors="surrogateescape")
+    for option in ("--session", "--speaker", "--source"):
+        done = clawmem("ingest", "-", option, hidden, given=line)
+        assert done.code == 2 and f"The {option[2:]} has the control character" in done.err
+    done = clawmem("ingest", "-", given=line, env={"CLAWMEM_SESSION": hidden})
+    assert done.code == 2 and "CLAWMEM_SESSION has the control character U+001B" in done.err

@@ -125,6 +125,10 @@ def test_options_before_the_verb_count_too_and_aliases_are_known(tmp_path: Path)
     assert call.given["text"] == "Jane likes tea"
     later = plain_call(["--vault", "one", "remember", "--vault", "two", "x"])
     assert later is not None and later.common["vault"] == "two"
+    # An empty one is given, too: it is refused, and does not stand for another.
+    for words in (["--vault", "one", "remember", "x", "--vault", ""], ["--vault=", "remember", "x"]):
+        empty = plain_call(words)
+        assert empty is not None and empty.common["vault"] == ""
 
 
 @pytest.mark.parametrize(
