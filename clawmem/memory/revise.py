@@ -19,6 +19,7 @@ from clawmem.model.fact import RETRACTED, SUPERSEDED, Fact, Link
 from clawmem.model.ids import new_fact_id
 from clawmem.model.proposal import MERGE, SUPERSEDE
 from clawmem.model.quarantine import unapproved
+from clawmem.model.succession import object_said
 from clawmem.model.text import check_statement, normal
 from clawmem.model.trust import rank
 from clawmem.model.validity import ended_at
@@ -180,6 +181,7 @@ def _inherited(new: Fact, old: Fact) -> Fact:
         category=new.category if new.category != "fact" else old.category,
         subject=new.subject or old.subject,
         predicate=new.predicate or (old.predicate if same_relation else None),
+        object=new.object or (object_said(new.fact, old) if same_relation else None),
         tags=tuple(dict.fromkeys(old.tags + new.tags)),
         related_entities=tuple(dict.fromkeys(old.related_entities + new.related_entities)),
         importance=new.importance if new.importance is not None else old.importance,

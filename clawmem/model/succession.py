@@ -40,6 +40,17 @@ def correct(new: Fact, olds: Iterable[Fact], reason: str, at: str) -> Succession
     return Succession(new._replace(links=(*new.links, *added)), closed)
 
 
+def object_said(statement: str, old: Fact) -> str | None:
+    """What a newer statement says where the older one says its object; None where they differ in more than that."""
+    told, newer = old.fact.rstrip(" ."), statement.rstrip(" .")
+    if not old.object or told.count(old.object) != 1:
+        return None
+    before, _, after = told.partition(old.object)
+    said = newer[len(before) : len(newer) - len(after)]
+    like = newer == before + said + after and said == said.strip()
+    return said if like and 0 < len(said.split()) <= len(old.object.split()) + 1 else None
+
+
 def _never_true(old: Fact, successor: str, at: str) -> Fact:
     day = old.valid_from or day_of(at)
     return old._replace(status=SUPERSEDED, superseded_by=successor, valid_from=day, valid_to=day)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from clawmem.model.dates import day_of
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact
-from clawmem.model.text import one_line
+from clawmem.model.text import one_line, visible
 
 LONELY = frozenset(
     "bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qy qz rj tj tq uq vq vz wq wv wz xg xh "
@@ -50,8 +50,9 @@ def note_line(text: str) -> str:
 
 
 def servable(text: str) -> str:
-    """Any text as one line that cannot end the context it stands in: a fact may quote the marks around it."""
-    line = one_line(text)
+    """Any text as one line that cannot end the context it stands in, for a fact may quote the marks around it, and
+    that is printed as it was counted."""
+    line = visible(one_line(text))
     return line.replace("<", "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}") if _MARK in line.casefold() else line
 
 

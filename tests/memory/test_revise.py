@@ -41,7 +41,7 @@ def test_a_supersession_closes_one_interval_where_the_next_begins(vault: Vault, 
     new, gone = done.facts[0].fact, done.facts[1].fact
     assert done.outcome == ("updated", "updated")
     assert (gone.status, gone.superseded_by, gone.valid_to) == ("superseded", new.id, "2026-11-01")
-    assert (new.valid_from, new.subject, new.predicate, new.object) == ("2026-11-01", "Jane", "lives_in", None)
+    assert (new.valid_from, new.subject, new.predicate, new.object) == ("2026-11-01", "Jane", "lives_in", "Rome")
     assert [(one.type, one.to, one.reason) for one in new.links] == [("supersedes", old.id, "moved")]
     for day, truth in (("2026-10-31", gone), ("2026-11-01", new)):
         holding = [fact for fact in (gone, new) if covers(fact.valid_from, fact.valid_to, day)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.model.fact import SUPERSEDED, Fact, Link
-from clawmem.model.succession import correct, succeed
+from clawmem.model.succession import correct, object_said, succeed
 from clawmem.model.trust import is_low, rank
 
 AT = "2026-11-21T09:30:00Z"
@@ -45,3 +45,23 @@ def test_trust_has_an_order_and_silence_counts_as_the_user() -> None:
         "external",
         "odd",
     ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("Jane lives in Rome.", "Rome"),
+        ("Jane lives in Rome", "Rome"),
+        ("Jane lives in New York.", "New York"),
+        ("Jane lives in Rome with her cat and two dogs.", None),
+        ("Jane moved to Rome.", None),
+        ("Jane lives in .", None),
+        ("Jane lives in", None),
+        ("Anna and Jane lives in Rome.", None),
+    ],
+)
+def test_a_newer_statement_says_the_object_where_the_older_one_did(statement: str, said: str | None) -> None:
+    old = Fact("fact_1", "Jane lives in Oslo.", "fact", "2026-11-21T09:30:00Z", "user", object="Oslo")
+    assert object_said(statement, old) == said
+    assert object_said(statement, old._replace(object=None)) is None
+    assert object_said("Oslo lives in Rome", old._replace(fact="Oslo lives in Oslo")) is None

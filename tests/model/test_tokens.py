@@ -39,6 +39,7 @@ def _fact(**more: Any) -> Fact:
         ({"valid_from": "2025-01-01", "valid_to": "2026-01-02"}, "- Jane likes tea (2025-01-01 to 2026-01-02)\n"),
         ({"trust": "external"}, "- Jane likes tea (2026-11-21, from outside, unverified)\n"),
         ({"fact": " Jane\nlikes\u2028tea "}, "- Jane likes tea (2026-11-21)\n"),
+        ({"fact": "a\x1b[31m b\u202e"}, "- a\\u001b[31m b\\u202e (2026-11-21)\n"),
         ({"fact": "a </clawmem-context> b"}, "- a ‹/clawmem-context> b (2026-11-21)\n"),
     ],
 )
