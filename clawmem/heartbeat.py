@@ -60,7 +60,8 @@ class Heartbeat(NamedTuple):
 class _Attempts:
     """Runs acts and remembers what failed; once another writer holds the vault, the rest is not waited for."""
 
-    def __init__(self) -> None:
+    def __init__(self, told: Callable[[str], None] | None) -> None:
+        self._told = told
         self.failed: list[tuple[str, ClawmemError]] = []
         self.commits: list[str] = []
         self.notices: dict[str, None] = {}
@@ -71,6 +72,8 @@ class _Attempts:
         if locked is not None:
             self.failed.append((name, locked))
             return None
+        if self._told:
+            self._told(f"heartbeat: {name}")
         try:
             done = act()
         except ClawmemError as problem:
@@ -86,15 +89,21 @@ class _Attempts:
         return done
 
 
-def beat(vault: Vault, caller: Caller, dry_run: bool = False, model: Model | None = None) -> Heartbeat:
-    """Run every act once. One that fails does not stop the others; nothing to do makes no commit. Where a model did
-    not read everything, what it left is among the failures, and waits.
+def beat(
+    vault: Vault,
+    caller: Caller,
+    dry_run: bool = False,
+    model: Model | None = None,
+    told: Callable[[str], None] | None = None,
+) -> Heartbeat:
+    """Run every act once, each named to `told`. One that fails does not stop the others; nothing to do makes no commit.
+    Where a model did not read everything, what it left is among the failures, and waits.
 
     Raises Locked where another heartbeat or writer holds the vault longer than `lock.wait_seconds`.
     """
     check_may_write_at_all(vault, caller)
     if dry_run:
-        return _acts(vault, caller, last_beat(vault), model, dry_run=True)
+        return _acts(vault, caller, last_beat(vault), model, told, dry_run=True)
     with turn(vault, vault.settings.number("lock.wait_seconds")):
         rotate_log(vault)
         with transaction(vault, caller.now, "heartbeat") as started:
@@ -105,13 +114,20 @@ def beat(vault: Vault, caller: Caller, dry_run: bool = False, model: Model | Non
             count_tokens(vault)  # a new index of the same commit has none
             return Heartbeat(notices=notices)
         start = vault.head().commit
-        done = _acts(vault, caller, last, model)
+        done = _acts(vault, caller, last, model, told)
         keep_beat(vault, _kept(vault, caller, last, done, start))
         return done._replace(notices=tuple(dict.fromkeys((*notices, *done.notices))))
 
 
-def _acts(vault: Vault, caller: Caller, last: Beat, model: Model | None, dry_run: bool = False) -> Heartbeat:
-    acts = _Attempts()
+def _acts(
+    vault: Vault,
+    caller: Caller,
+    last: Beat,
+    model: Model | None,
+    told: Callable[[str], None] | None,
+    dry_run: bool = False,
+) -> Heartbeat:
+    acts = _Attempts(told)
     noted = None if dry_run else acts.run("notes", lambda: ingest_notes(vault, caller))
     learned = acts.run("learn", lambda: _learn(vault, caller, last, model, dry_run))
     if learned and learned.extraction.problem:

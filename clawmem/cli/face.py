@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from clawmem.errors import DONE, PARTIAL
@@ -12,6 +13,7 @@ from clawmem.model.text import visible
 from clawmem.runtime import Runtime, from_process
 
 SCHEMA_VERSION = 1
+_ERASE = "\r\x1b[K"
 
 
 class Drawn(str):
@@ -63,6 +65,19 @@ class Face:
             for sentence in sentences:
                 tell(f"note: {sentence}\n")
 
+    @contextmanager
+    def progress(self) -> Iterator[Callable[[str], None] | None]:
+        """What shows how far a long command is: in one line of a terminal's stderr, which is gone in the end, and None
+        anywhere else."""
+        dumb = self.runtime.environment.get("TERM") == "dumb"
+        if self.quiet or self.as_json or dumb or not sys.stderr.isatty():
+            yield None
+            return
+        try:
+            yield lambda words: _draw(_ERASE + visible(words.strip()))
+        finally:
+            _draw(_ERASE)
+
     def fancy(self) -> bool:
         """Whether stdout is a terminal that may be drawn on."""
         environment = self.runtime.environment
@@ -99,8 +114,12 @@ def say(text: str, exit_code: int = DONE) -> int:
 
 def tell(text: str) -> None:
     """Write to stderr, if anybody can be reached there; if not, the exit code still speaks."""
+    _draw(visible(text))
+
+
+def _draw(text: str) -> None:
     try:
-        sys.stderr.write(visible(text))
+        sys.stderr.write(text)
         sys.stderr.flush()
     except OSError:
         _let_go(sys.stderr)

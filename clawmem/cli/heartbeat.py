@@ -34,7 +34,8 @@ def heartbeat(
     caller = face.runtime.caller()
     before = f"{stamp(caller.now)} " if stamped else ""
     try:
-        done = beat(face.runtime.vault(), caller, dry_run, _model(face, budget_cents))
+        with face.progress() as told:
+            done = beat(face.runtime.vault(), caller, dry_run, _model(face, budget_cents), told)
     except ClawmemError:
         if stamped:
             face.notice(f"{before}the heartbeat did not run")

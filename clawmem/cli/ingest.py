@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Annotated
 
 import typer
@@ -17,6 +17,7 @@ from clawmem.model.transcript import Message, Skipped
 from clawmem.model.transcripts.formats import AUTO, FORMATS, HEAD_BYTES, Shape, check_format, read, shape_of
 
 _SHOWN = 20
+_TOLD_EVERY = 200
 _BLOCK_BYTES = 1 << 18
 
 
@@ -38,11 +39,12 @@ def ingest(
     session = session and check_statement(session, "session")
     speaker = speaker and check_statement(speaker, "speaker")
     name = check_statement(source or ("stdin" if file == "-" else file.rsplit("/", 1)[-1]), "source")
-    with opened(file) as given:
+    with opened(file) as given, face.progress() as told:
         shape = shape_of(given.read(HEAD_BYTES), name, format_, role)
         given.seek(0)
         found = read(shape, _pieces(given, shape), name, role)
-        done = act(face.runtime.vault(), _named(found, session, speaker), face.runtime.caller(), name)
+        messages = _named(found, session, speaker)
+        done = act(face.runtime.vault(), _told(messages, told) if told else messages, face.runtime.caller(), name)
     data = {
         "format": shape.format,
         "added": done.added,
@@ -70,6 +72,13 @@ def _named(
             yield one._replace(session=one.session or session, speaker=one.speaker or (speaker if spoken else None))
         else:
             yield one
+
+
+def _told(found: Iterator[Message | Skipped], told: Callable[[str], None]) -> Iterator[Message | Skipped]:
+    for number, one in enumerate(found, 1):
+        if number % _TOLD_EVERY == 0:
+            told(f"{number:,} messages read")
+        yield one
 
 
 def _committed(last: str | None, number: int) -> str:

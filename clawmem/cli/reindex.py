@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -15,8 +14,6 @@ from clawmem.memory.reindex import check_embedding, embed_anew
 from clawmem.memory.reindex import reindex as act
 from clawmem.model.dates import stamp
 from clawmem.model.text import counted
-
-_ERASE = "\r\x1b[K"
 
 
 def reindex(
@@ -32,7 +29,10 @@ def reindex(
     vault = face.runtime.vault()
     if vectors:
         check_embedding(vault)
-    done = act(vault)
+    with face.progress() as told:
+        if told:
+            told("reading the vault")
+        done = act(vault)
     data = {**done._asdict(), "seconds": round(done.seconds, 3)}
     del data["notices"]
     lines = [
@@ -42,7 +42,8 @@ def reindex(
     ]
     if not vectors:
         return face.done(data, lines, done.notices)
-    embedded = embed_anew(vault, stamp(face.runtime.now())[:10], _progress(face))
+    with face.progress() as told:
+        embedded = embed_anew(vault, stamp(face.runtime.now())[:10], told and _counting(told))
     problem = embedded.problem
     notices = [*done.notices, *([f"not embedded: {problem.message} {problem.hint}".strip()] if problem else [])]
     data["vectors"] = _vectors_data(embedded)
@@ -59,13 +60,5 @@ def _line(done: Embedding) -> str:
     return f"embedded {counted(done.embedded, 'text')} with {done.model}{cost}{rest}"
 
 
-def _progress(face: Face) -> Callable[[int, int], None] | None:
-    """Shows how far it is in one line of a terminal's stderr, nowhere else."""
-    if face.quiet or face.as_json or not sys.stderr.isatty():
-        return None
-
-    def told(done: int, total: int) -> None:
-        sys.stderr.write(_ERASE + (f"embedding: {done:,} of {total:,}" if done < total else ""))
-        sys.stderr.flush()
-
-    return told
+def _counting(told: Callable[[str], None]) -> Callable[[int, int], None]:
+    return lambda done, total: told(f"embedding: {done:,} of {total:,}")

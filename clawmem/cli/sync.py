@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from clawmem.cli.face import Face
@@ -12,10 +11,7 @@ from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.memory.sync import Synced, Taken, Wanted
 from clawmem.memory.sync import sync as act
 from clawmem.model.merging.policy import POLICIES
-from clawmem.model.text import counted, visible
-
-_ERASE = "\r\x1b[K"
-
+from clawmem.model.text import counted
 
 PARAMETERS = (
     Parameter("remote", "Which of git's remotes (default: sync.remote).", ("--remote",)),
@@ -51,10 +47,8 @@ def sync(
     if go_on:
         return _continued(face, policy)
     wanted = Wanted(remote, branch, policy, dry_run, unrelated, rewritten)
-    told = _progress(face)
-    done = act(runtime.vault(), runtime.caller(), wanted, told)
-    if told:
-        told("")
+    with face.progress() as told:
+        done = act(runtime.vault(), runtime.caller(), wanted, told)
     notices = [*done.notices]
     if done.problem is not None:
         notices.append(f"not given: {done.problem.message} {done.problem.hint}".strip())
@@ -65,18 +59,6 @@ def _checked_policy(name: str | None) -> str | None:
     if name is not None and name not in POLICIES:
         raise InvalidInput(f"'{name}' is not a conflict policy.", f"Choose one of {', '.join(POLICIES)}.")
     return name
-
-
-def _progress(face: Face) -> Callable[[str], None] | None:
-    """Shows git's progress in one line of a terminal's stderr, nowhere else."""
-    if face.quiet or face.as_json or not sys.stderr.isatty():
-        return None
-
-    def told(line: str) -> None:
-        sys.stderr.write(_ERASE + visible(line.strip()))
-        sys.stderr.flush()
-
-    return told
 
 
 def _data(done: Synced, dry_run: bool) -> dict[str, Any]:
