@@ -47,7 +47,9 @@ def leftovers(root: Path) -> list[str]:
         for pattern in ("*.lock", "refs/heads/*.lock", "clawmem/pending.json", "clawmem/half-*", "fast_import_crash_*")
         for path in (root / ".git").glob(pattern)
     ]
-    return found + [path.name for path in root.rglob(".*.half")]
+    # A git that outlived its parent may still be clearing folders away.
+    below = (name for _, _, names in os.walk(root) for name in names)
+    return found + [name for name in below if name.startswith(".") and name.endswith(".half")]
 
 
 def _tree_in_head(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
