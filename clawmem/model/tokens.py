@@ -23,6 +23,7 @@ LONELY = frozenset(
 )
 # A word before a letter of any script would be part of a longer piece, so only the end or an ASCII character that is
 # no letter may follow. Digits after one of another script are grouped from there: the first counts alone.
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PIECE = re.compile(
     r" [A-Za-z][a-z]+(?![^\x00-\x40\x5b-\x60\x7b-\x7f])"
     r"|[a-z]+|(?<![^\x00-\x7f])[0-9]+|'[A-Z]|[^a-z]",
@@ -73,7 +74,10 @@ def lacks_day(fact: Fact) -> bool:
 
 
 def said_then(fact: Fact, day: str) -> Fact:
-    """The fact with the day on which it was said."""
+    """The fact with the day on which it was said. Its line was counted with the day it was recorded, and any two days
+    take as many tokens; where either is something else, it stays as it is."""
+    if not (_DAY.fullmatch(day) and _DAY.fullmatch(day_of(fact.timestamp))):
+        return fact
     return fact._replace(metadata={**(fact.metadata or {}), "said_at": day})
 
 
