@@ -400,9 +400,8 @@ def test_what_was_in_the_way_is_tried_again_by_the_next_command(machines: list[M
     assert len(read_proposals(other.vault).open) == 1
 
 
-def test_what_was_in_the_way_of_a_sync_is_tried_again_by_the_next_command(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
+def beside_a_git_merge(tmp_path: Path, environment: dict[str, str]) -> Machine:
+    """A third machine, after two met against each other and the second merged that with plain git and pushed."""
     one, other, third = make_machines(tmp_path, environment, 3)
     for machine in (one, other):
         machine.sync()
@@ -411,6 +410,13 @@ def test_what_was_in_the_way_of_a_sync_is_tried_again_by_the_next_command(
     learn(other, "Bergen")
     assert pull(other).returncode == 0
     other.git("push", "-q", "origin", "main")
+    return third
+
+
+def test_what_was_in_the_way_of_a_sync_is_tried_again_by_the_next_command(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    third = beside_a_git_merge(tmp_path, environment)
     review = third.root / "review"
     moved = review.rename(third.root / "moved") if review.exists() else None
     review.write_text("A file where a folder should be.\n")
@@ -431,14 +437,7 @@ def test_what_was_in_the_way_of_a_sync_is_tried_again_by_the_next_command(
 def test_a_sync_killed_after_the_branch_moved_loses_no_completion(
     tmp_path: Path, environment: dict[str, str], own: bool
 ) -> None:
-    one, other, third = make_machines(tmp_path, environment, 3)
-    for machine in (one, other):
-        machine.sync()
-    learn(one, "Lyon")
-    one.sync()
-    learn(other, "Bergen")
-    assert pull(other).returncode == 0
-    other.git("push", "-q", "origin", "main")
+    third = beside_a_git_merge(tmp_path, environment)
     if own:
         third.keep("The boat is red.", entity="projects/boat")
     take_in_and_die(third)
