@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,15 @@ def commits(root: Path, environment: Mapping[str, str]) -> list[str]:
 
 def facts(root: Path) -> list[dict[str, Any]]:
     """Every fact record in the work tree; where `assert_whole` has passed, every one in HEAD."""
-    return [record for path in sorted(root.rglob("items.json")) for record in json.loads(path.read_bytes())]
+    pages = sorted(path for path in work_files(root) if path.name == "items.json")
+    return [record for path in pages for record in json.loads(path.read_bytes())]
+
+
+def work_files(root: Path) -> Iterator[Path]:
+    """Every file of the work tree; `.git` is not entered, where a git that outlived its parent may be clearing up."""
+    for where, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name != ".git"]
+        yield from (Path(where) / name for name in files)
 
 
 def assert_whole(root: Path, environment: Mapping[str, str]) -> None:
@@ -58,11 +66,8 @@ def _tree_in_head(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _tree_on_disk(root: Path) -> dict[str, str]:
-    found = {}
-    for where, folders, files in os.walk(root):
-        folders[:] = [name for name in folders if name != ".git"]
-        for name in files:
-            path = Path(where) / name
-            data = path.read_bytes()
-            found[path.relative_to(root).as_posix()] = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
-    return found
+    return {path.relative_to(root).as_posix(): _blob_id(path.read_bytes()) for path in work_files(root)}
+
+
+def _blob_id(data: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()

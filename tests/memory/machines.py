@@ -16,7 +16,7 @@ from clawmem.model.fact import Fact
 from clawmem.vault.birth import create_vault
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
-from tests.faults.checks import git
+from tests.faults.checks import git, work_files
 
 REVIEW = Wanted()
 
@@ -53,7 +53,8 @@ class Machine:
 
     def facts(self) -> dict[str, Fact]:
         """Every fact by id; none stands twice."""
-        found = [fact for path in self.root.rglob("items.json") for fact in parse_items(path.read_bytes(), str(path))]
+        pages = (path for path in work_files(self.root) if path.name == "items.json")
+        found = [fact for path in pages for fact in parse_items(path.read_bytes(), str(path))]
         assert len({fact.id for fact in found}) == len(found)
         return {fact.id: fact for fact in found}
 
