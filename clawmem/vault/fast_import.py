@@ -14,12 +14,32 @@ def stream(changes: Sequence[Change], branch: str, parent: str | None, seconds: 
 
     `seconds` is the Unix time of the commits; the last line asks for each new commit's name.
     """
-    parts: list[bytes] = [b"feature done\n"]
+    blobs, marks = _blobs(changes)
+    parts: list[bytes] = [b"feature done\n", *blobs]
     for number, change in enumerate(changes, 1):
         parts += _commit(change, number, branch, parent if number == 1 else None, seconds)
+        parts += [_entry(path, marks.get((number, path))) for path in change.writes]
     parts += [f"get-mark :{number}\n".encode() for number in range(1, len(changes) + 1)]
     parts.append(b"done\n")
     return b"".join(parts)
+
+
+def _blobs(changes: Sequence[Change]) -> tuple[list[bytes], dict[tuple[int, str], int]]:
+    """The contents of all files, and the mark of each by the change's number and the path. The versions of a file come
+    one after the other: git keeps each as its difference from the one before, which a batch needs to be fast."""
+    versions: dict[str, list[tuple[int, bytes]]] = {}
+    for number, change in enumerate(changes, 1):
+        for path, content in change.writes.items():
+            if content is not None:
+                versions.setdefault(path, []).append((number, content))
+    blobs: list[bytes] = []
+    marks: dict[tuple[int, str], int] = {}
+    for path, contents in versions.items():
+        for number, content in contents:
+            mark = len(changes) + len(blobs) + 1
+            blobs.append(b"blob\nmark :%d\n" % mark + data_block(content))
+            marks[number, path] = mark
+    return blobs, marks
 
 
 def _commit(change: Change, mark: int, branch: str, parent: str | None, seconds: int) -> list[bytes]:
@@ -30,12 +50,12 @@ def _commit(change: Change, mark: int, branch: str, parent: str | None, seconds:
     parts.append(data_block(message(change).encode()))
     if parent is not None:
         parts.append(f"from {parent}\n".encode())
-    for path, content in change.writes.items():
-        if content is None:
-            parts.append(b"D " + quoted_path(path) + b"\n")
-        else:
-            parts += [b"M 100644 inline " + quoted_path(path) + b"\n", data_block(content)]
     return parts
+
+
+def _entry(path: str, mark: int | None) -> bytes:
+    """The line that gives a path its contents, or removes it where there are none."""
+    return b"D %s\n" % quoted_path(path) if mark is None else b"M 100644 :%d %s\n" % (mark, quoted_path(path))
 
 
 def identity_line(role: str, author: Author, seconds: int) -> bytes:
