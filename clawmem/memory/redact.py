@@ -164,7 +164,7 @@ def _done(
     head = vault.head()
     wanted = needles(texts)
     assert head.branch and head.commit
-    redaction.begin(vault)
+    started.notices += redaction.begin(vault)
     new = rewrite(vault, _commits(refs), partial(redacted, wanted=wanted))
     base = new.names[head.commit]
     change = _tombstone(vault, texts, held, new, base, caller, reason) if new.held else None

@@ -19,7 +19,7 @@ from clawmem.vault.past import FOLDER as PAST
 from clawmem.vault.pending import clear_pending, read_pending, settle
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.rewriting import ASIDE
-from clawmem.vault.stale import clear_crash_reports
+from clawmem.vault.stale import clear_crash_reports, clear_ref_locks
 from clawmem.vault.vault import Vault
 
 _NOTE = "redacting.json"
@@ -66,10 +66,13 @@ def refs_of(vault: Vault) -> tuple[Ref, ...]:
     )
 
 
-def begin(vault: Vault) -> None:
-    """Note that a new history is being written; nothing points at it yet."""
+def begin(vault: Vault) -> list[str]:
+    """Note that a new history is being written; nothing points at it yet. Says which locks of killed gits stood in the
+    way, as every ref will move."""
+    cleared = clear_ref_locks(vault)
     _drop_aside(vault)
     _keep(vault, {"phase": "rewriting"})
+    return cleared
 
 
 def switch(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
@@ -94,16 +97,17 @@ def is_unfinished(vault: Vault) -> bool:
     return (vault.state / _NOTE).exists()
 
 
-def resume(vault: Vault) -> str:
-    """Finish a redaction that was killed, or drop it where no ref has moved; what was done, in a sentence."""
+def resume(vault: Vault) -> list[str]:
+    """Finish a redaction that was killed, or drop it where no ref has moved; what was done, in sentences."""
+    cleared = clear_ref_locks(vault)
     note = json.loads(vault.disk.read(vault.state / _NOTE) or b"{}")
     if note.get("phase") != "switching":
         _drop_aside(vault)
         (vault.state / _NOTE).unlink(missing_ok=True)
-        return "a redaction was interrupted before it changed anything: run it again"
+        return [*cleared, "a redaction was interrupted before it changed anything: run it again"]
     _move(vault, {name: (old, new) for name, (old, new) in note["moves"].items()})
     finish(vault)
-    return "finished a redaction that was interrupted; run it again to check that nothing is left"
+    return [*cleared, "finished a redaction that was interrupted; run it again to check that nothing is left"]
 
 
 def _keep(vault: Vault, note: Mapping[str, object]) -> None:

@@ -54,13 +54,12 @@ def talk(git: Git, arguments: Sequence[str], seconds: float, told: Told | None =
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End git, which then takes its lock files with it, and what it started; with force where that takes too long."""
+    """End git, which then takes its lock files with it, and what it started; with force what is left after that."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, sign)
         with suppress(subprocess.TimeoutExpired):
             process.communicate(timeout=_GRACE)
-            return
 
 
 class _Listener:

@@ -73,7 +73,7 @@ class Transaction:
         if (self.vault.state / "redacting.json").exists():
             from clawmem.vault.redaction import resume  # only after a redaction that was killed
 
-            self.notices.append(resume(self.vault))
+            self.notices += resume(self.vault)
         self._settle()
         self._scan = self._early() or start_scan(self.vault)
         if eager:

@@ -60,6 +60,22 @@ def test_each_phase_is_finished_or_dropped(
     assert clawmem("doctor").code == 0
 
 
+@pytest.mark.parametrize("note", ['{"phase": "rewriting"}', None], ids=["killed redaction", "killed sync"])
+def test_locks_of_killed_gits_do_not_stand_in_the_way(
+    note: str | None, clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    fill(clawmem)
+    ref = "clawmem/redacting/heads/main" if note else "remotes/origin/main"
+    lock = vault_root / ".git/refs" / f"{ref}.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_bytes(b"")
+    if note:
+        (vault_root / ".git/clawmem/redacting.json").write_text(note)
+    told = clawmem("redact", "--pattern", SECRET, "--yes")
+    assert told.code == 0 and "removed main.lock, left behind by a git process that was killed" in told.err
+    assert left(vault_root, environment) == []
+
+
 def test_every_form_is_found_and_nothing_else() -> None:
     text = 'say "hé"\nand\\or'
     wanted = needles([text])

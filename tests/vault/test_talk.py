@@ -15,16 +15,26 @@ from clawmem.vault.talk import talk
 from clawmem.vault.vault import Vault
 from tests.faults.checks import git
 
+DEAF = "trap '' TERM; exec 2>&-"
 
-def slow_ssh(folder: Path) -> Mapping[str, str]:
+
+def slow_ssh(folder: Path, manner: str) -> Mapping[str, str]:
     """Variables with which git reaches a machine that never answers; the pid of its ssh is noted."""
     ssh = folder / "ssh"
-    ssh.write_text(f"#!/bin/sh\necho $$ >'{folder}/pid'\nexec sleep 60\n")
+    ssh.write_text(f"#!/bin/sh\necho $$ >'{folder}/pid'\n{manner}\nexec sleep 60\n")
     ssh.chmod(0o755)
     return {"GIT_SSH_COMMAND": str(ssh)}
 
 
-def is_alive(pid: int) -> bool:
+def outlives(pid: int, seconds: float = 5) -> bool:
+    """Whether a process is still there after a while: one that was ended takes a moment to be gone."""
+    end = time.monotonic() + seconds
+    while (there := _is_alive(pid)) and time.monotonic() < end:
+        time.sleep(0.01)
+    return there
+
+
+def _is_alive(pid: int) -> bool:
     """Whether a process is there and not just waiting to be buried."""
     try:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
@@ -33,13 +43,14 @@ def is_alive(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="processes cannot be seen here")
-def test_when_the_time_is_over_all_of_it_is_ended(vault: Vault, tmp_path: Path) -> None:
+@pytest.mark.parametrize("manner", [":", DEAF], ids=["well-behaved", "deaf"])
+def test_when_the_time_is_over_all_of_it_is_ended(vault: Vault, tmp_path: Path, manner: str) -> None:
     git(vault.root, vault.git.environment, "remote", "add", "origin", "ssh://nobody@nowhere.invalid/vault.git")
     start = time.monotonic()
     with pytest.raises(RemoteFailed, match=r"took too long \(sync\.timeout_seconds\)"):
-        fetch(vault, Other("origin", slow_ssh(tmp_path)), "main", None, 1.0)
+        fetch(vault, Other("origin", slow_ssh(tmp_path, manner)), "main", None, 1.0)
     assert time.monotonic() - start < 30
-    assert not is_alive(int((tmp_path / "pid").read_text()))
+    assert not outlives(int((tmp_path / "pid").read_text()))
     assert not list((vault.git_dir / "refs").rglob("*.lock"))
 
 
