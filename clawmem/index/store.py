@@ -16,6 +16,7 @@ from pathlib import Path
 from clawmem.index.keyword import EngineMissing, KeywordEngine, open_engine
 from clawmem.index.schema import SPOKEN_WORDS, TABLES, VERSION
 from clawmem.model.passage import SPREAD
+from clawmem.vault.disk import files_below
 from clawmem.vault.vault import Vault
 
 _BUSY_SECONDS = 10.0
@@ -98,8 +99,15 @@ def index_path(vault: Vault) -> Path:
 def index_size(vault: Vault) -> int:
     """The bytes the index takes on the disk, its keyword engine's files included."""
     own = os.path.realpath(index_path(vault)).removesuffix(".sqlite")
-    parts = (path for path in vault.state.rglob("*") if str(path.resolve()).startswith(own))
-    return sum(path.stat().st_size for path in parts if path.is_file() and not path.is_symlink())
+    parts = (path for path in files_below(vault.state) if not path.is_symlink() and str(path.resolve()).startswith(own))
+    return sum(_bytes_of(path) for path in parts)
+
+
+def _bytes_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0  # SQLite's own journals come and go
 
 
 def open_store(vault: Vault) -> Index | None:

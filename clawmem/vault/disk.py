@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -47,6 +48,19 @@ class Disk:
             write_whole(descriptor, data)
         finally:
             os.close(descriptor)
+
+
+def files_below(folder: Path, leaving_out: str | None = None) -> Iterator[Path]:
+    """Every file below a folder, but for those in folders of one name. A folder that goes meanwhile, as git clears away
+    its own, counts as empty; one that cannot be read raises OSError."""
+    for where, folders, names in os.walk(folder, onerror=_unless_gone):
+        folders[:] = [name for name in folders if name != leaving_out]
+        yield from (Path(where, name) for name in names)
+
+
+def _unless_gone(problem: OSError) -> None:
+    if not isinstance(problem, FileNotFoundError | NotADirectoryError):
+        raise problem
 
 
 def beside(path: Path) -> Path:

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import NeedsPerson, Refused
+from clawmem.vault.disk import files_below
 from clawmem.vault.git import failure
 from clawmem.vault.merges import JOINED, LEFT
 from clawmem.vault.past import FOLDER as PAST
 from clawmem.vault.pending import clear_pending, read_pending, settle
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.rewriting import ASIDE
-from clawmem.vault.stale import clear_crash_reports, clear_ref_locks
+from clawmem.vault.stale import clear_crash_reports, clear_ref_locks, half_objects
 from clawmem.vault.vault import Vault
 
 _NOTE = "redacting.json"
@@ -137,8 +138,9 @@ def sweep(vault: Vault) -> None:
     away = vault.git.run("for-each-ref", form, _OWN, "refs/remotes/").decode().split()
     given = "".join(f"option no-deref\ndelete {name}\n" for name in away)
     vault.git.run("update-ref", "--stdin", given=given.encode())
-    vault.git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+    # The files first: a lock that a killed git left among them would stand in its way.
     shutil.rmtree(vault.git_dir / "logs", ignore_errors=True)
+    vault.git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     clear_crash_reports(vault)
     for name in (*_LEFTOVERS, *_DERIVED):
         _remove(vault.git_dir / name)
@@ -146,9 +148,8 @@ def sweep(vault: Vault) -> None:
         _remove(vault.state / name)
     for path in [*vault.state.glob("index-*"), vault.state / "index.sqlite", *vault.state.glob("heartbeat.log*")]:
         _remove(path)
-    for pattern in ("objects/pack/tmp_*", "objects/??/tmp_obj_*"):
-        for path in vault.git_dir.glob(pattern):
-            _remove(path)
+    for path in half_objects(vault):
+        _remove(path)
     vault.git.run("-c", "pack.threads=1", "-c", "pack.windowMemory=48m", "repack", "-a", "-d", "-q")
     vault.git.run("prune", "--expire=now")
     vault.git.run("pack-refs", "--all")
@@ -182,7 +183,7 @@ def _objects(vault: Vault, holds: Holds) -> Iterator[str]:
 def _files(vault: Vault, holds: Holds) -> Iterator[str]:
     """Files anywhere below the vault, but for git's objects, which are packed and were read otherwise."""
     objects = common_dir_of(vault.git_dir) / "objects"
-    for path in sorted(vault.root.rglob("*")):
+    for path in sorted(files_below(vault.root)):
         if path.is_symlink() or not path.is_file() or path.is_relative_to(objects):
             continue
         try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import GitFailed, Refused
+from clawmem.vault.disk import files_below
 
 _REF = "ref: "
 _HEX = frozenset("0123456789abcdefABCDEF")
@@ -83,7 +84,7 @@ def _was_born(common: Path, git_dir: Path) -> bool:
     """Whether there was a commit once: then a branch without one is a mistake, and a commit on it would begin a
     history of its own."""
     signs = (common / "packed-refs", git_dir / "clawmem" / "index.sqlite")
-    return any(sign.exists() for sign in signs) or any((common / "refs" / "heads").rglob("*"))
+    return any(sign.exists() for sign in signs) or any(True for _ in files_below(common / "refs" / "heads"))
 
 
 def _packed(common: Path, branch: str) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clawmem.errors import Locked
-from clawmem.vault.disk import HALF
+from clawmem.vault.disk import HALF, files_below
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.vault import Vault
 
@@ -29,7 +29,7 @@ def clear_stale_locks(vault: Vault) -> list[str]:
 def ref_locks(vault: Vault) -> list[Path]:
     """The lock files on refs and on git's configuration: a sync changes more of them than any other command."""
     common = common_dir_of(vault.git_dir)
-    return [*(common / "refs").rglob("*.lock"), *common.glob("config.lock")]
+    return [*(path for path in files_below(common / "refs") if path.suffix == ".lock"), *common.glob("config.lock")]
 
 
 def clear_ref_locks(vault: Vault) -> list[str]:
@@ -51,6 +51,12 @@ def clear_halves(vault: Vault) -> None:
     """Remove half-written files of processes that were killed; the writer lock must be held."""
     for half in vault.state.glob(f"{HALF}*"):
         vault.disk.remove(half)
+
+
+def half_objects(vault: Vault) -> list[Path]:
+    """Packs and objects of git's that were not written to their end, or not yet."""
+    objects = files_below(common_dir_of(vault.git_dir) / "objects")
+    return [path for path in objects if path.name.startswith(("tmp_", ".tmp-"))]
 
 
 def clear_crash_reports(vault: Vault) -> None:

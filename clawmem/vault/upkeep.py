@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from typing import NamedTuple
 
-from clawmem.vault.stale import git_at_work
+from clawmem.vault.stale import git_at_work, half_objects
 from clawmem.vault.vault import Vault
 
 # git's defaults took 1.7 GB on large vaults elsewhere: one thread and small windows keep it under 200 MB.
@@ -124,7 +125,7 @@ def _note(vault: Vault, name: str, number: int) -> None:
 def _drop_abandoned(vault: Vault) -> None:
     """Remove what killed git processes left: half packs and crash reports older than an hour."""
     limit = time.time() - _ABANDONED_SECONDS
-    for pattern in ("objects/pack/tmp_*", "objects/??/tmp_obj_*", "fast_import_crash_*"):
-        for path in vault.git_dir.glob(pattern):
+    for path in (*half_objects(vault), *vault.git_dir.glob("fast_import_crash_*")):
+        with suppress(FileNotFoundError):  # another git's, which finished
             if path.stat().st_mtime < limit:
-                path.unlink(missing_ok=True)
+                path.unlink()

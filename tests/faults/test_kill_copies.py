@@ -9,7 +9,7 @@ import pytest
 from tests.faults.kill_copies import kill_backup, kill_restore, kill_upkeep
 
 # With the syncs of `test_meeting.py` three hundred; under soak three thousand, 750 of each of the four.
-BACKUP, RESTORE, UPKEEP = 100, 130, 30
+BACKUP, RESTORE, UPKEEP = 60, 120, 40
 SOAK = 750
 
 
@@ -29,6 +29,7 @@ def test_restore_is_killed(vault_root: Path, environment: dict[str, str], folder
     assert kill_restore(vault_root, environment, RESTORE, folder).killed == RESTORE
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_upkeep_is_killed(vault_root: Path, environment: dict[str, str]) -> None:
     assert kill_upkeep(vault_root, environment, UPKEEP).killed == UPKEEP
 
@@ -44,5 +45,6 @@ def test_restore_is_killed_750_times(vault_root: Path, environment: dict[str, st
 
 
 @pytest.mark.soak
+@pytest.mark.usefixtures("without_vectors")
 def test_upkeep_is_killed_750_times(vault_root: Path, environment: dict[str, str]) -> None:
     assert kill_upkeep(vault_root, environment, SOAK).killed == SOAK

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.faults.kill_verbs import kill_heartbeat, kill_remember, kill_supersede
 
-REMEMBER, SUPERSEDE, HEARTBEAT = 80, 70, 60
+REMEMBER, SUPERSEDE, HEARTBEAT, EMBEDDING = 90, 70, 40, 15
 
 
 def test_remember_is_killed(vault_root: Path, environment: dict[str, str]) -> None:
@@ -19,6 +21,12 @@ def test_supersede_is_killed(vault_root: Path, environment: dict[str, str]) -> N
     assert done.killed == SUPERSEDE
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_heartbeat_is_killed(vault_root: Path, environment: dict[str, str]) -> None:
     done = kill_heartbeat(vault_root, environment, HEARTBEAT)
     assert done.killed == HEARTBEAT
+
+
+def test_heartbeat_is_killed_while_it_makes_vectors(vault_root: Path, environment: dict[str, str]) -> None:
+    done = kill_heartbeat(vault_root, environment, EMBEDDING)
+    assert done.killed == EMBEDDING

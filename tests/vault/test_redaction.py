@@ -76,6 +76,15 @@ def test_locks_of_killed_gits_do_not_stand_in_the_way(
     assert left(vault_root, environment) == []
 
 
+def test_a_lock_among_the_reflogs_does_not_stand_in_the_way(
+    clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    fill(clawmem)
+    (vault_root / ".git/logs/refs/heads/main.lock").write_bytes(b"")
+    assert clawmem("redact", "--pattern", SECRET, "--yes").code == 0
+    assert left(vault_root, environment) == []
+
+
 def test_every_form_is_found_and_nothing_else() -> None:
     text = 'say "hé"\nand\\or'
     wanted = needles([text])

@@ -146,8 +146,10 @@ def test_writers_go_on_while_it_packs(vault: Vault, environment: dict[str, str])
     assert_sound(vault.root, environment)
 
 
-def test_what_killed_gits_left_goes_after_an_hour(vault: Vault) -> None:
-    old, young = (vault.git_dir / "objects/pack" / name for name in ("tmp_pack_old", "tmp_pack_young"))
+@pytest.mark.parametrize("name", ["pack/tmp_pack_x", "pack/.tmp-7-pack-x.pack", "71/tmp_obj_x"])
+def test_what_killed_gits_left_goes_after_an_hour(vault: Vault, name: str) -> None:
+    young = vault.git_dir / "objects" / name
+    old = young.with_name(f"{young.name}.old")
     for path in (old, young):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"half a pack")

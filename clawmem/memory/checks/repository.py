@@ -10,11 +10,12 @@ from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.model.dates import moment_of
 from clawmem.vault.bundle import fsck
-from clawmem.vault.disk import HALF
+from clawmem.vault.disk import HALF, files_below
 from clawmem.vault.journal import parse_access, unfolded
 from clawmem.vault.pending import read_pending
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.scan import HandEdits
+from clawmem.vault.stale import ref_locks
 from clawmem.vault.vault import Vault
 
 UNFINISHED = {
@@ -68,7 +69,8 @@ def half_files(vault: Vault) -> list[Path]:
     """What a write that was cut short left behind; with the writer lock held nobody else is writing."""
     # A read that keeps a parsed page in its cache writes without the lock: its process is alive.
     staged = [path for path in vault.state.glob(f"{HALF}*") if not _alive(path.name.removeprefix(HALF))]
-    beside = [path for path in vault.root.rglob(f".*{HALF_BESIDE}") if not path.is_relative_to(vault.git_dir)]
+    files = files_below(vault.root, leaving_out=".git")
+    beside = [path for path in files if path.name.startswith(".") and path.name.endswith(HALF_BESIDE)]
     return sorted([*staged, *beside, *vault.git_dir.glob("fast_import_crash_*")])
 
 
@@ -105,7 +107,7 @@ def _lock_problems(vault: Vault) -> Iterator[Problem]:
     branch = vault.head().branch
     removable = {vault.git_dir / "index.lock", vault.git_dir / "HEAD.lock", common / "packed-refs.lock"}
     removable |= {common / f"{branch}.lock"} if branch else set()
-    for path in sorted({*vault.git_dir.glob("*.lock"), *common.glob("*.lock"), *(common / "refs").rglob("*.lock")}):
+    for path in sorted({*vault.git_dir.glob("*.lock"), *common.glob("*.lock"), *ref_locks(vault)}):
         message = "A lock of git's, left by a process that was killed or held by one at work."
         yield Problem(WARNING, "lock", _shown(vault, path), None, message, fixable=path in removable)
 
