@@ -15,6 +15,8 @@ from clawmem.vault.git import Git
 from clawmem.vault.lock import writer_lock
 
 _ENDING = ".making"
+# Longer than it takes from making the folder to locking it.
+_UNLOCKED_SECONDS = 60
 
 
 class Staging(NamedTuple):
@@ -66,8 +68,9 @@ def leftovers(target: Path) -> list[Path]:
 
 def _sweep(target: Path) -> None:
     for folder in leftovers(target):
-        # Its process is gone, and every git it had started: they hold the lock as long as they live.
-        if _is_alive(folder.name.removeprefix(f".{target.name}.").partition(".")[0]):
+        # Its process holds the lock as long as it lives, and so does every git it started; but not from the beginning.
+        process, made = folder.name.removeprefix(f".{target.name}.").removesuffix(_ENDING).split(".")
+        if _is_young(made) and _is_alive(process):
             continue
         try:
             with writer_lock(folder / "lock", 0, "sweeping"):
@@ -76,6 +79,13 @@ def _sweep(target: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
         except (Locked, PermissionError):
             continue
+
+
+def _is_young(made: str) -> bool:
+    try:
+        return time.time() - int(made, 16) / 1e9 < _UNLOCKED_SECONDS
+    except ValueError:
+        return False
 
 
 def _is_alive(process: str) -> bool:

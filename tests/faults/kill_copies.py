@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from clawmem.memory.backup import verify_backup
 from clawmem.vault.staging import leftovers
 from tests.faults.checks import assert_sound, facts, git
 from tests.faults.kills import Arena, Tally, kill_many
+
+
+PATIENCE = 20
 
 
 def kill_backup(root: Path, environment: Mapping[str, str], count: int, folder: Path) -> Tally:
@@ -32,7 +36,11 @@ def kill_backup(root: Path, environment: Mapping[str, str], count: int, folder: 
         held = len(arena.acknowledged)
 
     done = kill_many(arena, count, command, acknowledge)
-    arena.run("backup", "--force", str(target))
+    for _ in range(PATIENCE):  # a git that outlived its parent keeps its folder until it ends
+        arena.run("backup", "--force", str(target))
+        if not leftovers(target):
+            break
+        time.sleep(1)
     assert leftovers(target) == []
     assert sorted(path.name for path in folder.iterdir()) == [target.name]
     return done
