@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.learning.corrections import CATEGORY, settled
+from clawmem.learning.definite import TAKEN_BACK, tells_of_change, what_changed, what_to_forget
 from clawmem.learning.entities import Titles, place
 from clawmem.learning.gate import judge
 from clawmem.learning.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
@@ -207,6 +208,15 @@ class _Memory:
             if found is None:
                 return "refused"
             proposition, decision = found
+            known = list(self.facts.values())
+        elif proposition.category == TAKEN_BACK:
+            taken = what_to_forget(proposition, self.facts.values())
+            if taken is None:
+                return "refused"
+            proposition, decision = taken
+            known = list(self.facts.values())
+        elif tells_of_change(proposition) and (changed := what_changed(proposition, self.facts.values())):
+            proposition, decision = changed
             known = list(self.facts.values())
         else:
             about = {normal(proposition.subject or ""), normal(f"the {proposition.scope}")}

@@ -16,6 +16,7 @@ from clawmem.learning.synthesize import Synthesized, synthesize
 from clawmem.learning.tacit import Proposed, propose_tacit
 from clawmem.llm.choice import Model
 from clawmem.memory.access import Folded, fold_accesses
+from clawmem.memory.announced import Settled, settle_announced
 from clawmem.memory.curated import Curated, refresh_memory
 from clawmem.memory.decay import Decayed, archive_decayed
 from clawmem.memory.permission import check_may_write_at_all
@@ -55,6 +56,7 @@ class Heartbeat(NamedTuple):
     notices: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     embedding: Embedding | None = None
+    settled: Settled | None = None
 
 
 class _Attempts:
@@ -132,6 +134,7 @@ def _acts(
     learned = acts.run("learn", lambda: _learn(vault, caller, last, model, dry_run))
     if learned and learned.extraction.problem:
         acts.failed.append(("model", learned.extraction.problem))
+    settled = acts.run("settle", lambda: settle_announced(vault, caller, dry_run))
     folded = acts.run("fold", lambda: fold_accesses(vault, caller, dry_run))
     decayed = acts.run("decay", lambda: archive_decayed(vault, caller, dry_run))
     synthesized = acts.run("synthesize", lambda: synthesize(vault, caller, None, last.head, dry_run))
@@ -167,6 +170,7 @@ def _acts(
         tuple(acts.notices),
         tuple(acts.commits),
         embedding,
+        settled,
     )
 
 

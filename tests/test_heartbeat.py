@@ -97,6 +97,17 @@ def test_a_dry_run_writes_nothing(vault: Vault, caller: Caller) -> None:
     assert vault.head() == head
 
 
+def test_a_dry_run_takes_no_edit_in_and_needs_no_lock(vault: Vault, caller: Caller) -> None:
+    ingest(vault, TALK, caller, "talk.jsonl")
+    page, head = vault.root / "MEMORY.md", vault.head()
+    page.write_text("Written by hand.\n")
+    with writer_lock(vault.state / "lock", 1, "another writer"):
+        done = beat(vault, caller, dry_run=True)
+    assert done.failed == () and done.learned and done.learned.count("added") >= 3
+    assert done.notices == ("1 file edited by hand would be taken in first; a dry run leaves that: MEMORY.md",)
+    assert (vault.head(), page.read_text()) == (head, "Written by hand.\n")
+
+
 def test_ingesting_twice_adds_nothing_and_growth_adds_the_rest(vault: Vault, caller: Caller) -> None:
     first = ingest(vault, TALK[:3], caller, "talk.jsonl")
     assert (first.added, first.known) == (3, 0)

@@ -66,6 +66,7 @@ def _data(done: Heartbeat, explain: bool) -> dict[str, Any]:
         "notes": done.noted.added if done.noted else 0,
         "learned": learned_data(learned) if learned else None,
         "accesses": done.folded.facts if done.folded else 0,
+        "began": [one.id for one in done.settled.begun] if done.settled else [],
         "archived": [one.fact.id for one in done.decayed.facts] if done.decayed else [],
         "restored": list(done.folded.restored) if done.folded else [],
         "daily": list(done.synthesized.pages) if done.synthesized else [],
@@ -90,6 +91,9 @@ def _lines(done: Heartbeat, dry_run: bool, explain: bool) -> list[str]:
     learned = done.learned
     if learned and learned.events:
         lines += learned_lines(learned, dry_run)
+    if done.settled:
+        lines += [f"took effect, as announced: {one.fact}" for one in done.settled.begun]
+        lines += [f"stands on, as what was announced is off: {one.fact}" for one in done.settled.kept]
     if done.folded and done.folded.facts:
         lines.append(f"counted the use of {counted(done.folded.facts, 'fact')}")
     if done.decayed and done.decayed.facts:

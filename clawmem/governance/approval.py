@@ -121,7 +121,7 @@ def _kept(
         _outcomes(proposal, fact, len(done.closed)),
         {**place.writes, **_items(work, facts)},
         place.entity,
-        tuple(one.id for one in done.closed),
+        tuple(one.id for one in done.closed if one.superseded_by),
     )
 
 

@@ -53,7 +53,7 @@ def adaptation(read: Read, settings: Settings) -> Adaptation:
 
 def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> Adapted:
     """Count what became of the facts promoted in the half year before the day `on`; keep it where a value changes."""
-    with writing(vault, caller, "adapt") as work:
+    with writing(vault, caller, "adapt", dry_run=dry_run) as work:
         base = _base(vault.settings)
         before = adapted(base, _stored(work.read))
         seen = outcomes([one.fact for one in holding(work.index, f'"{MARK}"', '"supersedes"')], on, _rejected(work, on))

@@ -13,6 +13,7 @@ from clawmem.learning.dating import beginning, without_value_as_beginning
 from clawmem.learning.gate import content_words
 from clawmem.learning.pieces import Piece
 from clawmem.learning.predicates import predicate_name
+from clawmem.learning.quoted import is_own
 from clawmem.learning.relative_dates import Found, find_dates
 from clawmem.learning.triples import THE_USER
 from clawmem.model.catalog import Catalog, canonical
@@ -120,6 +121,7 @@ def _proposition(fact: Mapping[str, Any], piece: Piece, before: Sequence[Piece],
     if piece.role == "assistant" and category not in _OF_ASSISTANTS:
         raise _Drop("no fact of an assistant's")
     subject, value = _subject(fact, piece), one_line(fact["object"])[:300] or None
+    _own_words(piece, subject, start - piece.start, len(quote))
     predicate = _predicate(fact["predicate"], catalog) if piece.role == "user" else None
     found = Proposition(
         statement=words,
@@ -152,6 +154,13 @@ def _evidence(fact: Mapping[str, Any], piece: Piece) -> tuple[str, int]:
     if len(quote) < min(_SHORTEST_QUOTE, len(piece.text.strip())):
         raise _Drop("quote too short")
     return quote, piece.start + place
+
+
+def _own_words(piece: Piece, subject: str | None, place: int, length: int) -> None:
+    """What the speaker reports of another, or gives as a text to work on, says nothing about the speaker."""
+    of_speaker = piece.role == "user" and normal(subject or "") == normal(piece.speaker)
+    if of_speaker and not is_own(piece.text, place, place + length):
+        raise _Drop("somebody else's words")
 
 
 def _statement(fact: Mapping[str, Any], piece: Piece) -> str:

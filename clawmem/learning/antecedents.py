@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from clawmem.learning import grammar
+from clawmem.learning.names import is_name
 from clawmem.learning.sentences import Piece
-from clawmem.learning.words import FACT_THINGS, RELATION_OF
+from clawmem.learning.words import APPOINTMENT, FACT_THINGS, RELATION_OF
 
 _PRONOUN = re.compile(r"(?P<who>[Hh]e|[Ss]he)(?:'(?P<short>s|ll|d))?(?= )")
 _PERSON = re.compile(
@@ -50,16 +52,38 @@ _MOVED = re.compile(
 )
 
 
+# "The deadline slipped to 3 June", "My appointment got moved to Friday".
+_SLIPPED = re.compile(
+    r"(?P<what>(?:[Tt]he|[Mm]y|[Oo]ur) [\w' -]{3,50}?)(?: has| have)?(?: just| now| been)*(?: got| gotten)? "
+    r"(?P<verb>moved|slipped|shifted|pushed|postponed|delayed|rescheduled|extended|changed) "
+    r"(?P<to>(?:back |forward |up |out )?(?:from .+? )?(?:to|until|till|for) (?:the )?(?:\S*\d|\w+day\b|tomorrow\b|"
+    r"(?:next|this|early|late|mid)\b|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b).*)"
+)
+
+
+_WHO = re.compile(
+    r"(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?) is (?:now |also )?(?P<what>(?:my|our) (?:[\w-]+ ){0,2}?"
+    r"(?:landlord|landlady|" + "|".join(RELATION_OF) + r"))(?: now)?"
+)
+
+
 def turned_round(piece: Piece) -> Piece:
-    """`We moved the launch to 3 June` told of the launch, where it is a thing that has a date or an amount."""
-    moved = _MOVED.fullmatch(piece.text)
+    """`We moved the launch to 3 June` told of the launch, where it is a thing that has a date or an amount; `Tom is my
+    husband` told of the husband."""
+    who = _WHO.fullmatch(piece.text)
+    reading = grammar.read(piece.text) if who else None
+    if who and reading and reading.person == grammar.NAME and is_name(who["name"]):
+        return Piece(f"{who['what'].capitalize()} is {who['name']}", piece.start, piece.end)
+    moved = _MOVED.fullmatch(piece.text) or _SLIPPED.fullmatch(piece.text)
     if not moved:
         return piece
     words = re.split(r" (?:for|of|with|on) ", moved["what"].lower())[0].split()
-    if not FACT_THINGS.intersection(words):
+    if words[-1] in ("was", "were", "is", "be") or not (
+        FACT_THINGS.intersection(words) or APPOINTMENT.search(words[-1])
+    ):
         return piece
-    what = moved["what"]
-    return Piece(f"{what[0].upper()}{what[1:]} was {moved['verb']} {moved['to']}", piece.start, piece.end)
+    what, verb = moved["what"], {"slipped": "moved", "shifted": "moved"}.get(moved["verb"], moved["verb"])
+    return Piece(f"{what[0].upper()}{what[1:]} was {verb} {moved['to']}", piece.start, piece.end)
 
 
 def _called(person: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from clawmem.learning.gate import content_words, plain
 from clawmem.learning.reconcile import ADD, UPDATE, Decision
 from clawmem.learning.sentences import Piece
+from clawmem.learning.words import HAS_A
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact
 from clawmem.model.proposition import Hint, Proposition
@@ -30,10 +31,16 @@ _PROPER = (
 )
 _NOT = r"(?:,? (?:and |but )?not|,? instead of|,? rather than) "
 _CONTRAST = re.compile(r", (?:and )?not " + _VALUE.format("old") + r"$")
-_LEAD = (
-    r"(?:(?:no|nope|sorry|oops|wait|actually|correction|my (?:mistake|bad)|i misspoke|scratch that|apologies|hmm|oh|ah|"
-    r"that(?:'s| is| was) (?:wrong|not (?:right|correct|true)|incorrect|a (?:mistake|typo)))[,.:;!-]+ ?)*"
+_WRONG = (
+    r"no|nope|sorry|oops|wait|actually|correction|my (?:mistake|bad)|i misspoke|scratch that|"
+    r"that(?:['’]s| is| was) (?:wrong|not (?:right|correct|true)|incorrect|a (?:mistake|typo))"
 )
+_LEAD = rf"(?:(?:{_WRONG}|apologies|hmm|oh|ah)[,.:;!-]+ ?)*"
+# What stands before a clause that says anew what was wrong: "No, ", "Sorry, that's wrong: ".
+_MARK = re.compile(
+    rf"(?:^|[.!?…\n]) *(?:(?:oh|ah|hmm|and|but),? )?(?:(?:{_WRONG})(?:[,.:;!-]+\s*|\s+))+$", re.IGNORECASE
+)
+_FARTHEST = 80
 _MEANT = (
     r"(?:i (?:meant|mean|should have said|was thinking of)(?: to (?:say|write|type))?|it(?:'s| is| was| should be)|"
     r"that should (?:be|have been)|make (?:it|that)|read(?: that as)?)"
@@ -57,6 +64,26 @@ def apart(piece: Piece) -> tuple[Piece, str | None]:
     if not found or len(text[: found.start()].split()) < 2:
         return piece, None
     return Piece(text[: found.start()], piece.start, piece.end), found["old"]
+
+
+def marked(proposition: Proposition, event: Event) -> Proposition:
+    """The proposition as one that corrects, where the words before its clause say so. In "No, my son Marc is ill" only
+    who is ill would be corrected, so who somebody is must be all that such a clause tells."""
+    start = proposition.span[0]
+    if _tells_who(proposition) and not _only_tells_who(proposition):
+        return proposition
+    said = _MARK.search(event.text, max(0, start - _FARTHEST), start) or " is actually " in proposition.source_text
+    return proposition._replace(corrects=True) if said else proposition
+
+
+def _tells_who(proposition: Proposition) -> bool:
+    return (proposition.relation_phrase or "").startswith(HAS_A)
+
+
+def _only_tells_who(proposition: Proposition) -> bool:
+    name = re.escape(proposition.object or "")
+    said = proposition.source_text.rstrip(" .!,")
+    return re.search(rf"(?:\bis|['’]s|called|named)(?: actually)? {name}$", said) is not None
 
 
 def value_corrected(sentence: Piece, event: Event, name: str, trust: str) -> Proposition | None:

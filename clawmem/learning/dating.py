@@ -9,7 +9,7 @@ from datetime import date
 from clawmem.learning import grammar
 from clawmem.learning.relative_dates import Found, find_dates
 from clawmem.learning.third_person import article
-from clawmem.learning.verbs import PAST
+from clawmem.learning.verbs import PAST, PRESENT
 from clawmem.learning.words import PRAISED
 from clawmem.model.catalog import Catalog
 from clawmem.model.event import Event
@@ -25,6 +25,12 @@ _MOVED_TO = re.compile(
     r"(?:moved|pushed|changed|extended|postponed|delayed|rescheduled|brought|bumped|set|scheduled)\b.* "
     r"(?:to|until|till|for)\b"
 )
+# With a coming day these tell of a state that begins on it.
+_TURNS = frozenset(
+    "start begin move relocate join rejoin return go come leave quit retire switch migrate become marry adopt open "
+    "close end finish stop emigrate immigrate transfer".split()
+)
+_GOT = re.compile(r"(?:married|engaged|divorced|promoted|back|an? |the |my |our )")
 # What is said of a coming day is so now; only a state of these kinds begins on it.
 _STATES = frozenset("status milestone identity relationship preference habit health".split())
 
@@ -43,10 +49,14 @@ def looks_ahead(reading: grammar.Reading) -> bool:
         reading.aspect == grammar.FUTURE
         or reading.lemma in ("plan", "intend", "want", "hope")
         or resolves(reading)
-        or (reading.person == grammar.THING and reading.lemma == "be" and _MOVED_TO.match(reading.rest) is not None)
+        or (_is_thing(reading) and reading.lemma == "be" and _MOVED_TO.match(reading.rest) is not None)
         or (reading.aspect in (grammar.DOING, grammar.BE) and not reading.past)
         or (reading.aspect not in (PAST, grammar.HAVE_DONE) and reading.lemma == "have" and not reading.past)
     )
+
+
+def _is_thing(reading: grammar.Reading) -> bool:
+    return reading.person in (grammar.THING, grammar.MINE)
 
 
 def resolves(reading: grammar.Reading) -> bool:
@@ -59,11 +69,20 @@ def resolved_at(text: str, reading: grammar.Reading) -> int:
     return max(0, text.find(reading.rest[:8])) if resolves(reading) else 0
 
 
-def beginning(dates: Iterable[Found], category: str, said: date) -> str | None:
-    """The day from which on it is true, of the dates in a clause: one that ends it is none, nor is the coming day of
-    a plan, a decision or an event, which is known and true as soon as it is told."""
+def holds_already(reading: grammar.Reading) -> bool:
+    """Whether a clause tells what is so now ("I'm working on ..."), and not of a turn ("I'm moving on Friday")."""
+    now = reading.aspect in (grammar.DOING, grammar.BE, grammar.BEEN_DOING, PRESENT) and not reading.past
+    return now and reading.lemma not in _TURNS and not (reading.lemma == "get" and _GOT.match(reading.rest))
+
+
+def beginning(dates: Iterable[Found], category: str, said: date, holds: bool = False) -> str | None:
+    """The day from which on it is true, of the dates in a clause: one that ends it is none, nor is one that only
+    names a thing, nor the coming day of a plan, a decision or an event, which is known and true as soon as it is
+    told; nor, where it `holds` already, a coming day that is not named as its first."""
     for found in dates:
-        if found.day and not found.until and (found.day <= said.isoformat() or category in _STATES):
+        if not found.day or found.until or found.names:
+            continue
+        if found.day <= said.isoformat() or (category in _STATES and (found.since or not holds)):
             return found.day
     return None
 

@@ -75,7 +75,7 @@ def learn(
     written. What a model did not come to waits for the next round. Only these `days` are looked at, where they are
     given: the caller knows that all others were read."""
     read = extract_unread(vault, caller, model, dry_run, days)
-    with writing(vault, caller, "learn") as work:
+    with writing(vault, caller, "learn", dry_run=dry_run) as work:
         cursor = parse_cursor(work.read(PATH))
         events, reached = unread_events(work, cursor, read, days)
         if not events and not read.telemetry:

@@ -87,7 +87,7 @@ def promote(vault: Vault, caller: Caller, on: str, dry_run: bool = False, model:
     one, judges what thirty days are worth; what it does not come to, the rules judge.
     """
     judging = _judging(vault, caller, on, dry_run, model)
-    with writing(vault, caller, "promote") as work:
+    with writing(vault, caller, "promote", dry_run=dry_run) as work:
         day = _day(work, on, model if judging and judging.judgements else None)
         candidates = [one._replace(judgement=_judged(one, judging)) for one in day.candidates]
         verdicts = decide(candidates, day.terms)
@@ -114,7 +114,7 @@ def _judging(vault: Vault, caller: Caller, on: str, dry_run: bool, model: Model 
         return None
     from clawmem.learning.judging import Judging, judge_by_model  # only where a model is set
 
-    with writing(vault, caller, "promote") as work:
+    with writing(vault, caller, "promote", dry_run=dry_run) as work:
         day = _day(work, on, model)
     ranked = sorted(day.candidates, key=lambda one: -one.judgement.score)
     open_ones = [one for one in ranked if one.judgement.refusal is None and one.settled is None]

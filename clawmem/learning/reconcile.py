@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.learning.gate import content_words, plain
-from clawmem.learning.sameness import adds_nothing, contained, enriched
+from clawmem.learning.sameness import adds_nothing, contained, denied, enriched
+from clawmem.learning.words import HAS_A
 from clawmem.model.catalog import Catalog, is_replaced, is_single
 from clawmem.model.fact import Fact
 from clawmem.model.proposition import Proposition
@@ -28,16 +29,23 @@ _ENDING = re.compile(
     r"\b(?:no longer|stopped|quit|sold|left|gave up|broke up|broke it off|resigned|laid off|fired|dropped|removed|"
     r"rid of|cancelled|does not|do not|is not|are not)\b"
 )
-_REFINEMENT = re.compile(r"(?:,| (?:named|called|who|which|that|with|from|in|near|for|since)\b)")
+# What is over together with something: who sold the car drives it no more.
+_ENDS_WITH = {"owns": ("drives",)}
+_REFINEMENT = re.compile(
+    r"(?:,| (?:(?:named|called|who|which|that|with|from|in|near|for|since)\b|"
+    r"to (?:keep|avoid|make|ensure|maintain|reduce|improve|save|help)\b))"
+)
 
 
 class Decision(NamedTuple):
-    """What becomes of a proposition: the outcome, the facts it falls on, those it contradicts, and why."""
+    """What becomes of a proposition: the outcome, the facts it falls on, those it contradicts, and why; `never` says
+    that what it replaces never was true."""
 
     outcome: str
     targets: tuple[str, ...]
     reason: str
     contradicts: tuple[str, ...] = ()
+    never: bool = False
 
 
 def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: Catalog) -> Decision:
@@ -49,14 +57,17 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
     standing = [fact for fact in same_subject if fact.stands and _same(fact.subject, proposition.subject)]
     related = [fact for fact in standing if proposition.predicate and fact.predicate == proposition.predicate]
     over = [fact for fact in related if _ENDING.search(fact.fact)]
-    related = [fact for fact in related if fact not in over] if proposition.ended else related
     if proposition.ended:
-        return _ended(proposition, related, catalog)
+        going = _ENDS_WITH.get(proposition.predicate or "", ())
+        related += [fact for fact in standing if fact.predicate in going]
+        return _ended(proposition, [fact for fact in related if fact not in over], catalog)
     return (
         _resumed(proposition, over)
         or _restated(proposition, standing, related, catalog)
+        or _denied(proposition, standing)
         or _replaced_by_name(proposition, related)
         or _replaced_in_scope(proposition, same_subject)
+        or _corrected(proposition, related, catalog)
         or _single(proposition, related, catalog)
         or _refined(proposition, standing, related, catalog)
         or Decision(ADD, (), "Nothing known says the same or stands against it.")
@@ -100,6 +111,17 @@ def _restated(
         known = [fact.object for fact in related if fact.object]
         same = list(related[:1]) if adds_nothing(proposition.object or "", known) else []
     return Decision(NOOP, _ids(same[:1]), "It restates what is known.") if same else None
+
+
+def _denied(proposition: Proposition, standing: Sequence[Fact]) -> Decision | None:
+    """What had never happened has happened by now; that it never did, where it is known, stands against that."""
+    about, said = proposition.subject or "", proposition.statement
+    until_now = [fact for fact in standing if denied(fact.fact, said, about) and not _older(proposition, fact)]
+    if until_now:
+        return Decision(UPDATE, _ids(until_now), "What had never happened has happened.")
+    known = [fact for fact in standing if denied(said, fact.fact, about)]
+    reason = "It says that this never happened, and it is known that it did."
+    return Decision(ADD, (), reason, _ids(known)) if known else None
 
 
 def _names_things(proposition: Proposition, catalog: Catalog) -> bool:
@@ -151,6 +173,19 @@ def _chosen(known: str | None) -> str | None:
     return _RATHER.split(known)[0] if known else None
 
 
+def _corrected(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> Decision | None:
+    """The one value that can have been wrong: of a relation whose value does not change, or of who somebody is."""
+    if not proposition.corrects:
+        return None
+    fixed = is_single(catalog, proposition.predicate) and not is_replaced(catalog, proposition.predicate)
+    phrase = proposition.relation_phrase or ""
+    wrong = [fact for fact in related if fixed or (phrase.startswith(HAS_A) and fact.relation_phrase == phrase)]
+    wrong = [fact for fact in wrong if not _older(proposition, fact)]
+    if len(wrong) != 1:
+        return None
+    return Decision(UPDATE, _ids(wrong), "The text corrects what was said before.", never=True)
+
+
 def _single(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> Decision | None:
     if not related or not is_single(catalog, proposition.predicate):
         return None
@@ -171,12 +206,13 @@ def _refined(
         if less:
             return Decision(MERGE, _ids(less), "It names all that was known, and more.")
     poorer = [fact for fact in related if _richer(proposition.object, fact.object)]
-    if not proposition.predicate and len(content_words(proposition.statement)) > _LONG:
+    many = not is_single(catalog, proposition.predicate)
+    if many and not poorer and len(content_words(proposition.statement)) > _LONG:
         about = proposition.subject or ""
         poorer = [
             fact
             for fact in standing
-            if not fact.predicate
+            if fact.predicate == proposition.predicate
             and len(content_words(fact.fact)) >= _LONG
             and contained(fact.fact, proposition.statement, about)
         ]

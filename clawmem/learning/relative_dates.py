@@ -69,6 +69,13 @@ _EVERY = re.compile(r"\b(?:every|each|most)(?: other| second)? (?:\w+(?:,| and|,
 # What stands before a day on which something ends or is due: in what was found of the day, or just before it.
 _ENDS = re.compile(r"(?:until|by|before|due)\b", re.IGNORECASE)
 _FROM_NOW = re.compile(r"(?:from|starting)\b", re.IGNORECASE)
+_SINCE = re.compile(r"(?:since|from|starting|as of)\b", re.IGNORECASE)
+# "the report of March 3" only says which report; "the summer of 2019" is a time.
+_OF = re.compile(r"\b(?P<what>\w+) of(?: the)? $", re.IGNORECASE)
+_TIMES = frozenset(
+    "spring summer autumn fall winter month week weekend start beginning middle end rest half day morning evening "
+    "night as quarter first second third fourth fifth".split()
+) | frozenset(_MONTHS)
 _UP_TO = re.compile(r"\b(?:until|till|by|before|due|through|to)(?: (?:the|on|in|at|end of))* $", re.IGNORECASE)
 
 
@@ -85,6 +92,8 @@ class Found(NamedTuple):
     label: str
     relative: bool
     until: bool = False
+    names: bool = False
+    since: bool = False
 
 
 def find_dates(text: str, said: date, ahead: bool = False, ahead_from: int = 0) -> tuple[Found, ...]:
@@ -101,8 +110,16 @@ def find_dates(text: str, said: date, ahead: bool = False, ahead_from: int = 0) 
             continue
         if reading:
             until = bool(_ENDS.match(match[0]) or _UP_TO.search(text[max(0, match.start() - 20) : match.start()]))
-            found.append(Found(match.start(), match.end(), *reading, until))
+            since = _SINCE.match(match[0]) is not None
+            found.append(Found(match.start(), match.end(), *reading, until, _only_names(text, match), since))
     return tuple(found)
+
+
+def _only_names(text: str, match: re.Match[str]) -> bool:
+    """Whether a date hangs on the noun before it, and only tells which one is meant."""
+    start = match.start() + 3 if match[0].lower().startswith("of ") else match.start()
+    before = _OF.search(text[max(0, start - 40) : start])
+    return before is not None and not before["what"].isdigit() and before["what"].lower() not in _TIMES
 
 
 _Reading = tuple[str | None, str, bool]

@@ -9,6 +9,7 @@ from clawmem.errors import InvalidInput
 from clawmem.learning import candidate as ends
 from clawmem.learning.candidate import Candidate
 from clawmem.learning.corrections import CATEGORY, settled
+from clawmem.learning.definite import TAKEN_BACK, tells_of_change, what_changed, what_to_forget
 from clawmem.learning.gate import DEFAULT_LIMITS, Limits, Verdict, judge
 from clawmem.learning.mind import Mind
 from clawmem.learning.predicates import Unknown, mapped, said_of, shape_of
@@ -26,7 +27,7 @@ from clawmem.model.proposition import Proposition
 from clawmem.model.recalled import masked
 from clawmem.model.reinforce import raised
 from clawmem.model.secrets import find_secret
-from clawmem.model.succession import succeed
+from clawmem.model.succession import correct, succeed
 from clawmem.model.text import check_statement
 from clawmem.model.trust import rank
 
@@ -113,7 +114,14 @@ class Round:
         self._mind.mentioned(hint.title for hint in proposition.entity_hints)
         if proposition.category == CATEGORY:
             return self._correct(proposition, event)
+        if proposition.category == TAKEN_BACK:
+            return self._forget(proposition, event)
         known = self._mind.known(proposition)
+        changed = tells_of_change(proposition) and what_changed(
+            proposition, (around := {**self._mind.shelf_of(proposition), **known}).values()
+        )
+        if changed:
+            return self._settle(*changed, around, event)
         return self._settle(proposition, reconcile(proposition, list(known.values()), self._catalog), known, event)
 
     def _correct(self, proposition: Proposition, event: Event) -> Candidate:
@@ -122,6 +130,15 @@ class Round:
         found = settled(proposition, known.values())
         if found is None:
             reason = f"It corrects '{proposition.former}', which nothing known says."
+            return Candidate(proposition, ends.REFUSED, "reconcile", reason)
+        return self._settle(*found, known, event)
+
+    def _forget(self, proposition: Proposition, event: Event) -> Candidate:
+        """Decide about what is to be believed no more."""
+        known = self._mind.known(proposition)
+        found = what_to_forget(proposition, known.values())
+        if found is None:
+            reason = "It asks to forget what nothing known says."
             return Candidate(proposition, ends.REFUSED, "reconcile", reason)
         return self._settle(*found, known, event)
 
@@ -182,12 +199,18 @@ class Round:
             self._mind.put(fact, placement.entity)
             return Candidate(proposition, ends.ADDED, "placement", placement.reason, fact, placement.entity)
         fact = self._replace(fact, decision, known, placement.entity, day_of(event.timestamp))
-        return Candidate(proposition, _OUTCOMES[decision.outcome], "reconcile", decision.reason, fact, placement.entity)
+        reason = decision.reason
+        if fact.valid_from and fact.valid_from > self._mind.now:
+            reason += f" It begins on {fact.valid_from}: what holds stands until then."
+        return Candidate(proposition, _OUTCOMES[decision.outcome], "reconcile", reason, fact, placement.entity)
 
     def _replace(self, fact: Fact, decision: Decision, known: Mapping[str, Fact], entity: str, said: str) -> Fact:
         link = "merges" if decision.outcome == MERGE else "supersedes"
         olds = [known[one] for one in decision.targets]
-        done = succeed(fact, olds, link, decision.reason, self._mind.now, said)
+        if decision.never:
+            done = correct(fact, olds, decision.reason, self._mind.now)
+        else:
+            done = succeed(fact, olds, link, decision.reason, self._mind.now, said)
         for old in done.closed:
             self._mind.put(old, self._mind.home(old.id))
         self._mind.put(done.new, entity)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date
-from typing import NamedTuple
 
 from clawmem.learning import grammar, noise
 from clawmem.learning.antecedents import turned_round, with_antecedent
-from clawmem.learning.corrections import apart, proper, value_corrected
+from clawmem.learning.companions import parted, people_named, whole
+from clawmem.learning.corrections import apart, marked, proper, value_corrected
 from clawmem.learning.dating import (
     beginning,
+    holds_already,
     label_ahead,
     label_of,
     looks_ahead,
@@ -22,24 +23,27 @@ from clawmem.learning.dating import (
     without_dates,
     without_value_as_beginning,
 )
+from clawmem.learning.definite import asked_to_forget, taken_back
 from clawmem.learning.hints import Relation, hints_of, introduced, relation_of
 from clawmem.learning.injection import as_trusted
+from clawmem.learning.quoted import own_sentences
 from clawmem.learning.relative_dates import Found, find_dates
 from clawmem.learning.requests import asked_to_keep, assistant_says, tool_reports
 from clawmem.learning.requirements import requirement
-from clawmem.learning.sentences import LONGEST_SENTENCE, Piece, clauses, sentences, sub_piece
+from clawmem.learning.sentences import LONGEST_SENTENCE, Piece, clauses, sub_piece
 from clawmem.learning.shapes.classify import classify
 from clawmem.learning.shapes.shape import OWN_ATTRIBUTES, Setting, Shape
 from clawmem.learning.shared_subject import read_apart
 from clawmem.learning.third_person import statement, subject_of
 from clawmem.learning.triples import THE_USER, owner, subject_name, triple_object, triple_subject
-from clawmem.learning.words import RECENT
+from clawmem.learning.voices import Voice, told_to, voice_of
+from clawmem.learning.words import HAS_A, RECENT
 from clawmem.model.catalog import Catalog, canonical
 from clawmem.model.event import Event
 from clawmem.model.proposition import Hint, Proposition
 
 _LONGEST_STATEMENT = 45
-_ASSISTANTS = frozenset("assistant ai bot claude chatgpt gpt gemini copilot agent system model".split())
+_WITH_COMPANY = frozenset(("lives_in", "lives_with", "works_at"))
 _LEAD = re.compile(
     r"(?P<lead>(?:When|After|Before|During|As|While|Since|Growing up|For|Over|At|In|On|By|"
     r"Around) [^,.;]{3,60}), (?=(?:I|we|my)\b)",
@@ -52,14 +56,6 @@ _DANGLING = re.compile(
 )
 
 
-class Voice(NamedTuple):
-    """Who speaks in an event: the name in statements, whether to an assistant, and how far it is to be trusted."""
-
-    name: str
-    chat: bool
-    trust: str = "user"
-
-
 def extract(event: Event, catalog: Catalog, speakers: Collection[str] = ()) -> tuple[Proposition, ...]:
     """The propositions in one event; `speakers` names the people whose every turn is read in full. What stands beside
     orders to a machine is trusted as little as they are."""
@@ -70,22 +66,13 @@ def _extract(event: Event, catalog: Catalog, speakers: Collection[str]) -> tuple
     if event.recalled or event.role == "system" or not event.text.strip():
         return ()
     if event.role == "tool" or event.kind in ("tool_call", "tool_result"):
-        return tuple(tool_reports(event)) if event.kind != "tool_call" else ()
-    voice = _voice(event, speakers)
+        return tuple(told_to(one, speakers) for one in tool_reports(event)) if event.kind != "tool_call" else ()
+    voice = voice_of(event, speakers)
     if voice is None:
-        return tuple(assistant_says(event))
-    found = (proposition for sentence in sentences(event.text) for proposition in _in_sentence(sentence, event, voice))
+        return tuple(told_to(one, speakers) for one in assistant_says(event))
+    own = own_sentences(event.text)
+    found = (proposition for sentence in own for proposition in _in_sentence(sentence, event, voice))
     return tuple(_mapped(proposition, catalog) for proposition in _distinct(found))
-
-
-def _voice(event: Event, speakers: Collection[str]) -> Voice | None:
-    """Who speaks; None for an assistant."""
-    speaker = (event.speaker or "").strip()
-    person = speaker and speaker.lower() not in _ASSISTANTS | {"user", "human", "me"}
-    if event.role == "assistant" and not (person and speaker in speakers):
-        return None
-    among_people = len([name for name in speakers if name.lower() not in _ASSISTANTS]) > 1
-    return Voice(speaker if person else THE_USER, chat=not (person and among_people))
 
 
 def _distinct(found: Iterator[Proposition]) -> Iterator[Proposition]:
@@ -103,8 +90,10 @@ def _mapped(proposition: Proposition, catalog: Catalog) -> Proposition:
 
 
 def _in_sentence(sentence: Piece, event: Event, voice: Voice) -> Iterator[Proposition]:
-    kept = asked_to_keep(sentence, event, voice.name, voice.chat)
-    if kept:
+    kept, forgotten = asked_to_keep(sentence, event, voice.name, voice.chat), asked_to_forget(sentence)
+    if forgotten:
+        yield from (taken_back(one) for one in _in_clauses(forgotten, event, voice))
+    elif kept:
         rest, proposition = kept
         inner = list(_in_clauses(rest, event, voice)) if rest else []
         yield from (told._replace(confidence=0.95, importance=max(told.importance, 0.8)) for told in inner)
@@ -118,20 +107,30 @@ def _in_sentence(sentence: Piece, event: Event, voice: Voice) -> Iterator[Propos
 
 
 def _in_clauses(sentence: Piece, event: Event, voice: Voice) -> Iterator[Proposition]:
-    parts = list(clauses(sentence)) if len(sentence.text) <= 20 * LONGEST_SENTENCE else []
+    parts = list(whole(tuple(clauses(sentence)), sentence)) if len(sentence.text) <= 20 * LONGEST_SENTENCE else []
     asks = noise.is_question(sentence.text)
     for number, part in enumerate(parts):
         if asks and number == len(parts) - 1:
             continue
         piece = _begun(noise.bare(Piece(part.text.replace("’", "'"), part.start, part.end)), part)
         if 6 <= len(piece.text) <= LONGEST_SENTENCE and not noise.is_noise(piece.text):
-            yield from read_apart(piece, lambda part: _in_clause(part, event, voice))
+            yield from (marked(one, event) for one in read_apart(piece, lambda part: _in_parts(part, event, voice)))
 
 
 def _begun(piece: Piece, part: Piece) -> Piece:
     """A clause that "Sorry, " or the like stood before, begun as a sentence is."""
     cut = piece.start > part.start and piece.text.startswith("the ")
     return Piece(f"T{piece.text[1:]}", piece.start, piece.end) if cut else piece
+
+
+def _in_parts(piece: Piece, event: Event, voice: Voice) -> Sequence[Proposition]:
+    """What a clause says; where it tells of a home or an employer, those whom it names on the way as well."""
+    each = [list(_in_clause(part, event, voice)) for part in parted(piece)]
+    whole_too = len(each) > 1 and not all(each)
+    told = list(_in_clause(piece, event, voice)) if whole_too else [one for part in each for one in part]
+    if any(one.predicate in _WITH_COMPANY for one in told):
+        told += [_kinship(one.relation, Piece("", one.start, one.end), event, voice) for one in people_named(piece)]
+    return told
 
 
 def _in_clause(piece: Piece, event: Event, voice: Voice) -> Sequence[Proposition]:
@@ -191,6 +190,9 @@ def _propose(
     event: Event,
     voice: Voice,
 ) -> Iterator[Proposition]:
+    if shape.predicate in ("lives_in", "lives_with") and reading.person == grammar.WE:
+        # Who says "we moved" moved; that they are a team or a family would be a guess.
+        reading = reading._replace(person=grammar.SELF)
     label = label_of(found for found in dates if found.label not in reading.rest)
     context = piece.text + " " + event.text[:400]
     words = statement(reading, voice.name, settled(reading.rest), piece.text, label, lead)
@@ -198,7 +200,7 @@ def _propose(
         return
     subject = subject_of(reading, voice.name, piece.text)
     relation = relation_of(owner(reading) if shape.predicate in OWN_ATTRIBUTES else reading, voice.name)
-    day = beginning(dates, shape.category, said_day(event))
+    day = beginning(dates, shape.category, said_day(event), holds_already(reading))
     main = Proposition(
         statement=words,
         event_id=event.id,
@@ -236,7 +238,7 @@ def _kinship(relation: Relation, piece: Piece, event: Event, voice: Voice) -> Pr
         subject=subject_name(voice.name),
         predicate=relation.predicate,
         object=relation.name,
-        relation_phrase=f"has a {relation.noun}",
+        relation_phrase=f"{HAS_A}{relation.noun}",
         category="relationship",
         confidence=0.85,
         importance=0.75,

@@ -26,6 +26,11 @@ _GENERAL = frozenset(
 )
 
 
+_NEVER = re.compile(
+    r"\bnever (?P<what>.+?)"
+    r"(?: (?:or|before|yet|so far|in (?:the|this|my|our|their) (?:project|app|code|codebase|life|career))\b|[.,]?$)"
+)
+_ANY = frozenset(("any", "ever", "single", "yet", "actually", "even"))
 _SAID_ASIDE = 3  # words
 _ENOUGH = 4  # words in common
 _MOST = 0.75  # of the shorter statement
@@ -62,6 +67,18 @@ def contained(new: str, old: str, subject: str) -> bool:
     if ours & _TURNING != theirs & _TURNING:
         return False
     return len(ours - about) >= 2 and ours - about <= theirs
+
+
+def denied(never: str, did: str, subject: str) -> bool:
+    """Whether the one statement says that what the other one tells of never happened."""
+    deed = _NEVER.search(never)
+    if deed is None or _NEVER.search(did):
+        return False
+    theirs = _stems(did)
+    # Who uses something has it made a part of the work.
+    theirs = theirs | {"make"} if "use" in theirs else theirs
+    ours = _stems(deed["what"]) - _stems(subject) - _ANY
+    return len(ours) >= 2 and ours <= theirs and not theirs & _TURNING
 
 
 def alike(new: str, old: str, subject: str) -> bool:

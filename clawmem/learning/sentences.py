@@ -29,6 +29,7 @@ _CLAUSE = re.compile(
     r"they|they['’]re"
     r"|you|you['’]re|can|could|would|which|what|how|so|but|right|thanks|maybe|hopefully|is|are|do|"
     r"does|any)\s)"
+    r"|,\s+(?=(?:my|our) (?:new|current) [\w -]{2,30} (?:is|are)\s)"
     r"|,\s+(?=(?:got|went|started|bought|took|finished|recently|just|been)\s)"
     r"|,\s+(?=(?:making|giving|helping|showing|reminding|feeling|letting|bringing|leaving)\s)"
     r"|,?\s+(?:and|but|so)\s+(?=(?:loved|hated|feel|felt|feeling|am|was so|can't wait|cannot wait|hope|think|"

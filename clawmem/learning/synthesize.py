@@ -47,7 +47,7 @@ def synthesize(
 ) -> Synthesized:
     """Write the generated part of the notes of some days: those named, else those touched after the commit `since`,
     else all. What people wrote there is never repeated and never touched."""
-    with writing(vault, caller, "synthesize") as work:
+    with writing(vault, caller, "synthesize", dry_run=dry_run) as work:
         wanted = set(days) if days is not None else _touched(work, since)
         by_day = _by_day(work.index, wanted)
         writes: dict[str, bytes | None] = {}

@@ -29,7 +29,7 @@ class Proposed(NamedTuple):
 
 def propose_tacit(vault: Vault, caller: Caller, dry_run: bool = False) -> Proposed:
     """File a proposal for each pattern that none was filed for before."""
-    with writing(vault, caller, "tacit") as work:
+    with writing(vault, caller, "tacit", dry_run=dry_run) as work:
         facts = [one.fact for one in holding(work.index, '"agent": ')]
         found = patterns(facts, vault.settings.whole("tacit.repeats"))
         fresh = _proposals(work, found) if found else []

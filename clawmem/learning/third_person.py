@@ -136,6 +136,7 @@ def statement(reading: Reading, name: str, rest: str, context: str, label: str =
     )
     words = f"{subject} {verb} {tail}".strip().rstrip(" .,;:!-")
     if lead:
+        words = re.sub(r"^The\b", "the", words)
         words = f"{lead[0].upper()}{about(lead[1:])}, {words}"
     words = re.sub(r"\s+", " ", words)
     words = words[0].upper() + words[1:]

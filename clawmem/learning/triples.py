@@ -8,21 +8,27 @@ from datetime import date
 from clawmem.learning import grammar
 from clawmem.learning.dating import settled, without_any_date
 from clawmem.learning.hints import Relation
+from clawmem.learning.shapes.belongings import SUPERIOR
 from clawmem.learning.shapes.shape import DATELESS, OWN_ATTRIBUTES, Shape
 from clawmem.learning.third_person import about, first_verb
 
 THE_USER = "The user"
+# Of these there is one at a time, and a new one is the same slot with another value: "the new deadline".
+_SLOTS = frozenset(("deadline", "budget", "limit", "scheduled_for", "set_to", "ends"))
+_NEW = re.compile(r"^(?P<whose>(?:the|.{1,60}'s) )(?:(?:new|current|updated|revised|latest) )+", re.IGNORECASE)
 
 
 def triple_subject(reading: grammar.Reading, shape: Shape, relation: Relation | None, subject: str, name: str) -> str:
     """Whom the triple is about: the speaker also where they say "we" or name an attribute of their own."""
     if relation and relation.name:
         return relation.name
+    subject = _NEW.sub(r"\g<whose>", subject) if shape.predicate in _SLOTS or SUPERIOR.search(subject) else subject
     if reading.person == grammar.WE:
         return subject_name(name)
-    if reading.person == grammar.MINE and shape.predicate in OWN_ATTRIBUTES and not relation:
+    own = shape.predicate in OWN_ATTRIBUTES and not SUPERIOR.search(subject)
+    if reading.person == grammar.MINE and own and not relation:
         return subject_name(name if _is_own(reading.subject, shape.predicate) else subject)
-    if shape.predicate in OWN_ATTRIBUTES:
+    if own:
         return subject_name(re.sub(r"'s (?!.*'s )[a-z -]+$", "", subject) if "'s " in reading.subject else subject)
     return subject_name(subject)
 

@@ -85,7 +85,7 @@ def _says_so(proposition: Proposition, against: Sequence[Fact]) -> bool:
     """Whether the text itself tells of a change: a correction must win, however sure the old fact is."""
     named = any(fact.id in proposition.source_text for fact in against)
     later = proposition.valid_from is not None and all(_began(fact) < proposition.valid_from for fact in against)
-    return named or later or bool(proposition.former)
+    return named or later or proposition.corrects or bool(proposition.former)
 
 
 def _began(fact: Fact) -> str:

@@ -20,6 +20,8 @@ RELATIONS = {
     "bunny turtle "
     "turtles horse horses snake lizard goldfish",
 }  # fmt: skip
+# How the relation of a fact begins that tells who somebody is to the speaker: "has a son".
+HAS_A = "has a "
 RELATION_OF = {noun: predicate for predicate, nouns in RELATIONS.items() for noun in nouns.split()}
 CLOSE = frozenset(("spouse", "partner", "child", "parent", "sibling", "relative", "friend", "colleague", "pet"))
 
@@ -158,6 +160,12 @@ POINTING = re.compile(
     r"(?! (?:of|for|in|called|named|where|that|at)\b)|somewhere|someplace|someone|somebody|here's|here is|"
     r"such a|same|other)\b|:$",
     re.IGNORECASE,
+)
+# Bare, these are what is on the table in a talk, and nobody knows later which one was meant.
+ON_THE_TABLE = re.compile(
+    r"the (?:image|images|palette|results?|output|outputs|items?|list|table|text|code|function|data|values?|rows?|"
+    r"columns?|lines?|errors?|bug|issue|problem|message|variable|snippet|example|loop|array|string|method)"
+    r"(?=$| (?:to|from|in|into|with|as|by|so)\b)"
 )
 SECOND_PERSON = re.compile(
     r"\b(?:you|your|yours|you're|you've|you'll|you'd|yourself|ya|u|ur|y'all|let's|lets)\b", re.IGNORECASE

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from clawmem.errors import HistoryRewritten, Refused
 from clawmem.memory.merge_words import SHOWN
-from clawmem.vault.merges import News, apart
+from clawmem.vault.merges import Apart, News, apart
 from clawmem.vault.remote import tracking_ref
 from clawmem.vault.vault import Vault
 from clawmem.vault.versions import common_ancestors
@@ -38,18 +38,19 @@ def relation(vault: Vault, head: str, tip: str, place: Place) -> Relation:
     """
     if head == tip:
         return Relation()
-    own, received, news, parting = apart(vault, head, tip, SHOWN)
+    between = apart(vault, head, tip, SHOWN)
+    own, received = between.own, between.received
     if not received:
         return Relation(own, 0)
-    common = _common(vault, head, tip, parting) if own else (head,)
+    common = _common(vault, head, tip, between.parting) if own else (head,)
     if not place.rewritten:
-        _refuse_rewritten(vault, head, tip, place, news.redacted or not common)
+        _refuse_rewritten(vault, head, tip, place, between)
     if not common and not place.unrelated:
         raise Refused(
             f"This vault and {place.remote}/{place.branch} have no history in common: they were begun separately.",
             _UNRELATED if not (vault.git_dir / "shallow").exists() else _SHALLOW,
         )
-    return Relation(own, received, news, common)
+    return Relation(own, received, between.news, common)
 
 
 def _common(vault: Vault, head: str, tip: str, parting: tuple[str, ...]) -> tuple[str, ...]:
@@ -57,17 +58,15 @@ def _common(vault: Vault, head: str, tip: str, parting: tuple[str, ...]) -> tupl
     return parting if len(parting) < 2 else tuple(common_ancestors(vault, head, tip))
 
 
-def _refuse_rewritten(vault: Vault, head: str, tip: str, place: Place, there: bool) -> None:
-    """Where something was redacted here, or `there`, the other side must not bring it back."""
-    from clawmem.model.redaction import RECORD  # not needed where nothing came in
-    from clawmem.vault.rewritten import forget_fetched, is_other_form
+def _refuse_rewritten(vault: Vault, head: str, tip: str, place: Place, between: Apart) -> None:
+    """Where something was redacted here or there, the other side must not bring it back."""
+    from clawmem.vault.rewritten import HERE, forget_fetched, redacted_side  # not needed where nothing came in
 
-    here = vault.read(RECORD) is not None
-    if not (here or there) or not is_other_form(vault, head, tip):
-        return
-    if here:
+    side = redacted_side(vault, head, tip, between)
+    if side == HERE:
         forget_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
-    raise _rewritten(place.remote, here)
+    if side is not None:
+        raise _rewritten(place.remote, side == HERE)
 
 
 def _rewritten(remote: str, here: bool) -> HistoryRewritten:

@@ -19,10 +19,9 @@ from clawmem.model.fact import RETRACTED, SUPERSEDED, Fact, Link
 from clawmem.model.ids import new_fact_id
 from clawmem.model.proposal import MERGE, SUPERSEDE
 from clawmem.model.quarantine import unapproved
-from clawmem.model.succession import object_said
+from clawmem.model.succession import closed, object_said, waits, yielding
 from clawmem.model.text import check_statement, normal
 from clawmem.model.trust import rank
-from clawmem.model.validity import ended_at
 from clawmem.vault.vault import Vault
 
 
@@ -54,13 +53,22 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
         since = safe.fact.valid_from or stamp(caller.now)
         known = next((one for one in facts if one.stands and normal(one.fact) == normal(safe.fact.fact)), None)
         new = known or _inherited(fresh, old)._replace(valid_from=since)
-        new = _linked(new, Link("supersedes", old.id, reason, stamp(caller.now)))
-        gone = _closed(old, new.id, since)
+        if new.valid_from == since and waits(old, new, since, stamp(caller.now)):
+            gone = yielding(old, new.id, since, reason)
+        else:
+            new = _linked(new, Link("supersedes", old.id, reason, stamp(caller.now)))
+            gone = closed(old, new.id, since)
         facts = with_fact(facts, gone)
         facts = with_fact(facts, new) if known else [*facts, new]
-        words = f"{new.fact} (was: {old.fact})"
+        words = f"{new.fact} ({'was' if gone.superseded_by else 'until then'}: {old.fact})"
         change = fact_change(
-            caller, "supersede", entity, words, items_write(entity, facts), [new, gone], supersedes=[old.id]
+            caller,
+            "supersede",
+            entity,
+            words,
+            items_write(entity, facts),
+            [new, gone],
+            supersedes=[old.id] if gone.superseded_by else [],
         )
         commits = work.commit([change])
         return Revised((Placed(new, entity), Placed(gone, entity)), ("updated", "updated"), commits[-1], work.notices)
@@ -107,9 +115,9 @@ def merge(vault: Vault, references: Sequence[str], draft: Draft, caller: Caller,
         shelves[entity] = work.facts(entity)
         gone = []
         for source in sources:
-            closed = source.fact._replace(status=SUPERSEDED, superseded_by=new.id)
-            shelves[source.entity] = with_fact(shelves[source.entity] or work.facts(source.entity), closed)
-            gone.append(Placed(closed, source.entity))
+            joined = source.fact._replace(status=SUPERSEDED, superseded_by=new.id)
+            shelves[source.entity] = with_fact(shelves[source.entity] or work.facts(source.entity), joined)
+            gone.append(Placed(joined, source.entity))
         shelves[entity] = [*shelves[entity], new]
         writes: dict[str, bytes | None] = {}
         for name, facts in shelves.items():
@@ -190,10 +198,6 @@ def _inherited(new: Fact, old: Fact) -> Fact:
 
 def _linked(fact: Fact, added: Link) -> Fact:
     return fact._replace(links=(*fact.links, added))
-
-
-def _closed(old: Fact, successor: str, since: str) -> Fact:
-    return old._replace(status=SUPERSEDED, superseded_by=successor, valid_to=ended_at(old, since))
 
 
 def _earliest(sources: Sequence[Placed]) -> str | None:

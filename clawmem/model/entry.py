@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 ACCESS = "access"
 UNDO = "undo"
+REDACT = "redact"
 UNDOES = "Undoes"
 _TRAILER = re.compile(r"([A-Za-z][A-Za-z0-9-]*): (.*)")
 _SPECIAL = re.compile(r"[.\[\]*^$\\]")

@@ -25,7 +25,8 @@ class Proposition(NamedTuple):
 
     `ended` marks news that the triple stopped being true ("no longer"); `former` is the value that the text
     itself says was replaced ("from X to Y"), `scope` the thing in which it says that something was replaced;
-    `valid_from` is an ISO day; confidence and importance lie in 0..1.
+    `corrects` marks news that begins with "No," or the like; `valid_from` is an ISO day; confidence and importance
+    lie in 0..1.
     """
 
     statement: str
@@ -46,3 +47,4 @@ class Proposition(NamedTuple):
     former: str | None = None
     said_at: str | None = None
     scope: str | None = None
+    corrects: bool = False

@@ -180,7 +180,7 @@ def test_long_work_says_how_far_it_is_on_a_terminal_alone(
     shown = at_a_terminal(["ingest", str(chat)], vault_root, environment)
     assert "\r\x1b[K200 messages read\r\x1b[K400 messages read\r\x1b[K500 events added" in shown
     shown = at_a_terminal(["heartbeat"], vault_root, environment)
-    assert "\r\x1b[Kheartbeat: learn\r\x1b[Kheartbeat: fold" in shown
+    assert "\r\x1b[Kheartbeat: learn\r\x1b[Kheartbeat: settle\r\x1b[Kheartbeat: fold" in shown
     dumb = at_a_terminal(["reindex"], vault_root, {**environment, "TERM": "dumb"})
     assert "\x1b" not in at_a_terminal(["reindex", "--quiet"], vault_root, environment) + dumb
     assert "\x1b" not in clawmem("reindex").err

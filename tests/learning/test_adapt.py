@@ -54,7 +54,7 @@ def test_the_gate_asks_for_more_confidence_once_much_was_withdrawn(vault: Vault,
     outcomes = Outcomes(retracted=200)
     (vault.root / PATH).write_text(json.dumps({"outcomes": outcomes._asdict()}))
     assert adaptation(vault.read, vault.settings).gate_confidence == 0.77
-    (after,) = learn(vault, caller, dry_run=True).candidates
+    (after,) = learn(vault, caller).candidates
     assert (after.outcome, after.reason) == ("refused", "Its confidence 0.75 is below 0.77.")
 
 

@@ -86,6 +86,19 @@ def test_what_does_not_stand_is_dropped_and_counted(change: Mapping[str, Any], r
     assert found.dropped == {reason: 1}
 
 
+def test_what_the_speaker_quotes_is_no_fact_about_the_speaker() -> None:
+    said = event("Translate this into French: I live in Madrid.", speaker="Ana")
+    claimed = fact(
+        "e1", "I live in Madrid", "Ana lives in Madrid.", subject="Ana", predicate="lives in", object="Madrid"
+    )
+    assert read(claimed, of=said).dropped == {"somebody else's words": 1}
+    told = event("Clara told me: I live in Madrid.", speaker="Ana")
+    assert read(claimed, of=told).dropped == {"somebody else's words": 1}
+    of_clara = {**claimed, "statement": "Clara lives in Madrid.", "subject": "Clara"}
+    assert only(of_clara, of=told).subject == "Clara"
+    assert only(claimed, of=event("By the way: I live in Madrid.", speaker="Ana")).subject == "Ana"
+
+
 def test_the_same_statement_twice_counts_once() -> None:
     found = read(GHENT, GHENT)
     assert len(found.by_piece[0]) == 1

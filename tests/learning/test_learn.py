@@ -321,6 +321,22 @@ def test_a_learned_fact_passes_the_check_of_every_fact(vault: Vault, caller: Cal
     assert facts_of(vault) == {}
 
 
+def test_a_correction_says_anew_who_somebody_is(vault: Vault, say: Say) -> None:
+    say("My son is Max.", "I was born in Oslo.", "I'm allergic to nuts.", "My daughter is Ida.")
+    say("No, my son is Marc.", "Sorry, that's wrong! I was born in Bergen.", "Actually, I'm allergic to cats.")
+    say("No, my daughter Isa is a doctor.", "My son is Ben.")
+    known = facts_of(vault)
+    gone = {
+        one.fact: known[each].fact for one in known.values() for each in known if known[each].id == one.superseded_by
+    }
+    assert gone == {
+        "Max is Dana's son.": "Marc is Dana's son.",
+        "Dana was born in Oslo.": "Dana was born in Bergen.",
+    }
+    assert known["Max is Dana's son."].valid_from == known["Max is Dana's son."].valid_to
+    assert known["Marc is Dana's son."].valid_from is None
+
+
 def test_a_correction_of_a_value_wins_or_waits_or_is_named(vault: Vault, caller: Caller, say: Say) -> None:
     assert ends(say("Sorry, I meant Bergen, not Oslo.")) == [("refused", "reconcile")]
     say("I live in Oslo.")

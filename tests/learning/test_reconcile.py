@@ -122,3 +122,76 @@ def test_a_preference_turned_round_replaces_the_one_before() -> None:
     other = fact("0000000c", "Dana", "prefers", "mice to dogs")
     decision = reconcile(news("Dana", "prefers", "cats to dogs", former="dogs"), [before, other], CATALOG)
     assert (decision.outcome, decision.targets) == (UPDATE, (before.id,))
+
+
+SON = fact("0000000d", "Dana", "child", "Max")._replace(relation_phrase="has a son")
+DAUGHTER = fact("0000000e", "Dana", "child", "Ida")._replace(relation_phrase="has a daughter")
+MARC = news("Dana", "child", "Marc", relation_phrase="has a son", corrects=True)
+
+
+def test_a_correction_replaces_the_one_value_that_can_have_been_wrong() -> None:
+    decision = reconcile(MARC, (SON, DAUGHTER), CATALOG)
+    assert (decision.outcome, decision.targets, decision.never) == (UPDATE, (SON.id,), True)
+    decision = reconcile(news("Dana", "born_in", "Bergen", corrects=True), ALL, CATALOG)
+    assert (decision.outcome, decision.targets, decision.never) == (UPDATE, (BORN.id,), True)
+
+
+@pytest.mark.parametrize(
+    ("proposition", "known"),
+    [
+        (MARC._replace(corrects=False), (SON, DAUGHTER)),
+        (MARC, (SON, SON._replace(id="fact_0000000f", object="Ben"))),
+        (MARC, (DAUGHTER,)),
+        (MARC, (SON._replace(subject="Lee"),)),
+        (MARC._replace(relation_phrase="has"), (SON._replace(relation_phrase="has"),)),
+        (news("Dana", "allergic_to", "cats", corrects=True), ALL),
+    ],
+)
+def test_a_correction_of_many_values_replaces_none(proposition: Proposition, known: tuple[Fact, ...]) -> None:
+    decision = reconcile(proposition, known, CATALOG)
+    assert (decision.outcome, decision.targets, decision.contradicts) == (ADD, (), ())
+
+
+def told(words: str, predicate: str | None = None, value: str | None = None) -> Proposition:
+    return Proposition(words, "ev_1", (0, 1), "x", subject="Dana", predicate=predicate, object=value)
+
+
+def known(words: str, predicate: str | None = None, value: str | None = None) -> Fact:
+    return fact("00000009", "Dana", predicate or "", value or "")._replace(
+        fact=words, predicate=predicate, object=value
+    )
+
+
+def test_what_had_never_happened_has_happened_by_now() -> None:
+    never, did = "Dana has never fixed any bugs.", "Dana has fixed the bug by adding null checks."
+    assert reconcile(told(did), [known(never)], CATALOG)[:2] == (UPDATE, ("fact_00000009",))
+    against = reconcile(told(never), [known(did)], CATALOG)
+    assert (against.outcome, against.targets, against.contradicts) == (ADD, (), ("fact_00000009",))
+
+
+@pytest.mark.parametrize(
+    ("predicate", "old", "new", "outcome"),
+    [
+        (
+            "decided",
+            "on version 1.0 with migrations planned using Flask-Migrate 3.1.0",
+            "on SQLite schema version 1.0 with migrations planned using Flask-Migrate 3.1.0",
+            MERGE,
+        ),
+        ("prefers", "simple, minimal tools", "simple, minimal tools to keep the app small", MERGE),
+        ("prefers", "simple, minimal tools to keep the app small", "simple, minimal tools", NOOP),
+        ("decided", "on two servers", "on three servers in Oslo", ADD),
+        ("likes", "tea", "green tea", ADD),
+    ],
+)
+def test_the_richer_telling_takes_in_the_poorer(predicate: str, old: str, new: str, outcome: str) -> None:
+    decision = reconcile(
+        told(f"Dana {predicate} {new}.", predicate, new), [known(f"Dana {predicate} {old}.", predicate, old)], CATALOG
+    )
+    assert decision.outcome == outcome
+
+
+def test_a_car_that_was_sold_is_driven_no_more() -> None:
+    tesla, van = known("Dana drives a Tesla.", "drives", "a Tesla"), known("Dana drives a van.", "drives", "a van")
+    sold = told("Dana sold the Tesla.", "owns", "Tesla")._replace(ended=True)
+    assert reconcile(sold, [tesla, van._replace(id="fact_0000000a")], CATALOG).targets == (tesla.id,)

@@ -37,7 +37,7 @@ AMONG_PEOPLE = [
     ("I turned 40 last week!", ["Dana turned 40 (the week before 2024-05-15)."]),
     ("My birthday is on March 9.", ["Dana's birthday is on March 9."]),
     ("I live in Leeds.", ["Dana lives in Leeds."]),
-    ("I live in Leeds with my two brothers.", ["Dana lives in Leeds with their two brothers."]),
+    ("I live in Leeds with my two brothers.", ["Dana lives in Leeds.", "Dana lives with their two brothers."]),
     ("I'm originally from Sweden.", ["Dana is originally from Sweden."]),
     ("I grew up in Ohio.", ["Dana grew up in Ohio."]),
     ("I was born in Nairobi.", ["Dana was born in Nairobi."]),
@@ -283,8 +283,8 @@ def test_working_talk_yields_nothing(text: str) -> None:
 
 
 TRIPLES = [
-    ("I live in Leeds with my brother.", "Dana", "lives_in", "Leeds"),
-    ("I work at Corvid Labs as a tester.", "Dana", "works_at", "Corvid Labs"),
+    ("I live in Leeds because of my brother.", "Dana", "lives_in", "Leeds"),
+    ("I work at Corvid Labs since May as a tester.", "Dana", "works_at", "Corvid Labs"),
     ("I moved to Lisbon because of the sun.", "Dana", "lives_in", "Lisbon"),
     ("I'm allergic to shellfish.", "Dana", "allergic_to", "shellfish"),
     ("I was diagnosed with asthma in 2019.", "Dana", "health", "asthma"),
@@ -320,6 +320,17 @@ DAYS = [
     ("We decided to ship on Friday.", None),
     ("On Friday we decided to ship.", "2024-05-10"),
     ("I bought a kayak.", None),
+    # What is so now does not begin on the coming day of something that it names, unless it says so.
+    ("I'm working on a project with two-week sprints, and the first sprint ends on May 29.", None),
+    ("I'm working on Sprint 2 with a deadline of June 20.", None),
+    ("I'm getting ready for the scheduled peer review on May 20.", None),
+    ("I'm working on the report of March 3.", None),
+    ("I finished my review of 2019.", None),
+    ("I work at Corvid Labs from June 1.", "2024-06-01"),
+    ("From June 1 I live in Bergen.", "2024-06-01"),
+    ("I'm starting at Corvid Labs on June 1.", "2024-06-01"),
+    ("I'm getting married in June.", "2024-06-01"),
+    ("I moved to Bergen in the summer of 2019.", "2019-01-01"),
 ]
 
 
@@ -445,3 +456,48 @@ def test_a_value_and_the_one_it_is_not() -> None:
     assert (meant.category, meant.object, meant.former) == ("correction", "Bergen", "Oslo")
     (far,) = told("I live in Oslo, not far from the harbour.")
     assert far.former is None
+
+
+@pytest.mark.parametrize(
+    ("speakers", "statement", "title"),
+    [
+        (("Dana",), "The assistant promised to send Dana's slides to Dana on Friday (2024-05-17).", "Dana"),
+        ((), "The assistant promised to send the user's slides to the user on Friday (2024-05-17).", "User"),
+        (PEOPLE, "The assistant promised to send the user's slides to the user on Friday (2024-05-17).", "User"),
+        (("user",), "The assistant promised to send the user's slides to the user on Friday (2024-05-17).", "User"),
+    ],
+)
+def test_an_assistant_speaks_to_the_one_person_there(speakers: tuple[str, ...], statement: str, title: str) -> None:
+    event = Event("ev_1", SAID, "assistant", "I'll send your slides to you on Friday.")
+    (one,) = extract(event, CATALOG, speakers)
+    assert one.statement == statement
+    assert one.entity_hints == (Hint("person", title, "speaker"),)
+
+
+def test_we_who_moved_are_no_team() -> None:
+    assert statements("We moved to Bergen last month.", speaker=None) == ["The user moved to Bergen (April 2024)."]
+    assert statements("We live in Bergen.") == ["Dana lives in Bergen."]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("I want the image to be 150x150px and 45KB.", []),
+        ("I've decided to limit the results to 5 items.", []),
+        ("I want the logo to be green.", ["The user wants the logo to be green."]),
+        ("I decided to sell the house.", ["The user decided to sell the house."]),
+        (
+            "I've decided to limit autocomplete results to 5 to keep it clear.",
+            ["The user has decided to limit autocomplete results to 5 to keep it clear."],
+        ),
+    ],
+)
+def test_what_is_only_on_the_table_means_nothing_later(text: str, kept: list[str]) -> None:
+    assert statements(text, speaker=None) == kept
+
+
+def test_what_a_preference_is_for_is_no_value_that_it_replaces() -> None:
+    (purpose,) = told("I prefer simple tools to keep the app small.")
+    assert (purpose.former, purpose.valid_from) == (None, None)
+    (rather,) = told("I prefer tea to coffee.")
+    assert rather.former == "coffee"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.sameness import adds_nothing, alike, contained, enriched
+from clawmem.learning.sameness import adds_nothing, alike, contained, denied, enriched
 
 KNOWN = ["Django 5.1 and Celery", "Redis for the queue"]
 
@@ -53,3 +53,30 @@ def test_alike_needs_the_same_names_and_numbers() -> None:
     assert not alike("Ana is looking into night classes about garden design in Lyon.", old, "Ana")
     assert not alike("Ana is looking into 3 night classes about garden design.", old, "Ana")
     assert not alike("Ana is no longer looking into night classes about garden design.", old, "Ana")
+
+
+@pytest.mark.parametrize(
+    ("never", "did", "against"),
+    [
+        (
+            "Dana has never written any Flask routes or used HTTP.",
+            "Dana has implemented a homepage route in Flask.",
+            True,
+        ),
+        ("Dana has never fixed any bugs.", "Dana has fixed the bug by adding null checks.", True),
+        (
+            "Dana has never implemented any Bootstrap components before.",
+            "Dana is using Bootstrap for their modal component.",
+            True,
+        ),
+        ("Dana has never built a website in Rust.", "Dana built a website with Django (2025).", False),
+        ("Dana has never fixed any bugs in the parser.", "Dana has fixed the bug in the lexer.", False),
+        ("Dana has never broken a bone.", "Dana broke their arm.", False),
+        ("Dana has never fixed any bugs.", "Dana wants to fix the bug.", False),
+        ("Dana has never fixed any bugs.", "Dana has never fixed any bugs.", False),
+        ("Dana has never smoked.", "Dana has smoked salmon.", False),
+        ("Dana fixed a bug.", "Dana fixed the bug.", False),
+    ],
+)
+def test_what_never_happened_is_denied_by_what_did(never: str, did: str, against: bool) -> None:
+    assert denied(never, did, "Dana") is against

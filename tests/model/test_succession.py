@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.model.fact import SUPERSEDED, Fact, Link
-from clawmem.model.succession import correct, object_said, succeed
+from clawmem.model.succession import announced, correct, object_said, reopened, succeed
 from clawmem.model.trust import is_low, rank
 
 AT = "2026-11-21T09:30:00Z"
@@ -25,6 +25,36 @@ def test_the_old_fact_ends_where_the_new_one_begins() -> None:
 def test_a_day_of_its_own_wins_over_the_day_it_was_said() -> None:
     done = succeed(NEW._replace(valid_from="2025-05-01"), [OLD], "merges", "more detail", AT, "2026-11-03")
     assert (done.new.valid_from, done.closed[0].valid_to) == ("2025-05-01", "2025-05-01")
+
+
+def test_what_is_announced_lets_stand_what_holds_until_it_begins() -> None:
+    coming = NEW._replace(valid_from="2026-12-01")
+    over = OLD._replace(id="fact_00000003", valid_to="2025-01-01")
+    done = succeed(coming, [OLD, over], "supersedes", "she said so", AT, "2026-11-21")
+    waits, gone = done.closed
+    assert (waits.status, waits.superseded_by, waits.valid_to) == (OLD.status, None, "2026-12-01")
+    assert announced(waits) == (NEW.id, "she said so")
+    assert reopened(waits) == OLD
+    assert (gone.superseded_by, gone.valid_to) == (NEW.id, "2025-01-01")
+    assert [link.to for link in done.new.links] == [over.id]
+    # Something else follows that: each stands until the next begins.
+    then = NEW._replace(id="fact_00000004", object="Faro", valid_from="2027-01-01")
+    (next_,) = succeed(then, [waits, coming], "supersedes", "again", AT, "2026-11-21").closed
+    assert (next_.id, next_.valid_to, announced(next_)) == (coming.id, "2027-01-01", (then.id, "again"))
+    # It is put off: what holds goes on until then, and what never began held at no time.
+    later = then._replace(object="Porto")
+    done = succeed(later, [waits, coming._replace(object="Porto")], "supersedes", "put off", AT, "2026-11-21")
+    still, never = done.closed
+    assert (still.valid_to, announced(still)) == ("2027-01-01", (later.id, "put off"))
+    assert (never.superseded_by, never.valid_from, never.valid_to) == (later.id, "2026-12-01", "2026-12-01")
+    # Something else is so today.
+    (gone,) = succeed(NEW._replace(id="fact_00000005"), [waits], "supersedes", "now", AT, "2026-11-21").closed
+    assert (gone.valid_to, gone.metadata) == ("2026-11-21", None)
+
+
+def test_what_begins_today_supersedes_at_once() -> None:
+    (closed,) = succeed(NEW._replace(valid_from="2026-11-21"), [OLD], "supersedes", "today", AT, "2026-11-21").closed
+    assert (closed.superseded_by, closed.valid_to) == (NEW.id, "2026-11-21")
 
 
 @pytest.mark.parametrize("begun", ["2024-01-01", None])

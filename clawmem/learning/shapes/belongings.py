@@ -49,7 +49,7 @@ def owned(reading: g.Reading, setting: Setting) -> Shape | None:
         return Shape("relationship", "name", rest, 0.75, 0.9)
     if reading.lemma == "be" and is_somebody(reading.subject) and re.match(r"(?:called|named) [A-Z]", rest):
         return Shape("relationship", "name", rest.split(" ", 1)[1], 0.75, 0.9)
-    if reading.aspect == g.BE and not reading.past and not reading.negated and _SUPERIOR.fullmatch(owned):
+    if reading.aspect == g.BE and not reading.past and not reading.negated and SUPERIOR.fullmatch(owned):
         return Shape("relationship", "name", rest, 0.7, 0.85) if is_name(rest) else None
     of_other = _OTHERS.match(owned)
     if of_other and reading.aspect == g.BE and not reading.negated and not reading.past and rest:
@@ -57,6 +57,8 @@ def owned(reading: g.Reading, setting: Setting) -> Shape | None:
         return _attribute(attribute, rest, setting) if attribute and not VAGUE.match(rest) else None
     head = _HEAD.match(owned.lower())
     last = head[0].split()[-1] if head else ""
+    if APPOINTMENT.fullmatch(last) and (moved := _moved(reading)):
+        return moved
     if last in _THINGS or reading.rest.startswith("due "):
         return thing(reading, setting)
     if reading.aspect == g.BE and not reading.past and not reading.negated and setting.dated and _ON_DAY.match(rest):
@@ -64,9 +66,16 @@ def owned(reading: g.Reading, setting: Setting) -> Shape | None:
     return None
 
 
+def _moved(reading: g.Reading) -> Shape | None:
+    """The new day of an appointment that was put off or brought forward."""
+    found = _MOVED.match(reading.rest) if reading.past and reading.lemma == "be" and not reading.negated else None
+    value = reading.rest[found.end() :].rstrip(" .!,") if found else ""
+    return Shape("event", "scheduled_for", value, 0.6, 0.8) if value else None
+
+
 _DUE = re.compile(r"due (?:(?:on|by|at|in) )?(?P<when>(?:the )?(?:[A-Z]|\d).*)")
 # Of these one has one at a time.
-_SUPERIOR = re.compile(r"(?:(?:new|current|direct|line) )*(?:boss|manager|supervisor|landlord|landlady)")
+SUPERIOR = re.compile(r"(?:(?:new|current|direct|line) )*(?:boss|manager|supervisor|landlord|landlady)$")
 _HEAD = re.compile(r"[\w' -]+?(?= (?:for|of|to|with|on|in|at) |$)")
 _ON_DAY = re.compile(r"(?:on |at |in |scheduled (?:for|on) |set for |due )?\S*\d|(?:on|next|this) ")
 _OTHERS = re.compile(r"(?P<who>(?:[\w-]+ ){0,2}(?P<noun>[a-zé]+)(?:,? [A-Z]\w+)?)'s (?P<what>[a-z -]+)$")
@@ -122,6 +131,9 @@ def thing(reading: g.Reading, setting: Setting) -> Shape | None:
         due = _DUE.fullmatch(rest)
         if due:
             return Shape("fact", "deadline", due["when"], 0.7, 0.8)
+    last = re.split(r" (?:for|of|in|with|on|at) ", " ".join(words))[0].split()[-1:]
+    if not head and last and APPOINTMENT.fullmatch(last[0]) and (moved_to := _moved(reading)):
+        return moved_to
     if not head or not rest or VAGUE.match(rest) or reading.negated or len(words) > 7:
         return None
     if (

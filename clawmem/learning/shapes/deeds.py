@@ -12,6 +12,7 @@ from clawmem.learning.shapes.shape import Setting, Shape
 from clawmem.learning.shapes.states import has
 from clawmem.learning.words import (
     BORING,
+    ON_THE_TABLE,
     VAGUE,
 )
 
@@ -256,6 +257,9 @@ def _decided(rest: str) -> Shape | None:
     if re.match(r"(?:to|on|not to|that) (?:it|that|this|go for it|try|the following|take)\b", rest) or not _TOLD.match(
         rest
     ):
+        return None
+    what = re.match(r"to \w+ (?P<what>the .+)", rest)
+    if what and ON_THE_TABLE.match(what["what"]):
         return None
     return Shape("decision", "decided", rest.removeprefix("to "), 0.7, 0.8)
 

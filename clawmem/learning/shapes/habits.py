@@ -14,6 +14,7 @@ from clawmem.learning.words import (
     BORING,
     FREQUENCY,
     HABITUAL,
+    ON_THE_TABLE,
     VAGUE,
 )
 
@@ -60,7 +61,11 @@ def does(reading: g.Reading, setting: Setting) -> Shape | None:
     return _habit(reading, rest, setting)
 
 
-_RATHER = re.compile(r" (?:to|over|rather than|instead of|than) ")
+# "simple tools to keep the app small" says what for, "tea to coffee" what is liked less.
+_RATHER = re.compile(
+    r" (?:to(?! (?:be|do|have|get|make|keep|ensure|avoid|maintain|reduce|improve|save|help)\b)"
+    r"(?! [a-z]+ (?:the|an?|my|our|their|its|full)\b)|over|rather than|instead of|than) "
+)
 
 
 def likes(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
@@ -99,7 +104,7 @@ def _aims(reading: g.Reading, rest: str, setting: Setting) -> Shape | None:
 
 def _requires(rest: str) -> Shape | None:
     wanted = _WANT_CHAT.match(rest)
-    if not wanted or re.search(r"\b(?:help|code|example)\b", wanted["what"]):
+    if not wanted or ON_THE_TABLE.match(wanted["what"]) or re.search(r"\b(?:help|code|example)\b", wanted["what"]):
         return None
     return Shape("requirement", "requires", f"{wanted['what']} to {wanted['do']}", 0.6, 0.75)
 
