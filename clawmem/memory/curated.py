@@ -30,7 +30,7 @@ class Curated(NamedTuple):
 
 def refresh_memory(vault: Vault, caller: Caller, dry_run: bool = False) -> Curated:
     """Rewrite the generated part of MEMORY.md where the facts say something else now; the rest is never touched."""
-    with writing(vault, caller, "memory") as work:
+    with writing(vault, caller, "memory", dry_run=dry_run) as work:
         page = work.text(PATH)
         refuse_conflict_markers(page, PATH)
         known = [one.fact for one in weighty(work.index, CATEGORIES, ALWAYS_HOT, MARK)]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from clawmem.memory.history import cut_off, facts_at
 from clawmem.model.caller import Caller
 from clawmem.model.comparison import Difference, differences, moves
 from clawmem.model.daily import day_and_agent
-from clawmem.model.dates import stamp
+from clawmem.model.dates import moment_of, stamp
 from clawmem.model.entity import ITEMS, name_of_path
 from clawmem.model.entry import Entry
 from clawmem.model.fact import Fact
@@ -52,22 +52,28 @@ class Compared(NamedTuple):
 def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str | None = None) -> Compared:
     """Compare two points in time, each a commit or a date, which stands for the last commit at or before it.
 
-    A bare day means its last instant. `older` defaults to one day ago, or to the commit before the newer one
-    where the vault is younger than that; `newer` to HEAD.
+    A bare day means its last instant. `newer` defaults to HEAD; `older` to one day before the newer one, in a younger
+    vault to its first commit, and where that day brought nothing to the commit before.
     """
     with open_history(vault) as history:
         last = history.at(newer, caller.now) if newer else history.named("HEAD")
         if last is None:
             raise nothing_yet(vault, newer or "")
-        first = history.at(older, caller.now) if older else _a_day_before(history, last, caller)
+        moment = moment_of(last.time) if newer else caller.now
+        first = history.at(older, caller.now) if older else _a_day_before(history, last, moment)
         return _compared(vault, first, last)
 
 
-def _a_day_before(history: History, last: Entry, caller: Caller) -> Entry | None:
-    name = history.last_at(stamp(caller.now - timedelta(days=1)))
-    if name is not None and name != last.commit:
+def _a_day_before(history: History, last: Entry, moment: datetime) -> Entry | None:
+    name = history.last_at(stamp(moment - timedelta(days=1))) or _beginning(history.vault, last)
+    if name != last.commit:
         return history.entry(name)
     return history.entry(last.parents[0]) if last.parents else None
+
+
+def _beginning(vault: Vault, last: Entry) -> str:
+    """The first commit of the main line."""
+    return vault.git.run("rev-list", "--max-parents=0", "--first-parent", last.commit, "--").decode().strip()
 
 
 def _compared(vault: Vault, first: Entry | None, last: Entry) -> Compared:
@@ -93,7 +99,7 @@ def _same(first: Entry | None, last: Entry) -> list[str]:
 def _changed(vault: Vault, start: str | None, end: str) -> list[str]:
     if start is None:
         return vault.files_at(end)
-    return vault.changed_between(start, end) or []
+    return vault.changes_between(start, end)
 
 
 def _by_id(files: Mapping[str, Iterable[Fact]], comparable: Iterable[str]) -> dict[str, tuple[Fact, str]]:

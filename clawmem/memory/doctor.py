@@ -11,6 +11,7 @@ from clawmem.memory.checks.derived import expected_at_head, index_problems
 from clawmem.memory.checks.merging import merging_problems
 from clawmem.memory.checks.problem import ERROR, INFO, Problem, in_order
 from clawmem.memory.checks.reading import Reading, read_vault, reading_problems
+from clawmem.memory.checks.redactions import redaction_problems
 from clawmem.memory.checks.repository import fsck_problems, repository_problems, state_problems, waiting_problems
 from clawmem.memory.checks.secrets import SECONDS, SecretSearch, files_to_search
 from clawmem.memory.checks.storage import (
@@ -18,11 +19,12 @@ from clawmem.memory.checks.storage import (
     clone_problems,
     committed_name_problems,
     git_index_problems,
+    lost_problems,
 )
 from clawmem.memory.checks.tree import case_problems, tree_problems
 from clawmem.memory.mend import mend
 from clawmem.model.caller import Caller
-from clawmem.vault.condition import altered_files, files_in_head
+from clawmem.vault.condition import altered_files, files_in_head, lost_files
 from clawmem.vault.hand_edits import check_edits
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.scan import finish_scan, start_scan
@@ -97,15 +99,21 @@ def _with_git(vault: Vault, reading: Reading, problems: list[Problem], full: boo
         problems += git_index_problems(vault)
         problems += clone_problems(vault)
         problems += merging_problems(vault)
+        problems += redaction_problems(vault, head) if head else ()
         waiting = finish_scan(vault, start_scan(vault))
         in_head = files_in_head(vault, head) if head else {}
         altered = altered_files(vault, in_head, waiting)
+        lost = lost_files(vault, in_head)
     except ClawmemError as problem:
         names = case_problems(reading.tree.owned)
-        return [*problems, *names, Problem(ERROR, "git", ".git", None, f"{problem.message} {problem.hint}".strip())]
+        return [*problems, *names, Problem(ERROR, "git", ".git", None, _said(problem))]
     problems += committed_name_problems(in_head, reading.tree.owned)
     problems += altered_problems(altered)
     problems = [_deleted(one) if one.check == "entity-files" and one.path in waiting else one for one in problems]
+    if lost:
+        # Whatever else there is to ask would be asked of git.
+        whole = set(reading.tree.owned) - {*waiting, *altered}
+        return [*(one for one in problems if one.path not in lost), *lost_problems(lost, whole)]
     named = {one.path for one in problems if one.severity != INFO}
     problems += waiting_problems(check_edits(vault, waiting), named)
     if not any(one.severity == ERROR and one.check in _BREAKS_INDEX for one in problems):
@@ -114,6 +122,11 @@ def _with_git(vault: Vault, reading: Reading, problems: list[Problem], full: boo
         expected = expected_at_head(vault, committed, reading.event_paths, reading.tree.owned, differing)
         problems += index_problems(vault, expected, full)
     return problems
+
+
+def _said(problem: ClawmemError) -> str:
+    """The sentence and the hint, unless that only leads here."""
+    return problem.message if "`clawmem doctor" in problem.hint else f"{problem.message} {problem.hint}".strip()
 
 
 def _deleted(problem: Problem) -> Problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, NeedsPerson, Refused
+from clawmem.errors import ClawmemError, HistoryRewritten, NeedsPerson, Refused
 from clawmem.index.refresh import open_index
 from clawmem.memory.merge_words import SHOWN, merge_change
 from clawmem.memory.merging import Plan, plan_merge, policy_for
@@ -16,6 +16,7 @@ from clawmem.vault.hand_edits import check_file
 from clawmem.vault.joining import Entries, write_merge
 from clawmem.vault.merges import apart
 from clawmem.vault.rescue import keep_rescue
+from clawmem.vault.rewritten import redacted_side
 from clawmem.vault.unfinished import Stopped, end_merge, stopped_merge
 from clawmem.vault.vault import Vault
 from clawmem.vault.versions import is_ancestor
@@ -47,11 +48,17 @@ def _finished(vault: Vault, caller: Caller, stopped: Stopped, policy: str) -> Fi
     if is_ancestor(vault, stopped.theirs, stopped.ours):
         end_merge(vault, stopped, stopped.ours, _marked(stopped))
         return Finished(None)
+    between = apart(vault, stopped.ours, stopped.theirs, SHOWN)
+    if redacted_side(vault, stopped.ours, stopped.theirs, between) is not None:
+        raise HistoryRewritten(
+            "Something was redacted on one side of this merge, and the other has the history from before: finishing it"
+            " would bring that back.",
+            "Drop it with `git merge --abort`, and make a new clone of the side that was redacted.",
+        )
     rule = policy_for(vault, policy, stopped.ours, stopped.theirs)
     plan = plan_merge(vault, (stopped.ours, stopped.theirs), rule)
     resolved = _resolved(stopped)
     entries: Entries = {**plan.entries, **resolved}
-    between = apart(vault, stopped.ours, stopped.theirs, SHOWN)
     words = f"finished a git merge of {counted(between.received, 'change')}"
     change = merge_change(caller, plan, words, between.news.subjects)
     rescue = keep_rescue(vault, stopped.ours, caller.now)

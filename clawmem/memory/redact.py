@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound, NotPermitted
+from clawmem.errors import InvalidInput, NotFound, NotPermitted, Unreadable
 from clawmem.index.lookup import Placed, all_facts, event_day, find, learned_from
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
@@ -32,6 +32,7 @@ from clawmem.model.redaction import (
     secrets_in,
     with_record,
 )
+from clawmem.model.text import counted
 from clawmem.vault import redaction
 from clawmem.vault.fast_import import stream
 from clawmem.vault.new_secrets import allowed, allowed_name
@@ -169,7 +170,7 @@ def _done(
     base = new.names[head.commit]
     change = _tombstone(vault, texts, held, new, base, caller, reason) if new.held else None
     tip = _recorded(vault, change, head.branch, base, caller) if change else base
-    paths = vault.changed_between(head.commit, tip) or []
+    paths = vault.changes_between(head.commit, tip)
     write_pending(vault, Pending(head.commit, tuple(paths), change.subject if change else "", ()))
     moves = _moves(vault, refs, new, wanted)
     moves[head.branch] = (head.commit, tip)
@@ -218,10 +219,13 @@ def _tombstone(
         at, _A_PERSON, reason, tuple(one.fact.id for one in held.facts), tuple(held.events), len(new.held),
         head if hard_to_guess(texts) else None, base,
     )  # fmt: skip
-    kept = vault.contents_at(base, [RECORD])[RECORD]
-    writes: dict[str, bytes | None] = {RECORD: with_record(kept, record)}
+    try:
+        kept = with_record(vault.contents_at(base, [RECORD])[RECORD], record)
+    except ValueError as problem:
+        raise Unreadable(RECORD, None, str(problem)) from None
+    writes: dict[str, bytes | None] = {RECORD: kept}
     writes.update(_items(vault, held, base, {"at": at, **({"reason": reason} if reason else {})}))
-    words = f"a secret, out of {len(new.held)} commits" + (f" (because: {reason})" if reason else "")
+    words = f"a secret, out of {counted(len(new.held), 'commit')}" + (f" (because: {reason})" if reason else "")
     said = trailers(
         "redact",
         facts=[one.fact.id for one in held.facts],

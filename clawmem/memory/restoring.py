@@ -12,10 +12,11 @@ from clawmem.memory.history import fact_history
 from clawmem.model.codec import parse_items, render_items
 from clawmem.model.comparison import points_at
 from clawmem.model.entity import ITEMS, SUMMARY, items_path, name_of_path
-from clawmem.model.entry import Entry
+from clawmem.model.entry import REDACT, Entry
 from clawmem.model.event import parse_events
 from clawmem.model.fact import Fact
 from clawmem.model.layout import is_owned
+from clawmem.model.redaction import RECORD, lacks_record
 from clawmem.model.restoration import changed_facts, connected, facts_back, file_back, lines_back
 from clawmem.vault.history import History, Wanted
 from clawmem.vault.vault import Vault
@@ -45,7 +46,7 @@ class _Scene:
         self.history = history
         self.entry = entry
         parent = entry.parents[0]
-        self.paths = vault.changed_between(parent, entry.commit) or []
+        self.paths = vault.changes_between(parent, entry.commit)
         self.before = vault.contents_at(parent, self.paths)
         self.after = vault.contents_at(entry.commit, self.paths)
         self.now = {path: read(path) for path in self.paths if is_owned(path) and path != _PROGRESS}
@@ -170,10 +171,10 @@ def _changed_since(scene: _Scene, fact_id: str) -> Refused:
 
 def _refused(scene: _Scene, what: str, later: Entry | None) -> Refused:
     by = f", last by {later.commit[:12]} ({later.subject})" if later else ", by an edit that is not committed yet"
-    return Refused(
-        f"{scene.entry.commit[:12]} cannot be undone: {what} was changed since{by}.",
-        f"Undo that first: `clawmem undo {later.commit[:12]}`." if later else "`git diff` in the vault shows it.",
-    )
+    hint = f"Undo that first: `clawmem undo {later.commit[:12]}`." if later else "`git diff` in the vault shows it."
+    if later and later.op == REDACT:
+        hint = "A redaction cannot be undone; `clawmem retract ID` forgets what is left of a fact."
+    return Refused(f"{scene.entry.commit[:12]} cannot be undone: {what} was changed since{by}.", hint)
 
 
 def _refuse_dangling(scene: _Scene) -> None:
@@ -238,7 +239,9 @@ def _take_file_back(scene: _Scene, path: str) -> None:
     found = file_back(path, before, after, now)
     if found.verdict == "blocked":
         raise _refused(scene, path, _later_on(scene, path))
-    if found.verdict == "back":
+    if path == RECORD and lacks_record(found.content if found.verdict == "back" else now, now):
+        scene.kept.append(f"{path} stays: what was redacted must stay known")
+    elif found.verdict == "back":
         scene.write(path, found.content)
     elif file_back(path, before, after, after).verdict == "back":
         scene.already.append(path)

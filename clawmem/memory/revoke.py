@@ -73,7 +73,7 @@ def revoke(vault: Vault, origin: Origin, caller: Caller, reason: str | None = No
     if not any(origin):
         raise InvalidInput("No origin is named.", "Name one: --source, --event, --session, --agent or --since.")
     why = f"revoked: {origin.in_words().removeprefix('from ')}" + (f" ({reason})" if reason else "")
-    with writing(vault, caller, "revoke") as work:
+    with writing(vault, caller, "revoke", dry_run=dry_run) as work:
         plan = _plan(work, origin, why)
         if not (plan.revocation.retracted or plan.proposals or plan.events):
             nothing = f"Nothing came {origin.in_words()}."

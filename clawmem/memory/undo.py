@@ -14,7 +14,7 @@ from clawmem.memory.restoring import Plan, plan_back
 from clawmem.memory.writing import writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
-from clawmem.model.entry import UNDO, UNDOES, Entry, trailer_pattern
+from clawmem.model.entry import REDACT, UNDO, UNDOES, Entry, trailer_pattern
 from clawmem.model.ids import FACT_PREFIX
 from clawmem.vault.history import History, Wanted, open_history
 from clawmem.vault.vault import Vault
@@ -122,6 +122,12 @@ def _refuse_unfit(entry: Entry) -> None:
         raise Refused(
             f"{entry.commit[:12]} made the vault; there is nothing before it to go back to.",
             "To start over, make a new vault with `clawmem init PATH`.",
+        )
+    if entry.op == REDACT:
+        raise Refused(
+            f"{entry.commit[:12]} redacted a secret, which cannot be undone: no history holds the text any more, and"
+            " the record of it must stay.",
+            "What is left of a fact can be changed: `clawmem supersede ID WORDS`, or `clawmem retract ID`.",
         )
     if len(entry.parents) > 1:
         raise Refused(

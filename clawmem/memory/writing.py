@@ -97,11 +97,16 @@ class Writing:
 
 
 @contextmanager
-def writing(vault: Vault, caller: Caller, purpose: str, eager: bool = False) -> Iterator[Writing]:
-    """Take the right to write; edits made by hand are committed first. `eager` is for acts that surely commit."""
+def writing(
+    vault: Vault, caller: Caller, purpose: str, eager: bool = False, dry_run: bool = False
+) -> Iterator[Writing]:
+    """Take the right to write; edits made by hand are committed first. `eager` is for acts that surely commit.
+
+    A `dry_run` takes no such right and commits nothing, so that it needs neither the lock nor a disk it can write."""
     if caller.agent:
         check_may_write_at_all(vault, caller)
-    with transaction(vault, caller.now, purpose, eager=eager) as started:
+    begun = _rehearsal(vault, caller, purpose) if dry_run else transaction(vault, caller.now, purpose, eager=eager)
+    with begun as started:
         if vault.head().commit is None:
             raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
         # git looks for edits made by hand while the index opens; the index follows where there are some.
@@ -111,7 +116,7 @@ def writing(vault: Vault, caller: Caller, purpose: str, eager: bool = False) -> 
             index = open_index(vault)
         try:
             work = Writing(vault, caller, started, index, purpose)
-            if last_join(vault.git_dir) is not None or (vault.state / "merges-left").exists():
+            if not dry_run and (last_join(vault.git_dir) is not None or (vault.state / "merges-left").exists()):
                 _complete(work)
             yield work
             work.bring_index()
@@ -119,6 +124,15 @@ def writing(vault: Vault, caller: Caller, purpose: str, eager: bool = False) -> 
             raise _index_failed(vault, problem) from problem
         finally:
             index.close()
+
+
+@contextmanager
+def _rehearsal(vault: Vault, caller: Caller, purpose: str) -> Iterator[Transaction]:
+    from clawmem.vault.rehearsal import Rehearsal  # only dry runs
+
+    started = Rehearsal(vault, caller.now, purpose)
+    started.begin()
+    yield started
 
 
 def _complete(work: Writing) -> None:

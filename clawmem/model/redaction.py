@@ -100,9 +100,48 @@ def hard_to_guess(texts: Iterable[str]) -> bool:
     return all(entropy(text) * len(text) >= _SAFE_BITS for text in texts)
 
 
+def records_of(data: bytes | None) -> tuple[dict[str, Any], ...]:
+    """The records in a file of redactions; ValueError where it is none."""
+    try:
+        rows = json.loads(data)["redactions"] if data is not None else []
+        if all(isinstance(row, dict) for row in rows):
+            return tuple(rows)
+    except (KeyError, TypeError) as problem:
+        raise ValueError("it is no list of redactions") from problem
+    raise ValueError("it is no list of redactions")
+
+
+def lacks_record(data: bytes | None, standing: bytes | None) -> bool:
+    """Whether a file of redactions lacks one that another tells of. Reasons may be put in other words."""
+    try:
+        known = {_which(row) for row in records_of(standing)}
+        return not known <= {_which(row) for row in records_of(data)}
+    except ValueError:
+        return True
+
+
+def merged_records(*sides: bytes | None) -> bytes | None:
+    """Every record that one of the sides has, oldest first; of one that they word differently, the last side's. None
+    where no side has any."""
+    found: dict[str, dict[str, Any]] = {}
+    for side in sides:
+        try:
+            found.update({_which(row): row for row in records_of(side)})
+        except ValueError:
+            continue
+    return _rendered([found[key] for key in sorted(found)]) if found else None
+
+
+def _which(row: Mapping[str, Any]) -> str:
+    return json.dumps([row.get(key) for key in ("at", "base", "commits")])
+
+
 def with_record(data: bytes | None, record: Record) -> bytes:
     """The file of redactions with one more at its end: one line each, oldest first."""
-    held = json.loads(data)["redactions"] if data else []
-    rows = [*held, {key: value for key, value in record._asdict().items() if value is not None}]
+    row = {key: value for key, value in record._asdict().items() if value is not None}
+    return _rendered([*records_of(data), row])
+
+
+def _rendered(rows: Iterable[Mapping[str, Any]]) -> bytes:
     lines = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in rows)
     return f'{{"redactions": [\n{lines}\n]}}\n'.encode()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from functools import cache
 from itertools import pairwise
 
 PLACEHOLDER_PARTS = (
@@ -33,6 +35,20 @@ _HARMLESS_BEFORE = (
     "sha1", "sha256", "sha384", "sha512", "md5", "digest", "checksum", "fingerprint", "integrity", "etag", "hash",
     "commit", "h1:", "base64,", "public key",
 )  # fmt: skip
+# Words that samples and tests are full of: those that stand for the thing itself, and what stands beside them.
+_OF_SAMPLES = frozenset(
+    "password passwd passphrase passcode pass pwd secret token key credential test testing demo dummy sample foo bar"
+    " abc".split()
+)
+_BESIDE_SAMPLES = frozenset(
+    "my your our the a an this some any user users username admin root login auth api jwt session csrf access private"
+    " refresh client app db database server service account signing encryption wrong right correct incorrect valid"
+    " invalid bad good new old current previous initial temp temporary default secure strong weak super very top plain"
+    " simple easy safe another other different same first second hash hashed raw original expected provided given"
+    " stored real not for of here goes value text string long random complex confirm dev development local"
+    " baz def ghi xyz alice bob john jane".split()
+)
+_COUNTING = "|".join(("123456789", "12345678", "1234567", "123456", "12345", "1234", "123", "12", "456", "789", r"\d"))
 _HEX = frozenset("0123456789abcdefABCDEF-")
 _SYMBOLS = frozenset("!@#$%^&*?+=~")
 LONGEST_KEY = 200
@@ -54,6 +70,20 @@ def is_stand_in(value: str) -> bool:
     if any(part in lower for part in PLACEHOLDER_PARTS) or len(set(lower)) <= 2 or "://" in lower:
         return True
     return _is_code(value) or _is_uuid(lower)
+
+
+def is_sample(value: str) -> bool:
+    """Whether a value in code only says what would stand there, as samples and tests have it: `secure_password123`,
+    `my-secret-key-1`, `test123`. Nothing but such words, one of them for the thing itself, and plain counting."""
+    found = _sample().fullmatch(value.lower())
+    return found is not None and len(value) <= LONGEST_KEY and any(word in value.lower() for word in _OF_SAMPLES)
+
+
+@cache
+def _sample() -> re.Pattern[str]:
+    words = "|".join(sorted({*_OF_SAMPLES, *_BESIDE_SAMPLES}, key=lambda word: (-len(word), word)))
+    # Possessive, so that words that begin alike cost no second look.
+    return re.compile(rf"(?:(?>{words}|(?:{_COUNTING})(?!\d))[_.-]?)++!?")
 
 
 def _is_code(value: str) -> bool:

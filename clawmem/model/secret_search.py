@@ -6,7 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from clawmem.model.secret_looks import could_be_key, could_be_password, is_placeholder, is_stand_in, looks_random
+from clawmem.model.secret_looks import (
+    could_be_key,
+    could_be_password,
+    is_placeholder,
+    is_sample,
+    is_stand_in,
+    looks_random,
+)
 from clawmem.model.secret_rules import RULES
 
 Hit = tuple[str, int, int]
@@ -44,7 +51,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _by_rule(rule: str, text: str) -> Iterator[Hit]:
-    check = is_stand_in if rule == "url-password" else is_placeholder
+    check = _says_nothing if rule == "url-password" else is_placeholder
     for match in _compiled(RULES[rule].pattern).finditer(text):
         start, end = match.span(match.lastindex or 0)
         if not check(text[start:end]):
@@ -60,8 +67,14 @@ def _after_name(text: str, rule: str, end: int, option: bool) -> Iterator[Hit]:
     spoken = not match[2] and "=" not in match[1]
     value = match[3].rstrip(".!?)") if spoken else match[3].rstrip("\\")
     seen = value.split("\\n", 1)[0]
-    if len(seen) >= 6 and not is_stand_in(seen) and _fits(seen, rule, spoken):
+    # Somebody may well say that his password is password1; code only shows what would stand there.
+    said = rule == "password" and (spoken or match[1].strip(" :\n") in ("is", "was"))
+    if len(seen) >= 6 and not (is_stand_in if said else _says_nothing)(seen) and _fits(seen, rule, spoken):
         yield rule, match.start(3), match.start(3) + len(value)
+
+
+def _says_nothing(value: str) -> bool:
+    return is_stand_in(value) or is_sample(value)
 
 
 def _fits(value: str, rule: str, spoken: bool) -> bool:

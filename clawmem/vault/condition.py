@@ -33,6 +33,18 @@ def altered_files(vault: Vault, in_head: dict[str, str], known: Collection[str])
     return [path for path, name in zip(paths, names, strict=True) if name != in_head[path]]
 
 
+def lost_files(vault: Vault, in_head: dict[str, str]) -> list[str]:
+    """The files of HEAD whose contents git has not any more. Looks for all, reads none. Runs git."""
+    given = "".join(f"{name}\n" for name in in_head.values()).encode()
+    told = vault.git.run("cat-file", "--batch-check=%(objecttype)", given=given).decode().splitlines()
+    return [path for path, said in zip(in_head, told, strict=True) if said.endswith(" missing")]
+
+
+def give_back(vault: Vault, path: str) -> None:
+    """Have git keep again what a file holds. Runs git."""
+    vault.git.run("hash-object", "-w", "--no-filters", "--stdin", given=vault.read(path) or b"")
+
+
 def index_is_whole(vault: Vault) -> bool:
     """Whether git's index ends in its checksum, which git itself looks at only in `fsck`; a missing one is whole."""
     import hashlib

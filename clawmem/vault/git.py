@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clawmem.errors import GitFailed
+
+if TYPE_CHECKING:
+    import subprocess
 
 # Settings of the person's own git that would change what clawmem stores or run something of theirs.
 _OVERRIDES = (
@@ -25,6 +28,7 @@ _OVERRIDES = (
     "maintenance.auto=false",
     "advice.detachedHead=false",
 )
+_DAMAGED = "Run `clawmem doctor --full`; restore the vault from a backup or another clone."
 _KEPT = frozenset(("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_EXEC_PATH"))
 
 
@@ -51,6 +55,8 @@ class Git:
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start git with all three streams piped; the caller waits for it."""
+        import subprocess  # a search finds all it needs in the index
+
         try:
             return subprocess.Popen(
                 self.command(arguments),
@@ -92,8 +98,9 @@ class Git:
         return printed if process.returncode == 0 else None
 
     def blobs(self, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
-        """The contents of `commit:path` names in one git process; None for each that does not exist. `checked` are
-        they against the names that git has for them: it does so itself for loose objects, not for packed ones."""
+        """The contents of `commit:path` names in one git process; None for each that does not exist, or is lost.
+        `checked` are they against the names that git has for them: it does so itself for loose objects, not for packed
+        ones."""
         wanted = list(names)
         if not wanted:
             return {}
@@ -122,10 +129,16 @@ def _check_sound(name: str, known_as: bytes, kind: bytes, data: bytes) -> None:
 
     digest = hashlib.sha1 if len(known_as) == 40 else hashlib.sha256
     if digest(b"%s %d\0" % (kind, len(data)) + data).hexdigest().encode() != known_as:
-        raise GitFailed(
-            f"git's copy of {name.partition(':')[2] or name} is damaged.",
-            "Run `clawmem doctor --full`; restore the vault from a backup or another clone.",
-        )
+        raise GitFailed(f"git's copy of {name.partition(':')[2] or name} is damaged.", _DAMAGED)
+
+
+def lost_object(name: str) -> GitFailed:
+    """The error for contents, of a file or by their own name, that git should have and has not."""
+    return GitFailed(
+        f"git has lost its copy of {name}.",
+        "`clawmem doctor --fix` gives back what the vault's files still hold; the rest is in a backup, or in another"
+        " clone.",
+    )
 
 
 def failure(name: str, code: int, complaint: bytes) -> GitFailed:
@@ -136,6 +149,8 @@ def failure(name: str, code: int, complaint: bytes) -> GitFailed:
     hint = "Run `clawmem doctor`."
     if "dubious ownership" in words:
         hint = "Allow it once: `git config --global --add safe.directory PATH`."
+    elif b"index file corrupt" in complaint or b"bad index file" in complaint:
+        hint = "git's index is damaged: `clawmem doctor --fix` makes it anew from the last commit."
     elif any(told in complaint for told in (b"No space left", b"Out of diskspace")):
         hint = "The disk is full: free some space and run the command again."
     elif "Read-only file system" in words:

@@ -11,7 +11,7 @@ from clawmem.model.codec import parse_items, refuse_conflict_markers
 from clawmem.model.entity import ITEMS, SUMMARY, check_agent, check_name, name_of_path
 from clawmem.model.event import parse_events
 from clawmem.model.layout import CATALOG, SETTINGS
-from clawmem.model.secrets import find_secret
+from clawmem.model.secrets import find_secret, redact
 from clawmem.model.settings import settings_from_mapping
 from clawmem.model.summary import split_front_matter
 from clawmem.vault.scan import HandEdits
@@ -41,9 +41,11 @@ def _sound(vault: Vault, path: str) -> bytes | None:
         raise Refused(f"{path} is not taken in: {obstacle}.", "Put a real file or folder in its place.")
     data = vault.read(path)
     if data is not None:
+        _refuse_secret_name(vault, path)
         _check_place(path)
         _check_encoding(path, data)
     check_file(path, data)
+    _refuse_lost_record(vault, path, data)
     _refuse_new_secret(vault, path, data)
     return data
 
@@ -113,6 +115,27 @@ def _raw(vault: Vault, path: str) -> bytes | None:
 def _ids(data: bytes | None) -> dict[str, None]:
     """The ids in a file of facts, whether it can be read or not."""
     return dict.fromkeys(found.decode(errors="replace") for found in _ID.findall(data or b""))
+
+
+def _refuse_secret_name(vault: Vault, path: str) -> None:
+    """Raise SecretFound, without the credential, where a new file would bring one in its name or a folder's."""
+    match = find_secret(path)
+    head = vault.head().commit
+    if match is None or (head and vault.contents_at(head, [path])[path] is not None):
+        return
+    raise SecretFound(match.rule, f"The name {'/'.join(map(redact, path.split('/')))}")
+
+
+def _refuse_lost_record(vault: Vault, path: str, data: bytes | None) -> None:
+    """Raise Refused where an edit takes out the record of a redaction."""
+    from clawmem.model.redaction import RECORD, lacks_record  # few vaults have such a file, and nobody edits it
+
+    head = vault.head().commit
+    if path == RECORD and head and lacks_record(data, vault.contents_at(head, [RECORD])[RECORD]):
+        raise Refused(
+            f"{RECORD} is not taken in: it tells what was redacted, and that must stay known.",
+            f"Bring it back: `git checkout HEAD -- {RECORD}`.",
+        )
 
 
 def _refuse_new_secret(vault: Vault, path: str, data: bytes | None) -> None:

@@ -4,8 +4,6 @@ A line is the time, the ids that were shown, and their checksum. Reads therefore
 folded. A line that does not have its checksum counts for nothing.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterable, Mapping

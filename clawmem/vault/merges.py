@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from clawmem.model.entry import REDACT
 from clawmem.vault.refs import last_join
 from clawmem.vault.vault import Vault
 
@@ -87,12 +88,15 @@ class News(NamedTuple):
 
 class Apart(NamedTuple):
     """How many commits only the one history has, and how many only the other; what those of the other are; the commits
-    at which they part, the best common ancestors among them."""
+    at which they part, the best common ancestors among them; whether something was redacted in what only the one has;
+    whether what the other has begins in more than one place, or nowhere."""
 
     own: int
     received: int
     news: News
     parting: tuple[str, ...]
+    redacted: bool
+    scattered: bool
 
 
 def apart(vault: Vault, ours: str, theirs: str, most: int) -> Apart:
@@ -101,9 +105,11 @@ def apart(vault: Vault, ours: str, theirs: str, most: int) -> Apart:
     others = [row for row in rows if row.mark == ">"]
     merges = [row.merge for row in others if row.merge]
     subjects = tuple(row.subject for row in others[:most])
-    news = News(subjects, tuple(merges[:_MOST][::-1]), any(row.op == "redact" for row in others))
+    redacted = {row.mark for row in rows if row.op == REDACT}
+    news = News(subjects, tuple(merges[:_MOST][::-1]), ">" in redacted)
     parting = tuple(row.commit for row in rows if row.mark == "-")
-    return Apart(sum(row.mark == "<" for row in rows), len(others), news, parting)
+    scattered = len(parting) > 1 or any(row.is_root for row in others)
+    return Apart(sum(row.mark == "<" for row in rows), len(others), news, parting, "<" in redacted, scattered)
 
 
 class _Row(NamedTuple):
@@ -112,6 +118,7 @@ class _Row(NamedTuple):
     subject: str
     op: str
     merge: GitMerge | None
+    is_root: bool
 
 
 def _rows(printed: bytes) -> list[_Row]:
@@ -123,4 +130,4 @@ def _row(names: str, op: str, subject: str) -> _Row:
     commits = names[1:].split()
     is_merge = len(commits) == 3 and not op.strip()
     merge = GitMerge(commits[0], commits[1], commits[2]) if is_merge else None
-    return _Row(names[0], commits[0], subject, op.strip(), merge)
+    return _Row(names[0], commits[0], subject, op.strip(), merge, len(commits) == 1)

@@ -77,7 +77,7 @@ def settle(vault: Vault, pending: Pending) -> list[str]:
     head = vault.head().commit
     if head is None or head == pending.parent:
         return []
-    before = vault.contents_at(pending.parent, pending.paths) if pending.parent else {}
+    before = _before(vault, pending)
     after = vault.contents_at(head, pending.paths)
     kept = []
     for path in pending.paths:
@@ -88,6 +88,15 @@ def settle(vault: Vault, pending: Pending) -> list[str]:
     if pending.consumes and landed(vault, pending):
         discard_consumed(vault, pending.consumes)
     return kept
+
+
+def _before(vault: Vault, pending: Pending) -> dict[str, bytes | None]:
+    """What the files held when the transaction began. Where that commit is gone nothing is known of it, and what is
+    there now counts as an edit."""
+    if pending.parent is None:
+        return {}
+    found = vault.git.blobs(f"{pending.parent}:{path}" for path in pending.paths)
+    return {name.split(":", 1)[1]: data for name, data in found.items()}
 
 
 def landed(vault: Vault, pending: Pending) -> tuple[str, ...]:

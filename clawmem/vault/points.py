@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
-from clawmem.model.dates import end_of, looks_like_a_date, moment_of, parse_moment, stamp
+from clawmem.model.dates import end_of, looks_like_a_date, moment_of, parse_state, stamp
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.vault import Vault
 
 _SHORTEST = 4
+_YEAR = re.compile(r"\d{4}")
 _HEX = frozenset("0123456789abcdef")
 _LOG_SHOWS = "`clawmem log` shows the commits there are."
 
@@ -27,13 +29,13 @@ class Point(NamedTuple):
 
 
 def point_at(vault: Vault, text: str, now: datetime) -> Point | None:
-    """The last commit at or before a date, a bare day lasting to its end, or else the commit of that name.
+    """The last commit at or before a date, a day, month or year lasting to its end, or else the commit of that name.
 
-    None for a date before the first commit. Raises NotFound or AmbiguousId, and InvalidInput where the text would be
-    a date and is not one.
+    Four digits are a year, but begin the name of a commit where that year is still to come. None for a date before the
+    first commit. Raises NotFound or AmbiguousId, and InvalidInput where the text would be a date and is not one.
     """
     try:
-        moment = end_of(parse_moment(text, now))
+        moment = end_of(parse_state(_not_to_come(text, now), now))
     except InvalidInput as no_date:
         if looks_like_a_date(text) and commit_of(vault, text) is None:
             raise no_date from None
@@ -97,6 +99,12 @@ def time_of(vault: Vault, commit: str) -> str:
 def git_time(moment: str) -> str:
     """An ISO time as seconds: of written dates git guesses some, and takes far ones for today."""
     return f"@{max(0, int(moment_of(moment).timestamp()))} +0000"
+
+
+def _not_to_come(text: str, now: datetime) -> str:
+    if _YEAR.fullmatch(given := text.strip()) and given > f"{now.year:04d}":
+        raise InvalidInput(f"The year {given} is still to come.")
+    return text
 
 
 def _beginning(vault: Vault, text: str) -> list[str]:

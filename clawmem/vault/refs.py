@@ -1,7 +1,5 @@
 """Where HEAD stands, read from git's files: starting git for it would cost more than a whole recall."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import NamedTuple

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import HistoryRewritten, NotFound, RemoteFailed
+from clawmem.model.text import one_line, visible
 from clawmem.vault.configured import configured
 from clawmem.vault.refs import Head, read_ref
 from clawmem.vault.talk import Said, Told, talk
@@ -37,6 +39,10 @@ _RACED = (
     "Unable to create",
     "stale info",
 )
+# How `git push --porcelain` tells that a branch was not taken, and what the other side itself said.
+_REFUSAL = re.compile(r"^!\t[^\t]*\t\[[^\]]*\] \((.*)\)$", re.MULTILINE)
+_FROM_THERE = re.compile(r"^remote: (.*)$", re.MULTILINE)
+_MOST_HEARD, _LONGEST_HEARD = 3, 300
 _UNREACHABLE = "Nothing was lost: the vault here is whole. Try again when it can be reached."
 
 
@@ -113,7 +119,8 @@ def push(vault: Vault, remote: Other, branch: str, head: Head, told: Told | None
         return True
     if _was_raced(said.printed + said.complaint):
         return False
-    raise _failed("pushed to", remote.name, said)
+    refusal = _REFUSAL.search(said.printed)
+    raise _refused(remote.name, branch, refusal[1], said) if refusal else _failed("pushed to", remote.name, said)
 
 
 def _talk(vault: Vault, remote: Other, command: Sequence[str], spec: str, told: Told | None, seconds: float) -> Said:
@@ -134,6 +141,17 @@ def _silent(vault: Vault, own_ssh: bool) -> dict[str, str]:
     if not own and not own_ssh:
         given["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes"
     return given
+
+
+def _refused(remote: str, branch: str, reason: str, said: Said) -> RemoteFailed:
+    """The error for a push that arrived and was not taken: why, and for a hook what it said itself."""
+    lines = [one_line(line).removeprefix("error:").strip(" .") for line in _FROM_THERE.findall(said.complaint)]
+    heard = "; ".join([line for line in lines if line][:_MOST_HEARD]) if "hook" in reason else ""
+    told = f": {visible(heard[:_LONGEST_HEARD])}" if heard else ""
+    hint = "Nothing was lost: the vault here is whole. Whoever looks after it can allow it, or --branch names another."
+    if "checked out" in reason:
+        hint = "Nothing was lost. Meet a bare repository (`git init --bare`), or switch that one to another branch."
+    return RemoteFailed(f"{remote} refused the push to {branch} ({visible(reason)}){told}.", hint)
 
 
 def _failed(did: str, remote: str, said: Said) -> RemoteFailed:

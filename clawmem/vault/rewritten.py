@@ -6,10 +6,34 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 
-from clawmem.model.redaction import MARK
+from clawmem.model.entry import REDACT, trailer_pattern
+from clawmem.model.redaction import MARK, RECORD
+from clawmem.vault.merges import Apart
 from clawmem.vault.vault import Vault
 
+HERE, THERE = "here", "there"
 _FORM = "%an <%ae> %at %ct%x00%s"
+
+
+def redacted_side(vault: Vault, head: str, tip: str, between: Apart) -> str | None:
+    """Where two histories are one before and after a redaction: whether that was made `here`, at `head`, or `there`;
+    None where they are not. `between` is how far they are apart.
+
+    A record of redactions can be taken out, their commits cannot. One that both sides have stands before all that was
+    built on it, so the old form begins elsewhere: only then all of history is asked.
+    """
+    here = between.redacted or vault.read(RECORD) is not None
+    here = here or (between.scattered and bool(redactions_in(vault, head)))
+    there = between.news.redacted or not between.parting
+    if not (here or there) or not is_other_form(vault, head, tip):
+        return None
+    return HERE if here else THERE
+
+
+def redactions_in(vault: Vault, commit: str) -> list[str]:
+    """The commits that tell of redactions in a history, newest first."""
+    pattern = trailer_pattern("Clawmem-Op", REDACT)
+    return vault.git.run("log", "--basic-regexp", f"--grep={pattern}", "--format=%H", commit, "--").decode().split()
 
 
 def is_other_form(vault: Vault, head: str, tip: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,16 @@ from clawmem.model.layout import CATALOG, SETTINGS, check_inside
 from clawmem.model.seal import seal
 from clawmem.model.settings import Settings, settings_from_mapping
 from clawmem.vault.disk import Disk
-from clawmem.vault.git import Git
+from clawmem.vault.git import Git, lost_object
 from clawmem.vault.refs import Head, git_dir_of, read_head
 
 if TYPE_CHECKING:
     from clawmem.model.catalog import Catalog
     from clawmem.vault.early import EarlyScan
+
+# So many names are given to git one by one.
+_FEW = 500
+_DIFFERENCE = ("diff-tree", "-r", "-z", "--no-renames", "--name-only")
 
 
 class Vault:
@@ -167,8 +171,7 @@ class Vault:
 
     def files_at(self, commit: str, *folders: str) -> list[str]:
         """The paths in a commit below some folders (all of them where none is named). Runs git."""
-        printed = self.git.run("ls-tree", "-r", "-z", "--name-only", commit, "--", *folders)
-        return [name for name in printed.decode(errors="surrogateescape").split("\0") if name]
+        return _names(self.git.run("ls-tree", "-r", "-z", "--name-only", commit, "--", *folders))
 
     def blobs_at(self, commit: str, *folders: str) -> dict[str, tuple[str, int]]:
         """Each path in a commit below some folders, with the name of its content and its bytes. Runs git."""
@@ -179,15 +182,38 @@ class Vault:
 
     def changed_between(self, old: str, new: str) -> list[str] | None:
         """The paths that differ between two commits, or None where one of them is unknown. Runs git."""
-        printed = self.git.try_run("diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new)
-        if printed is None:
-            return None
-        return [name for name in printed.decode(errors="surrogateescape").split("\0") if name]
+        printed = self.git.try_run(*_DIFFERENCE, old, new)
+        return None if printed is None else _names(printed)
+
+    def changes_between(self, old: str, new: str) -> list[str]:
+        """The paths that differ between two commits that there must be. Runs git; raises GitFailed where it cannot
+        tell."""
+        return _names(self.git.run(*_DIFFERENCE, old, new))
 
     def contents_at(self, commit: str, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
-        """The contents of many files in one commit. Runs git once; what it gives is `checked` unless told."""
-        found = self.git.blobs((f"{commit}:{name}" for name in names), checked)
-        return {name.split(":", 1)[1]: data for name, data in found.items()}
+        """The contents of many files in one commit, None for what it does not hold; what git gives is `checked` unless
+        told. Runs git, a second time where something is None. Raises GitFailed where git lost what the commit holds."""
+        blobs = self.git.blobs((f"{commit}:{name}" for name in names), checked)
+        found = {name.split(":", 1)[1]: data for name, data in blobs.items()}
+        self._refuse_lost(commit, [name for name, data in found.items() if data is None])
+        return found
+
+    def _refuse_lost(self, commit: str, absent: Sequence[str]) -> None:
+        """git says the same of a file that a commit never held and of one that is lost: its tree tells them apart."""
+        if not absent:
+            return
+        # A colon would make a pattern of a name.
+        one_by_one = len(absent) <= _FEW and not any(name.startswith(":") for name in absent)
+        printed = self.git.run("ls-tree", "-r", "-z", commit, "--", *(absent if one_by_one else ()))
+        rows = (row.split("\t", 1) for row in printed.decode(errors="surrogateescape").split("\0") if row)
+        held = {path for about, path in rows if about.split()[1] == "blob"}
+        lost = next((name for name in absent if name in held), None)
+        if lost is not None:
+            raise lost_object(lost)
+
+
+def _names(printed: bytes) -> list[str]:
+    return [name for name in printed.decode(errors="surrogateescape").split("\0") if name]
 
 
 def _seal(entry: Mapping[str, Any]) -> int:

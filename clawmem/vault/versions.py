@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from clawmem.vault.git import lost_object
 from clawmem.vault.vault import Vault
 
 # The tree without a file, which every git knows.
@@ -65,9 +66,13 @@ def _held(mode: str, blob: str) -> Held | None:
 
 
 def contents(vault: Vault, held: Iterable[Held]) -> dict[str, bytes]:
-    """The contents of files by their names, read by one git."""
-    wanted = sorted({one.blob for one in held})
-    return {blob: data for blob, data in vault.git.blobs(wanted).items() if data is not None}
+    """The contents of files by their names, read by one git. Raises GitFailed where it has lost one."""
+    found: dict[str, bytes] = {}
+    for blob, data in vault.git.blobs(sorted({one.blob for one in held})).items():
+        if data is None:
+            raise lost_object(blob)
+        found[blob] = data
+    return found
 
 
 def common_ancestors(vault: Vault, one: str, other: str) -> list[str]:

@@ -71,10 +71,16 @@ def test_dates_stand_for_the_last_commit_at_or_before_them(vault: Vault, caller:
 def test_without_dates_it_is_the_last_day_or_the_last_commit(vault: Vault, caller: Caller) -> None:
     keep(vault, later(caller, minutes=1), "First.")
     keep(vault, later(caller, minutes=2), "Second.")
-    assert told(compare(vault, later(caller, minutes=3))) == [("learned", "Second.")]
+    young = compare(vault, later(caller, minutes=3))
+    assert told(young) == [("learned", "First."), ("learned", "Second.")]
+    assert young.older is not None and young.older.op == "init"
     keep(vault, later(caller, days=2), "Third.")
     keep(vault, later(caller, days=2, minutes=1), "Fourth.")
     assert told(compare(vault, later(caller, days=2, minutes=2))) == [("learned", "Third."), ("learned", "Fourth.")]
+    assert told(compare(vault, later(caller, days=9))) == [("learned", "Fourth.")]
+    assert told(compare(vault, later(caller, days=9), newer="HEAD")) == [("learned", "Third."), ("learned", "Fourth.")]
+    assert told(compare(vault, later(caller, days=9), newer="2026-11-22")) == told(young)
+    assert compare(vault, later(caller, days=9), newer="HEAD~4").older is None
 
 
 def test_events_notes_and_other_files_are_counted(vault: Vault, caller: Caller) -> None:

@@ -142,6 +142,7 @@ FAULTS = {
     "control character": Fault(ITEMS, line_of(TEA, fact="a\u202eb"), ERROR, "statement", 2, "U+202E"),
     "line break": Fault(ITEMS, line_of(TEA, fact="a\nb"), WARNING, "statement", 2, "line breaks"),
     "time": Fault(ITEMS, line_of(TEA, timestamp="yesterday"), ERROR, "time", 2, "'yesterday' as timestamp"),
+    "a month": Fault(ITEMS, line_of(TEA, valid_from="2026-05", valid_to="2026-05"), WARNING, "time", 2, "'2026-05'"),
     "time with offset": Fault(
         ITEMS, line_of(TEA, valid_from="2026-01-01T00:00:00+02:00"), WARNING, "time", 2, "sorts wrongly"
     ),
@@ -288,6 +289,15 @@ def test_an_id_used_in_two_entities_names_both_places(root: Path, check: Callabl
     assert f"{ITEMS}:3" in problem.message
 
 
+def test_an_alias_that_is_the_path_of_another_entity(root: Path, check: Callable[..., Diagnosis]) -> None:
+    put(root, "life/projects/move/items.json", b"[]\n")
+    put(root, "life/projects/move/summary.md", PAGE.replace("[Janey]", f"[{JANE}]"))
+    save(root)
+    problem = only(check(), "alias")
+    assert (problem.severity, problem.path) == (WARNING, "life/projects/move/summary.md")
+    assert f"leads to {JANE} itself" in problem.message
+
+
 def test_names_that_differ_only_by_case(root: Path, check: Callable[..., Diagnosis]) -> None:
     put(root, "life/areas/people/JANE/items.json", b"[]\n")
     put(root, "life/areas/people/JANE/summary.md", PAGE)
@@ -430,6 +440,38 @@ def test_fsck_only_on_full(root: Path, check: Callable[..., Diagnosis]) -> None:
     place.write_bytes(b"rubbish")
     assert "fsck" not in {one.check for one in check().problems}
     assert blob in " ".join(one.message for one in check(full=True).problems if one.check == "fsck")
+
+
+def test_what_git_lost_is_given_back_where_the_file_is_whole(root: Path, check: Callable[..., Diagnosis]) -> None:
+    name = git(root, "rev-parse", f"HEAD:{ITEMS}").strip()
+    (root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    problem = only(check(), "lost")
+    assert (problem.severity, problem.path, problem.fixable) == (ERROR, ITEMS, True)
+    assert only(check(fix=True), "lost").fixed
+    assert [one for one in check(full=True).problems if one.severity == ERROR] == []
+    (root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    (root / ITEMS).unlink()
+    problem = only(check(), "lost")
+    assert not problem.fixable and "from a backup" in problem.message
+    assert not [one for one in check(fix=True).problems if one.fixed]
+
+
+def test_doctor_sends_nobody_to_doctor(root: Path, check: Callable[..., Diagnosis]) -> None:
+    (root / ".git/index").write_bytes(b"EVIL" + (root / ".git/index").read_bytes()[4:])
+    found = [one for one in check().problems if one.severity == ERROR]
+    assert {one.check for one in found} == {"git", "git-index"}
+    assert not any("clawmem doctor" in one.message for one in found)
+
+
+def test_a_record_of_a_redaction_that_is_gone(root: Path, check: Callable[..., Diagnosis]) -> None:
+    git(root, "commit", "-q", "--allow-empty", "-m", "redact(vault): a secret\n\nClawmem-Op: redact")
+    problem = only(check(), "redactions")
+    assert problem.severity == ERROR
+    assert problem.message.startswith("History tells of 1 redaction, the file of 0. `git checkout ")
+    put(root, "ledger/redactions.json", "nonsense")
+    assert "cannot be read" in only(check(), "redactions").message
+    put(root, "ledger/redactions.json", '{"redactions": [{}]}')
+    assert "redactions" not in {one.check for one in check().problems}
 
 
 def test_leftovers_of_a_killed_process_are_found_and_mended(root: Path, check: Callable[..., Diagnosis]) -> None:

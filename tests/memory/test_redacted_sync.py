@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import HistoryRewritten
+from clawmem.memory.finish import finish_merge
 from clawmem.memory.redact import What, redact
 from clawmem.memory.sync import Wanted
+from clawmem.model.redaction import RECORD
 from tests.conftest import Command
 from tests.faults.checks import assert_sound, assert_whole, git
 from tests.memory.machines import Machine, make_hub, make_machines
@@ -27,6 +29,12 @@ def redacted(machine: Machine) -> None:
     """Take the secret out on one machine."""
     done = redact(machine.vault, What(pattern=SECRET), machine.caller)
     assert done.remains == () and not holds_secret(machine.root)
+
+
+def take_record_out(machine: Machine) -> None:
+    """What tells of the redaction goes, by plain git."""
+    machine.git("rm", "-q", RECORD)
+    machine.git("commit", "-qm", "away with it")
 
 
 @pytest.fixture
@@ -50,6 +58,7 @@ def test_the_old_history_of_the_remote_is_not_met_again(leaked: list[Machine], c
     one, _ = leaked
     redacted(one)
     assert one.git("for-each-ref", "--format=%(refname)", "refs/clawmem", "refs/remotes") == ""
+    take_record_out(one)
     before = one.head()
     for wanted in (Wanted(), Wanted(dry_run=True), Wanted(), Wanted(allow_unrelated=True)):
         with pytest.raises(HistoryRewritten, match="before a redaction here"):
@@ -107,11 +116,25 @@ def test_somebody_who_brought_it_back_with_git_is_noticed(leaked: list[Machine])
     redacted(one)
     one.git("push", "-q", "--force", "origin", "main")
     one.sync()
+    take_record_out(one)
     other.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
     other.git("push", "-q", "origin", "main")
     with pytest.raises(HistoryRewritten, match="before a redaction here"):
         one.sync()
     assert not holds_secret(one.root)
+
+
+def test_a_merge_with_the_old_history_that_stopped_is_not_finished(leaked: list[Machine]) -> None:
+    one, _ = leaked
+    redacted(one)
+    one.git("config", "--remove-section", "merge.clawmem")
+    one.git("fetch", "-q", "origin")
+    with pytest.raises(AssertionError):  # it stops
+        one.git("merge", "-q", "origin/main")
+    before = one.head()
+    with pytest.raises(HistoryRewritten, match="would bring that back"):
+        finish_merge(one.vault, one.caller)
+    assert one.head() == before
 
 
 def test_a_secret_that_was_never_given_away_hinders_nobody(leaked: list[Machine]) -> None:

@@ -438,8 +438,16 @@ def test_a_remote_that_gives_but_does_not_take(machines: list[Machine]) -> None:
     done = other.sync()
     assert done.received == 1 and not done.pushed and done.sent == 2
     assert done.problem is not None and done.problem.code == "remote"
+    assert done.problem.message == (
+        "origin refused the push to main (pre-receive hook declined): this branch is protected."
+    )
     assert other.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
     hook.unlink()
+    other.git("config", "--file", str(one.root.parent / "hub.git/config"), "core.bare", "false")
+    refused = other.sync().problem
+    assert refused is not None and "(branch is currently checked out)" in refused.message
+    assert "a bare repository" in refused.hint
+    other.git("config", "--file", str(one.root.parent / "hub.git/config"), "core.bare", "true")
     assert other.sync().pushed
 
 

@@ -16,6 +16,7 @@ from clawmem.learning.ingest import ingest
 from clawmem.memory.access import fold_accesses
 from clawmem.memory.entities import archive_entity, create_entity, list_entities
 from clawmem.memory.notes import note
+from clawmem.memory.redact import What, redact
 from clawmem.memory.remember import remember
 from clawmem.memory.revise import link, merge, retract, supersede
 from clawmem.memory.undo import undo
@@ -26,6 +27,7 @@ from clawmem.model.change import Change, trailers
 from clawmem.model.codec import render_items
 from clawmem.model.draft import Draft, draft_from_record
 from clawmem.model.fact import Fact
+from clawmem.model.redaction import RECORD
 from clawmem.model.transcript import Message
 from clawmem.vault.birth import create_vault
 from clawmem.vault.journal import record_access
@@ -317,6 +319,45 @@ def test_undoing_every_commit_newest_first_ends_where_it_began(
         assert tree(vault) == expected
         assert clean(vault)
     assert tree(vault) == trees[0]
+
+
+def test_a_redaction_stays_done(vault: Vault, caller: Caller, environment: dict[str, str]) -> None:
+    """Without its record the next sync would bring the text back."""
+    fact = keep(vault, caller, "The codeword is xyzzy-plugh-42.")
+    redact(vault, What(pattern="xyzzy-plugh-42"), caller)
+    vault = Vault(vault.root, environment)
+    made = head(vault)
+    for reference in ("HEAD", made[:12], fact):
+        for dry_run in (True, False):
+            with pytest.raises(Refused, match="redacted a secret, which cannot be undone"):
+                undo(vault, reference, caller, dry_run)
+    with pytest.raises(Refused, match="was changed since") as refused:
+        undo(vault, "HEAD~1", caller)
+    assert "A redaction cannot be undone" in refused.value.hint
+    retract(vault, fact, caller)
+    undo(vault, fact, caller)
+    (left,) = facts(vault).values()
+    assert left.stands and left.metadata and "redacted" in left.metadata
+    assert vault.contents_at("HEAD", [RECORD]) == vault.contents_at(made, [RECORD])
+
+
+def test_a_commit_that_brought_a_record_back_is_undone_without_it(
+    vault: Vault, caller: Caller, environment: dict[str, str]
+) -> None:
+    keep(vault, caller, "The codeword is xyzzy-plugh-42.")
+    redact(vault, What(pattern="xyzzy-plugh-42"), caller)
+    vault = Vault(vault.root, environment)
+    git = vault.git.run
+    record = (vault.root / RECORD).read_bytes()
+    git("rm", "-q", RECORD)
+    git("commit", "-qm", "away")
+    undo(vault, "HEAD", caller)
+    assert (vault.root / RECORD).read_bytes() == record
+    (vault.root / "MEMORY.md").write_text("# Mine\n")
+    git("commit", "-qam", "more")
+    with pytest.raises(Refused, match="must stay known"):
+        undo(vault, "HEAD~1", caller)
+    assert (vault.root / RECORD).read_bytes() == record
 
 
 def _some_act(vault: Vault, caller: Caller, chance: random.Random, number: int) -> None:

@@ -12,6 +12,7 @@ import pytest
 from clawmem.errors import Locked, Refused
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change
+from clawmem.model.redaction import RECORD, Record, with_record
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.transaction import Transaction, transaction
 from clawmem.vault.vault import Vault
@@ -389,6 +390,26 @@ def test_a_link_out_of_the_vault_is_not_read(furnished: Vault, tmp_path: Path) -
         furnished.read("daily/link.md")
 
 
+@pytest.mark.parametrize("path", ["life/areas/{}/items.json", "wiki/{}.md", "agents/scout/sessions/{}.md"])
+def test_a_new_file_with_a_credential_in_its_name_is_left_alone(vault: Vault, path: str) -> None:
+    key = "AKIA" + "Q7R2TZ5WJ3XK4PLM"
+    place, head = vault.root / path.format(key), vault.head()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("[\n]\n")
+    with transaction(vault, NOW, "test") as work:
+        good, bad = work.adopt()
+    assert (good, [name for name, _ in bad], vault.head()) == ({}, [path.format(key)], head)
+    named = path.format("[redacted: aws-access-key]")
+    assert work.notices == [
+        f"left alone: The name {named} holds what looks like a credential (aws-access-key); nothing was written."
+    ]
+    git(vault.root, vault.git.environment, "add", "--force", path.format(key))
+    git(vault.root, vault.git.environment, "commit", "-qm", "let in by plain git")
+    place.write_text("[\n\n]\n")
+    with transaction(vault, NOW, "test") as work:
+        assert "The name" not in str(work.adopt().bad)
+
+
 def test_an_edit_that_brings_a_credential_is_left_alone(vault: Vault, caller: Caller) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     page = vault.root / "MEMORY.md"
@@ -399,3 +420,21 @@ def test_an_edit_that_brings_a_credential_is_left_alone(vault: Vault, caller: Ca
     assert "MEMORY.md:3" in str(edits.bad[0][1])
     assert token in page.read_text()
     assert token not in vault.git.run("cat-file", "--batch-all-objects", "--batch").decode(errors="replace")
+
+
+def test_the_record_of_a_redaction_is_not_taken_out(vault: Vault) -> None:
+    """Neither whole nor in part, and not by a file that cannot be read; more of it is welcome."""
+    one = with_record(None, Record("2026-11-01T10:00:00Z", "a person", None, (), (), 1, None, "1" * 40))
+    place = vault.root / RECORD
+    place.write_bytes(one)
+    with transaction(vault, NOW, "test") as started:
+        assert set(started.adopt().good) == {RECORD}
+    for wrong in (b'{"redactions": []}\n', b"", None):
+        place.unlink() if wrong is None else place.write_bytes(wrong)
+        with transaction(vault, NOW, "test") as started:
+            ((path, problem),) = started.adopt().bad
+        assert path == RECORD and "must stay known" in problem.message and "git checkout HEAD" in problem.hint
+    assert vault.contents_at("HEAD", [RECORD]) == {RECORD: one}
+    place.write_bytes(with_record(one, Record("2026-11-02T10:00:00Z", "a person", None, (), (), 1, None, "2" * 40)))
+    with transaction(vault, NOW, "test") as started:
+        assert set(started.adopt().good) == {RECORD}

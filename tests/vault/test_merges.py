@@ -36,7 +36,9 @@ def test_two_that_went_their_own_ways(vault: Vault) -> None:
     found = apart(vault, ours, theirs, 1)
     assert (found.own, found.received, found.parting) == (1, 2, (start,))
     assert (found.news.subjects, found.news.redacted, found.news.merges) == (("their second",), True, ())
-    assert apart(vault, theirs, ours, 1).news.redacted is False
+    assert (found.redacted, found.scattered) == (False, False)
+    turned = apart(vault, theirs, ours, 1)
+    assert (turned.news.redacted, turned.redacted) == (False, True)
 
 
 def test_one_behind_the_other_and_the_same(vault: Vault) -> None:
@@ -49,7 +51,15 @@ def test_one_behind_the_other_and_the_same(vault: Vault) -> None:
 
 def test_nothing_in_common(vault: Vault) -> None:
     found = apart(vault, first(vault), commit(vault, "another beginning"), 9)
-    assert (found.own, found.received, found.parting) == (1, 1, ())
+    assert (found.own, found.received, found.parting, found.scattered) == (1, 1, (), True)
+
+
+def test_what_began_before_the_last_meeting_is_scattered(vault: Vault) -> None:
+    start = first(vault)
+    ours = commit(vault, "ours", start)
+    late = commit(vault, "joined", ours, commit(vault, "old", start))
+    assert apart(vault, ours, late, 9).scattered
+    assert apart(vault, ours, commit(vault, "joined", ours, commit(vault, "new", ours)), 9).scattered is False
 
 
 def test_a_merge_of_gits_own_is_told(vault: Vault) -> None:

@@ -10,7 +10,7 @@ from clawmem.errors import InvalidInput
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.model import chain
 from clawmem.model.codec import fact_to_line
-from clawmem.model.dates import moment_of
+from clawmem.model.dates import moment_of, sortable
 from clawmem.model.fact import LINK_TYPES, TRUSTS, Fact
 from clawmem.model.ids import check_reference
 from clawmem.model.secrets import find_secret
@@ -76,7 +76,7 @@ def _time_problems(placed: PlacedFact) -> Iterator[Problem]:
         value = getattr(fact, key)
         if value is not None:
             try:
-                readable[key] = moment_of(value)
+                readable[key] = moment_of(_whole(key, value))
             except ValueError:
                 yield placed.problem(ERROR, "time", f"{fact.id} has '{value[:40]}' as {key}, which is not a time.")
                 continue
@@ -89,6 +89,11 @@ def _time_problems(placed: PlacedFact) -> Iterator[Problem]:
         yield placed.problem(
             ERROR, "validity", f"{fact.id} ends ({fact.valid_to}) before it begins ({fact.valid_from})."
         )
+
+
+def _whole(key: str, value: str) -> str:
+    """A time as it is read: where something begins or ends, a month or a year alone stands for a day."""
+    return (sortable(value, end=key == "valid_to") or value) if key in ("valid_from", "valid_to") else value
 
 
 def _word_problems(placed: PlacedFact) -> Iterator[Problem]:

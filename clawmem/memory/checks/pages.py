@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, Unreadable
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.model.catalog import catalog_from_mapping
-from clawmem.model.entity import name_of_path, title_of
+from clawmem.model.entity import is_path, name_of_path, summary_path, title_of
 from clawmem.model.layout import CATALOG, SETTINGS
 from clawmem.model.settings import settings_from_mapping
 from clawmem.model.summary import generated_part, marker_problem, split_front_matter
@@ -59,6 +59,23 @@ def read_summary(path: str, data: bytes) -> ReadSummary:
         aliases = None
     problems += _mark_problems(path, text)
     return ReadSummary(str(title or title_of(name)), tuple(aliases or ()), tuple(problems))
+
+
+def alias_problems(aliases: Mapping[str, Sequence[str]], entities: Collection[str]) -> Iterator[Problem]:
+    """Paths that could mean two entities: an alias that is a path of another one, or an alias of another one, too.
+
+    `aliases` are those of each entity that has a page.
+    """
+    bearers: dict[str, list[str]] = {}
+    for name in sorted(aliases):
+        for alias in dict.fromkeys(one.lower() for one in aliases[name] if is_path(one.lower())):
+            bearers.setdefault(alias, []).append(name)
+    for alias, names in sorted(bearers.items()):
+        others = [one for one in names if one != alias]
+        if others and (alias in entities or len(others) > 1):
+            meant = f"leads to {alias} itself" if alias in entities else "could mean any of them"
+            message = f"The alias '{alias}' of {' and '.join(others)} {meant}: take it out, or give one another place."
+            yield Problem(WARNING, "alias", summary_path(others[0]), None, message)
 
 
 def _front_matter(path: str, text: str, problems: list[Problem]) -> dict[str, Any]:

@@ -9,7 +9,13 @@ from typing import NamedTuple
 from clawmem.memory.checks.facts import PlacedFact, all_facts_problems, fact_problems
 from clawmem.memory.checks.items import read_items
 from clawmem.memory.checks.ledger import evidence_problems, read_ledger
-from clawmem.memory.checks.pages import catalog_problems, read_summary, settings_problems, text_problems
+from clawmem.memory.checks.pages import (
+    alias_problems,
+    catalog_problems,
+    read_summary,
+    settings_problems,
+    text_problems,
+)
 from clawmem.memory.checks.problem import ERROR, Problem
 from clawmem.memory.checks.review import FiledProposal, read_review, review_problems
 from clawmem.memory.checks.tree import Tree, walk
@@ -44,6 +50,7 @@ class _Book:
         self.filed: list[FiledProposal] = []
         self.entities: set[str] = set()
         self.names: set[str] = set()
+        self.aliases: dict[str, tuple[str, ...]] = {}
         self.paths: dict[str, tuple[str, int]] = {}
         self.cited: dict[str, str] = {}
         self.wanted: set[str] = set()
@@ -61,6 +68,7 @@ def read_vault(vault: Vault) -> Reading:
     # Facts first: then it is known which events' texts must be kept for comparison.
     for path in [*others, *ledgers]:
         _read_file(vault, path, book)
+    book.problems += alias_problems(book.aliases, book.entities)
     book.counts.update(entities=len(book.entities), facts=len(book.facts))
     return Reading(
         tree=tree,
@@ -105,6 +113,7 @@ def _read_file(vault: Vault, path: str, book: _Book) -> None:
     elif name is not None and last == SUMMARY:
         summary = read_summary(path, data)
         book.names.update((summary.title, *summary.aliases))
+        book.aliases[name] = summary.aliases
         book.problems += summary.problems
     elif path.startswith("ledger/") and path.endswith(".jsonl"):
         _take_ledger(path, data, book)

@@ -13,6 +13,7 @@ from clawmem.vault.vault import Vault
 
 GIT_INDEX = "git-index"
 LINE_ENDS = "line-ends"
+LOST = "lost"
 
 
 def clone_problems(vault: Vault) -> Iterator[Problem]:
@@ -38,6 +39,16 @@ def git_index_problems(vault: Vault) -> Iterator[Problem]:
     elif not (vault.git_dir / "index").exists():
         message = "git's index is missing; the next change makes it anew."
         yield Problem(WARNING, GIT_INDEX, ".git/index", None, message, fixable=True)
+
+
+def lost_problems(lost: Collection[str], whole: Collection[str]) -> Iterator[Problem]:
+    """Files of HEAD that git cannot give any more; `whole` are those that still stand in the vault as committed."""
+    for path in lost:
+        cure = "the file itself is whole, and `clawmem doctor --fix` gives it back to git"
+        if path not in whole:
+            cure = "restore the vault from a backup, or from another clone"
+        message = f"git has lost the committed contents of the file, so nothing that needs them works: {cure}."
+        yield Problem(ERROR, LOST, path, None, message, fixable=path in whole)
 
 
 def altered_problems(altered: Collection[str]) -> Iterator[Problem]:

@@ -74,7 +74,7 @@ def _differ(one: Fact, other: Fact) -> bool:
     if normal(one.object or "") == normal(other.object or ""):
         return False
     begin = max(sortable(fact.valid_from) or "" for fact in (one, other))
-    ends = [end for fact in (one, other) if (end := sortable(fact.valid_to))]
+    ends = [end for fact in (one, other) if (end := sortable(fact.valid_to, end=True))]
     return not ends or begin < min(ends)
 
 

@@ -18,6 +18,7 @@ from clawmem.model.merging.policy import FILE, OURS, SETTING, TEXT, Conflict, Po
 from clawmem.model.merging.prose import Told, counting
 from clawmem.model.merging.records import merge_record
 from clawmem.model.merging.values import merged_names
+from clawmem.model.redaction import RECORD, merged_records
 
 
 class MergedFile(NamedTuple):
@@ -43,6 +44,10 @@ def merge_file(
 
     Raises NeedsPerson where a list of facts cannot be read: half of it would be lost.
     """
+    # What was redacted stays known, whoever took the record out. Sorted, as whose side it is must not matter.
+    records = merged_records(*sorted(filter(None, (base, ours, theirs)))) if path == RECORD else None
+    if records is not None:
+        return MergedFile(records)
     if ours == theirs or theirs == base:
         return MergedFile(ours)
     if ours == base:
