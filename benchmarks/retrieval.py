@@ -29,9 +29,10 @@ from benchmarks.report import Row
 from clawmem.index.channels import Filter
 from clawmem.index.embed import embed_missing
 from clawmem.index.local_model import missing
+from clawmem.index.meaning import events_by_meaning
 from clawmem.index.refresh import open_index
+from clawmem.index.said import event_meanings
 from clawmem.index.store import Index
-from clawmem.index.vector_channel import event_vectors
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, trailers
 from clawmem.model.event import Event, render_events
@@ -211,7 +212,7 @@ def vectors(events: Sequence[Event]) -> Ranker:
     ids = dict(index.database.execute("SELECT n, id FROM event"))
 
     def found(question: str) -> list[str]:
-        scores = event_vectors(vault, index, question, "2026-01-01").scores
+        scores = event_meanings(index, question, events_by_meaning(vault, index, question, "2026-01-01")).scores
         return [ids[n] for n in sorted(scores, key=lambda n: (-scores[n], n))]
 
     return _asking(events, found)

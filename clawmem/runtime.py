@@ -1,7 +1,5 @@
 """The runtime: finds the vault, and is the only reader of environment, home, clock and randomness."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -87,7 +85,7 @@ class Runtime:
             session=session,
         )
 
-    def model(self) -> Model | None:
+    def model(self) -> "Model | None":
         """The model that reads events, None where the vault's settings name none."""
         from clawmem.llm.choice import choose  # only the heartbeat asks
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -20,9 +21,11 @@ ALLOWED = frozenset(
     "json _json "  # facts on disk, --json
     "sqlite3 _sqlite3 "  # the index
     "unicodedata "  # the normal form of statements
-    "encodings "  # utf-8-sig for files that carry a mark, ascii for the boot id
+    "encodings "  # utf-8-sig for files that carry a mark
     "fcntl subprocess selectors select _posixsubprocess signal".split()  # the lock and git
 )
+# What starts git: a read of an index that is up to date starts nothing.
+STARTS = frozenset("subprocess selectors threading signal".split())
 TYPER_PROGRAM = """
 import typer
 app = typer.Typer(add_completion=False)
@@ -68,6 +71,23 @@ def test_a_hot_verb_imports_little(verb: str, vault_in_use: Path, environment: d
     bare = imported(environment, vault_in_use, "-c", TYPER_PROGRAM)
     assert (loaded - bare) & HEAVY == set()
     assert loaded - bare - ALLOWED == set()
+    assert loaded & STARTS == set() or verb.startswith("remember")
+
+
+@pytest.mark.parametrize("verb", ["recall", "context"])
+def test_no_annotation_is_compiled_for_a_read(verb: str, vault_in_use: Path, environment: dict[str, str]) -> None:
+    code = (
+        "import json, sys; from clawmem.cli.plain import run_plain\n"
+        f"run_plain({HOT[verb]!r})\n"
+        "ours = [one for name, one in sys.modules.items() if name.startswith('clawmem.')]\n"
+        "tuples = {one.__module__ for module in ours for one in vars(module).values() if hasattr(one, '_fields')}\n"
+        "print(json.dumps([[one for one in tuples if hasattr(sys.modules[one], 'annotations')], len(tuples)]))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=vault_in_use, env=environment, capture_output=True, text=True, check=True)
+    by_text, modules = json.loads(done.stdout.splitlines()[-1])
+    assert modules > 20
+    assert by_text == [], "annotations kept as text cost ten microseconds a field (decision 002)"
 
 
 def test_a_sync_that_nobody_watches_imports_little(vault_in_use: Path, environment: dict[str, str]) -> None:

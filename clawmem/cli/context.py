@@ -33,7 +33,7 @@ def context(
     here = standpoint(face, at)
     caller, vault = here.caller, here.vault
     asked = text_or_stdin(question).strip() if question else None
-    wanted = filter_of(caller, entity, as_of=as_of)
+    wanted = filter_of(vault, caller, entity, as_of=as_of)
     most = budget or vault.settings.whole("context.budget")
     done = act(vault, caller, most, asked, wanted.entity, wanted.as_of, evidence)
     data = {"context": context_data(done), **here.data}

@@ -21,14 +21,19 @@ from clawmem.model.text import counted
 def diff(
     ctx: typer.Context,
     older: Annotated[
-        str | None, typer.Argument(metavar="[FROM]", help="A commit or a date; one day ago by default.")
+        str | None,
+        typer.Argument(
+            metavar="[FROM]",
+            help="A commit or a date; one day before TO by default (in a younger vault its first commit, and where that"
+            " day brought nothing the commit before TO).",
+        ),
     ] = None,
     newer: Annotated[str | None, typer.Argument(metavar="[TO]", help="A commit or a date; HEAD by default.")] = None,
     start: Annotated[str | None, typer.Option("--from", help="The same as FROM.")] = None,
     end: Annotated[str | None, typer.Option("--to", help="The same as TO.")] = None,
 ) -> int:
     """It tells in sentences what was learned, corrected and forgotten. A date stands for the last commit at or before
-    it, a bare day for its end."""
+    it, a day, month or year for its end."""
     face = Face.of(ctx)
     told = compare(face.runtime.vault(), face.runtime.caller(), _one("FROM", older, start), _one("TO", newer, end))
     return face.done(_data(told), _lines(told), told.notices)

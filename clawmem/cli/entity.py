@@ -94,7 +94,7 @@ def rename(
     name: _Name,
     new: Annotated[str, typer.Argument(help="The new last part of its name.")],
 ) -> int:
-    """Give an entity another name in the same place."""
+    """Give an entity another name in the same place; the old name stays an alias."""
     face = Face.of(ctx)
     done = rename_entity(face.runtime.vault(), name, new, face.runtime.caller())
     return _done(face, done, f"renamed {done.former} to {done.name}")

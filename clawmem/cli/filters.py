@@ -5,10 +5,12 @@ from __future__ import annotations
 from clawmem.errors import InvalidInput
 from clawmem.index.channels import Filter
 from clawmem.model.caller import Caller
-from clawmem.model.dates import parse_moment
+from clawmem.model.dates import parse_state
+from clawmem.vault.vault import Vault
 
 
 def filter_of(
+    vault: Vault,
     caller: Caller,
     entity: str | None = None,
     category: str | None = None,
@@ -16,19 +18,22 @@ def filter_of(
     as_of: str | None = None,
     superseded: bool = False,
 ) -> Filter:
-    """The filter for some options; an agent sees the global facts and its own. InvalidInput where one is empty."""
+    """The filter for some options; an agent sees the global facts and its own.
+
+    Raises InvalidInput where one is empty, and what `entity_asked` does where the entity is not one of this vault.
+    """
     for name, value in (("entity", entity), ("category", category), ("tag", tag), ("as-of", as_of)):
         if value is not None and not value.strip():
             raise InvalidInput(f"--{name} is empty.", "Give it a value, or leave it out to choose by anything.")
-    if entity is not None and entity.startswith("@/"):
-        if caller.agent is None:
-            raise InvalidInput(f"'{entity}' needs an agent.", "Say which with --agent, or write @AGENT/...")
-        entity = f"@{caller.agent}{entity[1:]}"
+    if entity is not None:
+        from clawmem.memory.places import entity_asked  # most calls ask for no entity
+
+        entity = entity_asked(vault, entity, caller)
     return Filter(
         owners=("", caller.agent) if caller.agent else ("",),
         entity=entity,
         category=category.lower() if category is not None else None,
         tag=tag,
-        as_of=parse_moment(as_of, caller.now) if as_of is not None else None,
+        as_of=parse_state(as_of, caller.now) if as_of is not None else None,
         superseded=superseded,
     )

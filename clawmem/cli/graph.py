@@ -34,9 +34,9 @@ def neighbors(
 ) -> int:
     """Show what a fact or an entity is joined to."""
     face = Face.of(ctx)
-    caller = face.runtime.caller()
-    wanted = filter_of(caller, superseded=include_superseded)
-    found = acts.neighbors(face.runtime.vault(), node, caller, wanted, depth, limit)
+    vault, caller = face.runtime.vault(), face.runtime.caller()
+    wanted = filter_of(vault, caller, superseded=include_superseded)
+    found = acts.neighbors(vault, node, caller, wanted, depth, limit)
     return _done(face, found, "neighbors", "It is joined to nothing.")
 
 
@@ -50,9 +50,9 @@ def path(
 ) -> int:
     """Show the shortest way from one to another."""
     face = Face.of(ctx)
-    caller = face.runtime.caller()
-    wanted = filter_of(caller, superseded=include_superseded)
-    found = acts.path(face.runtime.vault(), first, last, caller, wanted, longest)
+    vault, caller = face.runtime.vault(), face.runtime.caller()
+    wanted = filter_of(vault, caller, superseded=include_superseded)
+    found = acts.path(vault, first, last, caller, wanted, longest)
     return _done(face, found, "path", "They are one and the same.")
 
 
@@ -60,9 +60,9 @@ def path(
 def backlinks(ctx: typer.Context, node: _Node, include_superseded: _Replaced = False, limit: _Limit = 50) -> int:
     """Show which facts point at a fact or an entity."""
     face = Face.of(ctx)
-    caller = face.runtime.caller()
-    wanted = filter_of(caller, superseded=include_superseded)
-    found = acts.backlinks(face.runtime.vault(), node, caller, wanted, limit)
+    vault, caller = face.runtime.vault(), face.runtime.caller()
+    wanted = filter_of(vault, caller, superseded=include_superseded)
+    found = acts.backlinks(vault, node, caller, wanted, limit)
     return _done(face, found, "backlinks", "Nothing points at it.")
 
 

@@ -35,7 +35,8 @@ def list_command(
     _check("tier", tier, TIERS)
     _check("status", status, STATUSES)
     here = standpoint(face, at)
-    wanted = filter_of(here.caller, entity, category, tag, as_of, include_superseded or status in STATUSES[1:3])
+    replaced = include_superseded or status in STATUSES[1:3]
+    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, replaced)
     listed = list_facts(here.vault, here.caller, wanted, limit, tier, status)
     data = {
         "facts": [{**fact_data(one.fact, one.entity), "tier": heat} for one, heat in listed.facts],

@@ -10,7 +10,7 @@ from clawmem.cli.face import Face
 from clawmem.cli.past import entry_data, entry_line
 from clawmem.memory.history import Bounds
 from clawmem.memory.history import log as act
-from clawmem.model.dates import end_of, parse_moment
+from clawmem.model.dates import end_of, parse_end, parse_start
 
 
 def log(
@@ -20,7 +20,7 @@ def log(
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", "-n", help="How many entries, the newest.", min=1)] = None,
     since: Annotated[str | None, typer.Option(help="Not before this date.")] = None,
-    until: Annotated[str | None, typer.Option(help="Not after this date; a day lasts to its end.")] = None,
+    until: Annotated[str | None, typer.Option(help="Not after this date; a day, month or year counts whole.")] = None,
     author: Annotated[str | None, typer.Option("--author", "--by", help="Only what this agent or person did.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Folded accesses too.")] = False,
 ) -> int:
@@ -29,8 +29,8 @@ def log(
     caller, vault = face.runtime.caller(), face.runtime.vault()
     bounds = Bounds(
         limit or vault.settings.whole("history.limit"),
-        start_of(parse_moment(since, caller.now)) if since else None,
-        end_of(parse_moment(until, caller.now)) if until else None,
+        start_of(parse_start(since, caller.now)) if since else None,
+        end_of(parse_end(until, caller.now)) if until else None,
         author,
         everything,
     )

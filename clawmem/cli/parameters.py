@@ -1,8 +1,6 @@
 """What a verb takes, as a table that two read: Typer, for any command line, and `clawmem.cli.plain`, for a plain call
 of a verb that agents wait for."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 

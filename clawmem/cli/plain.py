@@ -5,8 +5,6 @@ Only what cannot be read in two ways is read here: whole names of known options,
 begins with a dash. Everything else, help and every mistake included, is Typer's, from the same table.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from importlib import import_module

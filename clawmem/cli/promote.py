@@ -28,7 +28,7 @@ def promote(
     face = Face.of(ctx)
     caller = face.runtime.caller()
     vault = face.runtime.vault()
-    done = act(vault, caller, day_of(parse_moment(date, caller.now)), dry_run, face.runtime.model())
+    done = act(vault, caller, day_of(parse_moment(date, caller.now, "day")), dry_run, face.runtime.model())
     data = promotion_data(done, explain=True)
     failed = done.problem
     notices = [*done.notices, *([f"{failed.message} {failed.hint}"] if failed else [])]

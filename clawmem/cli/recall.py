@@ -74,7 +74,7 @@ def recall(
     if not asked:
         raise InvalidInput("The question is empty.", "Ask it in words: clawmem recall 'where does Jane live?'")
     here = standpoint(face, at)
-    wanted = filter_of(here.caller, entity, category, tag, as_of, include_superseded)
+    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded)
     most = limit or here.vault.settings.whole("defaults.limit")
     result = act(here.vault, asked, here.caller, wanted, most, _places(where), passes)
     lines, account, data = _lines(result, explain), _account(result), {**_data(result), **here.data}

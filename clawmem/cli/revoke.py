@@ -11,7 +11,7 @@ from clawmem.cli.words import fact_data, fact_line
 from clawmem.memory.revise import check_reason
 from clawmem.memory.revoke import Origin, Revoked
 from clawmem.memory.revoke import revoke as act
-from clawmem.model.dates import parse_moment
+from clawmem.model.dates import parse_start
 from clawmem.model.proposal_file import proposal_to_record
 from clawmem.model.text import counted
 
@@ -36,7 +36,7 @@ def revoke(
     by = ctx.meta.pop("clawmem.agent", None)
     face = Face.of(ctx)
     caller = face.runtime.caller()
-    origin = Origin(source, event, session, by, parse_moment(since, caller.now) if since else None)
+    origin = Origin(source, event, session, by, parse_start(since, caller.now) if since else None)
     done = act(face.runtime.vault(), origin, caller, check_reason(reason), dry_run)
     data = {
         "origin": {key: value for key, value in origin._asdict().items() if value is not None},

@@ -10,7 +10,7 @@ from clawmem.cli.face import Face
 from clawmem.cli.standpoint import AT_HELP, standpoint
 from clawmem.cli.words import fact_data, fact_line
 from clawmem.errors import NotFound
-from clawmem.model.dates import parse_moment
+from clawmem.model.dates import parse_state
 from clawmem.serving.browse import Shown, Truth
 from clawmem.serving.browse import show as act
 
@@ -24,7 +24,7 @@ def show(
     """Every key that says something, one a line."""
     face = Face.of(ctx)
     here = standpoint(face, at)
-    moment = parse_moment(as_of, here.caller.now) if as_of else None
+    moment = parse_state(as_of, here.caller.now) if as_of else None
     try:
         shown = act(here.vault, fact, here.caller, moment)
     except NotFound as problem:

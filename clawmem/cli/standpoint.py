@@ -1,7 +1,5 @@
 """Where a question is asked from: today, or with --at a point in the past."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -10,8 +8,8 @@ from clawmem.cli.face import Face
 from clawmem.model.caller import Caller
 from clawmem.vault.vault import Vault
 
-AT_HELP = "What the vault knew at this commit or date; a day counts to its end."
-AS_OF_HELP = "What was true then, as we know now."
+AT_HELP = "What the vault knew at this commit or date; a day, month or year counts to its end."
+AS_OF_HELP = "What was true then, as we know now; of a month or year, at its end."
 
 
 class Standpoint(NamedTuple):

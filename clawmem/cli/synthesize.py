@@ -22,7 +22,7 @@ def synthesize(
     most into that of MEMORY.md. What people wrote there stays. Exit code 4 where a file it needs does not parse."""
     face = Face.of(ctx)
     vault, caller = face.runtime.vault(), face.runtime.caller()
-    day = day_of(parse_moment(date, caller.now))
+    day = day_of(parse_moment(date, caller.now, "day"))
     notes = act(vault, caller, [day], dry_run=dry_run)
     memory = refresh_memory(vault, caller, dry_run)
     pages = [*notes.pages, *([PATH] if memory.changed else [])]

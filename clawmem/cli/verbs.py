@@ -1,7 +1,5 @@
 """The table of verbs: what each is called, where it lives, and its line of help."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

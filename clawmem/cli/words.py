@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmem.model.codec import fact_to_record
-from clawmem.model.fact import SUPERSEDED, Fact
+from clawmem.model.fact import SUPERSEDED, Fact, since_or_from
 from clawmem.model.ids import PROPOSAL_PREFIX
 from clawmem.model.quarantine import quarantined
 
@@ -58,7 +58,7 @@ def fact_line(fact: Fact, entity: str) -> str:
     if rule:
         remarks.append(f"quarantined, from {fact.trust} and reads as an order: {rule}")
     if fact.valid_from:
-        remarks.append(f"since {fact.valid_from}")
+        remarks.append(f"{since_or_from(fact)} {fact.valid_from}")
     if fact.valid_to:
         remarks.append(f"until {fact.valid_to}")
     return f"{fact.id}  {fact.fact}  ({', '.join(remarks)})"

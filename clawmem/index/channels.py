@@ -1,7 +1,5 @@
 """The channels of recall over the index: exact predicate, keywords, time. Each is bounded and says what it found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 

@@ -12,8 +12,8 @@ from clawmem.model.passage import SPREAD, row_of
 from clawmem.vault.vault import Vault
 
 _AT_ONCE = 500
-# Counted when they are first needed, or different in every index.
-_OWN = frozenset(("n", "seal", "tokens", "exact"))
+# Counted and judged by the heartbeat, or different in every index.
+_OWN = frozenset(("n", "seal", "tokens", "exact", "verdict"))
 _BITS = (1 << 64) - 1
 
 

@@ -278,5 +278,4 @@ class _Run:
         values = self.vectors.values(self.model, (text.key for text in texts))
         kept = [text for text in texts if text.key in values]
         codes = b"".join(signs_of_packed(values[text.key]) for text in kept)
-        groups = tuple(text.group for text in kept)
-        return Pack(tuple(text.id for text in kept), b"".join(text.key for text in kept), codes, groups)
+        return Pack(tuple(text.id for text in kept), b"".join(text.key for text in kept), codes)

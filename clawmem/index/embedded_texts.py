@@ -17,10 +17,9 @@ _SHORTEST_SENTENCE = 3
 
 
 class Text(NamedTuple):
-    """A text to be embedded: whose it is, the group it belongs to, its words, and the key of its vector."""
+    """A text to be embedded: whose it is, its words, and the key of its vector."""
 
     id: str
-    group: str
     words: str
     key: bytes
 
@@ -30,20 +29,19 @@ def fact_texts(index: Index) -> Iterator[Text]:
     for placed in all_facts(index):
         title, said = title_of(placed.entity), placed.fact.fact
         words = said if title.lower() in said.lower() else f"{title}: {said}"
-        yield Text(placed.fact.id, "", words, key_of(words))
+        yield Text(placed.fact.id, words, key_of(words))
 
 
 def event_texts(index: Index) -> Iterator[Text]:
-    """Every event that did not come out of this memory, piece by piece, each session's in its order."""
-    query = "SELECT id, day, sitting, line FROM event WHERE recalled = 0 ORDER BY day, sitting, place"
-    groups: dict[str, str] = {}
-    for event_id, day, sitting, line in index.database.execute(query):
+    """Every event that did not come out of this memory, piece by piece."""
+    query = "SELECT id, day, line FROM event WHERE recalled = 0 ORDER BY day, sitting, place"
+    for event_id, day, line in index.database.execute(query):
         if "\n" in event_id:
             continue
         record = json.loads(line)
         for piece in pieces(record["text"]):
             words = f"{record['speaker']}: {piece}" if record.get("speaker") else piece
-            yield Text(f"{day} {event_id}", groups.setdefault(sitting, str(len(groups))), words, key_of(words))
+            yield Text(f"{day} {event_id}", words, key_of(words))
 
 
 def sentences(texts: Iterable[Text]) -> Iterator[Text]:
@@ -52,7 +50,7 @@ def sentences(texts: Iterable[Text]) -> Iterator[Text]:
         parts = _SENTENCE_END.split(text.words)
         for words in parts if len(parts) > 1 else ():
             if len(words.split()) >= _SHORTEST_SENTENCE:
-                yield Text("", "", words, key_of(words))
+                yield Text("", words, key_of(words))
 
 
 def key_of(words: str) -> bytes:

@@ -171,7 +171,7 @@ def _add_up(index: Index, facts: int, seals: int) -> None:
 
 def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, ...]:
     subject = normal(fact.subject) if fact.subject else None
-    begin, end = sortable(fact.valid_from), sortable(fact.valid_to)
+    begin, end = sortable(fact.valid_from), sortable(fact.valid_to, end=True)
     return (
         *(n, fact.id, entity, owner, fact.status, fact.category, subject, fact.predicate, begin, end),
         *(fact.timestamp, fact.source_event, fact.access_count, fact.last_accessed, fact.importance),

@@ -1,7 +1,5 @@
 """The keyword seam: what an engine that ranks texts by BM25 must do, and the two that do it."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions the index answers by exact value: facts by id, entity, subject or event; entities by name or alias."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -10,7 +8,7 @@ from clawmem.errors import AmbiguousId, NotFound
 from clawmem.index.seals import check_alias, check_broken, check_entity, check_row
 from clawmem.index.store import Index
 from clawmem.model.codec import fact_from_record, items_file
-from clawmem.model.entity import Entity
+from clawmem.model.entity import Entity, is_path
 from clawmem.model.fact import ACTIVE, Fact
 from clawmem.model.ids import FACT_PREFIX, check_reference
 from clawmem.model.text import normal
@@ -200,6 +198,26 @@ def known_as(index: Index, words: str) -> list[str]:
     for row in rows:
         check_alias(*row)
     return [name for _, name, _ in rows]
+
+
+def ending_in(index: Index, word: str) -> list[str]:
+    """The entities whose path, as it is or was, ends in this word; all of them are looked through."""
+    tail = (f"/{normal(word)}",)
+    described = "SELECT name, title, kind, aliases, seal FROM entity WHERE substr(name, -length(?1)) = ?1"
+    found = {_entity(*row).name for row in index.database.execute(described, tail)}
+    bare = (
+        "SELECT n, entity, line, seal FROM fact WHERE n IN"
+        " (SELECT min(n) FROM fact WHERE substr(entity, -length(?1)) = ?1 GROUP BY entity)"
+    )
+    for row in index.database.execute(bare, tail):
+        check_row(*row)
+        found.add(row[1])
+    former = "SELECT alias, name, seal FROM alias WHERE substr(alias, -length(?1)) = ?1"
+    for alias, name, given in index.database.execute(former, tail):
+        check_alias(alias, name, given)
+        if is_path(alias):
+            found.add(name)
+    return sorted(found)
 
 
 def counts(index: Index) -> dict[str, dict[str, int]]:

@@ -3,8 +3,6 @@
 Every row that is told is held against its seal; RowDamaged says that it is not what was written.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -53,14 +51,26 @@ def has_events(index: Index) -> bool:
     return index.database.execute("SELECT 1 FROM event LIMIT 1").fetchone() is not None
 
 
-def event_tokens(index: Index, ids: Sequence[str]) -> dict[str, int]:
-    """The exact tokens of the lines of some events, where they are counted; the most where an id stands twice."""
+class Kept(NamedTuple):
+    """What the heartbeat found out of an event: the exact tokens of its line, the most where its id stands twice, None
+    where they are not counted; whether it reads as an order (`clawmem.index.verdicts`)."""
+
+    tokens: int | None = None
+    verdicts: tuple[int | None, ...] = ()
+
+
+def kept_of(index: Index, ids: Sequence[str]) -> dict[str, Kept]:
+    """What is kept of some events beside their lines."""
     rows = index.database.execute(
-        "SELECT event.id, max(tokens) FROM json_each(?) AS given CROSS JOIN event ON event.id = given.value"
-        " GROUP BY event.id HAVING count(tokens) = count(*)",
+        "SELECT event.id, tokens, verdict FROM json_each(?) AS given CROSS JOIN event ON event.id = given.value",
         (json.dumps(list(ids)),),
     )
-    return dict(rows.fetchall())
+    found: dict[str, Kept] = {}
+    for event_id, tokens, verdict in rows:
+        before = found.get(event_id, Kept(tokens))
+        most = None if tokens is None or before.tokens is None else max(tokens, before.tokens)
+        found[event_id] = Kept(most, (*before.verdicts, verdict))
+    return found
 
 
 def events_between(index: Index, first: str, last: str, most: int) -> list[str]:

@@ -1,7 +1,5 @@
 """Keeping the index in step with HEAD: from what changed between two commits, or from everything."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar

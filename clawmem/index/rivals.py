@@ -1,7 +1,5 @@
 """Facts that may contradict each other: linked as such, or with values for one subject and predicate."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from typing import NamedTuple

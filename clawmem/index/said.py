@@ -1,9 +1,7 @@
 """What was said: events and notes by the words in and around them, and by their days."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.channels import Hits
@@ -13,7 +11,16 @@ from clawmem.model.event import Event, event_from_record
 from clawmem.model.irregular import forms_of
 from clawmem.model.passage import row_of
 from clawmem.model.question import Span
-from clawmem.model.turns import REACH, Sittings, Turn, best_pieces, foremost, order_turns, speakers_named
+from clawmem.model.turns import (
+    REACH,
+    Sittings,
+    Turn,
+    best_pieces,
+    foremost,
+    order_near,
+    order_turns,
+    speakers_named,
+)
 
 # Of how many pieces that hold a word the score is looked at, and how common a word may be beside two rarer ones.
 PER_WORD = 500
@@ -46,11 +53,12 @@ def _worth_ranking(index: Index, forms: Sequence[tuple[str, ...]]) -> list[tuple
     if (total or 0) <= CHEAP:
         return list(forms)
     counted = sorted((index.spoken.count(each, int(total * COMMON) + 1), at) for at, each in enumerate(forms))
+    unheard = sum(count == 0 for count, _ in counted)
     kept: list[int] = []
     together = 0
     for count, at in counted:
         together += count
-        if count and (len(kept) < 2 or together <= CHEAP):
+        if len(kept) < unheard + 2 or together <= CHEAP:
             kept.append(at)
     return [forms[at] for at in sorted(kept)]
 
@@ -63,8 +71,14 @@ def event_keywords(index: Index, question: str, words: Sequence[Mapping[int, flo
     total, spoken = index.database.execute("SELECT count(*), coalesce(sum(turns), 0) FROM sitting").fetchone()
     names = {turn.sitting for turn in turns.values()}
     sittings = Sittings(total, spoken, dict(_sizes(index, names)))
-    named = speakers_named(question, {turn.speaker for turn in turns.values() if turn.speaker})
-    return Hits({one.n: one.score for one in order_turns(mine, turns, sittings, named)})
+    return Hits({one.n: one.score for one in order_turns(mine, turns, sittings, _named(question, turns))})
+
+
+def event_meanings(index: Index, question: str, closeness: Hits) -> Hits:
+    """Events by how close they and those around them are to a question, as `clawmem.model.turns` orders them."""
+    turns = _turns_around(index, closeness.scores)
+    ordered = order_near(closeness.scores, turns, _named(question, turns))
+    return closeness._replace(scores={one.n: one.score for one in ordered})
 
 
 def note_keywords(index: Index, words: Sequence[Mapping[int, float]], owners: Sequence[str]) -> Hits:
@@ -132,19 +146,32 @@ def _part(scores: Mapping[int, float], events: bool) -> dict[int, float]:
     return {piece: score for piece, score in scores.items() if (piece >= 0) is events}
 
 
+def _named(question: str, turns: Mapping[int, Turn]) -> frozenset[str]:
+    return speakers_named(question, {turn.speaker for turn in turns.values() if turn.speaker})
+
+
 def _turns_around(index: Index, found: Iterable[int]) -> dict[int, Turn]:
     """The turns of these rows and those in reach of them, without what came out of this memory."""
-    places: set[tuple[str, int]] = set()
+    places: dict[str, set[int]] = {}
     for part in _portions(list(found)):
         query = f"SELECT sitting, place FROM event WHERE n IN ({','.join('?' * len(part))})"
         for sitting, place in index.database.execute(query, tuple(part)):
-            places.update((sitting, place + step) for step in range(-REACH, REACH + 1))
+            places.setdefault(sitting, set()).update(range(place - REACH, place + REACH + 1))
     turns = {}
-    around = "SELECT n, speaker, size, asks FROM event WHERE sitting = ? AND place = ? AND recalled = 0"
-    for sitting, place in places:
-        for n, speaker, size, asks in index.database.execute(around, (sitting, place)):
-            turns[n] = Turn(sitting, place, speaker, size, bool(asks))
+    among = "sitting = ? AND place BETWEEN ? AND ? AND recalled = 0"
+    query = f"SELECT n, place, speaker, size, asks FROM event WHERE {among}"
+    for sitting, wanted in places.items():
+        for first, last in _stretches(wanted):
+            for n, place, speaker, size, asks in index.database.execute(query, (sitting, first, last)):
+                turns[n] = Turn(sitting, place, speaker, size, bool(asks))
     return turns
+
+
+def _stretches(places: Collection[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last of places that follow one another: asking for each alone takes several times as long."""
+    firsts = sorted(place for place in places if place - 1 not in places)
+    lasts = sorted(place for place in places if place + 1 not in places)
+    return zip(firsts, lasts, strict=True)
 
 
 def _sizes(index: Index, names: Iterable[str]) -> Iterator[tuple[str, int]]:

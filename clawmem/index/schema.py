@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = "8"
+VERSION = "10"
 
 # The columns of `fact` that say what its line says, in the form filters and ranking need, so that a search decodes
 # only the lines it gives out. `tokens` counts the fact's line of context, exactly where `exact` is 1. `sitting` is
@@ -10,9 +10,10 @@ VERSION = "8"
 # table `sitting` says how many each has; `ledger` says how much of a day's file was taken in; `edge` holds what the
 # fact of row `n` points at, as its line says: other facts by id, entities by name. `used`, `weight` and `pace` are what
 # a fact's tier and its place in it depend on: see `clawmem.index.standing`. The `tokens` of an event or a note are
-# those of its line of context, once they are counted. `dispute` names the facts that open proposals of conflicts put
-# in question. `seal` is the checksum of what a row gives out, with its number where it has one; `total` counts the
-# facts and adds up their seals: see `clawmem.index.seals`.
+# those of its line of context, once they are counted; an event's `verdict` says whether it reads as an order, once it
+# was judged: see `clawmem.index.verdicts`. `dispute` names the facts that open proposals of conflicts put in question.
+# `seal` is the checksum of what a row gives out, with its number where it has one; `total` counts the facts and adds up
+# their seals: see `clawmem.index.seals`.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE fact (
@@ -79,13 +80,15 @@ CREATE TABLE event (
     recalled INTEGER NOT NULL,
     line TEXT NOT NULL,
     seal INTEGER NOT NULL,
-    tokens INTEGER
+    tokens INTEGER,
+    verdict INTEGER
 );
 CREATE UNIQUE INDEX event_id ON event (id, day);
 CREATE INDEX event_sitting ON event (sitting, place);
 CREATE TABLE sitting (name TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX event_day ON event (day, n);
 CREATE INDEX event_uncounted ON event (n) WHERE tokens IS NULL;
+CREATE INDEX event_unjudged ON event (n) WHERE verdict IS NULL;
 CREATE TABLE ledger (day TEXT PRIMARY KEY, size INTEGER NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE note (
     n INTEGER PRIMARY KEY,

@@ -246,7 +246,7 @@ def _initialise(index: Index, known_as: str) -> None:
 @cache
 def _boot() -> str:
     try:
-        with open(_BOOT, encoding="ascii") as file:  # noqa: PTH123 - on every command's path
+        with open(_BOOT, encoding="utf-8") as file:  # noqa: PTH123 - on every command's path
             return file.read().strip()
     except OSError:
         return "unknown"

@@ -1,9 +1,6 @@
 """The vector channel: facts and events that mean what the question means, whatever their words."""
 
-from __future__ import annotations
-
 import sqlite3
-from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from heapq import nsmallest
@@ -16,9 +13,6 @@ from clawmem.index.vectors import EVENTS, FACTS, KEY_SIZE, LOCAL, NONE, Pack, Ve
 from clawmem.model.vector import closeness, code_size, differences, expected_closeness, signs
 from clawmem.vault.vault import Vault
 
-# How much of the closeness of the turns beside it, and of those beside them, an event is given.
-BESIDE = (0.3, 0.09)
-_SAID = 200
 _ENOUGH = 20
 
 
@@ -53,7 +47,7 @@ def vector_channel(
 
 
 def event_vectors(vault: Vault, index: Index, question: str, day: str, limit: int = CANDIDATES) -> Hits:
-    """Events whose meaning, and that of the turns around them, is near the question's, by row."""
+    """Events whose own meaning is near the question's; the score is by how much nearer than that of all events."""
     try:
         with _asked(vault, question, day) as asked:
             return Hits(_events(asked, index, limit))
@@ -161,25 +155,12 @@ def _rows(index: Index, ids: Sequence[str], wanted: Filter) -> dict[str, int]:
 def _events(asked: Asked, index: Index, limit: int) -> dict[int, float]:
     pack = asked.vectors.pack(EVENTS)
     apart, floor = _apart(asked, pack)
-    nearest = nsmallest(min(limit, _SAID), range(len(apart)), key=apart.__getitem__)
-    begins = [at for at, name in enumerate(pack.ids) if at == 0 or name != pack.ids[at - 1]]
-    found = {bisect(begins, at) - 1 for at in nearest}
-    beside = {turn: list(_beside(pack, begins, turn)) for turn in found}
-    wanted = sorted(found | {turn for each in beside.values() for turn, _ in each})
-    places = {turn: range(begins[turn], (*begins, len(pack.ids))[turn + 1]) for turn in wanted}
-    close = _close(asked, pack, [at for each in places.values() for at in each])
-    # Of a long event's pieces the closest counts.
-    score = {turn: max(0.0, *(close.get(at, 0.0) - floor for at in each)) for turn, each in places.items()}
-    total = {turn: score[turn] + sum(part * score[one] for one, part in beside[turn]) for turn in found}
-    return _placed(index, {pack.ids[begins[turn]]: each for turn, each in total.items() if each > 0})
-
-
-def _beside(pack: Pack, begins: Sequence[int], turn: int) -> Iterator[tuple[int, float]]:
-    """The events beside one in its session, and which part of their closeness it is given."""
-    for distance, part in enumerate(BESIDE, 1):
-        for one in (turn - distance, turn + distance):
-            if 0 <= one < len(begins) and pack.groups[begins[one]] == pack.groups[begins[turn]]:
-                yield one, part
+    near = {pack.ids[at] for at in nsmallest(limit, range(len(apart)), key=apart.__getitem__)}
+    scores: dict[str, float] = {}
+    for at, score in _close(asked, pack, [at for at, name in enumerate(pack.ids) if name in near]).items():
+        # Of a long event's pieces the closest counts.
+        scores[pack.ids[at]] = max(score - floor, scores.get(pack.ids[at], 0.0))
+    return _placed(index, {name: score for name, score in scores.items() if score > 0})
 
 
 def _placed(index: Index, scores: Mapping[str, float]) -> dict[int, float]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from clawmem.index.schema import VECTORS_FILE
 from clawmem.vault.vault import Vault
 
-VERSION = "1"
+VERSION = "2"
 FACTS, EVENTS = "facts", "events"
 # What `semantic.model` says besides the names of models that are called.
 LOCAL, NONE = "local", "none"
@@ -25,26 +25,24 @@ _PATIENCE = 30.0
 _AT_ONCE = 500
 
 # `vector` is every text that was embedded. `pack` is what a search reads in one go: ids, one a line, and for each its
-# key, its signs and the number of its group, end to end. `piece` is the vocabulary of the local model: what a piece
+# key and its signs, end to end. `piece` is the vocabulary of the local model: what a piece
 # means by itself, what it means in this vault, and how much it says.
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE vector (model TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, PRIMARY KEY (model, key));
 CREATE TABLE pack (
-    kind TEXT PRIMARY KEY, ids TEXT NOT NULL, keys BLOB NOT NULL, codes BLOB NOT NULL, groups TEXT NOT NULL
+    kind TEXT PRIMARY KEY, ids TEXT NOT NULL, keys BLOB NOT NULL, codes BLOB NOT NULL
 );
 CREATE TABLE piece (piece TEXT PRIMARY KEY, prior BLOB, fitted BLOB, weight REAL) WITHOUT ROWID;
 """
 
 
 class Pack(NamedTuple):
-    """The texts of one kind in the order they stand: whose they are, the keys of their vectors, their signs, and the
-    groups they belong to, such as the sessions of events."""
+    """The texts of one kind in the order they stand: whose they are, the keys of their vectors, and their signs."""
 
     ids: tuple[str, ...]
     keys: bytes
     codes: bytes
-    groups: tuple[str, ...]
 
 
 class VectorsDamaged(sqlite3.DatabaseError):
@@ -88,18 +86,18 @@ class Vectors:
 
     def pack(self, kind: str) -> Pack:
         """What a search of one kind reads; empty before the first heartbeat that embeds. Raises VectorsDamaged."""
-        row = self.database.execute("SELECT ids, keys, codes, groups FROM pack WHERE kind = ?", (kind,)).fetchone()
+        row = self.database.execute("SELECT ids, keys, codes FROM pack WHERE kind = ?", (kind,)).fetchone()
         if row is None:
-            return Pack((), b"", b"", ())
-        ids, groups = tuple(row[0].split("\n")) if row[0] else (), tuple(row[3].split("\n")) if row[3] else ()
-        if len(row[1]) != KEY_SIZE * len(ids) or len(groups) not in (0, len(ids)) or (ids and len(row[2]) % len(ids)):
+            return Pack((), b"", b"")
+        ids = tuple(row[0].split("\n")) if row[0] else ()
+        if len(row[1]) != KEY_SIZE * len(ids) or (ids and len(row[2]) % len(ids)):
             raise VectorsDamaged(f"the vectors of {kind} are not whole")
-        return Pack(ids, row[1], row[2], groups)
+        return Pack(ids, row[1], row[2])
 
     def set_pack(self, kind: str, pack: Pack) -> None:
         """Keep what a search of one kind reads, as part of the open transaction."""
-        row = (kind, "\n".join(pack.ids), pack.keys, pack.codes, "\n".join(pack.groups))
-        self.database.execute("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?, ?)", row)
+        row = (kind, "\n".join(pack.ids), pack.keys, pack.codes)
+        self.database.execute("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?)", row)
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
-from clawmem.index.lookup import Placed, counts, entities, entity_exists, entity_names, facts_of
+from clawmem.index.lookup import Placed, counts, entities, entity_exists, entity_names, facts_of, known_as
 from clawmem.index.refresh import open_index
+from clawmem.index.store import Index
 from clawmem.memory.places import existing_entity, expanded, new_entity_files
 from clawmem.memory.writing import Writing, writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.codec import refuse_conflict_markers
 from clawmem.model.dates import day_of, stamp
-from clawmem.model.entity import Entity, check_new_name, folder_of, kind_of, summary_path, title_of
+from clawmem.model.entity import Entity, check_new_name, folder_of, is_path, kind_of, summary_path, title_of
 from clawmem.model.layout import is_owned
 from clawmem.model.summary import front_matter, split_front_matter
 from clawmem.model.text import check_statement
@@ -48,13 +49,13 @@ class Changed(NamedTuple):
 def create_entity(
     vault: Vault, name: str, caller: Caller, title: str | None = None, aliases: tuple[str, ...] = ()
 ) -> Changed:
-    """Make an entity with an empty list of facts; Refused where it exists."""
+    """Make an entity with an empty list of facts; Refused where it exists, or where its name leads to another."""
     wanted = check_new_name(expanded(name, caller))
     words = tuple(check_statement(alias, "alias") for alias in aliases)
     heading = check_statement(title, "title") if title else None
     with writing(vault, caller, "entity create") as work:
-        if entity_exists(work.index, wanted):
-            raise Refused(f"The entity {wanted} exists already.", f"`clawmem entity show {wanted}` shows it.")
+        for one in (wanted, *filter(is_path, map(str.lower, words))):
+            _refuse_taken(work.index, one)
         files = new_entity_files(wanted, caller, heading, words)
         commits = work.commit([_change(caller, "create", wanted, heading or title_of(wanted), files)])
         return Changed(wanted, None, commits[-1], work.notices)
@@ -95,12 +96,13 @@ def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str 
         new = check_new_name(expanded(target, caller))
         if new == old:
             return Changed(old, old, None, (*work.notices, f"{old} is there already"))
-        if entity_exists(work.index, new):
-            raise Refused(f"The entity {new} exists already.", "Choose another name for the move.")
+        _refuse_taken(work.index, new, old)
         work.facts(old)
-        writes = _moved_files(work, old, new)
+        writes, title = _moved_files(work, old, new)
         commits = work.commit([_change(work.caller, verb, new, f"moved from {old}", writes, old)])
-        return Changed(new, old, commits[-1], work.notices)
+        kept = _last_part(old) != _last_part(new) and title != title_of(new)
+        told = [f"its title is still '{title}': {summary_path(new)} has it"] if kept else []
+        return Changed(new, old, commits[-1], (*work.notices, *told))
 
 
 def archive_entity(vault: Vault, name: str, caller: Caller) -> Changed:
@@ -113,7 +115,7 @@ def archive_entity(vault: Vault, name: str, caller: Caller) -> Changed:
     prefix, _, rest = old.rpartition("@")[2].partition("/") if old.startswith("@") else ("", "", old)
     if rest.startswith("archives/"):
         return Changed(old, old, None, (f"{old} is archived already",))
-    target = f"archives/{rest.rsplit('/', 1)[-1]}"
+    target = f"archives/{_last_part(rest)}"
     return move_entity(vault, old, f"@{prefix}/{target}" if prefix else target, caller, "archive")
 
 
@@ -129,7 +131,20 @@ def rename_entity(vault: Vault, name: str, new: str, caller: Caller) -> Changed:
     return move_entity(vault, old, f"{old.rsplit('/', 1)[0]}/{new}", caller, "rename")
 
 
-def _moved_files(work: Writing, old: str, new: str) -> dict[str, bytes | None]:
+def _refuse_taken(index: Index, name: str, mover: str | None = None) -> None:
+    """Raise Refused where a path is another entity's, or was, and so leads there."""
+    if entity_exists(index, name):
+        raise Refused(f"The entity {name} exists already.", f"`clawmem entity show {name}` shows it.")
+    for other in known_as(index, name):
+        if other != mover:
+            raise Refused(
+                f"{name} is an alias of {other}, and leads there.",
+                f"Choose another name, or take the alias out of {summary_path(other)} first.",
+            )
+
+
+def _moved_files(work: Writing, old: str, new: str) -> tuple[dict[str, bytes | None], str]:
+    """What the files of an entity's folders are after a move, and its title then."""
     before, after = folder_of(old) + "/", folder_of(new) + "/"
     head = work.vault.head().commit
     if head is None:
@@ -143,21 +158,33 @@ def _moved_files(work: Writing, old: str, new: str) -> dict[str, bytes | None]:
         writes[path] = None
     page = work.text(summary_path(old))
     refuse_conflict_markers(page, summary_path(old))
-    writes[summary_path(new)] = _renamed_page(page, old, new, day_of(stamp(work.caller.now))).encode()
-    return writes
+    text, title = _renamed_page(page, old, new, day_of(stamp(work.caller.now)))
+    writes[summary_path(new)] = text.encode()
+    return writes, title
 
 
-def _renamed_page(page: str, old: str, new: str, today: str) -> str:
+def _renamed_page(page: str, old: str, new: str, today: str) -> tuple[str, str]:
+    """An entity's page under its new name, and its title: one that only told the old name tells the new one, and stays
+    an alias."""
     front, rest = split_front_matter(page)
     known = parse_yaml(front, summary_path(old)) if front else {}
     known = known if isinstance(known, dict) else {}
     aliases = [str(alias) for alias in known.pop("aliases", None) or () if str(alias) != new]
-    title = str(known.pop("title", None) or title_of(old))
+    former = str(known.pop("title", None) or title_of(old))
+    title = title_of(new) if former == title_of(old) else former
+    if title != former:
+        aliases.append(former)
+        rest = rest.replace(f"\n# {former}\n", f"\n# {title}\n", 1)
     created = str(known.pop("created", None) or today)
     kind = str(known.pop("kind", None) or kind_of(old))
     kind = kind_of(new) if kind == kind_of(old) else kind
-    entity = Entity(new, title, tuple(dict.fromkeys([*aliases, old])), kind)
-    return _with_other_keys(front_matter(entity, created), known) + rest
+    others = dict.fromkeys(one for one in (*aliases, old) if one != title)
+    entity = Entity(new, title, tuple(others), kind)
+    return _with_other_keys(front_matter(entity, created), known) + rest, title
+
+
+def _last_part(name: str) -> str:
+    return name.rsplit("/", 1)[-1]
 
 
 def _with_other_keys(front: str, others: Mapping[str, Any]) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from clawmem.errors import InvalidInput, NotFound
-from clawmem.index.lookup import entity_exists, known_as
+from collections.abc import Sequence
+from contextlib import suppress
+
+from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
+from clawmem.index.lookup import ending_in, entities, entity_exists, entity_names, known_as
+from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.model.caller import Caller
 from clawmem.model.dates import day_of, stamp
@@ -18,39 +22,103 @@ from clawmem.model.entity import (
     summary_path,
     title_of,
 )
+from clawmem.model.text import normal
+from clawmem.vault.vault import Vault
+
+_MOST_NEAR = 3
 
 
 def named_entity(index: Index, text: str, caller: Caller) -> str:
-    """The entity that a name, an alias, a title or `@/...` (the agent's own) stands for, existing or new.
+    """The entity that a path it has or had, an alias, a title, the last part of a path or `@/...` (the agent's own)
+    stands for, existing or new.
 
-    Raises InvalidInput where the text is no name and no entity goes by it.
+    Raises InvalidInput where the text is no name and no entity goes by it, or several do.
     """
-    name = expanded(text, caller)
-    if "/" in name:
-        name = check_name(name)
-        if entity_exists(index, name):
-            return name
-    candidates = known_as(index, name)
-    own = [one for one in candidates if owner_of(one) == caller.agent]
-    choice = own or [one for one in candidates if owner_of(one) is None]
-    if len(choice) == 1:
-        return choice[0]
-    if len(choice) > 1:
-        raise InvalidInput(f"'{text}' may be {', '.join(choice)}.", "Name the one you mean by its path.")
-    return check_new_name(name)
+    return _known(index, text, caller) or check_new_name(expanded(text, caller))
 
 
 def existing_entity(index: Index, text: str, caller: Caller) -> str:
-    """Like named_entity, but NotFound where there is no such entity yet."""
+    """Like named_entity, but NotFound, with the names that are near, where there is no such entity yet."""
+    known = _known(index, text, caller)
+    if known is not None:
+        return known
+    if "/" in text:
+        check_name(expanded(text, caller))
+    near = _near(index, text, caller)
+    hint = f"Did you mean {' or '.join(near)}? " if near else ""
+    raise NotFound(f"There is no entity '{text}'.", f"{hint}`clawmem entity list` shows all of them.")
+
+
+def entity_asked(vault: Vault, text: str, caller: Caller) -> str:
+    """The entity whose facts alone a reader asks for, by any name it has; of a vault of the past by later names, too.
+
+    Raises what existing_entity does, and Refused where it is another agent's own, of which this caller sees nothing.
+    """
     try:
-        name = named_entity(index, text, caller)
-    except InvalidInput as problem:
-        if "may be" in problem.message or "/" in text:
+        found = answered(vault, lambda index: existing_entity(index, text, caller))
+    except NotFound:
+        earlier = _earlier_name(vault, vault.present, text, caller) if vault.present else None
+        if earlier is None:
             raise
-        name = text
-    if not entity_exists(index, name):
-        raise NotFound(f"There is no entity '{text}'.", "`clawmem entity list` shows all of them.")
-    return name
+        found = earlier
+    owner = owner_of(found)
+    if owner not in (None, caller.agent):
+        raise Refused(f"{found} is {owner}'s own, and other agents see nothing of it.", f"Ask with --agent {owner}.")
+    return found
+
+
+def _known(index: Index, text: str, caller: Caller) -> str | None:
+    """The one entity that goes by the text, or None; InvalidInput where several do."""
+    name = expanded(text, caller)
+    if "/" in name:
+        with suppress(InvalidInput):  # an alias may have a slash in it and be no path
+            name = check_name(name)
+        if entity_exists(index, name):
+            return name
+    choice = _choice(known_as(index, name), caller)
+    if not choice and "/" not in name:
+        choice = _choice(ending_in(index, name), caller)
+    if len(choice) > 1:
+        raise InvalidInput(f"'{text}' may be {', '.join(choice)}.", "Name the one you mean by its path.")
+    return choice[0] if choice else None
+
+
+def _choice(candidates: Sequence[str], caller: Caller) -> list[str]:
+    """Those of some entities that are the agent's own, or else the global ones."""
+    own = [one for one in candidates if owner_of(one) == caller.agent]
+    return own or [one for one in candidates if owner_of(one) is None]
+
+
+def _near(index: Index, text: str, caller: Caller) -> list[str]:
+    """The entities in the caller's view that are called nearly so."""
+    from difflib import get_close_matches  # only to help whoever mistyped
+
+    described = {one.name: one for one in entities(index)}
+    called: dict[str, str] = {}
+    for name in entity_names(index):
+        if owner_of(name) in (None, caller.agent):
+            others = (described[name].title, *described[name].aliases) if name in described else ()
+            called.update(dict.fromkeys((_last_part(one) for one in (*others, name)), name))
+    near = get_close_matches(_last_part(text), called, n=_MOST_NEAR)
+    return list(dict.fromkeys(called[one] for one in near))
+
+
+def _last_part(text: str) -> str:
+    return normal(text.rstrip("/").rsplit("/", 1)[-1])
+
+
+def _earlier_name(past: Vault, present: Vault, text: str, caller: Caller) -> str | None:
+    """What an entity that goes by the text today was called in the vault of the past, or None."""
+
+    def names(index: Index) -> list[str]:
+        found = existing_entity(index, text, caller)
+        return [found, *(alias for one in entities(index) if one.name == found for alias in one.aliases)]
+
+    try:
+        later = answered(present, names)
+    except ClawmemError:
+        return None  # it is in neither, and the caller says so
+    return answered(past, lambda index: next((one for one in later if entity_exists(index, one)), None))
 
 
 def expanded(text: str, caller: Caller) -> str:

@@ -1,4 +1,4 @@
-"""Counting tokens exactly in the background, so that whoever asks for a context never waits for a tokeniser."""
+"""Counting tokens and judging events in the background, so that whoever asks for a context waits for neither."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from clawmem.index.refresh import open_index
 from clawmem.index.token_counts import awaits_counting, count_exactly
+from clawmem.index.verdicts import judge_events
 from clawmem.vault.vault import Vault
 
 
@@ -17,10 +18,14 @@ class Counted(NamedTuple):
 
 
 def count_tokens(vault: Vault) -> Counted:
-    """Replace the bounds in the index by exact counts, where this machine has the vocabulary. Makes no commit."""
+    """Judge the events that are new, and replace the bounds in the index by exact counts, where this machine has the
+    vocabulary. Makes no commit."""
     index = open_index(vault)
     try:
-        if not index.kept or not awaits_counting(index):
+        if not index.kept:
+            return Counted(0)
+        judge_events(index)
+        if not awaits_counting(index):
             return Counted(0)
         from clawmem.vault.tokens import token_counter  # the first use takes 0.2 s
 

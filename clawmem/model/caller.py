@@ -1,7 +1,5 @@
 """Who asks, and when: the values every act takes instead of reading them from the machine."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import NamedTuple
 

@@ -1,8 +1,7 @@
 """The predicate catalog: what relations are called, how many values they take, which questions ask for them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
@@ -108,10 +107,10 @@ def _words(text: str) -> list[str]:
 def _asks(template: str, words: Sequence[str], known: frozenset[str]) -> bool:
     """Whether the template's words occur in order; words without a gap between them must be neighbours."""
     at = 0
-    for run in template.split(GAP):
-        wanted = [word.split("|") for word in run.split()]
-        if not all(known.intersection(choices) for choices in wanted):
-            return False
+    for wanted in _runs(template):
+        for choices in wanted:
+            if known.isdisjoint(choices):
+                return False
         found = next(
             (start for start in range(at, len(words) - len(wanted) + 1) if _stands(wanted, words, start)), None
         )
@@ -119,6 +118,11 @@ def _asks(template: str, words: Sequence[str], known: frozenset[str]) -> bool:
             return False
         at = found + len(wanted)
     return True
+
+
+@cache
+def _runs(template: str) -> list[list[list[str]]]:
+    return [[word.split("|") for word in run.split()] for run in template.split(GAP)]
 
 
 def _stands(wanted: Sequence[Sequence[str]], words: Sequence[str], start: int) -> bool:

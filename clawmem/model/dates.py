@@ -44,6 +44,45 @@ def parse_moment(text: str, now: datetime, what: str = "date") -> str:
     Accepts ISO dates and times, `today`, `yesterday`, `tomorrow` and `3d`, `2w`, `6m`, `1y` (ago).
     Raises InvalidInput otherwise.
     """
+    return _typed(text, now) or _refuse(text, what, "2026-11-21T09:30:00Z")
+
+
+def parse_start(text: str, now: datetime) -> str:
+    """What a person typed for a beginning, as `parse_moment` gives it; a month or a year alone is its first day."""
+    days = days_of(text)
+    return days[0] if days else _typed(text, now) or _refuse(text)
+
+
+def parse_end(text: str, now: datetime) -> str:
+    """What a person typed for an end, as `parse_moment` gives it; a month or a year alone is its last day."""
+    days = days_of(text)
+    return days[1] if days else _typed(text, now) or _refuse(text)
+
+
+def parse_state(text: str, now: datetime) -> str:
+    """What a person typed to ask how things stood, as `parse_moment` gives it; a month or a year alone is its last day,
+    or today where it is not over yet."""
+    days = days_of(text)
+    if days is None:
+        return _typed(text, now) or _refuse(text)
+    today = now.date().isoformat()
+    return today if days[0] <= today <= days[1] else days[1]
+
+
+def days_of(text: str) -> tuple[str, str] | None:
+    """The first and the last day of a month or a year that stands alone; None for all else."""
+    month = _MONTH.fullmatch(text.strip())
+    if month is None:
+        return None
+    year, first, last = int(month[1]), int(month[2] or 1), int(month[2] or 12)
+    try:
+        final = date(year, 12, 31) if last == 12 else date(year, last + 1, 1) - timedelta(days=1)
+        return date(year, first, 1).isoformat(), final.isoformat()
+    except ValueError:
+        return None
+
+
+def _typed(text: str, now: datetime) -> str | None:
     given = text.strip()
     named = {"today": 0, "yesterday": -1, "tomorrow": 1}
     if given.lower() in named:
@@ -58,9 +97,13 @@ def parse_moment(text: str, now: datetime, what: str = "date") -> str:
             return stamp(moment_of(given))
     except (ValueError, OverflowError):
         pass
+    return None
+
+
+def _refuse(text: str, what: str = "date", more: str = "2026-11, 2026, 2026-11-21T09:30:00Z") -> str:
     raise InvalidInput(
         f"'{text}' is not a {what}.",
-        "Write 2026-11-21, 2026-11-21T09:30:00Z, today, yesterday, or 3d, 2w, 6m, 1y for that long ago.",
+        f"Write 2026-11-21, {more}, today, yesterday, or 3d, 2w, 6m, 1y for that long ago.",
     )
 
 
@@ -74,10 +117,11 @@ def looks_like_a_date(text: str) -> bool:
     return _DATED.match(text.strip()) is not None
 
 
-def sortable(written: str | None) -> str | None:
+def sortable(written: str | None, end: bool = False) -> str | None:
     """A time as some hand or program wrote it, in the form that sorts as text: a bare day, or UTC to the second.
 
-    A month or a year stands for its first day. None where it is no time: then it is unknown.
+    A month or a year stands for its first day, as the `end` of something for its last. None where it is no time: then
+    it is unknown.
     """
     if written is None or (len(written) == 20 and written[10] == "T" and written[19] == "Z"):
         return written
@@ -85,8 +129,8 @@ def sortable(written: str | None) -> str | None:
     try:
         if _DAY.fullmatch(given):
             return date.fromisoformat(given).isoformat()
-        if month := _MONTH.fullmatch(given):
-            return date(int(month[1]), int(month[2] or 1), 1).isoformat()
+        if days := days_of(given):
+            return days[end]
         return stamp(moment_of(given))
     except (ValueError, OverflowError):
         return None
@@ -98,5 +142,5 @@ def covers(valid_from: str | None, valid_to: str | None, moment: str) -> bool:
     A bare day asks about its last instant, so what began on that day is true and what ended on it is not. As text
     a bare day sorts before any moment of that day, as the midnight it means.
     """
-    instant, begin, end = end_of(moment), sortable(valid_from), sortable(valid_to)
-    return (begin is None or begin <= instant) and (end is None or instant < end)
+    instant, begin, ended = end_of(moment), sortable(valid_from), sortable(valid_to, end=True)
+    return (begin is None or begin <= instant) and (ended is None or instant < ended)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.codec import OTHER_NAMES, fact_from_record
-from clawmem.model.dates import parse_moment, stamp
+from clawmem.model.dates import parse_end, parse_moment, parse_start, stamp
 from clawmem.model.fact import LINK_TYPES, TRUSTS, Fact, Link
 from clawmem.model.ids import check_reference
 from clawmem.model.text import check_statement, check_visible, one_line
@@ -58,8 +58,8 @@ def _normalised(fact: Fact, now: datetime) -> Fact:
     if not fact.category.replace("-", "").replace("_", "").isalnum() or len(fact.category) > _LONGEST_WORD:
         category = fact.category[:_LONGEST_WORD]
         raise InvalidInput(f"'{category}' is not a category.", "Use one word, such as preference or milestone.")
-    valid_from = parse_moment(fact.valid_from, now) if fact.valid_from else None
-    valid_to = parse_moment(fact.valid_to, now) if fact.valid_to else None
+    valid_from = parse_start(fact.valid_from, now) if fact.valid_from else None
+    valid_to = parse_end(fact.valid_to, now) if fact.valid_to else None
     if valid_from and valid_to and valid_to <= valid_from:
         raise InvalidInput(
             f"The fact would end ({valid_to}) before it begins ({valid_from}).", "Swap the two dates, or drop one."

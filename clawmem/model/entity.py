@@ -1,7 +1,5 @@
 """Entities: named by their path below a PARA root, an agent's own by `@agent/` before it."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from typing import NamedTuple
@@ -57,6 +55,14 @@ def check_name(text: str) -> str:
         if not _NAME.fullmatch(part) or ".." in part or len(part.encode()) > _LONGEST_FILE_NAME:
             raise _unfit(text, part)
     return given
+
+
+def is_path(text: str) -> bool:
+    """Whether a text is an entity's name, as clawmem writes one."""
+    try:
+        return check_name(text) == text
+    except InvalidInput:
+        return False
 
 
 def check_new_name(text: str) -> str:

@@ -1,7 +1,5 @@
 """The event: something that happened, kept verbatim in a day's ledger, one JSON object a line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple

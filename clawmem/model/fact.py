@@ -1,7 +1,5 @@
 """The fact: one atomic statement with its evidence, superseded and never deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -93,3 +91,8 @@ CANONICAL_KEYS = Fact._fields[:-1]
 def importance_of(fact: Fact) -> float:
     """The fact's importance, or the middle where none was given."""
     return DEFAULT_IMPORTANCE if fact.importance is None else fact.importance
+
+
+def since_or_from(fact: Fact) -> str:
+    """How to say when it begins: `from` where it was recorded before that day."""
+    return "from" if fact.valid_from and fact.valid_from[:10] > fact.timestamp[:10] else "since"

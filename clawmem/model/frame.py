@@ -4,8 +4,6 @@ A token ends with the line it stands in, never begins with a character of one ki
 goes on with a space. So a line cut before its spaces, and before and after its numbers, counts what its parts count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -34,6 +32,7 @@ FIXED: Mapping[str, int] = {
     "-": 1,
     "\n": 1,
     "(left out: ": 4,
+    ", of Always ": 4,
     "` shows them)\n": 4,
     "## Always\n": 3,
     "## For this question\n": 5,
@@ -122,6 +121,8 @@ def aside(sentence: str) -> Part:
     return priced(f"({servable(sentence)})\n")
 
 
-def remark_on_all(number: int, more: str) -> Part:
-    """How many were left out in all, where there is no room to say it section by section."""
-    return priced("(left out: ", str(number), f"; `{more}", "` shows them)\n")
+def remark_on_all(number: int, more: str, name: str = "", among: int = 0) -> Part:
+    """How many were left out in all, where there is no room to say it section by section, and how many `among` them are
+    of the section that matters most."""
+    told = (f", of {name} ", str(among)) if among else ()
+    return priced("(left out: ", str(number), *told, f"; `{more}", "` shows them)\n")

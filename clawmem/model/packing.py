@@ -1,7 +1,5 @@
 """Packing: sections of priced lines into a budget of tokens, and last lines that say what did not fit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -38,9 +36,9 @@ class Section(NamedTuple):
 
     `units` gives those that so many tokens could hold, knowing what is shown already and which section counts it.
     `total` is how many there are in all, where it does not give all; only facts have one, and then each is counted by
-    one such section. `further` is how many there are beyond the units, not counting what is shown. `more` is the
-    command that shows them. The section may take `share` of the budget; one of a lower `turn` is filled first, wherever
-    it stands.
+    one such section. `further` is how many there are beyond the units, not counting what is shown or counted by others.
+    `more` is the command that shows them. The section may take `share` of the budget; one of a lower `turn` is filled
+    first, wherever it stands. One that `leads` has a line in before its share counts, and is named where it lacks any.
     """
 
     title: str
@@ -49,7 +47,8 @@ class Section(NamedTuple):
     total: int | None = None
     share: float = 1.0
     turn: int = 0
-    further: Callable[[Shown], int] = lambda shown: 0
+    further: Callable[[Shown], int] | None = None
+    leads: bool = False
 
 
 class More(NamedTuple):
@@ -63,7 +62,8 @@ ALL = More()
 
 
 class Filled(NamedTuple):
-    """A section's units that are in, how many were left out, and those of these that it offered."""
+    """A section's units that are in, how many were left out that no section filled before it counts, and those of these
+    that it offered."""
 
     title: str
     units: tuple[Unit, ...]
@@ -130,35 +130,43 @@ def _with_one_remark(
     sections: Sequence[Section], free: int, budget: int, more: More
 ) -> tuple[list[Filled], list[Part]]:
     filled = _fill(sections, free, {})
-    commands = [command for number, command in zip(_missing(sections, filled), more, strict=True) if number]
-    reserve = frame.remark_on_all(_MANY, commands[0]).tokens if commands else 0
-    if free < reserve:
-        least = budget - free + reserve
+    numbers = _missing(sections, filled)
+    command = more.facts if numbers[0] else more.others
+    leader = next((one.title for one in sections if one.leads), "")
+    plain, named = (frame.remark_on_all(_MANY, command, leader, most).tokens for most in (0, _MANY if leader else 0))
+    needed = named if any(numbers) else 0
+    if free < needed:
         short = f"A budget of {counted(budget, 'token')} is too small."
-        raise InvalidInput(short, f"This memory needs at least {least:,} tokens.")
-    if not commands:
+        raise InvalidInput(short, f"This memory needs at least {budget - free + needed:,} tokens.")
+    if not any(numbers):
         return filled, []
-    filled = _fill(sections, free - reserve, {})
+    filled = _fill(sections, free - plain, {})
+    if _lacking(sections, filled):  # to say so takes room, too
+        filled = _fill(sections, free - named, {})
+    lacking = _lacking(sections, filled)
     left = free - sum(_cost(section, one.units) for section, one in zip(sections, filled, strict=True))
     remarks = []
-    for number, command in zip(_missing(sections, filled), more, strict=True):
-        remark = frame.remark_on_all(number, command)
+    for number, command, among in zip(_missing(sections, filled), more, (lacking, 0), strict=True):
+        remark = frame.remark_on_all(number, command, leader, among)
         if number and remark.tokens <= left:
             remarks.append(remark)
             left -= remark.tokens
     return filled, remarks
 
 
+def _lacking(sections: Sequence[Section], filled: Sequence[Filled]) -> int:
+    """How many lines of the section that leads were left out."""
+    return sum(one.left_out for section, one in zip(sections, filled, strict=True) if section.leads)
+
+
 def _missing(sections: Sequence[Section], filled: Sequence[Filled]) -> tuple[int, int]:
     """How many facts were left out of all sections together, and how much else, each once."""
-    pairs = list(zip(sections, filled, strict=True))
-    counting = {section.title for section, _ in pairs if section.total is not None}
-    facts = sum(one.left_out for section, one in pairs if section.total is not None)
-    missing = {unit.key: unit for section, one in pairs if section.total is None for unit in one.missing}
-    beyond = sum(one.left_out - len(one.missing) for section, one in pairs if section.total is None)
-    others = beyond + sum(isinstance(key, str) for key in missing)
-    uncounted = (dict(unit.shelves).get(key) not in counting for key, unit in missing.items() if isinstance(key, int))
-    return facts + sum(uncounted), others
+    everything = sum(one.left_out for one in filled)
+    others = 0
+    for section, one in zip(sections, filled, strict=True):
+        if section.total is None:
+            others += one.left_out - sum(isinstance(unit.key, int) for unit in one.missing)
+    return everything - others, others
 
 
 def _remarks(sections: Sequence[Section], filled: Sequence[Filled]) -> list[Part]:
@@ -181,13 +189,21 @@ def _fill(sections: Sequence[Section], free: int, reserves: Mapping[str, int]) -
 
 
 class _Filling:
-    """The budget while it is being spent: what is left, what is shown, and what each section offered and kept."""
+    """The budget while it is being spent: what is left, what is shown, and what each section offered and kept.
+
+    What is left out is counted by one section alone, the first that offers it or counts all of its kind.
+    """
 
     def __init__(self, free: int, reserves: Mapping[str, int]) -> None:
         self._free, self._left, self._reserves = free, free, reserves
         self._shown: dict[Key, str] = {}
         self._offered: dict[str, Sequence[Unit]] = {}
         self._kept: dict[str, tuple[Unit, ...]] = {}
+        # The keys that a section counts because it offered them first, and those of a shelf that others count so.
+        self._counted: dict[str, list[Key]] = {}
+        self._elsewhere: dict[str, list[Key]] = {}
+        self._claimed: set[Key] = set()
+        self._totalled: set[str] = set()
 
     def give(self, section: Section) -> None:
         """The section's share, filled with what it has; what was reserved for its remark where none is needed."""
@@ -196,9 +212,11 @@ class _Filling:
         # The ledger may hold an event twice, on two days.
         units = list({unit.key: unit for unit in section.units(max(most, 0) + reserve, self._shown)}.values())
         self._offered[section.title] = units
-        everything = _all(section, units, self._shown, most + reserve)
-        self._keep(section, everything or _some(section, units, self._shown, most))
-        if _left_out(section, units, self._shown) == 0:
+        self._claim(section, units)
+        if section.leads:
+            most = max(most, _cost(section, _some(section, units, self._shown, self._left)[:1]))
+        self._keep(section, self._all(section, units, most + reserve) or _some(section, units, self._shown, most))
+        if self._left_out(section, self._shown) == 0:
             self._left += reserve
 
     def give_more(self, section: Section) -> None:
@@ -208,9 +226,9 @@ class _Filling:
 
     def filled(self, section: Section) -> Filled:
         """What became of the section."""
-        units = self._offered[section.title]
-        missing = tuple(unit for unit in units if unit.key not in self._shown)
-        return Filled(section.title, self._kept[section.title], _left_out(section, units, self._shown), missing)
+        counted = set(self._counted[section.title]) - self._shown.keys()
+        missing = tuple(unit for unit in self._offered[section.title] if unit.key in counted)
+        return Filled(section.title, self._kept[section.title], self._left_out(section, self._shown), missing)
 
     def _keep(self, section: Section, more: Sequence[Unit]) -> None:
         before = self._kept.get(section.title, ())
@@ -220,15 +238,33 @@ class _Filling:
         for unit in more:
             self._shown.update({unit.key: "", **dict(unit.shelves)})
 
+    def _all(self, section: Section, units: Sequence[Unit], most: int) -> tuple[Unit, ...]:
+        """All units, where they fit into the budget and the reserve for the remark that is not needed then."""
+        kept = _some(section, units, self._shown, _MANY)
+        numbers = dict(self._shown)
+        for unit in kept:
+            numbers.update({unit.key: "", **dict(unit.shelves)})
+        complete = self._left_out(section, numbers) == 0
+        return kept if complete and _cost(section, kept) <= most else ()
 
-def _all(section: Section, units: Sequence[Unit], shown: Mapping[Key, str], most: int) -> tuple[Unit, ...]:
-    """All units, where they fit into the budget and the reserve for the remark that is not needed then."""
-    kept = _some(section, units, shown, _MANY)
-    numbers = dict(shown)
-    for unit in kept:
-        numbers.update({unit.key: "", **dict(unit.shelves)})
-    complete = _left_out(section, units, numbers) == 0
-    return kept if complete and _cost(section, kept) <= most else ()
+    def _claim(self, section: Section, units: Sequence[Unit]) -> None:
+        mine = self._counted[section.title] = list[Key]()
+        if section.total is not None:
+            self._totalled.add(section.title)
+            return
+        for unit in units:
+            shelf = next((shelf for key, shelf in unit.shelves if key == unit.key), "")
+            if unit.key not in self._claimed and shelf not in self._totalled:
+                mine.append(unit.key)
+                self._elsewhere.setdefault(shelf, []).append(unit.key)
+        self._claimed.update(mine)
+
+    def _left_out(self, section: Section, shown: Shown) -> int:
+        if section.total is None:
+            further = section.further({**dict.fromkeys(self._claimed, ""), **shown}) if section.further else 0
+            return further + sum(key not in shown for key in self._counted[section.title])
+        elsewhere = sum(key not in shown for key in self._elsewhere.get(section.title, ()))
+        return section.total - sum(title == section.title for title in shown.values()) - elsewhere
 
 
 def _some(section: Section, units: Sequence[Unit], shown: Mapping[Key, str], most: int) -> tuple[Unit, ...]:
@@ -245,12 +281,6 @@ def _some(section: Section, units: Sequence[Unit], shown: Mapping[Key, str], mos
 
 def _cost(section: Section, kept: Sequence[Unit]) -> int:
     return frame.title(section.title).tokens + sum(unit.tokens for unit in kept) if kept else 0
-
-
-def _left_out(section: Section, units: Sequence[Unit], shown: Shown) -> int:
-    if section.total is None:
-        return section.further(shown) + sum(unit.key not in shown for unit in units)
-    return section.total - sum(title == section.title for title in shown.values())
 
 
 def _exactness(parts: Iterable[Part], units: Sequence[Unit]) -> bool | None:

@@ -13,7 +13,8 @@ _RECORDS = ("ledger/", "daily/", "review/", "wiki/")
 _PROPOSALS = "review/"
 # Acts on behalf of the vault, whoever starts them: they write what the events and the facts say, wherever that is.
 UPKEEP = frozenset(
-    "heartbeat learn fold decay synthesize promote adapt tacit summaries memory doctor upkeep sync complete".split()
+    "heartbeat learn settle fold decay synthesize promote adapt tacit summaries memory doctor upkeep sync "
+    "complete".split()
 )
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clawmem.model.fact import Fact
+from clawmem.model.seal import seal
 from clawmem.model.trust import is_low
 
 if TYPE_CHECKING:
     from clawmem.model.event import Event
 
 MARK = "approved"
+# Counts the versions of the rules in `clawmem.model.injection` and its parts: what an older one judged is judged anew.
+RULES = 1
 
 
 def quarantined(fact: Fact) -> str | None:
@@ -59,6 +62,11 @@ def quarantined_event(event: Event) -> bool:
 
     outside = event.role == "tool" or event.kind in ("tool_call", "tool_result")
     return find_injection(event.text, forged_only=not outside) is not None
+
+
+def mark_of(event: Event) -> int:
+    """A number, 0 or more, for all that `quarantined_event` judges by: another text or other rules have another."""
+    return seal(RULES, event.role, event.kind, event.text)
 
 
 def is_approved(fact: Fact) -> bool:

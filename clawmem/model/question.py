@@ -1,7 +1,5 @@
 """A question taken apart: the words worth searching for, and the time it speaks of."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from typing import NamedTuple

@@ -1,8 +1,6 @@
 """The order of facts: by standing where nothing was asked, by fused channel scores where something was."""
 
-from __future__ import annotations
-
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 # How much a channel's best hit is worth. An exact triple outweighs shared words, which outweigh a date alone.
@@ -13,7 +11,8 @@ WEIGHTS: Mapping[str, float] = {
     "time": 0.4,
     "links": 0.4,
 }
-# Of what was said there is no triple, and its words say more of when it was than a named day does.
+# Of what was said there is no triple, and its words say more of when it was than a named day does. The vectors' weight
+# is for questions all of whose words one turn has.
 SAID_WEIGHTS: Mapping[str, float] = {"keyword": 1.0, "vector": 0.3, "time": 0.1}
 # What a channel's weakest hit keeps: being found at all says more than not being found.
 FLOOR = 0.1
@@ -93,15 +92,17 @@ def fuse(channels: Mapping[str, Mapping[str, float]], weights: Mapping[str, floa
     """What any channel found, best first: the weighted sum of min-max normalised scores, divided by the weights of the
     channels that found something, so that 1 means the best hit of them all. Of equal ones the first found comes first.
     """
-    spread = {name: normalised(scores) for name, scores in channels.items() if scores}
-    total = sum(weights[name] for name in spread) or 1.0
-    parts: dict[str, dict[str, float]] = {}
-    for name, scores in spread.items():
-        for each, value in scores.items():
-            parts.setdefault(each, {})[name] = value
+    parts = _parts(channels)
+    total = _total(channels, weights)
     fused = (Ranked(each, _fused(part, weights, total), part) for each, part in parts.items())
     # A stable sort: equal scores keep the order of finding.
     return sorted(fused, key=lambda one: -one.score)
+
+
+def said_weights(covered: float) -> Mapping[str, float]:
+    """The weights for what was said, where the best turn has this part of the question's words: the less it has, the
+    less they tell, and the more the vectors count."""
+    return {**SAID_WEIGHTS, "vector": SAID_WEIGHTS["vector"] / covered} if covered > 0 else SAID_WEIGHTS
 
 
 def rank(
@@ -114,10 +115,25 @@ def rank(
     Higher raw scores are better; a fact without a standing is left out. Equal scores keep the order of standing.
     """
     over = {one.id for one in standings.values() if one.over}
-    fused = {one.id: one for one in fuse(_lowered(channels, over) if over else channels, weights)}
-    found = ordered(standings[fact_id] for fact_id in fused if fact_id in standings)
-    ranked = [fused[one.id]._replace(score=fused[one.id].score + prior(one)) for one in found]
-    return sorted(ranked, key=lambda each: -each.score)
+    parts = _parts(_lowered(channels, over) if over else channels)
+    total = _total(channels, weights)
+    found = ordered(standings[fact_id] for fact_id in parts if fact_id in standings)
+    ranked = [Ranked(one.id, _fused(parts[one.id], weights, total) + prior(one), parts[one.id]) for one in found]
+    if over:
+        ranked = _behind(ranked, over, channels.get("predicate", {}))
+    return sorted(ranked, key=lambda each: (-each.score, each.id in over))
+
+
+def _behind(ranked: Sequence[Ranked], over: set[str], exact: Mapping[str, float]) -> list[Ranked]:
+    """What is over scores no more than the best that holds, where both say exactly what was asked for: their words tell
+    only how each is put."""
+    holding = [(exact[one.id], one.score) for one in ranked if one.id in exact and one.id not in over]
+
+    def most(one: Ranked) -> float:
+        return max((score for worth, score in holding if worth >= exact[one.id]), default=one.score)
+
+    late = over & exact.keys()
+    return [one._replace(score=min(one.score, most(one))) if one.id in late else one for one in ranked]
 
 
 def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str]) -> dict[str, dict[str, float]]:
@@ -125,6 +141,19 @@ def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str])
         name: {each: value * OVER_SHARE if each in over and value > 0 else value for each, value in scores.items()}
         for name, scores in channels.items()
     }
+
+
+def _parts(channels: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """The normalised score of each channel that found a thing, for each thing found, in the order of finding."""
+    parts: dict[str, dict[str, float]] = {}
+    for name, scores in channels.items():
+        for each, value in normalised(scores).items():
+            parts.setdefault(each, {})[name] = value
+    return parts
+
+
+def _total(channels: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> float:
+    return sum(weights[name] for name, scores in channels.items() if scores) or 1.0
 
 
 def _fused(parts: Mapping[str, float], weights: Mapping[str, float], total: float) -> float:

@@ -1,7 +1,5 @@
 """What a setting is, and whether a value fits it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput

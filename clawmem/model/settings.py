@@ -1,7 +1,5 @@
 """The settings of a vault: what `clawmem.yaml` may hold, what each key means, and what it is by default."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """How near to hand a fact is kept: pure policies over last access, access count and importance."""
 
-from __future__ import annotations
-
 import math
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -46,7 +44,7 @@ def is_over(fact: Fact, moment: str) -> bool:
 
     What is over is cold, however important, and ranks behind what holds.
     """
-    end = sortable(fact.valid_to)
+    end = sortable(fact.valid_to, end=True)
     return end is not None and end <= end_of(moment)
 
 
@@ -62,7 +60,10 @@ def days_since_access(fact: Fact, now: datetime) -> float:
 
 def limits(access_count: int) -> tuple[int, int]:
     """The days since access up to which a fact with so many accesses is hot, and warm."""
-    return next((hot, warm) for more_than, hot, warm in RECENCY if access_count > more_than or more_than < 0)
+    for more_than, hot, warm in RECENCY[:-1]:
+        if access_count > more_than:
+            return hot, warm
+    return RECENCY[-1][1:]
 
 
 def recency_tier(last_access: str, access_count: int, now: datetime) -> str:
@@ -136,7 +137,7 @@ def _decide(fact: Fact, recency: str, days: float, now: datetime) -> tuple[str, 
     if fact.status == RETRACTED:
         return COLD, "it was retracted"
     if is_over(fact, stamp(now)):
-        return COLD, f"it is over: it held only until {sortable(fact.valid_to)}"
+        return COLD, f"it is over: it held only until {sortable(fact.valid_to, end=True)}"
     if importance_of(fact) >= ALWAYS_HOT:
         return HOT, f"its importance {importance_of(fact):g} keeps it hot whatever its age"
     hot, warm = limits(fact.access_count)

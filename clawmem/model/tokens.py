@@ -14,8 +14,9 @@ from functools import lru_cache
 
 from clawmem.model.dates import day_of
 from clawmem.model.event import Event
-from clawmem.model.fact import Fact
+from clawmem.model.fact import Fact, since_or_from
 from clawmem.model.text import one_line, visible
+from clawmem.model.trust import EXTERNAL, trust_of_source
 
 LONELY = frozenset(
     "bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qy qz rj tj tq uq vq vz wq wv wz xg xh "
@@ -31,18 +32,21 @@ _PIECE = re.compile(
 _NEVER = -(10**6)
 _MARK = "clawmem-context"
 LONGEST_TURN = 300
+_OUTSIDE = ", from outside, unverified"
 
 
 def context_line(fact: Fact) -> str:
     """The fact as `context` gives it to an agent: one line with when it was true, or else the day it was said."""
-    remark = ", from outside, unverified" if fact.trust == "external" else ""
+    remark = _OUTSIDE if fact.trust == EXTERNAL else ""
     return f"- {servable(fact.fact)} ({servable(fact_dates(fact))}{remark})\n"
 
 
 def event_line(event: Event) -> str:
-    """What was said, by whom, and when, as `context` gives it; long texts are cut."""
+    """What was said, by whom, when, and whether its source is an outsider, as `context` gives it; long texts are
+    cut."""
     said = cut(servable(event.text), LONGEST_TURN)
-    return f"- {servable(event.speaker or event.role)}: {said} ({day_of(event.timestamp)})\n"
+    remark = _OUTSIDE if trust_of_source(event.source or "") == EXTERNAL else ""
+    return f"- {servable(event.speaker or event.role)}: {said} ({day_of(event.timestamp)}{remark})\n"
 
 
 def note_line(text: str) -> str:
@@ -86,7 +90,7 @@ def fact_dates(fact: Fact) -> str:
     if fact.valid_from and fact.valid_to:
         return f"{day_of(fact.valid_from)} to {day_of(fact.valid_to)}"
     if fact.valid_from:
-        return f"since {day_of(fact.valid_from)}"
+        return f"{since_or_from(fact)} {day_of(fact.valid_from)}"
     return f"until {day_of(fact.valid_to)}" if fact.valid_to else said_on(fact) or day_of(fact.timestamp)
 
 
@@ -97,7 +101,7 @@ def line_tokens(fact: Fact) -> int:
 
 def token_bound(text: str) -> int:
     """The most cl100k_base tokens the text can have."""
-    return sum(_most(piece) for piece in _PIECE.findall(text))
+    return sum(map(_most, _PIECE.findall(text)))
 
 
 @lru_cache(maxsize=100_000)

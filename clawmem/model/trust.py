@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+# What an outsider says: the web, or another program's feed.
+EXTERNAL = "external"
 # From the least to the most. A fact that says nothing of its source was written by hand or by an older layout.
-_RANKS = {"external": 0, "tool": 1, "agent": 2, "user": 3}
+_RANKS = {EXTERNAL: 0, "tool": 1, "agent": 2, "user": 3}
 
 
 def rank(trust: str | None) -> int:

@@ -5,8 +5,6 @@ two turns before. So a word of the question counts for the turn that holds it, f
 for less still in all turns of its sitting, which is a session, or a day where an event has none.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -108,6 +106,16 @@ def foremost(words: Sequence[Mapping[int, float]], most: int = FOREMOST) -> list
     return [{n: score for n, score in scores.items() if n in kept} for scores in words]
 
 
+def covered(words: Sequence[Mapping[int, float]], best: float) -> float:
+    """Which part of a question's words the best turn has, by its score: 1 where it has each as well as any text has it.
+
+    A word that no text holds is worth as much as the most telling of those that one does.
+    """
+    most = [max(scores.values(), default=0.0) for scores in words]
+    whole = sum(each or max(most) for each in most)
+    return best / whole if whole else 0.0
+
+
 def order_turns(
     words: Sequence[Mapping[int, float]],
     turns: Mapping[int, Turn],
@@ -130,8 +138,27 @@ def order_turns(
     return sorted(said, key=lambda one: (-one.score, one.n))
 
 
+def order_near(closeness: Mapping[int, float], turns: Mapping[int, Turn], named: Collection[str] = ()) -> list[Said]:
+    """Turns by how close their meaning is to the question's, best first; of equal ones the earlier number first.
+
+    A turn is given of the closeness around it what it would be given of a word. All of it is added up: that several
+    turns in a row are somewhat close says more than that one is.
+    """
+    near = _near((n for n in closeness if n in turns), turns)
+    totals: dict[int, float] = {}
+    for n, given in near.items():
+        for other, worth in given:
+            totals[other] = totals.get(other, 0.0) + closeness[n] * worth
+    said = [Said(n, total * _voice(turns[n], named)) for n, total in totals.items()]
+    return sorted(said, key=lambda one: (-one.score, one.n))
+
+
+def _voice(turn: Turn, named: Collection[str]) -> float:
+    return NAMED_SPEAKER if turn.speaker in named else 1.0
+
+
 def _score(turn: Turn, words: float, named: Collection[str], shares: Mapping[str, float]) -> float:
-    return words * (NAMED_SPEAKER if turn.speaker in named else 1.0) + SITTING * shares.get(turn.sitting, 0.0)
+    return words * _voice(turn, named) + SITTING * shares.get(turn.sitting, 0.0)
 
 
 def _around(scores: Mapping[int, float], near: Mapping[int, Sequence[tuple[int, float]]]) -> dict[int, float]:
@@ -139,23 +166,23 @@ def _around(scores: Mapping[int, float], near: Mapping[int, Sequence[tuple[int, 
     the largest of its parts, so that a word said thrice nearby does not count like three words."""
     squares: dict[int, float] = {}
     for n, score in scores.items():
-        square = score * score
         for other, worth in near.get(n, ()):
-            squares[other] = squares.get(other, 0.0) + square * worth
+            part = score * worth
+            squares[other] = squares.get(other, 0.0) + part * part
     return squares
 
 
 def _near(found: Iterable[int], turns: Mapping[int, Turn]) -> dict[int, list[tuple[int, float]]]:
-    """For each turn that was found, what its words are worth to itself and to the turns in reach, squared."""
+    """For each turn that was found, what its words are worth to itself and to the turns in reach."""
     at = {(turn.sitting, turn.place): n for n, turn in turns.items()}
     near: dict[int, list[tuple[int, float]]] = {}
     for n in found:
         turn = turns[n]
-        near[n] = [(n, ASKING * ASKING if turn.asks else 1.0)]
+        near[n] = [(n, ASKING if turn.asks else 1.0)]
         for step in _STEPS:
             other = at.get((turn.sitting, turn.place + step))
             if other is not None:
-                near[n].append((other, _worth(turn, turns[other], step) ** 2))
+                near[n].append((other, _worth(turn, turns[other], step)))
     return near
 
 

@@ -25,7 +25,7 @@ def true_at(fact: Fact, moment: str) -> bool:
 def last_moment_within(valid_from: str | None, valid_to: str | None, first: str, last: str) -> str | None:
     """The last day out of some at whose end [valid_from, valid_to) holds, else the first instant of those days at which
     it does, for what began and ended within one; None where it holds at none. Days are `YYYY-MM-DD`, both included."""
-    begin, end = sortable(valid_from) or first, sortable(valid_to)
+    begin, end = sortable(valid_from) or first, sortable(valid_to, end=True)
     day = last
     if end is not None and end <= end_of(last):
         day = (date.fromisoformat(day_of(end)) - timedelta(days=1)).isoformat()
@@ -43,7 +43,7 @@ def why_untrue(fact: Fact, moment: str) -> str | None:
     begin = sortable(fact.valid_from)
     if begin and begin > end_of(moment):
         return f"it holds only from {begin}"
-    return None if true_at(fact, moment) else f"it held only until {sortable(fact.valid_to)}"
+    return None if true_at(fact, moment) else f"it held only until {sortable(fact.valid_to, end=True)}"
 
 
 def true_instead(chain: Iterable[Fact], moment: str) -> Fact | None:

@@ -1,7 +1,5 @@
 """What recall found as text for a prompt, told from what is at hand: facts of people and agents, without a budget."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from clawmem.model.fact import ACTIVE

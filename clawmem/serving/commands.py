@@ -1,7 +1,5 @@
 """The commands that a served text names, for whoever reads it to see the rest."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from clawmem.index.channels import Filter

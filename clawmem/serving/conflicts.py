@@ -1,7 +1,5 @@
 """Facts that stand against each other or wait for a person's judgement: said beside them wherever they are served."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -46,9 +44,7 @@ def marks(
     waiting = disputes(index, set(ids.values()))
     places = oldest_first(index, {n for others in against.values() for n in others})
     spelled = {n: tuple(sorted(others, key=lambda other: places.get(other, 0))) for n, others in against.items()}
-    placed = rows(
-        index, sorted({n for others in spelled.values() for n in others[:SPELLED_OUT]} | spelled.keys()), told
-    )
+    placed = rows(index, sorted({n for others in spelled.values() for n in others[:SPELLED_OUT]}), told)
     found = {}
     for n, fact_id in ids.items():
         if n in spelled or fact_id in waiting:

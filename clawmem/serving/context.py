@@ -1,7 +1,5 @@
 """Context: what an agent should know, as text for its prompt, never above its budget of tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -154,7 +152,8 @@ def _shelf(on: Shelves, way: Way, wish: Wish, shelf: str, turn: int, share: floa
 
     options = commands(wish.wanted, None).list.removeprefix("clawmem list")
     more = f"clawmem list --tier {_TIER_OF.get(shelf, shelf)}{options}"
-    return [Section(TITLES[shelf], units, more, on.totals[shelf], share, turn)] if on.totals[shelf] else []
+    section = Section(TITLES[shelf], units, more, on.totals[shelf], share, turn, leads=shelf == ALWAYS)
+    return [section] if on.totals[shelf] else []
 
 
 def _heard(vault: Vault, index: Index, wish: Wish, most: int) -> list[Event]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
-from clawmem.index.notes import Note, event_tokens, events_between, events_said, lines_of, newest_lines
+from clawmem.index.notes import Kept, Note, events_between, events_said, kept_of, lines_of, newest_lines
 from clawmem.index.store import Index
+from clawmem.index.verdicts import reads_as_order
 from clawmem.model.entity import summary_path
 from clawmem.model.event import Event, event_from_record, is_for
 from clawmem.model.packing import Unit
-from clawmem.model.quarantine import quarantined_event
 from clawmem.model.question import Span
 from clawmem.model.tokens import cut, event_line, servable, token_bound
 
 MOST_LINES = 200
 _LONGEST_PROSE = 600
+_UNKNOWN = Kept()
 
 
 def page_units(index: Index, path: str) -> list[Unit]:
@@ -48,9 +49,9 @@ def event_units(index: Index, span: Span, owners: Collection[str], most: int) ->
 
 def said_units(index: Index, events: Sequence[Event]) -> list[Unit]:
     """Some events, but those that read as an order."""
-    shown = [event for event in events if not quarantined_event(event)]
-    kept = event_tokens(index, [event.id for event in shown])
-    return [_said(event, kept.get(event.id)) for event in shown]
+    kept = kept_of(index, [event.id for event in events])
+    known = [(event, kept.get(event.id, _UNKNOWN)) for event in events]
+    return [_said(event, one.tokens) for event, one in known if not reads_as_order(event, one.verdicts)]
 
 
 def _said(event: Event, tokens: int | None) -> Unit:

@@ -1,7 +1,5 @@
 """Recall: a question in, ranked facts, events and notes out, with what each channel did; reads never commit."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -221,8 +219,9 @@ def _ranked(
 ) -> list[tuple[int, str, Ranked]]:
     # Ordering needs little of a fact: only the winners are read whole.
     sketched = sketches(index, sorted({n for one in hits.values() for n in one.scores}))
-    shown = {n: Placed(with_access(one.fact, counted), one.entity) for n, one in sketched.items()}
-    return _best(hits, shown, caller, limit, times)
+    if counted:
+        sketched = {n: Placed(with_access(one.fact, counted), one.entity) for n, one in sketched.items()}
+    return _best(hits, sketched, caller, limit, times)
 
 
 def _account(kinds: Sequence[Mapping[str, Hits]], *accounts: Mapping[str, Channel]) -> dict[str, Channel]:
@@ -240,8 +239,11 @@ def _account(kinds: Sequence[Mapping[str, Hits]], *accounts: Mapping[str, Channe
     return told
 
 
-def standing_of(fact: Fact, entity: str, now: datetime, agent: str | None, as_of: str | None = None) -> Standing:
-    """What ordering needs to know of a fact; with `as_of` it is over where it had ended then, and not now."""
+def standing_of(
+    fact: Fact, entity: str, now: datetime, agent: str | None, as_of: str | None = None, asked_of: str | None = None
+) -> Standing:
+    """What ordering needs to know of a fact; with `as_of` its tier is that of then, and it is over where it had ended
+    at the moment `asked_of`, which is `as_of` or now unless told."""
     return Standing(
         fact.id,
         tier_of(fact, now, as_of),
@@ -250,7 +252,7 @@ def standing_of(fact: Fact, entity: str, now: datetime, agent: str | None, as_of
         fact.timestamp,
         fact.trust,
         own=agent is not None and owner_of(entity) == agent,
-        over=fact.valid_to is not None and is_over(fact, as_of or stamp(now)),
+        over=fact.valid_to is not None and is_over(fact, asked_of or as_of or stamp(now)),
     )
 
 
@@ -260,9 +262,7 @@ def _best(
     """The row, tier and rank of the best hits, best first."""
     row_of = {one.fact.id: n for n, one in shown.items()}
     standings = {
-        one.fact.id: standing_of(one.fact, one.entity, caller.now, caller.agent, times.as_of)._replace(
-            over=is_over(one.fact, times.asked_of)
-        )
+        one.fact.id: standing_of(one.fact, one.entity, caller.now, caller.agent, times.as_of, times.asked_of)
         for one in shown.values()
     }
     scores = {

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.channels import Filter, Hits
 from clawmem.index.meaning import events_by_meaning
-from clawmem.index.said import event_keywords, events, note_keywords, notes, of_time, spoken_words
+from clawmem.index.said import event_keywords, event_meanings, events, note_keywords, notes, of_time, spoken_words
 from clawmem.index.store import Index
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
 from clawmem.model.event import is_for
 from clawmem.model.question import search_words, time_asked
-from clawmem.model.ranking import SAID_WEIGHTS, Ranked, fuse
+from clawmem.model.ranking import Ranked, fuse, said_weights
+from clawmem.model.turns import covered
 from clawmem.serving.recall import EVENTS, NOTES, Heard, Noted
 from clawmem.vault.vault import Vault
 
@@ -41,14 +42,15 @@ def find_said(
     hits: list[Mapping[str, Hits]] = []
     if EVENTS in where:
         keyword = _spoken(event_keywords(index, question, words), words)
-        meant = events_by_meaning(vault, index, question, stamp(caller.now)[:10])
+        close = events_by_meaning(vault, index, question, stamp(caller.now)[:10])
+        meant = event_meanings(index, question, close)
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": of_time(index, "event", span, near)})
-        heard = _heard(index, hits[-1], limit, wanted.owners, without_notes=NOTES in where)
+        heard = _heard(index, _fused(hits[-1], words), limit, wanted.owners, without_notes=NOTES in where)
     if NOTES in where:
         keyword = _spoken(note_keywords(index, words, wanted.owners), words)
         hits.append({"keyword": keyword, "time": of_time(index, "note", span, keyword.scores, wanted.owners)})
-        noted = _noted(index, hits[-1], limit)
+        noted = _noted(index, _fused(hits[-1], words)[:limit])
     return Said(heard, noted, tuple(hits))
 
 
@@ -57,9 +59,8 @@ def _spoken(hits: Hits, words: Collection[object]) -> Hits:
 
 
 def _heard(
-    index: Index, hits: Mapping[str, Hits], limit: int, owners: Collection[str], without_notes: bool
+    index: Index, ranked: Sequence[Ranked], limit: int, owners: Collection[str], without_notes: bool
 ) -> tuple[Heard, ...]:
-    ranked = _fused(hits)
     # Notes and echoes are few: a margin, and only rarely all of them.
     for margin in (limit + (limit if without_notes else 0) + 20, len(ranked)):
         found = events(index, [int(one.id) for one in ranked[:margin]])
@@ -75,12 +76,11 @@ def _heard(
     return tuple(heard[:limit])
 
 
-def _noted(index: Index, hits: Mapping[str, Hits], limit: int) -> tuple[Noted, ...]:
-    ranked = _fused(hits)[:limit]
+def _noted(index: Index, ranked: Sequence[Ranked]) -> tuple[Noted, ...]:
     found = notes(index, [int(one.id) for one in ranked])
     return tuple(Noted(*found[int(one.id)], round(one.score, 4), one.channels) for one in ranked)
 
 
-def _fused(hits: Mapping[str, Hits]) -> list[Ranked]:
+def _fused(hits: Mapping[str, Hits], words: Sequence[Mapping[int, float]]) -> list[Ranked]:
     scores = {name: {str(n): score for n, score in one.scores.items()} for name, one in hits.items()}
-    return fuse(scores, SAID_WEIGHTS)
+    return fuse(scores, said_weights(covered(words, max(scores["keyword"].values(), default=0.0))))

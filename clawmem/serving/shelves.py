@@ -1,7 +1,5 @@
 """The shelves a context is filled from: always, hot, warm, cold, past; accesses that no commit holds yet counted in."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
@@ -24,7 +22,6 @@ from clawmem.index.standing import (
 from clawmem.index.store import Index
 from clawmem.model.frame import ALWAYS as ALWAYS_TITLE
 from clawmem.model.frame import COLD_FACTS, HOT_FACTS, OVER_FACTS, WARM_FACTS
-from clawmem.model.ranking import Standing, ordered
 from clawmem.model.tiers import COLD, HOT, WARM, recency_tier
 from clawmem.vault.journal import Access
 
@@ -103,7 +100,7 @@ def _accessed(one: Candidate, counted: Mapping[str, Access], reader: Reader) -> 
     last = max(access.last, one.last_accessed or "")
     count = one.access_count + access.count
     shelf = one.shelf if one.shelf in (ALWAYS, PAST) else _tier(last, count, reader.now)
-    return one._replace(access_count=count, last_accessed=last, shelf=shelf)
+    return Candidate(one.n, one.tokens, one.exact, one.id, one.owner, count, one.weight, one.timestamp, last, shelf)
 
 
 # One search shows many facts at one moment.
@@ -111,10 +108,8 @@ _tier = lru_cache(recency_tier)
 
 
 def _in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
-    # Two files may hold the same id after a merge by hand: the row keeps them apart.
-    by_name = {f"{one.id} {one.n}": one for one in candidates}
-    standings = (
-        Standing(name, "", one.access_count, one.weight, one.timestamp, own=bool(one.owner))
-        for name, one in by_name.items()
-    )
-    return [by_name[one.id] for one in ordered(standings)]
+    # As `ranking.ordered` does it for facts of one tier. Two files may hold the same id after a merge by hand: the row
+    # keeps them apart.
+    by_id = sorted(candidates, key=lambda one: (one.id, one.n))
+    newest = sorted(by_id, key=lambda one: one.timestamp, reverse=True)
+    return sorted(newest, key=lambda one: (not one.owner, -one.access_count, -one.weight))

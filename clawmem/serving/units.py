@@ -1,7 +1,5 @@
 """Candidates as units of a context: a line each, what stands against it, and its evidence where that is asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -39,6 +37,9 @@ def fact_units(on: Shelves, candidates: Sequence[Candidate], way: Way) -> list[U
     units = []
     for one in candidates:
         mark = marked.get(one.n)
+        if mark is None and not way.evidence:
+            units.append(Unit(one.n, one.tokens, bool(one.exact), None, _shelves({one.n: one})))
+            continue
         shown = {one.n: one, **{n: shelf_of[n] for n in (mark.rivals if mark else ()) if n in shelf_of}}
         below = (mark.text if mark else "") + (_evidence(placed[one.n], days) if way.evidence else "")
         text = context_line(placed[one.n]) + below if below else None

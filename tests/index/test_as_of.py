@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from calendar import monthrange
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,7 +14,7 @@ from clawmem.index.channels import Filter, all_passing, keyword_channel, passing
 from clawmem.index.intake import take_in
 from clawmem.index.store import Index, create_in_memory
 from clawmem.model.codec import fact_from_record, render_items
-from clawmem.model.dates import parse_moment
+from clawmem.model.dates import parse_moment, parse_state
 from clawmem.model.fact import RETRACTED, STATUSES, Fact
 from clawmem.model.validity import true_at, why_untrue
 from clawmem.vault.vault import Vault
@@ -24,7 +25,7 @@ ZONES = ("Z", "+00:00", "+01:00", "-05:00", "+05:45")
 Instant = datetime | None
 
 
-def some_time(chance: random.Random) -> tuple[str | None, Instant]:
+def some_time(chance: random.Random, end: bool = False) -> tuple[str | None, Instant]:
     """A time as a hand or a program may write it into a fact, and what it means; few days, so that many meet."""
     moment = FIRST + timedelta(seconds=chance.choice((0, 1, 3600, 43_200, 86_399)) + 86_400 * chance.randrange(70))
     form = chance.randrange(8)
@@ -33,7 +34,8 @@ def some_time(chance: random.Random) -> tuple[str | None, Instant]:
     if form == 1:
         return chance.choice(("soon", "", "2026-02-31", "about 2026")), None
     if form == 2:
-        return f"{moment:%Y-%m}", moment.replace(day=1, hour=0, minute=0, second=0)
+        day = monthrange(moment.year, moment.month)[1] if end else 1
+        return f"{moment:%Y-%m}", moment.replace(day=day, hour=0, minute=0, second=0)
     if form in (3, 4):
         return f"{moment:%Y-%m-%d}", moment.replace(hour=0, minute=0, second=0)
     return written(chance, moment), moment
@@ -53,7 +55,7 @@ def some_facts(chance: random.Random, number: int) -> list[tuple[Fact, Instant, 
     """Facts of every status with their beginnings and ends."""
     found = []
     for n in range(number):
-        (begin, began), (end, ended) = some_time(chance), some_time(chance)
+        (begin, began), (end, ended) = some_time(chance), some_time(chance, end=True)
         record: dict[str, Any] = {"id": f"fact_{n:08x}", "fact": f"Boats are {n}.", "timestamp": "2026-01-01T00:00:00Z"}
         record |= {"status": chance.choice(STATUSES), "valid_from": begin, "valid_to": end}
         found.append((fact_from_record(record), began, ended))
@@ -120,13 +122,18 @@ def test_as_of_is_what_the_intervals_say(vault: Vault, seed: int) -> None:
         ("2026-11-20T12:00:00+05:00", None, "2026-11-20T06:59:59Z", False),
         ("2026-11-20T08:00:00Z", "2026-11-20T08:00:00Z", "2026-11-20T08:00:00Z", False),
         (None, None, "1970-01-01", True),
+        ("2019-06-01", "2021-03-01", "2020", True),
+        ("2019-06-01", "2020-09-01", "2020", False),
+        ("2019-06-01", "2020-09-01", "2020-08", True),
+        ("2026-11-20", None, "2026", True),
+        ("2026-11-22", None, "2026", False),
     ],
 )
 def test_the_edges_of_an_interval(
     vault: Vault, valid_from: str | None, valid_to: str | None, as_of: str, true: bool
 ) -> None:
     fact = fact_from_record({"id": "fact_1", "fact": "Boats.", "valid_from": valid_from, "valid_to": valid_to})
-    moment = parse_moment(as_of, NOW)
+    moment = parse_state(as_of, NOW)
     index = index_of(vault, [fact])
     assert bool(all_passing(index, Filter(as_of=moment))) is true
     assert true_at(fact, moment) is true

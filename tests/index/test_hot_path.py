@@ -13,6 +13,7 @@ HEAVY = (
     "yaml rich git hashlib tempfile logging random secrets asyncio whoosh tiktoken litellm numpy onnxruntime"
     " clawmem.index.vector_channel clawmem.index.vectors clawmem.index.embed clawmem.vault.spending"
     " clawmem.index.intake clawmem.model.common_words clawmem.model.summary clawmem.model.question_time"
+    " clawmem.memory.places"
 ).split()
 
 

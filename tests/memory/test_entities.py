@@ -127,3 +127,39 @@ def test_what_an_agents_pages_are_for_is_served_to_nobody(vault: Vault, caller: 
     assert all("<!--" in text for _, text in show_agent(vault, "finance").pages)
     told = context(vault, caller._replace(agent="finance"), 2000)
     assert "habits and preferences" not in str(told) and "Who finance is" not in str(told)
+
+
+def test_a_rename_takes_along_a_title_that_only_told_the_name(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "areas/people/jane", caller)
+    assert rename_entity(vault, "jane", "janet", caller).notices == ()
+    shown = show_entity(vault, "janet", caller)
+    assert (shown.entity.title, shown.entity.aliases) == ("Janet", ("Jane", "areas/people/jane"))
+    assert "\n# Janet\n" in shown.summary
+    rename_entity(vault, "janet", "jane", caller)
+    shown = show_entity(vault, "areas/people/janet", caller)
+    assert (shown.entity.title, shown.entity.aliases) == ("Jane", ("Janet", "areas/people/janet"))
+
+
+def test_a_rename_leaves_a_title_that_was_chosen_and_says_so(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "areas/people/jane", caller, "Jane Doe")
+    told = rename_entity(vault, "Jane Doe", "janet", caller).notices
+    assert told == ("its title is still 'Jane Doe': life/areas/people/janet/summary.md has it",)
+    assert show_entity(vault, "janet", caller).entity.aliases == ("areas/people/jane",)
+
+
+def test_no_entity_takes_a_path_that_leads_to_another(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "projects/one", caller)
+    archive_entity(vault, "projects/one", caller)
+    create_entity(vault, "projects/two", caller)
+    before = vault.head()
+    with pytest.raises(Refused) as refused:
+        create_entity(vault, "projects/one", caller)
+    assert refused.value.message == "projects/one is an alias of archives/one, and leads there."
+    assert "life/archives/one/summary.md" in refused.value.hint
+    with pytest.raises(Refused):
+        move_entity(vault, "projects/two", "projects/one", caller)
+    for alias in ("Projects/One", "projects/two"):
+        with pytest.raises(Refused):
+            create_entity(vault, "projects/three", caller, aliases=(alias,))
+    assert vault.head() == before
+    assert move_entity(vault, "archives/one", "projects/one", caller).name == "projects/one"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
-from clawmem.model.frame import HOT_FACTS, SUMMARIES, WARM_FACTS, heading
-from clawmem.model.packing import Section, Shown, Unit, pack, rendered
+from clawmem.model.frame import ALWAYS, ASKED, HOT_FACTS, SUMMARIES, TIMELINE, WARM_FACTS, heading
+from clawmem.model.packing import Packed, Section, Shown, Unit, pack, rendered
 
 DAY = heading("2026-11-22")
 NAMES = (SUMMARIES, HOT_FACTS, WARM_FACTS)
@@ -46,7 +46,9 @@ def test_a_pack_keeps_its_budget_and_counts_what_it_left_out(sections: list[Sect
     for part, section in zip(packed.sections, sections, strict=True):
         given_ = [unit.key for unit in section.units(0, {})]
         assert [key for key in given_ if key in {unit.key for unit in part.units}] == [unit.key for unit in part.units]
-        assert part.left_out == sum(key not in shown for key in given_)
+        assert part.left_out <= sum(key not in shown for key in given_)
+    offered = {unit.key for section in sections for unit in section.units(0, {})}
+    assert sum(part.left_out for part in packed.sections) == len(offered - set(shown)), "each is counted once"
     missed = any(part.left_out for part in packed.sections)
     assert bool(packed.remarks) == missed
     text = rendered(packed, {})
@@ -78,6 +80,42 @@ def test_a_fact_that_stands_in_another_unit_counts_where_it_belongs_and_is_not_r
     assert [[unit.key for unit in part.units] for part in packed.sections] == [[1], [3]]
     assert packed.sections[1].left_out == 1
     assert packed.remarks[0].text == "(left out of Fresh in use: 1; `clawmem list` shows them)\n"
+
+
+def test_what_is_left_out_is_counted_where_it_is_offered_first() -> None:
+    always, asked, late = (_unit(n, 90, shelf=shelf) for n, shelf in ((1, ALWAYS), (2, HOT_FACTS), (3, HOT_FACTS)))
+    sections = [
+        _section(ALWAYS, [always], turn=1, total=2),
+        _section(ASKED, [always, asked], turn=2),
+        _section(HOT_FACTS, [asked, late], turn=6, total=5),
+        _section(TIMELINE, [asked, late], turn=7),
+    ]
+    packed = pack(DAY, sections, 100)
+    assert [one.left_out for one in packed.sections] == [2, 1, 4, 0]
+    assert [part.text for part in packed.remarks] == ["(left out: 7; `clawmem list` shows them)\n"]
+
+
+def test_what_leads_has_a_line_in_whatever_its_share_and_is_named_where_it_lacks_one() -> None:
+    def packed(budget: int, *important: int) -> Packed:
+        first = _section(ALWAYS, [_unit(n, tokens, shelf=ALWAYS) for n, tokens in enumerate(important)], 0.5, 1)
+        leading = first._replace(total=len(important), leads=True)
+        rest = [_unit(9, 8), *(_unit(n, 90) for n in range(10, 40))]
+        return pack(DAY, [leading, _section(HOT_FACTS, rest, turn=6)], budget)
+
+    shown = packed(23 + 17 + 33, 30)
+    assert [len(one.units) for one in shown.sections] == [1, 0]
+    assert [part.text for part in shown.remarks] == ["(left out: 31; `clawmem list` shows them)\n"]
+    shown = packed(23 + 24 + 33, 30, 30)
+    assert [[unit.key for unit in one.units] for one in shown.sections] == [[0], []]
+    assert [part.text for part in shown.remarks] == ["(left out: 32, of Always 1; `clawmem list` shows them)\n"]
+    shown = packed(23 + 24 + 20, 30)
+    assert [part.text for part in shown.remarks] == ["(left out: 31, of Always 1; `clawmem list` shows them)\n"]
+    with pytest.raises(InvalidInput) as refused:
+        packed(30, 30)
+    least = int(refused.value.hint.split()[5])
+    assert packed(least, 30).tokens <= least
+    with pytest.raises(InvalidInput):
+        packed(least - 1, 30)
 
 
 def test_sections_learn_what_is_shown_and_what_is_left() -> None:

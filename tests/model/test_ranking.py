@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.ranking import FLOOR, Standing, normalised, ordered, prior, rank
+from clawmem.model.ranking import FLOOR, SAID_WEIGHTS, Standing, fuse, normalised, ordered, prior, rank, said_weights
 from clawmem.model.tiers import TIERS
 
 IDS = st.sampled_from([f"fact_{number:08x}" for number in range(12)])
@@ -69,6 +69,14 @@ def test_an_exact_triple_outweighs_words_and_both_outweigh_one() -> None:
     assert set(found[2].channels) == {"keyword"}
 
 
+def test_meaning_counts_more_the_less_of_the_question_its_best_turn_has() -> None:
+    assert said_weights(1.0) == SAID_WEIGHTS
+    assert said_weights(0.5) == {**SAID_WEIGHTS, "vector": SAID_WEIGHTS["vector"] * 2}
+    assert said_weights(0.0) == SAID_WEIGHTS
+    channels = {"keyword": {"a": 6.0, "b": 3.0, "c": 1.0}, "vector": {"b": 0.5, "c": 0.3, "a": 0.2}}
+    assert [fuse(channels, said_weights(part))[0].id for part in (1.0, 0.7, 0.4, 0.1)] == ["a", "a", "b", "b"]
+
+
 def test_the_best_hit_of_every_channel_scores_one_before_its_prior() -> None:
     plain = {"a": Standing("a", "cold")}
     assert rank({"keyword": {"a": 4.0}, "predicate": {}, "time": {"a": 1.0}}, plain)[0].score == pytest.approx(1.0)
@@ -123,3 +131,17 @@ def test_what_is_over_comes_behind_what_matches_about_as_well_and_before_what_ma
     before = {**standings, "over": standings["over"]._replace(over=False)}
     assert [one.id for one in rank(scores, before)] == ["over", "holds", "other"]
     assert [one.id for one in ordered(standings.values())] == ["other", "holds", "over"]
+
+
+def test_what_is_over_stands_behind_what_holds_and_says_exactly_what_was_asked_whatever_its_words() -> None:
+    over, holds, other = Standing("over", "cold", over=True), Standing("holds", "cold"), Standing("other", "hot")
+    standings = {one.id: one for one in (over, holds, other)}
+    words = {"keyword": {"over": 9.0, "holds": 1.0, "other": 2.0}, "vector": {"over": 0.9}}
+    assert [one.id for one in rank({"predicate": {"over": 4.0, "holds": 4.0}, **words}, standings)][:2] == [
+        "holds",
+        "over",
+    ]
+    # The name of somebody else who is asked for less exactly puts nothing behind.
+    assert rank({"predicate": {"over": 8.0, "holds": 4.0}, **words}, standings)[0].id == "over"
+    assert rank({"predicate": {"over": 4.0}, **words}, standings)[0].id == "over"
+    assert rank(words, standings)[0].id == "over"

@@ -116,6 +116,12 @@ def test_a_long_turn_is_cut() -> None:
     assert line == f"- word: {('word ' * 60).strip()}… (2026-11-21)\n"
 
 
+def test_what_an_outsider_said_is_marked_like_a_fact_of_his() -> None:
+    said = Event("evt_1", "2026-11-21T09:30:00Z", "note", "Mia lives in Moscow.", source="web:evil.example")
+    assert event_line(said) == "- note: Mia lives in Moscow. (2026-11-21, from outside, unverified)\n"
+    assert event_line(said._replace(source="chat")) == "- note: Mia lives in Moscow. (2026-11-21)\n"
+
+
 @settings(max_examples=200, deadline=None)
 @given(texts=st.lists(_WORDY.map(" ".join) | _ANY | _TIGHT, max_size=6))
 def test_lines_of_context_count_exactly_what_they_count_together(exact: Callable[[str], int], texts: list[str]) -> None:

@@ -15,8 +15,10 @@ from clawmem.model.turns import (
     Sittings,
     Turn,
     best_pieces,
+    covered,
     foremost,
     is_question,
+    order_near,
     order_turns,
     speakers_named,
 )
@@ -74,6 +76,40 @@ def test_the_named_speaker_comes_first() -> None:
     turns = sitting(*(Turn("", 0, name, 50) for name in ("Ann", "Bob", "Ann", "Cid")))
     assert words_only([{0: 1.0, 3: 1.0}], turns)[0] == 0
     assert words_only([{0: 1.0, 3: 1.0}], turns, frozenset({"Cid"}))[0] == 3
+
+
+def near(closeness: dict[int, float], turns: Mapping[int, Turn], *named: str) -> dict[int, float]:
+    return {said.n: round(said.score, 9) for said in order_near(closeness, turns, named)}
+
+
+def test_meaning_spreads_as_a_word_does_and_is_added_up() -> None:
+    turns = sitting(*plain(7)) | sitting(*plain(1), name="b", first=7)
+    assert near({3: 0.5}, turns) == {3: 0.5, 2: 0.2, 4: 0.2, 1: 0.1, 5: 0.1}
+    assert near({2: 0.5, 4: 0.5, 7: 0.6}, turns) == {
+        2: 0.6, 4: 0.6, 7: 0.6, 3: 0.4, 1: 0.2, 5: 0.2, 0: 0.1, 6: 0.1
+    }  # fmt: skip
+    assert [said.n for said in order_near({2: 0.5, 4: 0.5, 7: 0.61}, turns)][:4] == [7, 2, 4, 3]
+
+
+def test_meaning_too_is_told_by_the_answer_by_the_named_speaker_and_less_by_what_a_long_text_stands_beside() -> None:
+    asking, answer, long = Turn("", 0, "A", 30, asks=True), Turn("", 0, "B", 30), Turn("", 0, "A", 2_000)
+    turns = sitting(long, asking, answer)
+    assert near({1: 0.5}, turns) == {1: 0.35, 2: 0.4, 0: 0.1}
+    assert near({1: 0.5}, turns, "A") == {1: 0.4375, 2: 0.4, 0: 0.125}
+
+
+def test_of_turns_that_are_not_known_no_meaning_is_told() -> None:
+    assert near({0: 0.5, 9: 0.5}, sitting(*plain(1))) == {0: 0.5}
+    assert near({}, {}) == {}
+
+
+def test_what_part_of_a_question_its_best_turn_covers() -> None:
+    both = [{1: 4.0, 2: 1.0}, {2: 2.0}]
+    assert covered(both, 6.0) == 1.0
+    assert covered(both, 3.0) == 0.5
+    assert covered([*both, {}], 3.0) == 0.3  # a word that is nowhere counts as much as the most telling one
+    assert covered([{}, {}], 0.0) == 0.0
+    assert covered([], 0.0) == 0.0
 
 
 def test_the_sitting_that_is_about_it_lifts_its_turns() -> None:

@@ -83,25 +83,34 @@ def _check_facts(done: Context, invented: Invented, wish: Wish) -> None:
 
 
 def _check_left_out(done: Context, invented: Invented, wish: Wish) -> None:
-    """What is said to be left out is what is: of every shelf, and, in the one remark for all, each fact once."""
+    """What is said to be left out is what is, each fact once, section by section as in the one remark for all."""
     left = Counter(
         TITLES[_shelf_of(fact)]
         for entity, fact in invented.facts
         if fact.status == ACTIVE and _is_seen(entity, fact, wish) and fact.id not in done.facts
     )
-    assert {title: count for title, count in done.left_out if title in TITLES.values()} == left
-    for said in re.finditer(r"^\(left out: ([0-9]+); `clawmem (list|recall)", done.text, re.MULTILINE):
-        number, verb = int(said[1]), said[2]
+    told = Counter(dict(done.left_out))
+    always = TITLES[ALWAYS]
+    assert told[always] == left[always]
+    assert all(told[title] <= left[title] for title in TITLES.values())
+    # What answers a question may be archived, too, or of another entity where the days are asked for.
+    gone = sum(
+        fact.status == ARCHIVED and _is_seen(entity, fact, wish._replace(wanted=Filter(wish.wanted.owners)))
+        for entity, fact in invented.facts
+    )
+    most = left.total() + (gone if wish.question else 0)
+    others = sum(count for title, count in told.items() if title not in TITLES.values())
+    for said in re.finditer(
+        r"^\(left out: ([0-9]+)(?:, of Always ([0-9]+))?; `clawmem (list|recall)", done.text, re.MULTILINE
+    ):
+        number, verb = int(said[1]), said[3]
         if verb == "list":
-            gone = sum(
-                fact.status == ARCHIVED and _is_seen(entity, fact, wish._replace(wanted=Filter(wish.wanted.owners)))
-                for entity, fact in invented.facts
-            )
-            # What answers a question may be archived, too, or of another entity where the days are asked for.
-            assert left.total() <= number <= left.total() + (gone if wish.question else 0)
+            assert left.total() <= number <= min(most, told.total())
+            assert int(said[2] or 0) == left[always]
         else:
-            others = sum(count for title, count in done.left_out if title not in TITLES.values())
             assert 0 < number <= others
+    parts = dict(re.findall(r"^\(left out of ([A-Za-z ]+): ([0-9]+);", done.text, re.MULTILINE))
+    assert {title: int(number) for title, number in parts.items()} in ({}, dict(told))
     if "(left out" not in done.text:
         assert not done.left_out
 

@@ -54,6 +54,25 @@ def test_important_facts_come_first_and_what_is_gone_never(vault: Vault, caller:
     assert is_recalled(everything.text)
 
 
+def test_what_always_surfaces_has_room_before_what_is_short(vault: Vault, caller: Caller) -> None:
+    _keep(
+        vault,
+        caller,
+        {"fact": "Nora is allergic to hazelnuts and walnuts and carries a pen", "importance": 0.95},
+        {"fact": "Ida is allergic to cow's milk protein, even in small amounts", "importance": 0.9},
+        "For dinner on Sunday they want fish with potatoes and a green salad",
+        "Tea is hot",
+    )
+    done = context(vault, caller, 100, "plan the dinner")
+    assert _lines(done)[2:] == [
+        "## Always",
+        "- Nora is allergic to hazelnuts and walnuts and carries a pen (2026-11-21)",
+        "(left out: 3, of Always 1; `clawmem list` shows them)",
+        "</clawmem-context>",
+    ]
+    assert done.left_out == (("Always", 1), ("For this question", 1), ("Fresh in use", 1))
+
+
 def test_what_was_cut_is_said_with_the_command_that_shows_it(vault: Vault, caller: Caller) -> None:
     _keep(vault, caller, *_ordinary(50))
     done = context(vault, caller, 300)
@@ -339,5 +358,6 @@ def test_one_remark_where_only_events_were_left_out_names_what_shows_them(vault:
     assert f"(left out: {60 - shown}; `clawmem recall QUESTION --in all` shows them)" in done.text
     wide = context(vault, caller, 1200, "what was said yesterday?")
     told = dict(wide.left_out)
-    assert told["In the days asked about"] == 60 - sum(line.startswith("- Mia") for line in _lines(wide))
+    assert set(told) == {"Said before", "In the days asked about"}, "an event that both offer counts once"
+    assert sum(told.values()) == 60 - sum(line.startswith("- Mia") for line in _lines(wide))
     assert " --in all` shows them)" in wide.text

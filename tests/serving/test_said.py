@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 
+from clawmem.index import said as index_said
 from clawmem.index.channels import Filter
+from clawmem.index.refresh import open_index
+from clawmem.index.vectors import EVENTS as EVENT_VECTORS
+from clawmem.index.vectors import Pack, make_vectors, named_model
 from clawmem.learning.ingest import ingest, ingest_notes
 from clawmem.memory.notes import note
 from clawmem.memory.remember import remember
 from clawmem.model.caller import Caller
 from clawmem.model.draft import draft_from_record
 from clawmem.model.transcript import Message
+from clawmem.model.vector import packed, signs, unit
 from clawmem.serving.context import context
 from clawmem.serving.recall import EVENTS, FACTS, NOTES, WHERE, Recalled, recall
 from clawmem.vault.vault import Vault
@@ -114,6 +119,50 @@ def test_what_came_out_of_the_memory_is_no_answer(vault: Vault, caller: Caller) 
         "x",
     )
     assert texts(ask(vault, caller, "kiln", EVENTS)) == []
+
+
+def embedded(vault: Vault, words: dict[str, list[float]], texts: dict[str, list[float]]) -> None:
+    """Vectors as a heartbeat leaves them, of these words and of these events."""
+    index, vectors = open_index(vault), make_vectors(vault)
+    rows = index.database.execute("SELECT day || ' ' || id, json_extract(line, '$.text') FROM event ORDER BY n")
+    names = {text: name for name, text in rows}
+    keys = {text: f"{at:016}".encode() for at, text in enumerate(texts)}
+    vectors.put("made", [(keys[text], packed(unit(vector))) for text, vector in texts.items()])
+    codes = b"".join(signs(vector) for vector in texts.values())
+    with vectors.writing():
+        vectors.set_meta("named", named_model(vault))
+        vectors.set_meta("model", "made")
+        vectors.set_pack(EVENT_VECTORS, Pack(tuple(names[text] for text in texts), b"".join(keys.values()), codes))
+        pieces = [(word, packed(unit(vector))) for word, vector in words.items()]
+        vectors.database.executemany("INSERT INTO piece VALUES (?, NULL, ?, 1.0)", pieces)
+    vectors.close()
+    index.close()
+
+
+def test_meaning_decides_where_the_words_are_few_and_not_where_they_are_sure(vault: Vault, caller: Caller) -> None:
+    printer, dog = "The printer ran out of toner.", "Rex barks at night."
+    said = [printer, dog, *(f"Nothing to see at window {n}." for n in range(6))]
+    day = "2026-03-05T10:00:00Z"
+    ingest(vault, [Message(1, "user", text, day, session=text, external_id=text) for text in said], caller, "x")
+    away = {text: [-1.0, 0.1, -1.0, 0.2 * n, -1.0, -1.0, 1.0, -1.0] for n, text in enumerate(said[2:])}
+    of_dogs = [1.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, 1.0]
+    near = {printer: [1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, -1.0], dog: of_dogs, **away}
+    unheard = ("puppy", "fed", "vet", "leash", "collar", "kennel", "bone", "tail")
+    embedded(vault, dict.fromkeys((*unheard, "printer", "toner"), of_dogs), near)
+    assert texts(ask(vault, caller, "printer, toner", EVENTS))[:2] == [printer, dog]
+    assert texts(ask(vault, caller, f"printer: {', '.join(unheard)}", EVENTS))[:2] == [dog, printer]
+
+
+def test_in_a_large_memory_words_that_nobody_said_still_count_and_common_ones_do_not(
+    vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day, said = "2026-03-05T10:00:00Z", ["apple kiln", "apple pear", *(f"apple number {n}" for n in range(10))]
+    ingest(vault, [Message(1, "user", text, day, external_id=text) for text in said], caller, "x")
+    index, asked = open_index(vault), ("apple", "zebra", "kiln", "pear")
+    assert [len(scores) for scores in index_said.spoken_words(index, asked)] == [12, 0, 1, 1]
+    monkeypatch.setattr(index_said, "CHEAP", 3)
+    assert [len(scores) for scores in index_said.spoken_words(index, asked)] == [0, 1, 1]
+    index.close()
 
 
 def test_the_limit_holds_for_each_place(vault: Vault, caller: Caller) -> None:
