@@ -28,7 +28,7 @@ class Decayed(NamedTuple):
 
 def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> Decayed:
     """Archive what has decayed by the vault's settings (design: score under 0.2, 90 days without access)."""
-    with writing(vault, caller, "decay") as work:
+    with writing(vault, caller, "decay", dry_run=dry_run) as work:
         score = vault.settings.number("decay.archive_score")
         days = vault.settings.whole("decay.archive_days")
         unused = unused_since(work.index, stamp(caller.now - timedelta(days=days)))

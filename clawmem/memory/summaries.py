@@ -37,7 +37,7 @@ def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Re
     Tiers are those at the beginning of the week, a day and hour of the settings: within a week only facts that
     changed, or ended, change a page, and with a new one every page is made anew.
     """
-    with writing(vault, caller, "summaries") as work:
+    with writing(vault, caller, "summaries", dry_run=dry_run) as work:
         settings = vault.settings
         most = settings.whole("summary.max_facts")
         since = week_began(caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour"))

@@ -13,7 +13,6 @@ from clawmem.vault.staging import leftovers
 from tests.faults.checks import assert_sound, facts, git
 from tests.faults.kills import Arena, Tally, kill_many
 
-
 PATIENCE = 20
 
 

@@ -83,6 +83,8 @@ def test_a_point_is_a_commit_its_beginning_a_tag_or_a_way_to_it(vault: Vault, th
         ("7d", 3, "2026-11-24T23:59:59Z"),
         ("yesterday", 3, "2026-11-30T23:59:59Z"),
         ("2030-01-01", 3, "2026-12-01T09:30:00Z"),
+        ("2026-11", 3, "2026-11-30T23:59:59Z"),
+        ("2026", 3, "2026-12-01T09:30:00Z"),
     ],
 )
 def test_a_date_is_the_last_commit_at_or_before_it(
@@ -102,6 +104,8 @@ def test_a_date_is_the_last_commit_at_or_before_it(
         ("", NotFound, "no commit ''"),
         ("2026-02-30", InvalidInput, "'2026-02-30' is not a date"),
         ("21.11.2026", InvalidInput, "'21.11.2026' is not a date"),
+        ("2020", NotFound, "Nothing was in the vault yet at 2020: its first commit is of 2026-11-21T"),
+        ("2027", NotFound, "no commit '2027'"),
         ("2020-01-01", NotFound, "Nothing was in the vault yet at 2020-01-01: its first commit is of 2026-11-21T"),
     ],
 )
