@@ -102,8 +102,9 @@ def kill_many(
     while killed < count:
         # The first half of a command is Python starting: two in three kills fall into the second.
         moment = arena.chance.uniform(0 if number % 3 == 0 else 0.5, 1.05)
+        arguments = command(number)
         start = time.perf_counter()
-        code = arena.kill(command(number), typical * moment, whole_group=number % 2 == 0)
+        code = arena.kill(arguments, typical * moment, whole_group=number % 2 == 0)
         if code == 0:
             acknowledge(number)
             # The machine's load changes: follow it down where a run ended early, up where one was overtaken late.
