@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -41,14 +42,6 @@ class Disk:
         with suppress(FileNotFoundError, NotADirectoryError):
             path.unlink()
 
-    def append(self, path: Path, data: bytes) -> None:
-        """Add bytes to the end of a file in one write, making the file where it is missing."""
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            write_whole(descriptor, data)
-        finally:
-            os.close(descriptor)
-
 
 def files_below(folder: Path, leaving_out: str | None = None) -> Iterator[Path]:
     """Every file below a folder, but for those in folders of one name. A folder that goes meanwhile, as git clears away
@@ -68,12 +61,40 @@ def beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.half")
 
 
-def write_whole(descriptor: int, data: bytes) -> None:
-    """Append to an open file all of `data` or nothing: a disk that fills up half way leaves no torn line."""
-    before = os.fstat(descriptor).st_size
-    if os.write(descriptor, data) != len(data):
-        os.ftruncate(descriptor, before)
+def append_line(path: Path, line: bytes) -> None:
+    """Append a line, whole or not at all, to a file that many processes append to; what a killed one left of its own
+    line is cut off first. A file that is renamed away meanwhile is left, and made anew."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if _same_file(descriptor, path):
+                _append(descriptor, line)
+                return
+        finally:
+            os.close(descriptor)
+
+
+def whole_lines(data: bytes) -> bytes:
+    """A file's lines without what a killed process left of the last."""
+    return data[: data.rfind(b"\n") + 1]
+
+
+def _append(descriptor: int, line: bytes) -> None:
+    end = os.fstat(descriptor).st_size
+    if end and os.pread(descriptor, 1, end - 1) != b"\n":
+        end = len(whole_lines(os.pread(descriptor, end, 0)))
+        os.ftruncate(descriptor, end)
+    if os.write(descriptor, line) != len(line):
+        os.ftruncate(descriptor, end)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _same_file(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))  # noqa: PTH116 - compares descriptors
+    except FileNotFoundError:
+        return False
 
 
 def _swap_in(half: Path, path: Path, data: bytes) -> None:

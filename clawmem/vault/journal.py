@@ -1,7 +1,8 @@
 """The access journal: each retrieval appends a line below `.git/clawmem/`; the heartbeat folds it into the facts.
 
 A line is the time, the ids that were shown, and their checksum. Reads therefore never commit, and counts survive until
-folded. A line that does not have its checksum counts for nothing.
+folded. A line that does not have its checksum counts for nothing, nor does the half line of a reader that was killed,
+which the next one cuts off.
 """
 
 import fcntl
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 from clawmem.model.fact import Fact
 from clawmem.model.seal import seal
-from clawmem.vault.disk import write_whole
+from clawmem.vault.disk import append_line, whole_lines
 from clawmem.vault.vault import Vault
 
 JOURNAL = "access.log"
@@ -35,19 +36,10 @@ def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | N
         return None
     said = " ".join((moment, *fact_ids))
     line = f"{said} {_SEAL}{seal(said):08x}\n".encode()
-    path = vault.state / JOURNAL
     try:
         vault.prepare_state()
-        while True:
-            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            try:
-                # The fold renames the file under the same lock: a writer that waited looks again.
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                if _same_file(descriptor, path):
-                    write_whole(descriptor, line)
-                    return None
-            finally:
-                os.close(descriptor)
+        append_line(vault.state / JOURNAL, line)
+        return None
     except OSError as problem:
         return f"the access was not recorded: {problem.strerror}"
 
@@ -61,7 +53,7 @@ def set_aside(vault: Vault) -> bytes:
     path, folding = vault.state / JOURNAL, vault.state / FOLDING
     earlier = vault.disk.read(folding)
     if earlier is not None:
-        return earlier
+        return whole_lines(earlier)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -71,12 +63,12 @@ def set_aside(vault: Vault) -> bytes:
         path.rename(folding)
     finally:
         os.close(descriptor)
-    return vault.disk.read(folding) or b""
+    return whole_lines(vault.disk.read(folding) or b"")
 
 
 def unfolded(vault: Vault) -> bytes:
     """All accesses that no commit holds yet."""
-    return (vault.disk.read(vault.state / FOLDING) or b"") + (vault.disk.read(vault.state / JOURNAL) or b"")
+    return b"".join(whole_lines(vault.disk.read(vault.state / name) or b"") for name in (FOLDING, JOURNAL))
 
 
 def accesses(journal: bytes) -> dict[str, Access]:
@@ -93,11 +85,8 @@ def accesses(journal: bytes) -> dict[str, Access]:
 
 
 def parse_access(line: str) -> tuple[str, list[str]] | None:
-    """The time and the ids of a line; None where its checksum is another. Lines of earlier versions have none."""
-    said, mark, checksum = line.rpartition(f" {_SEAL}")
-    if not mark:
-        moment, *fact_ids = line.split(" ")
-        return moment, fact_ids
+    """The time and the ids of a line; None where its checksum is another or missing."""
+    said, _, checksum = line.rpartition(f" {_SEAL}")
     if checksum != f"{seal(said):08x}":
         return None
     moment, *fact_ids = said.split(" ")
@@ -111,10 +100,3 @@ def with_access(fact: Fact, counted: Mapping[str, Access]) -> Fact:
         return fact
     last = max(access.last, fact.last_accessed or "")
     return fact._replace(access_count=fact.access_count + access.count, last_accessed=last)
-
-
-def _same_file(descriptor: int, path: os.PathLike[str]) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))  # noqa: PTH116 - compares descriptors
-    except FileNotFoundError:
-        return False

@@ -12,7 +12,7 @@ from math import fsum
 
 from clawmem.errors import StorageFailed
 from clawmem.model.seal import seal
-from clawmem.vault.disk import write_whole
+from clawmem.vault.disk import append_line
 from clawmem.vault.vault import Vault
 
 FOLDER = "spent"
@@ -26,11 +26,7 @@ def note_spending(vault: Vault, day: str, cents: float) -> None:
     said = repr(cents)
     try:
         (vault.state / FOLDER).mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(vault.state / FOLDER / day, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            write_whole(descriptor, f"{said} {_SEAL}{seal(said):08x}\n".encode())
-        finally:
-            os.close(descriptor)
+        append_line(vault.state / FOLDER / day, f"{said} {_SEAL}{seal(said):08x}\n".encode())
     except OSError as problem:
         raise StorageFailed(
             f"What the model costs cannot be noted ({problem.strerror}), so it is not called.", "Check the disk."
@@ -39,8 +35,8 @@ def note_spending(vault: Vault, day: str, cents: float) -> None:
 
 def spent_on(vault: Vault, day: str) -> float:
     """The cents spent on a day; StorageFailed where that cannot be read for certain."""
-    data = vault.disk.read(vault.state / FOLDER / day) or b""
-    cents = [_cents(line) for line in data.decode(errors="replace").splitlines()]
+    *lines, rest = (vault.disk.read(vault.state / FOLDER / day) or b"").decode(errors="replace").split("\n")
+    cents = [_cents(line) for line in (*lines, *([rest] if _was_whole(rest) else []))]
     known = [one for one in cents if one is not None]
     if len(known) < len(cents):
         raise StorageFailed(
@@ -66,6 +62,12 @@ def forget_spending(vault: Vault, before: str) -> None:
         return
     for path in days:
         path.unlink(missing_ok=True)
+
+
+def _was_whole(rest: str) -> bool:
+    """What stands after the last end of a line: a note that lost its own, or the half note of a killed process, which
+    had not paid yet."""
+    return _cents(rest) is not None or _cents(rest[:-1]) is not None
 
 
 def _cents(line: str) -> float | None:

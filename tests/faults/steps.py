@@ -89,14 +89,6 @@ class FaultyDisk(Disk):
         whole = super().remove
         self.steps.take(f"remove {path.name}", lambda: whole(path))
 
-    def append(self, path: Path, data: bytes) -> None:
-        def half() -> None:
-            with path.open("ab") as file:
-                file.write(data[: len(data) // 2])
-
-        whole = super().append
-        self.steps.take(f"append {path.name}", lambda: whole(path, data), half, needs_room=True)
-
 
 class FaultyGit(Git):
     """A git of which every start and every end is a step."""

@@ -21,6 +21,7 @@ from clawmem.model.caller import Caller
 from clawmem.model.codec import parse_items, render_items
 from clawmem.model.event import Event, render_events
 from clawmem.model.fact import Fact, Link
+from clawmem.vault.journal import JOURNAL, record_access
 from clawmem.vault.vault import Vault
 
 JANE = "areas/people/jane"
@@ -511,9 +512,10 @@ def test_a_damaged_note_of_a_transaction_is_an_error(root: Path, check: Callable
 
 
 def test_a_journal_line_that_is_none(root: Path, check: Callable[..., Diagnosis]) -> None:
-    place = root / ".git" / "clawmem" / "access.log"
-    place.parent.mkdir(exist_ok=True)
-    place.write_text(f"2026-11-20T10:00:00Z {TEA.id}\nnonsense here\n")
+    vault = Vault(root, {})
+    record_access(vault, "2026-11-20T10:00:00Z", [TEA.id])
+    with (vault.state / JOURNAL).open("a") as journal:
+        journal.write("nonsense here\n")
     assert only(check(), "journal").line == 2
 
 

@@ -7,6 +7,8 @@ import resource
 import subprocess
 import sys
 
+import pytest
+
 from clawmem.vault.journal import FOLDING, JOURNAL, Access, accesses, record_access, set_aside, unfolded
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
@@ -60,6 +62,27 @@ def test_readers_that_are_killed_lose_at_most_their_last_line(vault: Vault, envi
     lines = unfolded(vault).decode().splitlines()
     assert set(lines) == {"2026-11-21T09:30:00Z fact_x fact_all #3909abe8"}
     assert accesses(unfolded(vault))["fact_all"].count == len(lines)
+
+
+@pytest.mark.parametrize("left", [1, 7, 30, 37])
+def test_what_a_killed_reader_left_of_its_line_spoils_no_other(vault: Vault, left: int) -> None:
+    record_access(vault, "2026-11-21T09:00:00Z", ["fact_a"])
+    line = (vault.state / JOURNAL).read_bytes()
+    (vault.state / JOURNAL).write_bytes(line + line[:left])
+    assert accesses(unfolded(vault)) == {"fact_a": Access(1, "2026-11-21T09:00:00Z")}
+    record_access(vault, "2026-11-21T09:01:00Z", ["fact_b"])
+    assert set_aside(vault).startswith(line)
+    assert {name: access.count for name, access in accesses(unfolded(vault)).items()} == {"fact_a": 1, "fact_b": 1}
+
+
+def test_half_a_line_that_was_set_aside_spoils_no_line_after_it(vault: Vault) -> None:
+    record_access(vault, "2026-11-21T09:00:00Z", ["fact_a"])
+    with (vault.state / JOURNAL).open("ab") as journal:
+        journal.write(b"2026-11-2")
+    first = set_aside(vault)
+    record_access(vault, "2026-11-21T09:01:00Z", ["fact_b"])
+    assert set_aside(vault) == first
+    assert list(accesses(unfolded(vault))) == ["fact_a", "fact_b"]
 
 
 def test_what_was_set_aside_and_not_folded_comes_alone(vault: Vault) -> None:

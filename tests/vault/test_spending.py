@@ -66,6 +66,26 @@ def test_a_damaged_line_is_not_read_as_something_else(vault: Vault, damage: str)
         spent_on(vault, TODAY)
 
 
+@pytest.mark.parametrize("left", [1, 5, 12])
+def test_half_a_note_was_never_paid_for(vault: Vault, left: int) -> None:
+    """A process that is killed while it notes what a call costs has not made the call."""
+    note_spending(vault, TODAY, 1.5)
+    path = vault.state / FOLDER / TODAY
+    note = path.read_bytes()
+    path.write_bytes(note + note[:left])
+    assert spent_on(vault, TODAY) == 1.5
+    note_spending(vault, TODAY, 1.0)
+    assert spent_on(vault, TODAY) == 2.5
+
+
+def test_a_note_that_lost_the_end_of_its_line_is_no_half_note(vault: Vault) -> None:
+    note_spending(vault, TODAY, 1.5)
+    path = vault.state / FOLDER / TODAY
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(StorageFailed, match="cannot be read"):
+        spent_on(vault, TODAY)
+
+
 def test_where_nothing_can_be_noted_nothing_is_paid(vault: Vault) -> None:
     (vault.state).mkdir(exist_ok=True)
     (vault.state / FOLDER).write_text("in the way")
