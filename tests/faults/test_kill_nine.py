@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.kill_verbs import kill_heartbeat, kill_remember, kill_supersede
 
-REMEMBER, SUPERSEDE, HEARTBEAT, EMBEDDING = 90, 70, 40, 15
+REMEMBER, SUPERSEDE, HEARTBEAT, EMBEDDING = 90, 75, 32, 6
 
 
 def test_remember_is_killed(vault_root: Path, environment: dict[str, str]) -> None:
