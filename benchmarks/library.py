@@ -19,7 +19,7 @@ from clawmem.memory.remember import remember
 from clawmem.model.caller import Caller
 from clawmem.model.codec import parse_items
 from clawmem.model.draft import draft_from_record
-from clawmem.serving.recall import recall_in
+from clawmem.serving.recall import Question, recall_in
 from clawmem.vault.vault import Vault
 
 ASKED = 200
@@ -36,7 +36,7 @@ def library_rows(folder: Path) -> Iterator[Row]:
     times = []
     for question in questions(ASKED + 5):
         start = time.perf_counter()
-        recall_in(vault, index, question, caller, Filter(), 10)
+        recall_in(vault, index, Question(question, caller, Filter(), 10))
         times.append((time.perf_counter() - start) * 1000)
     index.close()
     counted = sorted(times[5:])

@@ -38,7 +38,7 @@ from clawmem.model.change import Change, trailers
 from clawmem.model.event import Event, render_events
 from clawmem.model.passage import search_texts
 from clawmem.model.question import search_words
-from clawmem.serving.recall import EVENTS
+from clawmem.serving.recall import EVENTS, Question
 from clawmem.serving.said import Said, find_said
 from clawmem.vault.birth import create_vault
 from clawmem.vault.transaction import transaction
@@ -233,7 +233,7 @@ def _vault_of(events: Sequence[Event]) -> tuple[Vault, Index]:
 
 
 def _said(vault: Vault, index: Index, question: str) -> Said:
-    return find_said(vault, index, question, _CALLER, Filter(), max(DEPTHS), (EVENTS,))
+    return find_said(vault, index, Question(question, _CALLER, Filter(), max(DEPTHS), (EVENTS,)))
 
 
 def _asking(events: Sequence[Event], found: Callable[[str], Sequence[str]]) -> Ranker:

@@ -15,6 +15,12 @@ MODEL = 14
 INTERRUPTED = 130
 
 
+class Lacking(str):
+    """A sentence about what an answer lacks: a command that gives one among its notices was done in part."""
+
+    __slots__ = ()
+
+
 class ClawmemError(Exception):
     """A failure with a sentence for people, a stable `code` for programs, and an exit code."""
 
@@ -41,6 +47,19 @@ class NotFound(ClawmemError):
     """A named fact, entity, event, agent, setting or commit does not exist."""
 
     code = "not_found"
+
+
+class MaybeUnread(NotFound):
+    """What was named is in no file that can be read, and may stand in one that cannot."""
+
+    code = "unreadable_file"
+    exit_code = USAGE
+
+    def __init__(self, what: str, path: str) -> None:
+        super().__init__(
+            f"No file that can be read has {what}, and {path} cannot be read.",
+            "`clawmem doctor` says what is wrong there, and which commit has the file whole.",
+        )
 
 
 class AmbiguousId(ClawmemError):
@@ -122,6 +141,17 @@ class NeedsPerson(ClawmemError):
 
     code = "conflict"
     exit_code = CONFLICT
+
+
+class Marked(NeedsPerson):
+    """git left the marks of a conflict in a vault file; it was left exactly as it is."""
+
+    def __init__(self, path: str, line: int) -> None:
+        super().__init__(
+            f"{path}:{line} still has the marks of a merge conflict.",
+            f"Keep the lines that are right, delete the marks, then run the command again; {path} was not touched.",
+        )
+        self.path = path
 
 
 class HistoryRewritten(NeedsPerson):

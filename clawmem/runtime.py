@@ -71,6 +71,15 @@ class Runtime:
             self._opened = _AHEAD.pop(root, None) or Vault(root, self.environment)
         return self._opened
 
+    def asides(self) -> tuple[str, ...]:
+        """What is wrong with the settings of the vault, where they were read."""
+        settings = None if self._opened is None else vars(self._opened).get("settings")
+        if settings is None or not (settings.wrong or settings.unread):
+            return ()
+        from clawmem.model.settings_wrong import told_of  # few vaults have anything to tell
+
+        return tuple(told_of(settings))
+
     def caller(self) -> Caller:
         """Who asks, and when."""
         agent, rule = self._agent, "--agent"

@@ -150,7 +150,7 @@ def clawmem(vault_root: Path, environment: dict[str, str]) -> Command:
             capture_output=True,
             cwd=cwd or vault_root,
             env={**environment, **(env or {})},
-            timeout=120,
+            timeout=300,
         )
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
 
 
@@ -73,6 +72,8 @@ def serving(*behaviours: Behaviour) -> Iterator[Loopback]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
     server.daemon_threads = True
     loopback = Loopback(f"http://127.0.0.1:{server.server_address[1]}/v1", behaviours)
+    # Once it is set nobody is kept waiting: a call that was given up would else last into the tests that follow.
+    over = Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -86,7 +87,8 @@ def serving(*behaviours: Behaviour) -> Iterator[Loopback]:
                 self._send(wire)
 
         def _send(self, wire: Wire) -> None:
-            time.sleep(wire.wait)
+            if over.wait(wire.wait):
+                return
             self.send_response(wire.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(wire.body)))
@@ -95,7 +97,8 @@ def serving(*behaviours: Behaviour) -> Iterator[Loopback]:
             for start in range(0, len(wire.body), step):
                 self.wfile.write(wire.body[start : start + step])
                 self.wfile.flush()
-                time.sleep(wire.drip)
+                if over.wait(wire.drip):
+                    return
 
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
@@ -106,6 +109,7 @@ def serving(*behaviours: Behaviour) -> Iterator[Loopback]:
     try:
         yield loopback
     finally:
+        over.set()
         server.shutdown()
         server.server_close()
         thread.join()

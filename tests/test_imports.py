@@ -49,7 +49,7 @@ def imported(environment: Mapping[str, str], cwd: Path, *arguments: str) -> set[
     command = [sys.executable, "-X", "importtime", *arguments]
     # Pinned ids come from `random`, which nobody but a test needs.
     unpinned = {key: value for key, value in environment.items() if key != "CLAWMEM_SEED"}
-    done = subprocess.run(command, cwd=cwd, env=unpinned, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=cwd, env=unpinned, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     names = [line.rsplit("|", 1)[1].strip() for line in done.stderr.splitlines() if line.startswith("import time:")]
     return {name.split(".")[0] for name in names}
@@ -107,7 +107,7 @@ def test_the_measure_sees_heavy_modules(vault_in_use: Path, environment: dict[st
 
 def test_help_imports_no_verb(vault_in_use: Path, environment: dict[str, str]) -> None:
     command = [sys.executable, "-X", "importtime", "-m", "clawmem", "--help"]
-    done = subprocess.run(command, cwd=vault_in_use, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=vault_in_use, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0
     assert "clawmem.cli.verbs" in done.stderr
     assert "clawmem.cli.recall" not in done.stderr and "clawmem.memory" not in done.stderr

@@ -53,7 +53,7 @@ def pip(place: Path, *arguments: str) -> None:
 def run(site: Path, environment: dict[str, str], *command: str, cwd: Path) -> str:
     """What a command prints when only the installed package can be found, not this checkout."""
     done = subprocess.run(
-        command, cwd=cwd, env={**environment, "PYTHONPATH": str(site)}, capture_output=True, text=True, timeout=60
+        command, cwd=cwd, env={**environment, "PYTHONPATH": str(site)}, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

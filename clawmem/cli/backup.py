@@ -14,6 +14,7 @@ from clawmem.cli.reading import opened
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.memory.backup import BackedUp, backup_to_file, backup_to_stream, verify_backup
 from clawmem.model.manifest import Manifest, manifest_record
+from clawmem.model.text import counted
 
 
 def backup(
@@ -23,7 +24,7 @@ def backup(
     verify: Annotated[bool, typer.Option("--verify", help="Check that backup instead of making one.")] = False,
 ) -> int:
     """The whole history, checked by restoring it before the file gets its name. Exit code 4 where an edit made by hand
-    could not be taken in: the output names it."""
+    could not be taken in, or a committed file cannot be read: the output says so."""
     face = Face.of(ctx)
     if verify:
         return _verify(face, file)
@@ -41,7 +42,8 @@ def _to_stdout(face: Face) -> int:
         raise InvalidInput("A backup is no text for a terminal.", "Name a file, or send it on: clawmem backup - | ...")
     out: IO[bytes] = sys.stdout.buffer
     done = backup_to_stream(face.runtime.vault(), face.runtime.caller(), out)
-    face.notice(*_notices(done), *_lines(done, "backed up"))
+    face.notice(*_notices(done), needed=_code(done) != DONE)
+    face.notice(*_lines(done, "backed up"))
     return _code(done)
 
 
@@ -65,11 +67,14 @@ def held(manifest: Manifest) -> str:
 
 
 def _code(done: BackedUp) -> int:
-    return PARTIAL if done.manifest.left_out else DONE
+    return PARTIAL if done.manifest.left_out or done.manifest.counts.get("unreadable") else DONE
 
 
 def _notices(done: BackedUp) -> tuple[str, ...]:
-    return (*done.notices, *(f"not in the backup: {path}: {why}" for path, why in done.manifest.left_out.items()))
+    left_out = (f"not in the backup: {path}: {why}" for path, why in done.manifest.left_out.items())
+    unread = done.manifest.counts.get("unreadable", 0)
+    what = f"in the backup, but neither readable nor counted: {counted(unread, 'file')} of facts or events"
+    return (*done.notices, *left_out, *([f"{what}; `clawmem doctor` says which"] if unread else []))
 
 
 def _lines(done: BackedUp, first: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.past import SHORT, entry_data, minute
-from clawmem.cli.words import fact_data
+from clawmem.cli.words import fact_data, warnings
 from clawmem.errors import InvalidInput
 from clawmem.memory.differences import Compared, Counts, compare
 from clawmem.model.comparison import Difference
@@ -73,7 +73,7 @@ def _change_data(one: Difference) -> dict[str, Any]:
 def _lines(told: Compared) -> Iterator[str]:
     sentences = tellings(told.changes)
     yield f"{_sentence(told, sentences)}."
-    yield from (f"{one.sentence}  ({one.entity}, {one.fact.id})" for one in sentences)
+    yield from (f"{one.sentence}  ({', '.join([one.entity, one.fact.id, *warnings(one.fact)])})" for one in sentences)
     yield from (f"Besides: {line}." for line in (*_moves(told), *_counts(told.counts)))
 
 

@@ -44,14 +44,15 @@ def create(
 def list_command(ctx: typer.Context) -> int:
     """List every entity with its facts."""
     face = Face.of(ctx)
-    rows = list_entities(face.runtime.vault())
+    listed = list_entities(face.runtime.vault())
+    rows = listed.rows
     data = [{**row.entity._asdict(), "facts": dict(row.facts)} for row in rows]
     cells = [
         (row.entity.name, row.entity.title, str(row.facts.get("active", 0)), str(sum(row.facts.values())))
         for row in rows
     ]
     lines = face.table(("entity", "title", "active", "facts"), cells) if cells else ()
-    return face.done({"entities": data}, lines, talk=() if cells else ("There are no entities yet.",))
+    return face.done({"entities": data}, lines, listed.notices, talk=() if cells else ("There are no entities yet.",))
 
 
 @entity.command("show")
@@ -65,7 +66,7 @@ def show(ctx: typer.Context, name: _Name) -> int:
         "facts": [fact_data(one.fact, one.entity) for one in shown.facts],
     }
     lines = [shown.summary.rstrip(), "", *(fact_line(one.fact, one.entity) for one in shown.facts)]
-    return face.done(data, lines)
+    return face.done(data, lines, shown.notices)
 
 
 @entity.command("move")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from clawmem.errors import DONE, PARTIAL
+from clawmem.errors import DONE, PARTIAL, Lacking
 from clawmem.model.text import visible
 from clawmem.runtime import Runtime, from_process
 
@@ -44,7 +44,11 @@ class Face:
         talk: Sequence[str] = (),
     ) -> int:
         """Give the result: `data` as JSON, or `lines` for people; `notices` are asides, and `talk` what the data says
-        by itself, such as that nothing was found. Returns the command's exit code."""
+        by itself, such as that nothing was found. Returns the command's exit code: PARTIAL in place of DONE where a
+        notice says what the result lacks."""
+        notices = (*notices, *self.runtime.asides())
+        if exit_code == DONE and any(isinstance(one, Lacking) for one in notices):
+            exit_code = PARTIAL
         if self.as_json:
             return document({"ok": True, "data": data, "notices": list(notices)}, exit_code)
         # What keeps a command from being done is no aside: whoever asked for quiet has to know it, too.

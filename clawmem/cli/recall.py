@@ -10,7 +10,7 @@ from clawmem.cli.filters import filter_of
 from clawmem.cli.parameters import Parameter
 from clawmem.cli.reading import text_or_stdin
 from clawmem.cli.standpoint import AS_OF_HELP, AT_HELP, standpoint
-from clawmem.cli.words import context_data, fact_data, fact_line
+from clawmem.cli.words import context_data, event_warning, fact_data, fact_line
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.model.quarantine import quarantined_event
 from clawmem.model.text import counted
@@ -147,8 +147,7 @@ def _event_line(heard: Heard) -> str:
     event = heard.event
     words = " ".join(event.text.split())
     who = event.speaker or event.role
-    held = "  (quarantined: it reads as an order)" if quarantined_event(event) else ""
-    return f"{event.id}  {event.timestamp[:10]}  {who}: {words}{held}"
+    return f"{event.id}  {event.timestamp[:10]}  {who}: {words}{event_warning(event)}"
 
 
 def _told(channel: Channel) -> str:

@@ -11,6 +11,7 @@ from clawmem.cli.standpoint import AT_HELP, standpoint
 from clawmem.cli.words import fact_data, fact_line
 from clawmem.errors import NotFound
 from clawmem.model.dates import parse_state
+from clawmem.model.trust import EXTERNAL, OUTSIDE
 from clawmem.serving.browse import Shown, Truth
 from clawmem.serving.browse import show as act
 
@@ -51,7 +52,9 @@ def _lines(shown: Shown) -> list[str]:
     lines = _truth_lines(shown.truth) if shown.truth else []
     record = fact_data(shown.fact, shown.entity)
     width = max(map(len, record))
-    return lines + [f"{key:<{width}}  {_plain(value)}" for key, value in record.items() if value is not None]
+    notes = {"trust": f", {OUTSIDE}"} if shown.fact.trust == EXTERNAL else {}
+    told = ((key, f"{_plain(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
+    return lines + [f"{key:<{width}}  {words}" for key, words in told]
 
 
 def _truth_lines(truth: Truth) -> list[str]:

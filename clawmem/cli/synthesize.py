@@ -30,7 +30,8 @@ def synthesize(
     did = "would rewrite" if dry_run else "rewrote"
     lines = [f"{did} {page}" for page in pages] or ["nothing changed, so there is no commit"]
     data = {"date": day, "pages": pages, "commits": commits}
-    left = [f"left alone: {problem.message} {problem.hint}" for problem in notes.problems]
+    problems = (*notes.problems, *memory.problems)
+    left = [f"left alone: {problem.message} {problem.hint}" for problem in dict.fromkeys(problems)]
     notices = list(dict.fromkeys((*notes.notices, *memory.notices, *left)))
-    code = PARTIAL if notes.problems else DONE
+    code = PARTIAL if problems else DONE
     return face.done(data, [*lines, *(f"commit {name[:12]}" for name in commits)], notices, code)

@@ -9,7 +9,7 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.past import SHORT, entry_data, entry_line, minute
-from clawmem.cli.words import fact_data, fact_line
+from clawmem.cli.words import event_warning, fact_data, fact_line
 from clawmem.memory.why import Link, Why
 from clawmem.memory.why import why as act
 from clawmem.model.text import one_line
@@ -105,7 +105,7 @@ def _evidence_lines(told: Why) -> Iterator[str]:
     if event is not None:
         who = event.role if event.speaker is None else f"{event.speaker} ({event.role})"
         yield f"evidence  {who}, {minute(event.timestamp)}, event {event.id}"
-        yield f"  {_context(told)}"
+        yield f"  {_context(told)}{event_warning(event)}"
     elif fact.source_text:
         yield "evidence  quoted, without an event"
         yield f"  >>{one_line(fact.source_text)}<<"

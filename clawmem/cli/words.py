@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from clawmem.model.codec import fact_to_record
 from clawmem.model.fact import SUPERSEDED, Fact, since_or_from
 from clawmem.model.ids import PROPOSAL_PREFIX
-from clawmem.model.quarantine import quarantined
+from clawmem.model.quarantine import quarantined, quarantined_event
+from clawmem.model.trust import EXTERNAL, OUTSIDE, trust_of_source
 
 if TYPE_CHECKING:
     from clawmem.cli.face import Face
     from clawmem.memory.revise import Revised
+    from clawmem.model.event import Event
     from clawmem.serving.brief import Brief
     from clawmem.serving.context import Context
 
@@ -54,14 +56,27 @@ def fact_line(fact: Fact, entity: str) -> str:
     remarks = [entity]
     if fact.status != "active":
         remarks.append(fact.status)
-    rule = quarantined(fact)
-    if rule:
-        remarks.append(f"quarantined, from {fact.trust} and reads as an order: {rule}")
+    remarks += warnings(fact)
     if fact.valid_from:
         remarks.append(f"{since_or_from(fact)} {fact.valid_from}")
     if fact.valid_to:
         remarks.append(f"until {fact.valid_to}")
     return f"{fact.id}  {fact.fact}  ({', '.join(remarks)})"
+
+
+def warnings(fact: Fact) -> list[str]:
+    """What a reader must know of where a fact comes from: from outside, or so that it waits for a person."""
+    rule = quarantined(fact)
+    if rule:
+        return [f"quarantined, from {fact.trust} and reads as an order: {rule}"]
+    return [OUTSIDE] if fact.trust == EXTERNAL else []
+
+
+def event_warning(event: Event) -> str:
+    """The same of something said, to be put behind it; empty where there is nothing to know."""
+    remarks = [OUTSIDE] if trust_of_source(event.source or "") == EXTERNAL else []
+    remarks += ["quarantined: it reads as an order"] if quarantined_event(event) else []
+    return f"  ({', '.join(remarks)})" if remarks else ""
 
 
 def outcome_lines(rows: Iterable[tuple[str, Fact, str]], commit: str | None) -> Sequence[str]:

@@ -60,7 +60,7 @@ def show_proposal(vault: Vault, reference: str) -> Shown:
     index = open_index(vault)
     try:
         found = by_ids(index, (one.id for one in proposal.targets))
-        return Shown(proposal, tuple(found.values()), (*filed.unreadable, *index.notices))
+        return Shown(proposal, tuple(found.values()), (*map(str, filed.unreadable), *index.notices))
     finally:
         index.close()
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple
 
 from clawmem.index.lookup import PLACED, Placed, placed
+from clawmem.index.schema import tags_column
 from clawmem.index.seals import RowDamaged, check_total
 from clawmem.index.store import Index
 from clawmem.model.catalog import Catalog, predicates_asked
@@ -42,19 +43,19 @@ class Hits(NamedTuple):
 
 
 def keyword_channel(index: Index, words: Sequence[str], wanted: Filter, limit: int = CANDIDATES) -> Hits:
-    """Facts that share words with the question, by BM25; the search widens until enough pass the filter."""
+    """Facts that share words with the question, by BM25; where hardly any of the best pass the filter, the best of
+    those that do."""
     if not words:
         return Hits({}, False, "the question has no words to search for")
-    ask = limit
-    matches = index.engine.search(words, ask)
-    while True:
+    for thorough in (False, True):
+        matches = index.engine.search(words, limit, thorough)
         passing = passing_rows(index, (match.n for match in matches), wanted)
         if len(passing) >= min(limit, _ENOUGH):
             break
-        thorough = index.engine.search(words, ask, thorough=True)
-        if len(thorough) == len(matches) < ask:
+        if len(matches) == limit:
+            passing = set(every_row(index, wanted).values())
+            matches = index.engine.search_among(passing, words, limit)
             break
-        matches, ask = thorough, ask * 10
     return Hits({match.n: match.score for match in matches if match.n in passing})
 
 
@@ -130,6 +131,13 @@ def passing_rows(index: Index, numbers: Iterable[int], wanted: Filter) -> set[in
     return passing
 
 
+def every_row(index: Index, wanted: Filter) -> dict[str, int]:
+    """The rows of all facts that pass the filter, by id. It looks through the whole table where the filter names no
+    entity."""
+    condition, values = condition_of(wanted)
+    return dict(index.database.execute(f"SELECT id, n FROM fact WHERE {condition}", values))
+
+
 def all_passing(index: Index, wanted: Filter, limit: int | None = None) -> list[Placed]:
     """Every fact that passes the filter, in the order they were indexed."""
     condition, values = condition_of(wanted)
@@ -164,10 +172,20 @@ def sketches(index: Index, numbers: Sequence[int]) -> dict[int, Placed]:
     trust. A tenth of the time of `rows`, which fetches the whole of those that win."""
     found: dict[int, Placed] = {}
     for part in _portions(numbers):
-        query = f"SELECT {_SKETCH} FROM fact WHERE n IN ({_marks(part)})"
-        for n, entity, *fields in index.database.execute(query, tuple(part)):
-            found[n] = Placed(Fact(*fields), entity)
+        found.update(_sketched(index, f"n IN ({_marks(part)})", tuple(part)))
     return found
+
+
+def all_sketches(index: Index, wanted: Filter) -> dict[int, Placed]:
+    """The like of every fact that passes the filter, in the order they were indexed."""
+    condition, values = condition_of(wanted)
+    check_total(index.database)
+    return dict(_sketched(index, f"{condition} ORDER BY n", values))
+
+
+def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Iterator[tuple[int, Placed]]:
+    for n, entity, *fields in index.database.execute(f"SELECT {_SKETCH} FROM fact WHERE {condition}", values):
+        yield n, Placed(Fact(*fields), entity)
 
 
 # Fact's first fields in their order, NULL for those between the accesses and the importance that say nothing of it.
@@ -197,8 +215,8 @@ def condition_of(wanted: Filter) -> tuple[str, tuple[object, ...]]:
             parts.append(f"{column} = ?")
             values.append(value)
     if wanted.tag:
-        parts.append("EXISTS (SELECT 1 FROM json_each(line, '$.tags') WHERE lower(value) = ?)")
-        values.append(wanted.tag.lower())
+        parts.append("instr(tags, ?)")
+        values.append(tags_column((wanted.tag,)))
     return " AND ".join(parts), tuple(values)
 
 

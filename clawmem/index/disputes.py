@@ -23,11 +23,13 @@ def take_in_proposal(index: Index, path: str, data: bytes | None) -> None:
     from clawmem.model.proposal import OPEN  # serving asks only for what is known
     from clawmem.model.proposal_file import parse_proposal
     from clawmem.model.quarantine import orders_in
+    from clawmem.model.trust import EXTERNAL, OUTSIDE
 
     one = parse_proposal(data, path)
     if one.kind == _KIND and one.status == OPEN:
         # What reads as an order is told to nobody who does not ask for the proposal itself.
-        says = "something else, which reads as an order" if one.fact and orders_in(one.fact) else one.says
+        remark = f" ({OUTSIDE})" if one.fact and one.fact.trust == EXTERNAL else ""
+        says = "something else, which reads as an order" if one.fact and orders_in(one.fact) else one.says + remark
         rows = [(path, target.id, says, seal(path, target.id, says)) for target in one.targets]
         index.database.executemany("INSERT OR IGNORE INTO dispute VALUES (?, ?, ?, ?)", rows)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from clawmem.errors import ClawmemError, StorageFailed
-from clawmem.index.embedded_texts import Text, event_texts, fact_texts, sentences
+from clawmem.index.embedded_texts import Text, event_texts, fact_texts, note_texts, sentences
 from clawmem.index.local_model import NAME, LocalModel, missing, vocabulary
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
@@ -18,6 +18,7 @@ from clawmem.index.vectors import (
     FACTS,
     LOCAL,
     NONE,
+    NOTES,
     Pack,
     Vectors,
     make_vectors,
@@ -30,7 +31,7 @@ from clawmem.vault.lock import writer_lock
 from clawmem.vault.spending import forget_spending
 from clawmem.vault.vault import Vault
 
-# So many texts teach what words mean here: facts, then events and their sentences, the newest first.
+# So many texts teach what words mean here: facts, notes, then events and their sentences, the newest first.
 MOST_TAUGHT = 12_000
 MOST_SENTENCES = 6_000
 # Learned anew once the texts have grown by so much.
@@ -86,7 +87,7 @@ def embed_missing(
     anew: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Embedding:
-    """Embed facts and events that have no vector of the model that the settings name, for at most `seconds`
+    """Embed facts, events and notes that have no vector of the model that the settings name, for at most `seconds`
     (`semantic.max_seconds`), and make them searchable. `anew` makes every vector again.
 
     `day` is the day (UTC) whose money is spent; `progress` is told how many of how many are done. A model that fails
@@ -137,10 +138,10 @@ class _Run:
         """Do it."""
         self._begin(anew)
         at = self.index.head()
-        facts, events = list(fact_texts(self.index)), list(event_texts(self.index))
+        facts, events, notes = (list(texts(self.index)) for texts in (fact_texts, event_texts, note_texts))
         taught = [*sentences(facts), *sentences(reversed(events))][:MOST_SENTENCES] if self.local else []
         known = self.vectors.keys(self.model)
-        first = {text.key: text for text in facts if text.key not in known}
+        first = {text.key: text for text in (*facts, *notes) if text.key not in known}
         then = {text.key: text for text in (*reversed(events), *taught) if text.key not in known}
         wanted = list({**first, **then}.values())
         self.left = total = len(wanted)
@@ -149,8 +150,8 @@ class _Run:
         embeds = self._embeds() if wanted else None
         if embeds:
             self._embed(embeds, wanted, total)
-        fitted = self._fit([*facts, *reversed(events), *taught]) if self.local else False
-        self._keep(facts, events, taught, at)
+        fitted = self._fit([*facts, *notes, *reversed(events), *taught]) if self.local else False
+        self._keep({FACTS: facts, EVENTS: events, NOTES: notes}, taught, at)
         return Embedding(self.model, self.done, self.left, fitted, self.cents, problem=self.problem)
 
     def _begin(self, anew: bool) -> None:
@@ -257,15 +258,15 @@ class _Run:
         rows = self.vectors.database.execute("SELECT piece, prior FROM piece WHERE prior IS NOT NULL")
         return {piece: unpacked(prior) for piece, prior in rows if piece in pieces}
 
-    def _keep(self, facts: Sequence[Text], events: Sequence[Text], taught: Sequence[Text], at: str | None) -> None:
+    def _keep(self, packed: Mapping[str, Sequence[Text]], taught: Sequence[Text], at: str | None) -> None:
         """Make searchable what has a vector, and forget the vectors of texts that are gone."""
         with self.vectors.writing():
-            for kind, texts in ((FACTS, facts), (EVENTS, events)):
+            for kind, texts in packed.items():
                 self.vectors.set_pack(kind, self._pack(texts))
             self.vectors.set_meta("at", at or "")
             self.vectors.set_meta("left", str(self.left))
             if not self.left:
-                wanted = {text.key for text in (*facts, *events, *taught)}
+                wanted = {text.key for texts in (*packed.values(), taught) for text in texts}
                 asked = of_questions(self.model)
                 self.vectors.database.execute("DELETE FROM vector WHERE model NOT IN (?, ?)", (self.model, asked))
                 newest = "SELECT rowid FROM vector WHERE model = ? ORDER BY rowid DESC LIMIT ?"

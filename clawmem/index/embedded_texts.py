@@ -1,4 +1,5 @@
-"""What is embedded of a vault: the text of each fact, the pieces of each event, and the sentences of both."""
+"""What is embedded of a vault: the text of each fact, the pieces of each event and note, and the sentences of facts and
+events."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 from clawmem.index.lookup import all_facts
 from clawmem.index.store import Index
+from clawmem.index.vectors import note_name
 from clawmem.model.entity import title_of
 from clawmem.model.passage import pieces
 
@@ -42,6 +44,16 @@ def event_texts(index: Index) -> Iterator[Text]:
         for piece in pieces(record["text"]):
             words = f"{record['speaker']}: {piece}" if record.get("speaker") else piece
             yield Text(f"{day} {event_id}", words, key_of(words))
+
+
+def note_texts(index: Index) -> Iterator[Text]:
+    """Every line of the pages that people or agents write, piece by piece, but for MEMORY.md: an agent begins with all
+    of that, and most of it is facts."""
+    for path, text in index.database.execute(
+        "SELECT path, text FROM note WHERE path != 'MEMORY.md' ORDER BY path, place"
+    ):
+        for words in pieces(text):
+            yield Text(note_name(path, text), words, key_of(words))
 
 
 def sentences(texts: Iterable[Text]) -> Iterator[Text]:

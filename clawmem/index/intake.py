@@ -8,6 +8,7 @@ from typing import Any
 
 from clawmem.errors import ClawmemError
 from clawmem.index.keyword import Document
+from clawmem.index.schema import tags_column
 from clawmem.index.standing import columns
 from clawmem.index.store import Index
 from clawmem.model.codec import fact_from_record, fact_to_line, parse_items
@@ -22,9 +23,9 @@ from clawmem.vault.vault import parse_yaml
 
 _COLUMNS = (
     "n, id, entity, owner, status, category, subject, predicate, valid_from, valid_to, timestamp, event,"
-    " access_count, last_accessed, importance, trust, used, weight, pace, tokens, exact, line, seal"
+    " access_count, last_accessed, importance, trust, tags, used, weight, pace, tokens, exact, line, seal"
 )
-_INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 23)})"
+_INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 24)})"
 
 
 def is_indexed(path: str) -> bool:
@@ -175,7 +176,7 @@ def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, .
     return (
         *(n, fact.id, entity, owner, fact.status, fact.category, subject, fact.predicate, begin, end),
         *(fact.timestamp, fact.source_event, fact.access_count, fact.last_accessed, fact.importance),
-        *(fact.trust, *columns(fact), line_tokens(fact), 0, line, seal(n, entity, line)),
+        *(fact.trust, tags_column(fact.tags), *columns(fact), line_tokens(fact), 0, line, seal(n, entity, line)),
     )
 
 

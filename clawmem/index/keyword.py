@@ -1,7 +1,7 @@
 """The keyword seam: what an engine that ranks texts by BM25 must do, and the two that do it."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -44,6 +44,9 @@ class KeywordEngine(Protocol):
 
         An engine may spare itself texts that hold only common words where others abound, unless it is to be thorough.
         """
+
+    def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
+        """The best of some texts by the scores that they have among all, in the same order, thoroughly."""
 
     def count(self, words: Sequence[str], most: int) -> int:
         """In how many texts one of the words stands, counted no further than `most`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from clawmem.index.channels import Filter, Hits
 from clawmem.index.schema import VECTORS_FILE
 from clawmem.index.store import Index
@@ -34,8 +36,22 @@ def events_by_meaning(vault: Vault, index: Index, question: str, day: str) -> Hi
     return event_vectors(vault, index, question, day)
 
 
+def notes_by_meaning(vault: Vault, index: Index, question: str, owners: Collection[str], day: str) -> Hits:
+    """Lines of notes that mean what the question means, of agents' notes only those of the `owners`, or why they were
+    not looked for."""
+    missing = _missing(vault)
+    if missing:
+        return missing
+    from clawmem.index.vector_channel import note_vectors
+
+    return note_vectors(vault, index, question, owners, day)
+
+
 def _missing(vault: Vault) -> Hits | None:
-    if vault.settings.words("semantic.model") == "none":
+    settings = vault.settings
+    if settings.unread or any(key.startswith("semantic.") for key in settings.wrong):
+        return Hits({}, False, "its settings in clawmem.yaml cannot be read", unable=True)
+    if settings.words("semantic.model") == "none":
         return Hits({}, False, _OFF)
     present = vault.present or vault
     return None if (present.state / VECTORS_FILE).exists() else Hits({}, False, _NOTHING, unable=True)

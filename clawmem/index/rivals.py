@@ -18,6 +18,7 @@ class Value(NamedTuple):
     true."""
 
     n: int
+    predicate: str
     object: str | None
     statement: str | None
     valid_from: str | None
@@ -30,7 +31,7 @@ def values_beside(
     """For each subject and predicate of some active facts, all active facts with the same two, where there are more."""
     # CROSS JOIN keeps SQLite from looking through a table for the few rows that are given.
     rows = index.database.execute(
-        "SELECT fact.subject, fact.predicate, fact.n, json_extract(fact.line, '$.object'),"
+        "SELECT fact.subject, fact.n, fact.predicate, json_extract(fact.line, '$.object'),"
         " iif(json_extract(fact.line, '$.object') IS NULL, json_extract(fact.line, '$.fact'), NULL),"
         " valid_from, valid_to FROM"
         " (SELECT DISTINCT subject, predicate FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value"
@@ -40,8 +41,8 @@ def values_beside(
         (json.dumps(sorted(numbers)), json.dumps(sorted(predicates)), json.dumps(sorted(owners))),
     )
     groups: dict[tuple[str, str], list[Value]] = {}
-    for subject, predicate, *value in rows:
-        groups.setdefault((subject, predicate), []).append(Value(*value))
+    for subject, n, *value in rows:
+        groups.setdefault((subject, value[0]), []).append(Value(n, *value))
     return [group[:MOST_VALUES] for group in groups.values() if len(group) > 1]
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-VERSION = "10"
+from collections.abc import Sequence
+
+VERSION = "11"
 
 # The columns of `fact` that say what its line says, in the form filters and ranking need, so that a search decodes
-# only the lines it gives out. `tokens` counts the fact's line of context, exactly where `exact` is 1. `sitting` is
-# an event's session on its day, or the day where it has none, and `place` its place in it, counted in events; the
-# table `sitting` says how many each has; `ledger` says how much of a day's file was taken in; `edge` holds what the
-# fact of row `n` points at, as its line says: other facts by id, entities by name. `used`, `weight` and `pace` are what
-# a fact's tier and its place in it depend on: see `clawmem.index.standing`. The `tokens` of an event or a note are
-# those of its line of context, once they are counted; an event's `verdict` says whether it reads as an order, once it
-# was judged: see `clawmem.index.verdicts`. `dispute` names the facts that open proposals of conflicts put in question.
-# `seal` is the checksum of what a row gives out, with its number where it has one; `total` counts the facts and adds up
-# their seals: see `clawmem.index.seals`.
+# only the lines it gives out. `tags` has each tag in small letters between newlines. `tokens` counts the fact's line
+# of context, exactly where `exact` is 1. `sitting` is an event's session on its day, or the day where it has none, and
+# `place` its place in it, counted in events; the table `sitting` says how many each has; `ledger` says how much of a
+# day's file was taken in; `edge` holds what the fact of row `n` points at, as its line says: other facts by id,
+# entities by name. `used`, `weight` and `pace` are what a fact's tier and its place in it depend on: see
+# `clawmem.index.standing`. The `tokens` of an event or a note are those of its line of context, once they are counted;
+# an event's `verdict` says whether it reads as an order, once it was judged: see `clawmem.index.verdicts`. `dispute`
+# names the facts that open proposals of conflicts put in question. `seal` is the checksum of what a row gives out, with
+# its number where it has one; `total` counts the facts and adds up their seals: see `clawmem.index.seals`.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE fact (
@@ -33,6 +35,7 @@ CREATE TABLE fact (
     last_accessed TEXT,
     importance REAL,
     trust TEXT,
+    tags TEXT,
     used REAL NOT NULL,
     weight REAL NOT NULL,
     pace INTEGER NOT NULL,
@@ -126,3 +129,8 @@ FACT_WORDS = "words"
 SPOKEN_WORDS = "spoken"
 # Vectors have a file of their own beside the index, so that a new index does not lose them.
 VECTORS_FILE = "vectors.sqlite"
+
+
+def tags_column(tags: Sequence[str]) -> str | None:
+    """What the index keeps of a fact's tags: each in small letters, after one newline and before the next."""
+    return "\n".join(("", *tags, "")).lower() if tags else None

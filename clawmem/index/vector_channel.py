@@ -1,15 +1,29 @@
-"""The vector channel: facts and events that mean what the question means, whatever their words."""
+"""The vector channel: facts, events and notes that mean what the question means, whatever their words."""
 
+import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from heapq import nsmallest
 from typing import NamedTuple
 
-from clawmem.index.channels import CANDIDATES, Filter, Hits, condition_of
+from clawmem.index.channels import CANDIDATES, Filter, Hits, condition_of, every_row
 from clawmem.index.question_vector import question_vector
 from clawmem.index.store import Index
-from clawmem.index.vectors import EVENTS, FACTS, KEY_SIZE, LOCAL, NONE, Pack, Vectors, named_model, open_vectors
+from clawmem.index.vectors import (
+    EVENTS,
+    FACTS,
+    KEY_SIZE,
+    LOCAL,
+    NONE,
+    NOTES,
+    Pack,
+    Vectors,
+    named_model,
+    note_name,
+    open_vectors,
+    page_of,
+)
 from clawmem.model.vector import closeness, code_size, differences, expected_closeness, signs
 from clawmem.vault.vault import Vault
 
@@ -50,7 +64,19 @@ def event_vectors(vault: Vault, index: Index, question: str, day: str, limit: in
     """Events whose own meaning is near the question's; the score is by how much nearer than that of all events."""
     try:
         with _asked(vault, question, day) as asked:
-            return Hits(_events(asked, index, limit))
+            return Hits(_placed(index, _nearest(asked, EVENTS, limit)))
+    except NoVectors as reason:
+        return Hits({}, False, str(reason), reason.unable)
+
+
+def note_vectors(
+    vault: Vault, index: Index, question: str, owners: Collection[str], day: str, limit: int = CANDIDATES
+) -> Hits:
+    """Lines of notes whose meaning is near the question's, of agents' notes only those of the `owners`; the score is by
+    how much nearer than that of all notes."""
+    try:
+        with _asked(vault, question, day) as asked:
+            return Hits(_standing(index, _nearest(asked, NOTES, limit, owners)))
     except NoVectors as reason:
         return Hits({}, False, str(reason), reason.unable)
 
@@ -113,15 +139,12 @@ def _by_call(vault: Vault, vectors: Vectors, question: str, day: str) -> Sequenc
 def _facts(asked: Asked, index: Index, wanted: Filter, limit: int) -> dict[int, float]:
     pack = asked.vectors.pack(FACTS)
     apart, floor = _apart(asked, pack)
-    ask = limit
-    while True:
-        nearest = nsmallest(ask, range(len(apart)), key=apart.__getitem__)
-        rows = _rows(index, [pack.ids[at] for at in nearest], wanted)
-        if len(rows) >= min(limit, _ENOUGH) or ask >= len(apart):
-            break
-        ask *= 10
-    passing = [at for at in nearest if pack.ids[at] in rows][:limit]
-    scores = _close(asked, pack, passing)
+    nearest = nsmallest(limit, range(len(apart)), key=apart.__getitem__)
+    rows = _rows(index, [pack.ids[at] for at in nearest], wanted)
+    if len(rows) < min(limit, _ENOUGH) and len(nearest) < len(apart):
+        rows = every_row(index, wanted)
+        nearest = nsmallest(limit, (at for at, name in enumerate(pack.ids) if name in rows), key=apart.__getitem__)
+    scores = _close(asked, pack, [at for at in nearest if pack.ids[at] in rows])
     return {rows[pack.ids[at]]: score - floor for at, score in scores.items() if score > floor}
 
 
@@ -152,15 +175,21 @@ def _rows(index: Index, ids: Sequence[str], wanted: Filter) -> dict[str, int]:
     return found
 
 
-def _events(asked: Asked, index: Index, limit: int) -> dict[int, float]:
-    pack = asked.vectors.pack(EVENTS)
+def _nearest(asked: Asked, kind: str, limit: int, owners: Collection[str] | None = None) -> dict[str, float]:
+    pack = asked.vectors.pack(kind)
     apart, floor = _apart(asked, pack)
-    near = {pack.ids[at] for at in nsmallest(limit, range(len(apart)), key=apart.__getitem__)}
+    seen = [at for at, name in enumerate(pack.ids) if owners is None or _owner(name) in owners]
+    near = {pack.ids[at] for at in nsmallest(limit, seen, key=apart.__getitem__)}
     scores: dict[str, float] = {}
     for at, score in _close(asked, pack, [at for at, name in enumerate(pack.ids) if name in near]).items():
-        # Of a long event's pieces the closest counts.
+        # Of a long text's pieces the closest counts.
         scores[pack.ids[at]] = max(score - floor, scores.get(pack.ids[at], 0.0))
-    return _placed(index, {name: score for name, score in scores.items() if score > 0})
+    return {name: score for name, score in scores.items() if score > 0}
+
+
+def _owner(note: str) -> str:
+    page = page_of(note)
+    return page.split("/")[1] if page.startswith("agents/") else ""
 
 
 def _placed(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
@@ -171,3 +200,11 @@ def _placed(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
         if row:
             found[row[0]] = score
     return found
+
+
+def _standing(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
+    """The rows of the lines of notes that still say on their pages what they said when they were embedded."""
+    pages = sorted({page_of(name) for name in scores})
+    query = "SELECT n, note.path, text FROM json_each(?) AS given CROSS JOIN note ON note.path = given.value"
+    named = ((n, note_name(path, text)) for n, path, text in index.database.execute(query, (json.dumps(pages),)))
+    return {n: scores[name] for n, name in named if name in scores}

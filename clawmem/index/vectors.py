@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.index.schema import VECTORS_FILE
+from clawmem.model.seal import seal
 from clawmem.vault.vault import Vault
 
 VERSION = "2"
-FACTS, EVENTS = "facts", "events"
+FACTS, EVENTS, NOTES = "facts", "events", "notes"
 # What `semantic.model` says besides the names of models that are called.
 LOCAL, NONE = "local", "none"
 KEY_SIZE = 16
@@ -140,6 +141,17 @@ def of_questions(model: str) -> str:
     return f"{model} question"
 
 
+def note_name(page: str, text: str) -> str:
+    """The id of a line of a note in its pack: its words and its page, for its place there and its row change with every
+    line before it."""
+    return f"{seal(text):08x} {page}"
+
+
+def page_of(name: str) -> str:
+    """The page of a line of that id."""
+    return name.partition(" ")[2]
+
+
 def open_vectors(vault: Vault) -> Vectors | None:
     """The vectors as they stand, or None where there are none that this version can use."""
     path = vectors_path(vault)
@@ -192,7 +204,7 @@ def _is_whole(vectors: Vectors) -> bool:
     row = vectors.database.execute("PRAGMA quick_check(1)").fetchone()
     if row != ("ok",):
         return False
-    for kind in (FACTS, EVENTS):
+    for kind in (FACTS, EVENTS, NOTES):
         vectors.pack(kind)
     return True
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, cast
@@ -87,20 +87,25 @@ class WhooshEngine:
         """BM25F with k1 1.2 and b 0.75; raises EngineDamaged where the files cannot be read."""
         return sorted(self._matches(words, limit), key=lambda match: (-match.score, match.n))
 
+    def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
+        """The best of some texts; raises EngineDamaged where the files cannot be read."""
+        return sorted(self._matches(words, limit, rows), key=lambda match: (-match.score, match.n))
+
     def count(self, words: Sequence[str], most: int) -> int:
         """In how many texts one of the words stands, counted no further than `most`."""
         return len(self._matches(words, most))
 
-    def _matches(self, words: Sequence[str], limit: int) -> list[Match]:
+    def _matches(self, words: Sequence[str], limit: int, among: Collection[int] | None = None) -> list[Match]:
         parts = [one for one in (_part(word) for word in dict.fromkeys(words)) if one is not None]
-        if not parts or limit < 1:
+        if not parts or limit < 1 or (among is not None and not among):
             return []
         try:
             if self._generation() < 0:
                 return []
             if self._searcher is None:
                 self._searcher = self._reader()
-            found = self._searcher.search(Or(parts), limit=limit)
+            numbers = None if among is None else {self._searcher.document_number(n=str(n)) for n in among} - {None}
+            found = self._searcher.search(Or(parts), limit=limit, filter=numbers)
             return [Match(int(hit["n"]), float(hit.score)) for hit in found]
         except _DAMAGE as problem:
             raise EngineDamaged(f"Whoosh's files cannot be read: {problem}") from problem

@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ Message = Mapping[str, str]
 
 NO_KEY = "none"
 _LONGEST_REASON = 300
+# What litellm imports only when it is first asked something: seconds on a slow machine, which the model did not take.
+_LATE = ("openai.resources.chat", "httpcore")
 # The request itself was not to this model's liking: another one may be.
 _REJECTIONS = (400, 413, 422)
 _HINTS = {
@@ -180,21 +183,25 @@ def _within(act: Callable[[], Any], seconds: float) -> _Outcome | None:
 
     The HTTP client's own timeout starts anew with every byte, so a server that drips would hold us for ever.
     """
+    import warnings  # litellm's dependencies warn about each other
+
     done: list[_Outcome] = []
 
     def run() -> None:
-        import warnings  # litellm's dependencies warn about each other
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                done.append(_Outcome(act(), None))
-            except Exception as problem:  # noqa: BLE001 - carried to the caller's thread, judged there
-                done.append(_Outcome(None, problem))
+        try:
+            done.append(_Outcome(act(), None))
+        except Exception as problem:  # noqa: BLE001 - carried to the caller's thread, judged there
+            done.append(_Outcome(None, problem))
 
     worker = threading.Thread(target=run, daemon=True)
-    worker.start()
-    worker.join(seconds)
+    with ExitStack() as after:
+        # What is ignored is so for all threads: the worker itself would put it back in the middle of another's work.
+        after.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        worker.start()
+        worker.join(seconds)
+        if not done:
+            after.pop_all()  # it goes on, and may still warn
     return done[0] if done else None
 
 
@@ -245,6 +252,7 @@ def _output(litellm: Any, model: Model, schema: Mapping[str, Any]) -> dict[str, 
 
 def _litellm() -> Any:
     """litellm, imported on first use: that takes seconds."""
+    import importlib
     import logging
     import os
     import sys
@@ -258,6 +266,10 @@ def _litellm() -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             import litellm
+
+            for name in _LATE:
+                with suppress(ImportError):
+                    importlib.import_module(name)
     except ImportError as problem:
         raise ModelFailed(
             f"litellm, which calls models, cannot be imported ({problem}).",

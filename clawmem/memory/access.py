@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.index.lookup import by_ids
+from clawmem.index.lookup import by_ids, unread_facts
 from clawmem.memory.writing import items_write, writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
@@ -39,12 +39,14 @@ def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> Folded
         counted = accesses(set_aside(vault))
         places = {fact_id: placed.entity for fact_id, placed in by_ids(work.index, counted).items()}
         waiting = {one: counted[one] for one, entity in places.items() if not work.is_whole(entity)}
+        if unread_facts(work.index):
+            waiting.update((one, access) for one, access in counted.items() if one not in places)
         shelves = {entity: work.facts(entity) for entity in sorted(set(places.values())) if work.is_whole(entity)}
         if not shelves:
             vault.disk.remove(vault.state / FOLDING)
             return Folded(0, notices=(*work.notices, *_put_back(vault, waiting)))
         used = {name: [_used(one, counted.get(one.id)) for one in facts] for name, facts in shelves.items()}
-        number = len(places) - len(waiting)
+        number = len(places.keys() - waiting)
         words = f"{number} fact{'' if number == 1 else 's'} used"
         changes = [Change(subject_line("access", "facts", words), _writes(used), trailers("access"))]
         woken = [one for facts in used.values() for one in facts if one.id in counted and one.status == ARCHIVED]

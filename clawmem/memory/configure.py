@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound
+from clawmem.errors import NotFound
 from clawmem.memory.permission import check_may_write
 from clawmem.memory.yaml_edit import in_full, with_value
 from clawmem.model.caller import Caller
@@ -12,6 +12,7 @@ from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.layout import SETTINGS as FILE
 from clawmem.model.setting_values import Setting, Value
 from clawmem.model.settings import AGENTS, BY_KEY, SETTINGS, Settings, parse_value, setting_named, settings_from_mapping
+from clawmem.model.settings_wrong import tolerant
 from clawmem.model.text import check_visible
 from clawmem.vault.new_secrets import allowed
 from clawmem.vault.transaction import transaction
@@ -38,7 +39,10 @@ class Changed(NamedTuple):
 
 def setting(vault: Vault, key: str) -> Configured:
     """One setting; NotFound, with the keys that come near, where there is none of that name."""
-    return _configured(vault, _named(key))
+    named = _named(key)
+    if named.key in vault.settings.wrong:
+        raise vault.settings.wrong[named.key]
+    return _configured(vault, named)
 
 
 def all_settings(vault: Vault) -> tuple[Configured, ...]:
@@ -51,40 +55,44 @@ def change_setting(vault: Vault, caller: Caller, key: str, text: str) -> Changed
     """Give a setting a value as typed; InvalidInput where it does not fit. One commit, none where nothing changes."""
     named = _named(key)
     check_visible(text, f"value of {named.key}")
-    mended = _mend(vault, caller, named.key, text)
     new = parse_value(named.key, allowed(vault.settings, text, f"The value of {named.key}"))
+    put_back = _put_back(vault, caller, named.key)
     with transaction(vault, caller.now, "config") as started:
         started.adopt()
         if FILE in started.unreadable:
             raise started.unreadable[FILE]
         old_text = (started.read(FILE) or b"").decode("utf-8-sig")
-        old = _values(old_text).get(named.key)
+        old = _standing(old_text, named.key)
         commit = None
         if new != old:
             new_text = with_value(old_text, named.key, new, FILE)
             assert _values(new_text).get(named.key) == new
             check_may_write(vault, caller, [FILE], "config")
             (commit,) = started.commit([_change(named.key, old, new, new_text, caller)])
-        if mended is not None:
-            old, commit = mended, vault.head().commit
-        return Changed(named.key, old, new, commit, tuple(started.notices))
+        return Changed(named.key, old, new, commit, (*put_back, *started.notices))
 
 
-def _mend(vault: Vault, caller: Caller, key: str, text: str) -> Value | None:
-    """Put the value in place of one that keeps the file from being understood; returns that one, None where there is
-    none. It goes into the file as it stands, edits by hand included, and is taken in together with them."""
-    try:
-        _ = vault.settings
-        return None
-    except InvalidInput:
-        given = vault.read_text(FILE) or ""
-        # Raises where something else is wrong, too.
-        vault.settings = _values(with_value(given, key, parse_value(key, text), FILE))
-        check_may_write(vault, caller, [FILE], "config")
-        new = parse_value(key, allowed(vault.settings, text, f"The value of {key}"))
-        mended = with_value(given, key, new, FILE)
-        vault.disk.replace(vault.path(FILE), mended.encode(), vault.state)
-        return str(_raw(parse_yaml(given, FILE), key))
+def _standing(text: str, key: str) -> Value:
+    """The value of a key, as it stands there where it does not fit."""
+    mapping = parse_yaml(text, FILE) or {}
+    return str(_raw(mapping, key)) if key in tolerant(mapping).wrong else settings_from_mapping(mapping).get(key)
+
+
+def _put_back(vault: Vault, caller: Caller, key: str) -> list[str]:
+    """Take an edit by hand that left no fitting value of the key back to HEAD's, and say so; other edits stay, and are
+    taken in on their own. What HEAD itself has is left to the commit that replaces it."""
+    if key not in vault.settings.wrong:
+        return []
+    check_may_write(vault, caller, [FILE], "config")
+    given, head = vault.read_text(FILE) or "", vault.head().commit
+    held = vault.contents_at(head, [FILE])[FILE] if head else None
+    standing = tolerant(parse_yaml((held or b"").decode(errors="replace"), FILE) or {})
+    if key in standing.wrong:
+        return []
+    text = with_value(given, key, standing.get(key), FILE)
+    vault.settings = _values(text)  # raises where something else is wrong, too
+    vault.disk.replace(vault.path(FILE), text.encode(), vault.state)
+    return [f"{key} was {_raw(parse_yaml(given, FILE), key)} by hand, which does not fit"]
 
 
 def _raw(mapping: Any, key: str) -> Any:
@@ -99,7 +107,8 @@ def _values(text: str) -> Settings:
 
 
 def _configured(vault: Vault, one: Setting) -> Configured:
-    return Configured(one, vault.settings.get(one.key), _raw(vault.load_yaml(FILE), one.key) is not None)
+    given = None if vault.settings.unread else _raw(vault.load_yaml(FILE), one.key)
+    return Configured(one, vault.settings.values.get(one.key, one.default), given is not None)
 
 
 def _named(key: str) -> Setting:

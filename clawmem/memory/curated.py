@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from clawmem.errors import ClawmemError
 from clawmem.index.lookup import weighty
 from clawmem.memory.writing import writing
 from clawmem.model.caller import Caller
@@ -11,6 +12,7 @@ from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.codec import refuse_conflict_markers
 from clawmem.model.curated import CATEGORIES, memory_block, sections
 from clawmem.model.dates import stamp
+from clawmem.model.entity import ITEMS
 from clawmem.model.promotion import MARK
 from clawmem.model.summary import with_generated
 from clawmem.model.tiers import ALWAYS_HOT
@@ -21,16 +23,21 @@ PATH = "MEMORY.md"
 
 
 class Curated(NamedTuple):
-    """Whether the page changed (or would), and the commit."""
+    """Whether the page changed (or would), the commit, asides, and why it was left as it is."""
 
     changed: bool
     commit: str | None = None
     notices: tuple[str, ...] = ()
+    problems: tuple[ClawmemError, ...] = ()
 
 
 def refresh_memory(vault: Vault, caller: Caller, dry_run: bool = False) -> Curated:
-    """Rewrite the generated part of MEMORY.md where the facts say something else now; the rest is never touched."""
+    """Rewrite the generated part of MEMORY.md where the facts say something else now; the rest is never touched, and
+    nothing of it where there are facts that cannot be read."""
     with writing(vault, caller, "memory", dry_run=dry_run) as work:
+        unread = [problem for path, problem in work.unread(ITEMS).items() if path.startswith("life/")]
+        if unread:
+            return Curated(False, None, work.notices, tuple(unread))
         page = work.text(PATH)
         refuse_conflict_markers(page, PATH)
         known = [one.fact for one in weighty(work.index, CATEGORIES, ALWAYS_HOT, MARK)]

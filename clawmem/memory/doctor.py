@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from clawmem.memory.checks.repository import fsck_problems, repository_problems,
 from clawmem.memory.checks.secrets import SECONDS, SecretSearch, files_to_search
 from clawmem.memory.checks.storage import (
     altered_problems,
+    clock_problems,
     clone_problems,
     committed_name_problems,
     git_index_problems,
@@ -26,6 +27,7 @@ from clawmem.memory.mend import mend
 from clawmem.model.caller import Caller
 from clawmem.vault.condition import altered_files, files_in_head, lost_files
 from clawmem.vault.hand_edits import check_edits
+from clawmem.vault.last_whole import unread
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.scan import finish_scan, start_scan
 from clawmem.vault.vault import Vault
@@ -98,6 +100,7 @@ def _with_git(vault: Vault, reading: Reading, problems: list[Problem], full: boo
         problems += state_problems(vault)
         problems += git_index_problems(vault)
         problems += clone_problems(vault)
+        problems += clock_problems(vault) if head and full else ()
         problems += merging_problems(vault)
         problems += redaction_problems(vault, head) if head else ()
         waiting = finish_scan(vault, start_scan(vault))
@@ -114,6 +117,7 @@ def _with_git(vault: Vault, reading: Reading, problems: list[Problem], full: boo
         # Whatever else there is to ask would be asked of git.
         whole = set(reading.tree.owned) - {*waiting, *altered}
         return [*(one for one in problems if one.path not in lost), *lost_problems(lost, whole)]
+    problems += _ways_back(vault, {one.path for one in problems if one.severity == ERROR} - set(waiting), in_head)
     named = {one.path for one in problems if one.severity != INFO}
     problems += waiting_problems(check_edits(vault, waiting), named)
     if not any(one.severity == ERROR and one.check in _BREAKS_INDEX for one in problems):
@@ -122,6 +126,12 @@ def _with_git(vault: Vault, reading: Reading, problems: list[Problem], full: boo
         expected = expected_at_head(vault, committed, reading.event_paths, reading.tree.owned, differing)
         problems += index_problems(vault, expected, full)
     return problems
+
+
+def _ways_back(vault: Vault, paths: Collection[str | None], in_head: Collection[str]) -> list[Problem]:
+    """How to bring back those of the files that HEAD itself holds in a form nobody can read."""
+    broken = unread(vault, (path for path in paths if path in in_head and path is not None))
+    return [Problem(INFO, "last-whole", path, None, problem.hint) for path, problem in broken.items()]
 
 
 def _said(problem: ClawmemError) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
-from clawmem.index.lookup import Placed, counts, entities, entity_exists, entity_names, facts_of, known_as
+from clawmem.index.lookup import Placed, counts, entities, entity_exists, entity_names, facts_of, known_as, unreadable
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
 from clawmem.memory.places import existing_entity, expanded, new_entity_files
@@ -29,12 +29,20 @@ class Row(NamedTuple):
     facts: Mapping[str, int]
 
 
+class Listed(NamedTuple):
+    """Every entity, by name, and asides."""
+
+    rows: tuple[Row, ...]
+    notices: tuple[str, ...] = ()
+
+
 class Shown(NamedTuple):
-    """An entity whole: its description, the text of its summary, its facts."""
+    """An entity whole: its description, the text of its summary, its facts, asides."""
 
     entity: Entity
     summary: str
     facts: tuple[Placed, ...]
+    notices: tuple[str, ...] = ()
 
 
 class Changed(NamedTuple):
@@ -61,19 +69,21 @@ def create_entity(
         return Changed(wanted, None, commits[-1], work.notices)
 
 
-def list_entities(vault: Vault) -> tuple[Row, ...]:
+def list_entities(vault: Vault) -> Listed:
     """Every entity with the number of its facts by status."""
     index = open_index(vault)
     try:
         numbers = counts(index)
         described = {entity.name: entity for entity in entities(index)}
         names = entity_names(index)
+        notices = (*index.notices, *unreadable(index))
     finally:
         index.close()
-    return tuple(
+    rows = (
         Row(described.get(name) or Entity(name, title_of(name), (), kind_of(name)), numbers.get(name, {}))
         for name in names
     )
+    return Listed(tuple(rows), notices)
 
 
 def show_entity(vault: Vault, name: str, caller: Caller) -> Shown:
@@ -83,10 +93,11 @@ def show_entity(vault: Vault, name: str, caller: Caller) -> Shown:
         found = existing_entity(index, name, caller)
         described = {entity.name: entity for entity in entities(index)}
         facts = tuple(facts_of(index, found))
+        notices = (*index.notices, *unreadable(index, found))
     finally:
         index.close()
     entity = described.get(found) or Entity(found, title_of(found), (), kind_of(found))
-    return Shown(entity, vault.read_text(summary_path(found)) or "", facts)
+    return Shown(entity, vault.read_text(summary_path(found)) or "", facts, notices)
 
 
 def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str = "move") -> Changed:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, NotFound
-from clawmem.index.lookup import by_ids, entities, resolve
+from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, Lacking, MaybeUnread, NotFound
+from clawmem.index.lookup import by_ids, entities, refuse_unread, resolve, unreadable
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
 from clawmem.memory.places import existing_entity, expanded
@@ -70,7 +70,9 @@ def _log(vault: Vault, about: str | None, caller: Caller, bounds: Bounds) -> Log
             if kind == "fact":
                 places = {name: paths_of_fact(index, history, name)}
                 newest_first = reversed(fact_history(history, places, bounds.folds)[name])
-                return _logged(_within(newest_first, bounds), kind, name, bounds, index)
+                told = _logged(_within(newest_first, bounds), kind, name, bounds, index)
+                lacks = [] if by_ids(index, [name]) else unreadable(index)
+                return told._replace(notices=(*told.notices, *lacks))
             paths = [path for place in former_names(index, name) for path in (items_path(place), summary_path(place))]
             entries = history.entries(_wanted(bounds)._replace(paths=paths))
             return _logged(entries, kind, name, bounds, index)
@@ -195,7 +197,9 @@ class Lost(NamedTuple):
 
 
 def lost_fact(index: Index, history: History, reference: str) -> Lost:
-    """The fact of this id or unique prefix that an undo or an edit took out; NotFound where history knows none."""
+    """The fact of this id or unique prefix that an undo or an edit took out; NotFound where history knows none, and
+    MaybeUnread where it may still stand in a file that cannot be read."""
+    refuse_unread(index, f"the id '{reference}'")
     fact_id = fact_named(index, history, reference)
     paths = paths_of_fact(index, history, fact_id)
     for entry in reversed(fact_history(history, {fact_id: paths})[fact_id]):
@@ -211,12 +215,12 @@ def facts_at(vault: Vault, commit: str | None, paths: Iterable[str]) -> tuple[di
     """The facts in files of a commit (None: before the first), by path, and a sentence for each that does not parse."""
     contents = vault.contents_at(commit, paths) if commit else {}
     facts: dict[str, tuple[Fact, ...]] = {}
-    problems = []
+    problems: list[str] = []
     for path, data in contents.items():
         try:
             facts[path] = parse_items(data, path) if data is not None else ()
         except ClawmemError as problem:
-            problems.append(f"not compared, at {(commit or '')[:12]}: {problem.message}")
+            problems.append(Lacking(f"not compared, at {(commit or '')[:12]}: {problem.message}"))
     return facts, problems
 
 
@@ -237,6 +241,8 @@ def _meant(index: Index, history: History, about: str, caller: Caller) -> tuple[
             pass
     try:
         return "fact", fact_named(index, history, about)
+    except MaybeUnread:
+        raise
     except (NotFound, InvalidInput):
         raise NotFound(
             f"There is no entity and no fact '{about}'.", "`clawmem entity list` and `clawmem list` show what there is."

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
-from clawmem.index.lookup import ending_in, entities, entity_exists, entity_names, known_as
+from clawmem.errors import ClawmemError, InvalidInput, MaybeUnread, NotFound, Refused
+from clawmem.index.lookup import broken_files, ending_in, entities, entity_exists, entity_names, known_as
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.model.caller import Caller
 from clawmem.model.dates import day_of, stamp
 from clawmem.model.draft import Draft
 from clawmem.model.entity import (
+    SUMMARY,
     Entity,
     check_name,
     check_new_name,
     items_path,
     kind_of,
+    name_of_path,
     owner_of,
     summary_path,
     title_of,
@@ -44,15 +46,24 @@ def existing_entity(index: Index, text: str, caller: Caller) -> str:
         return known
     if "/" in text:
         check_name(expanded(text, caller))
+    _refuse_unread(index, text, expanded(text, caller))
     near = _near(index, text, caller)
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
     raise NotFound(f"There is no entity '{text}'.", f"{hint}`clawmem entity list` shows all of them.")
 
 
+def _refuse_unread(index: Index, text: str, name: str) -> None:
+    """Raise MaybeUnread where the entity may be one whose files cannot be read: of this name, or any, as a page that
+    cannot be read may have the name among its aliases."""
+    for path, _ in broken_files(index):
+        if (owner := name_of_path(path)) and (owner == name or path.endswith(f"/{SUMMARY}")):
+            raise MaybeUnread(f"an entity '{text}'", path)
+
+
 def entity_asked(vault: Vault, text: str, caller: Caller) -> str:
     """The entity whose facts alone a reader asks for, by any name it has; of a vault of the past by later names, too.
 
-    Raises what existing_entity does, and Refused where it is another agent's own, of which this caller sees nothing.
+    Raises what existing_entity does, and Refused where it is another agent's own, from which nothing is served here.
     """
     try:
         found = answered(vault, lambda index: existing_entity(index, text, caller))
@@ -63,7 +74,7 @@ def entity_asked(vault: Vault, text: str, caller: Caller) -> str:
         found = earlier
     owner = owner_of(found)
     if owner not in (None, caller.agent):
-        raise Refused(f"{found} is {owner}'s own, and other agents see nothing of it.", f"Ask with --agent {owner}.")
+        raise Refused(f"{found} is {owner}'s own, and others are served nothing from it.", f"Ask with --agent {owner}.")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, NotFound
+from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, Lacking, NotFound
 from clawmem.model.ids import check_reference
 from clawmem.model.proposal import FOLDER, KINDS, OPEN, PREFIX, Proposal, proposal_path
 from clawmem.model.proposal_file import parse_proposal, render_proposal
@@ -38,7 +38,7 @@ def read_proposals(vault: Vault, read: Read | None = None) -> Filed:
             if data is not None:
                 found.append(parse_proposal(data, name))
         except ClawmemError as problem:
-            unreadable.append(problem.message)
+            unreadable.append(Lacking(problem.message))
     found.sort(key=lambda one: (one.created, one.id))
     return Filed(tuple(found), tuple(unreadable))
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from clawmem.errors import ModelFailed, Refused, StorageFailed
 from clawmem.index.embed import Embedding, embed_missing
 from clawmem.index.local_model import INSTALL, missing
-from clawmem.index.lookup import broken_files
+from clawmem.index.lookup import unreadable
 from clawmem.index.refresh import rebuild
 from clawmem.index.store import Index, index_size
 from clawmem.index.vectors import LOCAL, NONE
@@ -39,7 +39,7 @@ def reindex(vault: Vault) -> Reindexed:
         if not index.kept:
             raise StorageFailed(f"There is no index to keep: {index.notices[-1]}.", "Searches still work, slowly.")
         seconds = time.perf_counter() - started
-        notices = (*index.notices, *(problem for _, problem in broken_files(index)))
+        notices = (*index.notices, *unreadable(index, facts=False))
         return Reindexed(*_counts(index), index.engine.name, seconds, index_size(vault), notices)
     finally:
         index.close()

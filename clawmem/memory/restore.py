@@ -12,6 +12,7 @@ from clawmem.memory.checks.problem import ERROR
 from clawmem.memory.doctor import doctor
 from clawmem.model.caller import Caller
 from clawmem.model.manifest import Manifest
+from clawmem.model.text import counted
 from clawmem.vault.archive import JOURNAL as JOURNAL_PART
 from clawmem.vault.birth import refuse_nested
 from clawmem.vault.journal import JOURNAL
@@ -47,9 +48,8 @@ def restore(
         _put_in_place(vault.root, root)
     notices = [f"not in the backup: {path}: {why}" for path, why in manifest.left_out.items()]
     if errors:
-        notices.append(
-            f"doctor finds {errors} errors in what the vault holds, as it was backed up: run `clawmem doctor`"
-        )
+        found = counted(errors, "error")
+        notices.append(f"doctor finds {found} in what the vault holds, as it was backed up: run `clawmem doctor`")
     return Restored(root, manifest, errors, tuple(notices))
 
 

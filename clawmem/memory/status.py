@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.errors import StorageFailed
-from clawmem.index.lookup import broken_files, counts, entity_names
+from clawmem.index.lookup import broken_files, counts, entity_names, unreadable
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index, index_path, open_store
 from clawmem.memory.checks.repository import unfinished_git
@@ -76,7 +76,7 @@ def status(vault: Vault) -> Status:
             edits=_edited(vault, finish_scan(vault, scan)),
             unfinished=_unfinished(vault),
             search=IndexState(found, index.engine.name, tuple(broken_files(index))),
-            notices=(*index.notices, *filed.unreadable),
+            notices=(*index.notices, *unreadable(index), *filed.unreadable),
             proposals=len(filed.open),
         )
     finally:

@@ -15,7 +15,7 @@ from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.codec import refuse_conflict_markers
 from clawmem.model.dates import day_of, stamp
-from clawmem.model.entity import Entity, owner_of, summary_path
+from clawmem.model.entity import Entity, name_of_path, owner_of, summary_path
 from clawmem.model.fact import Fact
 from clawmem.model.summary import INDEX_PATH, IndexRow, facts_block, index_page, with_generated
 from clawmem.model.week import week_began
@@ -35,7 +35,8 @@ def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Re
     """Rewrite the generated part of every page that says something else now; the rest is never touched.
 
     Tiers are those at the beginning of the week, a day and hour of the settings: within a week only facts that
-    changed, or ended, change a page, and with a new one every page is made anew.
+    changed, or ended, change a page, and with a new one every page is made anew. Where files cannot be read, their
+    entities' pages and the index of all are left as they are.
     """
     with writing(vault, caller, "summaries", dry_run=dry_run) as work:
         settings = vault.settings
@@ -46,8 +47,9 @@ def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Re
             by_entity[one.entity].append(one.fact)
         described = {entity.name: entity for entity in entities(work.index)}
         writes: dict[str, bytes | None] = {}
-        changed, problems = [], []
-        for name in sorted({*by_entity, *described}):
+        unread = work.unread()
+        changed, problems = [], list(unread.values())
+        for name in sorted({*by_entity, *described} - {name_of_path(path) for path in unread}):
             try:
                 page = _page(work, name, by_entity[name], since, most)
             except ClawmemError as problem:
@@ -56,7 +58,7 @@ def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Re
             if page is not None:
                 writes[summary_path(name)] = page
                 changed.append(name)
-        index = _index(work, by_entity, described)
+        index = None if unread else _index(work, by_entity, described)
         if index is not None:
             writes[INDEX_PATH] = index
         if dry_run or not writes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.errors import InvalidInput, MaybeUnread, NotFound, Refused
 from clawmem.index.lookup import Placed
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
@@ -79,10 +79,10 @@ def _target(index: Index, history: History, reference: str) -> _Target:
     commit = None if reference.startswith(FACT_PREFIX) else _commit_named(history, reference)
     try:
         fact_id = fact_named(index, history, reference)
-    except (NotFound, InvalidInput):
+    except (NotFound, InvalidInput) as problem:
         if commit is not None:
             return _Target(commit, None)
-        if reference.startswith(FACT_PREFIX):
+        if reference.startswith(FACT_PREFIX) or isinstance(problem, MaybeUnread):
             raise
         raise NotFound(f"There is no fact and no commit '{reference}'.", "`clawmem log` shows both.") from None
     if commit is not None:
@@ -111,10 +111,24 @@ def _latest(index: Index, history: History, fact_id: str) -> Entry:
         return latest
     earlier = [entry for entry in entries[:-1] if entry.op != UNDO and entry.commit != latest.undoes]
     further = f" To go further back: `clawmem undo {earlier[-1].commit[:12]}`." if earlier else ""
+    if _takes_back_an_undo(latest, entries):
+        raise Refused(
+            f"Nothing to undo: the undo of the latest change of {fact_id} was undone itself, by {latest.commit[:12]}.",
+            f"To undo that change again: `clawmem undo {latest.commit[:12]}`.{further}",
+        )
     raise Refused(
         f"Nothing to undo: the latest change of {fact_id} was undone already, by {latest.commit[:12]}.",
         f"To bring it back: `clawmem undo {latest.commit[:12]}`.{further}",
     )
+
+
+def _takes_back_an_undo(latest: Entry, entries: Sequence[Entry]) -> bool:
+    """Whether what an undo took back stands again by it: it undid an undo, or the undo of the undo of one."""
+    by_name = {entry.commit: entry for entry in entries}
+    back, undone = True, by_name.get(latest.undoes or "")
+    while undone is not None and undone.op == UNDO:
+        back, undone = not back, by_name.get(undone.undoes or "")
+    return not back
 
 
 def _refuse_unfit(entry: Entry) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound
-from clawmem.index.lookup import Placed, find
+from clawmem.index.lookup import Placed, find, unreadable
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
 from clawmem.memory.chains import chain_in
@@ -60,7 +60,7 @@ def why(vault: Vault, reference: str) -> Why:
         own = next(link for link in chain if link.fact.id == one.fact.id)
         event, problems = _evidence(vault, index, one.fact)
         fact = with_access(one.fact, accesses(unfolded(vault)))
-        notices = (*index.notices, *problems, *cut_off(vault))
+        notices = (*index.notices, *unreadable(index), *problems, *cut_off(vault))
         return Why(fact, one.entity, event, own.recorded, own.begins, chain, tuple(told[one.fact.id]), notices, removed)
     finally:
         index.close()

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from threading import Thread
 
 from clawmem.errors import ClawmemError, Locked, StorageFailed
-from clawmem.index.lookup import items_of
+from clawmem.index.lookup import broken_files, items_of
 from clawmem.index.refresh import apply_commit, get_ready, open_index
 from clawmem.index.store import Index, discard
 from clawmem.memory.permission import check_may_write, check_may_write_at_all
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.codec import parse_items, render_items
-from clawmem.model.entity import items_path
+from clawmem.model.entity import items_path, name_of_path
 from clawmem.model.fact import Fact
 from clawmem.vault.refs import last_join
 from clawmem.vault.transaction import Transaction, transaction
@@ -60,6 +60,16 @@ class Writing:
     def is_whole(self, entity: str) -> bool:
         """Whether the entity's facts can be read; where not, they are left as they are."""
         return items_path(entity) not in self.started.unreadable
+
+    def unread(self, kind: str = "") -> dict[str, ClawmemError]:
+        """The committed files of entities, those of one last name or all, that cannot be read, each with the reason and
+        how to bring it back: what is made of all facts must not be made anew without theirs."""
+        paths = [path for path, _ in broken_files(self.index) if name_of_path(path) and path.endswith(kind)]
+        if not paths:
+            return {}
+        from clawmem.vault.last_whole import unread  # few vaults hold such a file
+
+        return unread(self.vault, paths)
 
     def commit(self, changes: Sequence[Change], purpose: str | None = None) -> tuple[str, ...]:
         """Commit the changes; returns the commits' names, oldest first. The index follows when the act ends.

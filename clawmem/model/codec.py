@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from clawmem.errors import InvalidInput, NeedsPerson, Unreadable
+from clawmem.errors import InvalidInput, Marked, Unreadable
 from clawmem.model.fact import ACTIVE, ALWAYS_WRITTEN, CANONICAL_KEYS, STATUSES, Fact, Link
 
 OTHER_NAMES = {
@@ -140,10 +140,7 @@ def refuse_conflict_markers(text: str, path: str) -> None:
         return
     for number, line in enumerate(text.split("\n"), 1):
         if line.startswith(("<<<<<<< ", ">>>>>>> ")):
-            raise NeedsPerson(
-                f"{path}:{number} still has the marks of a merge conflict.",
-                f"Keep the lines that are right, delete the marks, then run the command again; {path} was not touched.",
-            )
+            raise Marked(path, number)
 
 
 def _decode(data: bytes, path: str) -> str:

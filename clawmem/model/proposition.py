@@ -25,8 +25,8 @@ class Proposition(NamedTuple):
 
     `ended` marks news that the triple stopped being true ("no longer"); `former` is the value that the text
     itself says was replaced ("from X to Y"), `scope` the thing in which it says that something was replaced;
-    `corrects` marks news that begins with "No," or the like; `valid_from` is an ISO day; confidence and importance
-    lie in 0..1.
+    `corrects` marks news that begins with "No," or the like, `anew` what is told of as a change ("now");
+    `valid_from` is an ISO day; confidence and importance lie in 0..1.
     """
 
     statement: str
@@ -48,3 +48,4 @@ class Proposition(NamedTuple):
     said_at: str | None = None
     scope: str | None = None
     corrects: bool = False
+    anew: bool = False

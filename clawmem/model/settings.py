@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
 from clawmem.model.entity import check_agent
 from clawmem.model.setting_values import Setting, Value, checked, wrong
 
@@ -128,26 +128,34 @@ OF_AGENTS = (
 )
 _OF_AGENT: Mapping[str, Setting] = {setting.key: setting for setting in OF_AGENTS}
 BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}
-_GROUPS = frozenset(setting.key.split(".")[0] for setting in SETTINGS if "." in setting.key)
+GROUPS = frozenset(setting.key.split(".")[0] for setting in SETTINGS if "." in setting.key)
 _DEFAULTS: Mapping[str, Value] = {setting.key: setting.default for setting in SETTINGS}
-
+# Where the value of one of these does not fit, its default will do: it decides nothing that stays.
+HARMLESS = frozenset("vault.name defaults.limit context.budget history.limit index.keyword lock.wait_seconds".split())
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 
 
 class Settings(NamedTuple):
-    """The value of every known key, by dotted key, and the keys this version does not know, as they were found."""
+    """The value of every known key, by dotted key; the keys this version does not know, as they were found; those whose
+    value does not fit, and why; and why the file does not parse, where these are not its own settings."""
 
     values: Mapping[str, Value] = _DEFAULTS
     unknown: Mapping[str, Any] = {}
+    wrong: Mapping[str, ClawmemError] = {}
+    unread: ClawmemError | None = None
 
     def get(self, key: str) -> Value:
-        """The value of a key; NotFound where there is no such setting."""
+        """The value of a key; raises NotFound where there is no such key, what is wrong where it does not fit."""
         setting = setting_named(key)
+        if setting.key in self.wrong and setting.key not in HARMLESS:
+            raise self.wrong[setting.key]
         return self.values.get(setting.key, setting.default)
 
     def agent_value(self, agent: str, key: str) -> Value:
         """The value of an agent's key: its own, else that of every agent, else the default."""
+        for wrong_key in (one for one in self.wrong if one.partition(".")[0] == AGENTS):
+            raise self.wrong[wrong_key]  # what was meant to forbid must not be ignored
         for name in (agent, ANY_AGENT):
             value = self.values.get(f"{AGENTS}.{name}.{key}")
             if value is not None:
@@ -206,12 +214,12 @@ def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
     """
     if mapping is not None and not isinstance(mapping, Mapping):
         raise InvalidInput(f"{FILE} must hold keys and values.", _HINT)
-    given = dict(_flat(mapping or {}))
+    given = dict(flat(mapping or {}))
     check_format(given.get("format", FORMAT))
     values = dict(_DEFAULTS)
     unknown = {}
     for key, value in given.items():
-        if key in _GROUPS:
+        if key in GROUPS:
             raise InvalidInput(f"{FILE}: '{key}' holds several settings, not one value.", _HINT)
         if key == AGENTS and value in (None, {}):
             continue
@@ -245,13 +253,13 @@ def _fitting(setting: Setting, value: object) -> Value:
 _HINT = "`clawmem config list` shows every key, its value and what it means."
 
 
-def _flat(mapping: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flat(mapping: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Dotted keys and their values; a mapping that is itself a setting's value, or empty, is not opened."""
     for name, value in mapping.items():
         key = f"{prefix}{name}"
-        if isinstance(value, Mapping) and key not in BY_KEY and (value or key in _GROUPS):
-            yield from _flat(value, f"{key}.")
-        elif value is not None or key not in _GROUPS:
+        if isinstance(value, Mapping) and key not in BY_KEY and (value or key in GROUPS):
+            yield from flat(value, f"{key}.")
+        elif value is not None or key not in GROUPS:
             yield key, value
 
 

@@ -57,7 +57,11 @@ def check_visible(text: str, what: str) -> None:
     if text.isprintable():
         return
     for position, character in enumerate(text):
-        if character in _HIDDEN or (character not in "\n\t" and unicodedata.category(character) in ("Cc", "Cs")):
+        if unicodedata.category(character) == "Cs":
+            raise InvalidInput(
+                f"The {what} is not UTF-8 text at position {position}.", "Write it, or set the terminal, in UTF-8."
+            )
+        if character in _HIDDEN or (character not in "\n\t" and unicodedata.category(character) == "Cc"):
             raise InvalidInput(
                 f"The {what} has the control character U+{ord(character):04X} at position {position}.",
                 "Remove it: it would hide or reorder text for whoever reads the history.",

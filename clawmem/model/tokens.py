@@ -16,7 +16,7 @@ from clawmem.model.dates import day_of
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact, since_or_from
 from clawmem.model.text import one_line, visible
-from clawmem.model.trust import EXTERNAL, trust_of_source
+from clawmem.model.trust import EXTERNAL, OUTSIDE, trust_of_source
 
 LONELY = frozenset(
     "bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qy qz rj tj tq uq vq vz wq wv wz xg xh "
@@ -32,12 +32,12 @@ _PIECE = re.compile(
 _NEVER = -(10**6)
 _MARK = "clawmem-context"
 LONGEST_TURN = 300
-_OUTSIDE = ", from outside, unverified"
+_REMARK = f", {OUTSIDE}"
 
 
 def context_line(fact: Fact) -> str:
     """The fact as `context` gives it to an agent: one line with when it was true, or else the day it was said."""
-    remark = _OUTSIDE if fact.trust == EXTERNAL else ""
+    remark = _REMARK if fact.trust == EXTERNAL else ""
     return f"- {servable(fact.fact)} ({servable(fact_dates(fact))}{remark})\n"
 
 
@@ -45,7 +45,7 @@ def event_line(event: Event) -> str:
     """What was said, by whom, when, and whether its source is an outsider, as `context` gives it; long texts are
     cut."""
     said = cut(servable(event.text), LONGEST_TURN)
-    remark = _OUTSIDE if trust_of_source(event.source or "") == EXTERNAL else ""
+    remark = _REMARK if trust_of_source(event.source or "") == EXTERNAL else ""
     return f"- {servable(event.speaker or event.role)}: {said} ({day_of(event.timestamp)}{remark})\n"
 
 

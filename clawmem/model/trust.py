@@ -4,6 +4,8 @@ from __future__ import annotations
 
 # What an outsider says: the web, or another program's feed.
 EXTERNAL = "external"
+# What is said beside it wherever it is served.
+OUTSIDE = "from outside, unverified"
 # From the least to the most. A fact that says nothing of its source was written by hand or by an older layout.
 _RANKS = {EXTERNAL: 0, "tool": 1, "agent": 2, "user": 3}
 
@@ -19,7 +21,7 @@ def is_low(trust: str | None) -> bool:
 
 
 # What a source is called that is a program or a place on the net: the whole word, or the part before : / or a blank.
-_OUTSIDE = {
+_NAMES = {
     "external": "external", "web": "external", "http": "external", "https": "external", "browser": "external",
     "website": "external", "webpage": "external", "www": "external", "feed": "external", "rss": "external",
     "tool": "tool", "function": "tool", "mcp": "tool", "shell": "tool", "plugin": "tool",
@@ -32,7 +34,7 @@ def trust_of_source(source: str) -> str | None:
     word = source.strip().lower()
     for mark in (":", "/", " "):
         word = word.partition(mark)[0]
-    return _OUTSIDE.get(word)
+    return _NAMES.get(word)
 
 
 def trusted_as(trust: str | None, source: str, agent: str | None) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound
-from clawmem.index.channels import Filter, all_passing
-from clawmem.index.lookup import Placed
+from clawmem.index.channels import Filter, all_passing, all_sketches, rows
+from clawmem.index.lookup import Placed, unreadable
 from clawmem.index.lookup import find as find_fact
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
@@ -14,10 +15,10 @@ from clawmem.memory.chains import chain_in
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
 from clawmem.model.fact import Fact
-from clawmem.model.ranking import ordered
+from clawmem.model.ranking import Standing, ordered
 from clawmem.model.validity import true_instead, why_untrue
-from clawmem.serving.recall import standing_of, unreadable
-from clawmem.vault.journal import accesses, record_access, unfolded, with_access
+from clawmem.serving.recall import standing_of
+from clawmem.vault.journal import Access, accesses, record_access, unfolded, with_access
 from clawmem.vault.vault import Vault
 
 
@@ -47,14 +48,14 @@ class Listed(NamedTuple):
 
 
 def show(vault: Vault, reference: str, caller: Caller, as_of: str | None = None) -> Shown:
-    """One fact by id or unique prefix, and with `as_of` whether it was true then; showing it counts as an access."""
+    """One fact by id or unique prefix, which counts as an access; or with `as_of` whether it was true then."""
     try:
         shown = answered(vault, lambda index: _shown(index, reference, as_of))
     except NotFound:
         _refuse_later(vault, reference)
         raise
     counted = accesses(unfolded(vault))
-    problem = record_access(vault, stamp(caller.now), [shown.fact.id])
+    problem = None if as_of else record_access(vault, stamp(caller.now), [shown.fact.id])
     notices = (*shown.notices, problem) if problem else shown.notices
     return shown._replace(fact=with_access(shown.fact, counted), notices=notices)
 
@@ -69,7 +70,8 @@ def _shown(index: Index, reference: str, as_of: str | None) -> Shown:
         chain = {one.fact.id: one for one in chain_in(index, placed.fact.id)}
         then = true_instead((one.fact for one in chain.values()), as_of)
         instead = chain[then.id] if then else None
-    return Shown(placed.fact, placed.entity, Truth(as_of, reason, instead), index.notices)
+    lacks = unreadable(index) if reason else []
+    return Shown(placed.fact, placed.entity, Truth(as_of, reason, instead), (*index.notices, *lacks))
 
 
 def _refuse_later(vault: Vault, reference: str) -> None:
@@ -95,18 +97,31 @@ def list_facts(
     status: str | None = None,
 ) -> Listed:
     """The facts that pass a filter, hot before warm before cold; listing counts as no access."""
-    passing, notices = answered(vault, lambda index: (all_passing(index, wanted), (*index.notices, *unreadable(index))))
     counted = accesses(unfolded(vault))
-    shown = {one.fact.id: Placed(with_access(one.fact, counted), one.entity) for one in passing}
-    standings = ordered(
-        standing_of(one.fact, one.entity, caller.now, caller.agent, wanted.as_of) for one in shown.values()
-    )
-    rows = [
-        (shown[one.id], one.tier)
-        for one in standings
-        if (tier is None or one.tier == tier) and (status is None or shown[one.id].fact.status == status)
-    ]
-    return Listed(tuple(rows[:limit]), len(rows), notices)
+
+    def act(index: Index) -> Listed:
+        # Ordering needs little of a fact: within a limit only those that are given are read whole.
+        passing = dict(enumerate(all_passing(index, wanted))) if limit is None else all_sketches(index, wanted)
+        chosen = [
+            (n, one.tier)
+            for n, one in _in_standing(passing, caller, wanted, counted)
+            if tier in (None, one.tier) and status in (None, passing[n].fact.status)
+        ]
+        whole = passing if limit is None else rows(index, [n for n, _ in chosen[:limit]])
+        given = ((whole[n], heat) for n, heat in chosen[:limit])
+        facts = tuple((Placed(with_access(one.fact, counted), one.entity), heat) for one, heat in given)
+        return Listed(facts, len(chosen), (*index.notices, *unreadable(index, wanted.entity, wanted.owners)))
+
+    return answered(vault, act)
+
+
+def _in_standing(
+    passing: Mapping[int, Placed], caller: Caller, wanted: Filter, counted: Mapping[str, Access]
+) -> list[tuple[int, Standing]]:
+    place = {one.fact.id: n for n, one in passing.items()}
+    facts = ((with_access(passing[n].fact, counted), passing[n].entity) for n in place.values())
+    standings = (standing_of(fact, entity, caller.now, caller.agent, wanted.as_of) for fact, entity in facts)
+    return [(place[one.id], one) for one in ordered(standings)]
 
 
 def peek(vault: Vault, reference: str) -> Placed:

@@ -14,6 +14,7 @@ from clawmem.model.catalog import Catalog, is_single
 from clawmem.model.dates import covers, end_of
 from clawmem.model.text import normal
 from clawmem.model.tokens import fact_dates, servable
+from clawmem.model.trust import EXTERNAL, OUTSIDE
 
 SPELLED_OUT = 3
 
@@ -57,8 +58,9 @@ def _pairs(
 ) -> Iterable[tuple[int, int]]:
     single = [name for name in catalog.predicates if is_single(catalog, name)]
     for group in values_beside(index, reader.owners, single, ids):
+        kind = catalog.predicates[group[0].predicate].value
         true = [one for one in group if covers(one.valid_from, one.valid_to, moment)]
-        yield from ((one.n, other.n) for one in true if one.n in ids for other in true if _differ(one, other))
+        yield from ((one.n, other.n) for one in true if one.n in ids for other in true if _differ(one, other, kind))
     linked = linked_as_contrary(index, reader.owners, ids)
     over = ended(index, {n for pair in linked for n in pair}, end_of(moment)) if linked else set()
     for one, other in linked:
@@ -67,10 +69,13 @@ def _pairs(
             yield from ((one, other), (other, one))
 
 
-def _differ(one: Value, other: Value) -> bool:
-    """Whether two facts give their subject different values. One that names none as its object gives it in words."""
+def _differ(one: Value, other: Value, kind: str) -> bool:
+    """Whether two facts give their subject different values that cannot both be true. One that names none as its object
+    gives it in words."""
     if one.object and other.object:
-        return normal(one.object) != normal(other.object)
+        from clawmem.model.values import comparable  # few facts have a subject and a relation in common
+
+        return normal(one.object) != normal(other.object) and comparable(kind, one.object, other.object)
     if one.object or other.object:
         named, told = normal(one.object or other.object or ""), normal(one.statement or other.statement or "")
         return re.search(rf"(?<!\w){re.escape(named)}(?!\w)", told) is None
@@ -89,5 +94,6 @@ def _mark(fact_id: str, conflict: Conflict, placed: Mapping[int, Placed]) -> Mar
 
 
 def _against(fact_id: str, rival: Placed) -> str:
-    said = f"{servable(rival.fact.fact)} ({fact_dates(rival.fact)}, {rival.fact.id})"
+    remark = f", {OUTSIDE}" if rival.fact.trust == EXTERNAL else ""
+    said = f"{servable(rival.fact.fact)} ({fact_dates(rival.fact)}, {rival.fact.id}{remark})"
     return f"! In conflict with the line above ({fact_id}), not settled: {said}\n"

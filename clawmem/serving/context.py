@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from clawmem.index.channels import Filter, rows, time_channel
+from clawmem.index.lookup import unreadable
 from clawmem.index.notes import has_events
 from clawmem.index.refresh import answered
 from clawmem.index.standing import ALWAYS, PAST, Candidate, Reader, entities_of, held_back
@@ -17,7 +18,7 @@ from clawmem.model.question import Span, time_asked
 from clawmem.model.tiers import COLD, HOT, WARM
 from clawmem.serving.commands import commands, replaced_remark
 from clawmem.serving.pages import event_units, page_units, recent_units, said_units, summary_units
-from clawmem.serving.recall import EVENTS, best_rows, unreadable
+from clawmem.serving.recall import EVENTS, Question, best_rows
 from clawmem.serving.shelves import TITLES, Shelves, first, places, shelves, shelves_then
 from clawmem.serving.units import Way, fact_units, words_of
 from clawmem.vault.journal import accesses, record_access, unfolded
@@ -93,7 +94,7 @@ def context(
     owners = (caller.agent, "") if caller.agent else ("",)
     wish = Wish(caller, budget, question, Filter(owners=owners, entity=entity, as_of=as_of), evidence)
     done, answering = answered(vault, lambda index: context_in(vault, index, wish))
-    if not answering:
+    if not answering or as_of:
         return done
     problem = record_access(vault, stamp(caller.now), answering)
     return done._replace(notices=(*done.notices, problem)) if problem else done
@@ -109,7 +110,7 @@ def context_in(vault: Vault, index: Index, wish: Wish) -> tuple[Context, list[st
     asked, aside = None, None
     if wish.question:
         most = _answers_wanted(wish.budget)
-        numbers, earlier = best_rows(vault, index, wish.question, caller, wanted, most, counted)
+        numbers, earlier = best_rows(vault, index, Question(wish.question, caller, wanted, most), counted)
         aside = frame.aside(replaced_remark(wanted, wish.question, earlier)) if earlier else None
         placed = places(on, numbers)
         asked = Asked([placed[n] for n in numbers if n in placed], _heard(vault, index, wish, most))
@@ -124,7 +125,8 @@ def context_in(vault: Vault, index: Index, wish: Wish) -> tuple[Context, list[st
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
     packed = pack(heading, sections, wish.budget, commands(wanted, None).of_all(), aside)
     untold = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
-    notices = dict.fromkeys((*index.notices, *unreadable(index), *_kept_out(index, reader), *untold))
+    unread = unreadable(index, wanted.entity, wanted.owners, facts=False)
+    notices = dict.fromkeys((*index.notices, *unread, *_kept_out(index, reader), *untold))
     return made(on, packed, tuple(notices))
 
 
@@ -163,7 +165,7 @@ def _heard(vault: Vault, index: Index, wish: Wish, most: int) -> list[Event]:
         return []
     from clawmem.serving.said import find_said  # many a memory holds no events
 
-    said = find_said(vault, index, wish.question or "", wish.caller, wish.wanted, most, (EVENTS,))
+    said = find_said(vault, index, Question(wish.question or "", wish.caller, wish.wanted, most, (EVENTS,)))
     return [one.event for one in said.heard]
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, NotFound, Refused
+from clawmem.errors import ClawmemError, MaybeUnread, NotFound, Refused
 from clawmem.index.channels import Filter
 from clawmem.index.graph import Edge, edges_at, is_fact, is_pointed_at
-from clawmem.index.lookup import Placed, by_ids, resolve
+from clawmem.index.lookup import Placed, by_ids, refuse_unread, resolve, unreadable
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.memory.places import existing_entity
@@ -103,6 +103,7 @@ def _path(index: Index, first: str, last: str, caller: Caller, wanted: Filter, l
             )
         level = outer
     if goal not in came:
+        refuse_unread(index, f"a way of at most {longest} steps from {start} to {goal}")
         raise NotFound(
             f"No way of at most {longest} steps leads from {start} to {goal}.", "Allow more steps with --longest."
         )
@@ -122,7 +123,7 @@ def _walked(index: Index, start: str, found: list[tuple[Edge, int]], limit: int 
     shown = found[:limit]
     nodes = _nodes(index, [start, *(edge.target for edge, _ in shown)])
     steps = tuple(Step(edge, nodes[edge.target], depth) for edge, depth in shown)
-    return Walked(nodes[start], steps, len(found), index.notices)
+    return Walked(nodes[start], steps, len(found), (*index.notices, *unreadable(index)))
 
 
 def _nodes(index: Index, names: Iterable[str]) -> dict[str, Node]:
@@ -144,6 +145,8 @@ def _node(index: Index, reference: str, caller: Caller) -> str:
             raise
         try:
             return resolve(index, reference)
+        except MaybeUnread:
+            raise
         except NotFound:
             raise NotFound(
                 f"Nothing goes by '{reference}', neither a fact nor an entity.",

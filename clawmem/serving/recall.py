@@ -14,7 +14,7 @@ from clawmem.index.channels import (
     sketches,
     time_channel,
 )
-from clawmem.index.lookup import Placed, broken_files
+from clawmem.index.lookup import Placed, unreadable
 from clawmem.index.meaning import facts_by_meaning
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
@@ -32,6 +32,18 @@ from clawmem.vault.vault import Vault
 
 FACTS, EVENTS, NOTES = "facts", "events", "notes"
 WHERE = (FACTS, EVENTS, NOTES)
+
+
+class Question(NamedTuple):
+    """What is asked, by whom, of which facts, how many of each kind at most, where to look, and how often: each pass
+    but the first widens the search for facts by what is joined to the best ones."""
+
+    words: str
+    caller: Caller
+    wanted: Filter
+    limit: int
+    where: Collection[str] = (FACTS,)
+    passes: int = 1
 
 
 class Found(NamedTuple):
@@ -91,14 +103,6 @@ class Recalled(NamedTuple):
     earlier: str | None = None
 
 
-class _Times(NamedTuple):
-    """The other time at which all is looked at, and the moment by whose truth answers are ordered: the beginning of
-    the days that the question names, or now."""
-
-    as_of: str | None
-    asked_of: str
-
-
 class _Answers(NamedTuple):
     hits: Mapping[str, Hits]
     best: Sequence[tuple[int, str, Ranked]]
@@ -114,97 +118,74 @@ def recall(
     where: Collection[str] = (FACTS,),
     passes: int = 1,
 ) -> Recalled:
-    """The facts, events and notes (`where`) that answer a question best, at most `limit` of each.
-
-    Further passes widen the search for facts by what is joined to the best ones. Notes in the access journal which
-    facts were shown.
-    """
-    result = answered(vault, lambda index: recall_in(vault, index, question, caller, wanted, limit, where, passes))
+    """The facts, events and notes that answer a `Question` best; notes in the access journal which facts were shown,
+    unless it looks back."""
+    asked = Question(question, caller, wanted, limit, where, passes)
+    result = answered(vault, lambda index: recall_in(vault, index, asked))
     if result.earlier:
         from clawmem.serving.commands import replaced_remark  # few questions are about what was replaced since
 
         result = result._replace(notices=(*result.notices, replaced_remark(wanted, question, result.earlier)))
-    if not result.found:
+    if not result.found or wanted.as_of:
         return result
     problem = record_access(vault, stamp(caller.now), (one.fact.id for one in result.found))
     return result._replace(notices=(*result.notices, problem)) if problem else result
 
 
-def recall_in(
-    vault: Vault,
-    index: Index,
-    question: str,
-    caller: Caller,
-    wanted: Filter,
-    limit: int,
-    where: Collection[str] = (FACTS,),
-    passes: int = 1,
-) -> Recalled:
+def recall_in(vault: Vault, index: Index, asked: Question) -> Recalled:
     """What `recall` gives, from an index that is open, without noting any access."""
-    result = Recalled((), {}, (*index.notices, *unreadable(index)))
+    where, wanted = asked.where, asked.wanted
+    unread = unreadable(index, wanted.entity, wanted.owners, facts=not {EVENTS, NOTES} & set(where))
+    result = Recalled((), {}, (*index.notices, *unread))
     if FACTS in where:
         unkept = accesses(unfolded(vault))
-        answers = _facts(vault, index, question, caller, wanted, limit, unkept, passes)
+        answers = _facts(vault, index, asked, unkept)
         found, channels = _whole(index, answers.best, unkept), _account([answers.hits])
         result = result._replace(found=found, channels=channels, earlier=answers.earlier)
     if EVENTS not in where and NOTES not in where:
         return result
     from clawmem.serving.said import find_said  # a search of facts alone needs none of it
 
-    said = find_said(vault, index, question, caller, wanted, limit, where)
+    said = find_said(vault, index, asked)
     accounts = [result.channels] if FACTS in where else []
     return result._replace(heard=said.heard, noted=said.noted, channels=_account([*said.hits], *accounts))
 
 
 def best_rows(
-    vault: Vault,
-    index: Index,
-    question: str,
-    caller: Caller,
-    wanted: Filter,
-    limit: int,
-    counted: Mapping[str, Access],
+    vault: Vault, index: Index, asked: Question, counted: Mapping[str, Access]
 ) -> tuple[list[int], str | None]:
     """The rows of the facts that `recall` gives, best first, for callers who have their own way of telling them, and
     `Recalled.earlier`. `counted` are the accesses that no commit holds yet."""
-    answers = _facts(vault, index, question, caller, wanted, limit, counted)
+    answers = _facts(vault, index, asked, counted)
     return [n for n, _, _ in answers.best], answers.earlier
 
 
-def _facts(
-    vault: Vault,
-    index: Index,
-    question: str,
-    caller: Caller,
-    wanted: Filter,
-    limit: int,
-    counted: Mapping[str, Access],
-    passes: int = 1,
-) -> _Answers:
+def _facts(vault: Vault, index: Index, asked: Question, counted: Mapping[str, Access]) -> _Answers:
+    question, wanted, now = asked.words, asked.wanted, stamp(asked.caller.now)
     words = [form for word in search_words(question) for form in forms_of(word)]
     hits = {
         "predicate": predicate_channel(index, question, vault.catalog, wanted),
         "keyword": keyword_channel(index, words, wanted),
-        "vector": facts_by_meaning(vault, index, question, wanted, stamp(caller.now)[:10]),
+        "vector": facts_by_meaning(vault, index, question, wanted, now[:10]),
     }
     near = {n for one in hits.values() for n in one.scores}
-    span = time_asked(question, caller.now)
+    span = time_asked(question, asked.caller.now)
     hits["time"] = time_channel(index, span, wanted, near)
-    times = _Times(wanted.as_of, wanted.as_of or (min(span.first, stamp(caller.now)) if span else stamp(caller.now)))
-    best = _ranked(index, hits, counted, caller, limit, times)
-    for _ in range(passes - 1):
+    asked_of = wanted.as_of or (min(span.first, now) if span else now)
+    best = _ranked(index, hits, counted, asked, asked_of)
+    for _ in range(asked.passes - 1):
         from clawmem.serving.passes import links_channel  # one pass is what is usual
 
         hits["links"] = links_channel(index, question, vault.catalog, [n for n, _, _ in best], wanted)
-        again = _ranked(index, hits, counted, caller, limit, times)
+        again = _ranked(index, hits, counted, asked, asked_of)
         if [n for n, _, _ in again] == [n for n, _, _ in best]:
             break
         best = again
     earlier = None
-    if span and span.first < stamp(caller.now) and not wanted.as_of and not wanted.superseded:
+    if span and span.first < now and not wanted.as_of and not wanted.superseded:
         from clawmem.index.replaced import replaced_since  # few questions are about the past
 
-        past = Span(span.first, min(span.last, stamp(caller.now)[:10]))
+        past = Span(span.first, min(span.last, now[:10]))
         earlier = replaced_since(index, question, words, vault.catalog, past, wanted, hits["keyword"])
     return _Answers(hits, best, earlier)
 
@@ -213,15 +194,14 @@ def _ranked(
     index: Index,
     hits: Mapping[str, Hits],
     counted: Mapping[str, Access],
-    caller: Caller,
-    limit: int,
-    times: _Times,
+    asked: Question,
+    asked_of: str,
 ) -> list[tuple[int, str, Ranked]]:
     # Ordering needs little of a fact: only the winners are read whole.
     sketched = sketches(index, sorted({n for one in hits.values() for n in one.scores}))
     if counted:
         sketched = {n: Placed(with_access(one.fact, counted), one.entity) for n, one in sketched.items()}
-    return _best(hits, sketched, caller, limit, times)
+    return _best(hits, sketched, asked, asked_of)
 
 
 def _account(kinds: Sequence[Mapping[str, Hits]], *accounts: Mapping[str, Channel]) -> dict[str, Channel]:
@@ -257,18 +237,20 @@ def standing_of(
 
 
 def _best(
-    hits: Mapping[str, Hits], shown: Mapping[int, Placed], caller: Caller, limit: int, times: _Times
+    hits: Mapping[str, Hits], shown: Mapping[int, Placed], asked: Question, asked_of: str
 ) -> list[tuple[int, str, Ranked]]:
-    """The row, tier and rank of the best hits, best first."""
+    """The row, tier and rank of the best hits, best first, by what was true at the moment `asked_of`: the other time
+    at which all is looked at, else the beginning of the days that the question names, else now."""
+    caller, as_of = asked.caller, asked.wanted.as_of
     row_of = {one.fact.id: n for n, one in shown.items()}
     standings = {
-        one.fact.id: standing_of(one.fact, one.entity, caller.now, caller.agent, times.as_of, times.asked_of)
+        one.fact.id: standing_of(one.fact, one.entity, caller.now, caller.agent, as_of, asked_of)
         for one in shown.values()
     }
     scores = {
         name: {shown[n].fact.id: score for n, score in one.scores.items() if n in shown} for name, one in hits.items()
     }
-    best = rank(scores, standings)[:limit]
+    best = rank(scores, standings)[: asked.limit]
     # An agent's own facts come first among those that earned their place.
     best.sort(key=lambda one: not standings[one.id].own or standings[one.id].over)
     return [(row_of[one.id], standings[one.id].tier, one) for one in best]
@@ -288,8 +270,3 @@ def _whole(index: Index, best: Sequence[tuple[int, str, Ranked]], counted: Mappi
         )
         for n, tier, one in best
     )
-
-
-def unreadable(index: Index) -> list[str]:
-    """A sentence for each committed file that could not be searched."""
-    return [f"not searched: {problem}" for _, problem in broken_files(index)]

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.index.channels import Filter, Hits
-from clawmem.index.meaning import events_by_meaning
+from clawmem.index.channels import Hits
+from clawmem.index.meaning import events_by_meaning, notes_by_meaning
 from clawmem.index.said import event_keywords, event_meanings, events, note_keywords, notes, of_time, spoken_words
 from clawmem.index.store import Index
-from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
 from clawmem.model.event import is_for
 from clawmem.model.question import search_words, time_asked
 from clawmem.model.ranking import Ranked, fuse, said_weights
 from clawmem.model.turns import covered
-from clawmem.serving.recall import EVENTS, NOTES, Heard, Noted
+from clawmem.serving.recall import EVENTS, NOTES, Heard, Noted, Question
 from clawmem.vault.vault import Vault
+
+_EQUALS = 500  # that are looked at beyond the best
 
 
 class Said(NamedTuple):
@@ -27,30 +28,31 @@ class Said(NamedTuple):
     hits: tuple[Mapping[str, Hits], ...]
 
 
-def find_said(
-    vault: Vault, index: Index, question: str, caller: Caller, wanted: Filter, limit: int, where: Collection[str]
-) -> Said:
-    """The events and notes that answer a question best, at most `limit` of each.
+def find_said(vault: Vault, index: Index, asked: Question) -> Said:
+    """The events and notes that answer a question best.
 
     A note that the ledger holds as an event too is given once where both are asked for. Filters of entity, category
     and tag do not apply: they are about facts.
     """
+    question, owners, limit, where = asked.words, asked.wanted.owners, asked.limit, asked.where
     words = spoken_words(index, search_words(question))
-    span = time_asked(question, caller.now)
+    span = time_asked(question, asked.caller.now)
     heard: tuple[Heard, ...] = ()
     noted: tuple[Noted, ...] = ()
     hits: list[Mapping[str, Hits]] = []
     if EVENTS in where:
         keyword = _spoken(event_keywords(index, question, words), words)
-        close = events_by_meaning(vault, index, question, stamp(caller.now)[:10])
+        close = events_by_meaning(vault, index, question, stamp(asked.caller.now)[:10])
         meant = event_meanings(index, question, close)
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": of_time(index, "event", span, near)})
-        heard = _heard(index, _fused(hits[-1], words), limit, wanted.owners, without_notes=NOTES in where)
+        heard = _heard(index, _fused(hits[-1], words), limit, owners, without_notes=NOTES in where)
     if NOTES in where:
-        keyword = _spoken(note_keywords(index, words, wanted.owners), words)
-        hits.append({"keyword": keyword, "time": of_time(index, "note", span, keyword.scores, wanted.owners)})
-        noted = _noted(index, _fused(hits[-1], words)[:limit])
+        keyword = _spoken(note_keywords(index, words, owners), words)
+        close = notes_by_meaning(vault, index, question, owners, stamp(asked.caller.now)[:10])
+        near = {*keyword.scores, *close.scores}
+        hits.append({"keyword": keyword, "vector": close, "time": of_time(index, "note", span, near, owners)})
+        noted = _noted(index, _fused(hits[-1], words), limit)
     return Said(heard, noted, tuple(hits))
 
 
@@ -63,22 +65,37 @@ def _heard(
 ) -> tuple[Heard, ...]:
     # Notes and echoes are few: a margin, and only rarely all of them.
     for margin in (limit + (limit if without_notes else 0) + 20, len(ranked)):
-        found = events(index, [int(one.id) for one in ranked[:margin]])
+        best = _with_equals(ranked, margin)
+        found = events(index, [int(one.id) for one in best])
         heard = [
             Heard(found[int(one.id)], round(one.score, 4), one.channels)
-            for one in ranked[:margin]
+            for one in best
             if int(one.id) in found
             and is_for(found[int(one.id)], owners)
             and not (without_notes and found[int(one.id)].role == "note")
         ]
         if len(heard) >= limit:
             break
-    return tuple(heard[:limit])
+    heard.sort(key=lambda one: (one.event.timestamp, one.event.id), reverse=True)
+    return tuple(sorted(heard, key=lambda one: -one.score)[:limit])
 
 
-def _noted(index: Index, ranked: Sequence[Ranked]) -> tuple[Noted, ...]:
-    found = notes(index, [int(one.id) for one in ranked])
-    return tuple(Noted(*found[int(one.id)], round(one.score, 4), one.channels) for one in ranked)
+def _noted(index: Index, ranked: Sequence[Ranked], limit: int) -> tuple[Noted, ...]:
+    best = _with_equals(ranked, limit)
+    found = notes(index, [int(one.id) for one in best])
+    noted = [Noted(*found[int(one.id)], round(one.score, 4), one.channels) for one in best]
+    noted.sort(key=lambda one: (one.path, one.place))
+    noted.sort(key=lambda one: one.day or "", reverse=True)
+    return tuple(sorted(noted, key=lambda one: -one.score)[:limit])
+
+
+def _with_equals(ranked: Sequence[Ranked], count: int) -> Sequence[Ranked]:
+    """The best, and what scores as much as the last of them: the order of equals in an index tells no more than how it
+    was made, so the newest come first."""
+    end = min(count, len(ranked))
+    while end < min(len(ranked), count + _EQUALS) and round(ranked[end].score, 4) == round(ranked[count - 1].score, 4):
+        end += 1
+    return ranked[:end]
 
 
 def _fused(hits: Mapping[str, Hits], words: Sequence[Mapping[int, float]]) -> list[Ranked]:

@@ -80,3 +80,15 @@ def converts_line_ends(vault: Vault) -> bool:
     """Whether this clone's own settings make plain git change the line ends of files. Runs git."""
     told = vault.git.try_run("config", "--local", "core.autocrlf")
     return told is not None and told.strip().lower() not in (b"false", b"no", b"off", b"0", b"")
+
+
+def set_back(vault: Vault, seconds: int) -> list[tuple[str, int]]:
+    """The commits of the main line, newest first, that a clock made by so much older than some commit before them, and
+    by how many seconds. Runs git."""
+    printed = vault.git.run("rev-list", "--first-parent", "--timestamp", "HEAD", "--").decode().splitlines()
+    latest, found = 0, []
+    for time, name in (line.split() for line in reversed(printed)):
+        if latest - int(time) > seconds:
+            found.append((name, latest - int(time)))
+        latest = max(latest, int(time))
+    return found[::-1]

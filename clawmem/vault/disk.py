@@ -99,10 +99,23 @@ def _same_file(descriptor: int, path: Path) -> bool:
 
 def _swap_in(half: Path, path: Path, data: bytes) -> None:
     try:
-        half.write_bytes(data)
-        with suppress(FileNotFoundError):
-            half.chmod(stat.S_IMODE(os.stat(path).st_mode))  # noqa: PTH116
-        os.replace(half, path)  # noqa: PTH105
+        while not _swapped_in(half, path, data):
+            pass
     except BaseException:
         half.unlink(missing_ok=True)
         raise
+
+
+def _swapped_in(half: Path, path: Path, data: bytes) -> bool:
+    """Whether the file is in place. Who begins to write clears half-written files away, and cannot tell those of the
+    dead from one that is being written without his lock, as the heartbeat writes its own: that one is written again."""
+    half.write_bytes(data)
+    try:
+        with suppress(FileNotFoundError):
+            half.chmod(stat.S_IMODE(os.stat(path).st_mode))  # noqa: PTH116
+        os.replace(half, path)  # noqa: PTH105
+    except FileNotFoundError:
+        if half.exists() or not path.parent.is_dir():
+            raise
+        return False
+    return True

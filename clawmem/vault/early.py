@@ -12,6 +12,7 @@ from typing import NamedTuple
 from clawmem.vault.pending import is_pending
 from clawmem.vault.refs import Head
 from clawmem.vault.scan import start_scan
+from clawmem.vault.stale import lock_files
 from clawmem.vault.vault import Vault
 from clawmem.vault.verbatim import is_verbatim
 
@@ -25,7 +26,8 @@ class EarlyScan(NamedTuple):
 
 def start_early(vault: Vault) -> EarlyScan | None:
     """Start looking, or None where the vault is not at rest."""
-    if is_pending(vault) or not is_verbatim(vault):
+    if is_pending(vault) or not is_verbatim(vault) or lock_files(vault):
+        # Beside a lock that was left behind, the scan itself would pass for the git that holds it.
         return None
     head = vault.head()
     return EarlyScan(head, start_scan(vault)) if head.commit else None

@@ -22,6 +22,9 @@ _OVERRIDES = (
     "core.fileMode=false",
     "core.attributesFile=/dev/null",
     "core.excludesFile=/dev/null",
+    # Milliseconds. While one git packs the refs no other can move a branch: git by itself gives up after a tenth of a
+    # second, which is soon over on a busy machine.
+    "core.filesRefLockTimeout=3000",
     "i18n.logOutputEncoding=UTF-8",
     "log.showSignature=false",
     "gc.auto=0",

@@ -53,11 +53,12 @@ class VaultAt(Vault):
     @cached_property
     def settings(self) -> Settings:
         """The settings of then."""
-        try:
-            return super().settings
-        except ClawmemError as problem:
-            self._say(problem)
-            return self.present.settings
+        then = super().settings
+        problem = then.unread or next(iter(then.wrong.values()), None)
+        if problem is None:
+            return then
+        self._say(problem)
+        return self.present.settings
 
     @cached_property
     def catalog(self) -> Catalog:

@@ -189,6 +189,8 @@ def _files(vault: Vault, holds: Holds) -> Iterator[str]:
         try:
             if holds(path.read_bytes()):
                 yield path.relative_to(vault.root).as_posix()
+        except FileNotFoundError:
+            continue  # a reader's own passing file
         except OSError:
             yield f"{path.relative_to(vault.root).as_posix()} (which cannot be read)"
 

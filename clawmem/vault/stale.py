@@ -23,7 +23,7 @@ def clear_stale_locks(vault: Vault) -> list[str]:
 
     Where a git process is at work in the vault its lock is respected: Locked after a bounded wait.
     """
-    return _cleared(vault, _lock_files(vault))
+    return _cleared(vault, lock_files(vault))
 
 
 def ref_locks(vault: Vault) -> list[Path]:
@@ -65,9 +65,12 @@ def clear_crash_reports(vault: Vault) -> None:
         vault.disk.remove(path)
 
 
-def _lock_files(vault: Vault) -> list[Path]:
+def lock_files(vault: Vault) -> list[Path]:
+    """The locks that stand in the way of a change: on the index, HEAD, the branch, packed refs, and on git's settings,
+    which the first command in a new clone writes."""
     common = common_dir_of(vault.git_dir)
-    candidates = [vault.git_dir / "index.lock", vault.git_dir / "HEAD.lock", common / "packed-refs.lock"]
+    candidates = [vault.git_dir / "index.lock", vault.git_dir / "HEAD.lock"]
+    candidates += [common / "packed-refs.lock", common / "config.lock"]
     branch = vault.head().branch
     if branch:
         candidates.append(common / f"{branch}.lock")

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from threading import Thread
 
-from clawmem.errors import ClawmemError, GitFailed, Locked, Refused
+from clawmem.errors import ClawmemError, GitFailed, Locked, Marked, Refused, Unreadable
 from clawmem.model.change import Change
 from clawmem.vault.fast_import import stream
 from clawmem.vault.interrupted import refuse_interrupted
@@ -146,6 +146,12 @@ class Transaction:
         edited = {path: data for path, data in good.items() if data != standing.get(path)}
         if edited:
             adopted = plan_adoption(self.vault, standing, edited)
+            moved = {pair: number for one in adopted for pair, number in one.moved.items()}
+            if moved:
+                from clawmem.vault.renames import keep_old_paths  # few edits move facts
+
+                edited.update(keep_old_paths(self.vault, standing, edited, moved))
+                adopted = plan_adoption(self.vault, standing, edited)
             names = self._land([one.change for one in adopted])
             self.notices += told_of(self.vault, adopted, names)
         update_index(self.vault, tuple(good))
@@ -243,6 +249,8 @@ def transaction(
     will surely make one small commit."""
     if vault.present is not None:
         raise Refused("The past cannot be changed.", "`clawmem undo` takes a change back with a new commit.")
+    if vault.settings.unread is not None:
+        raise vault.settings.unread  # what was meant to forbid must not be ignored
     vault.prepare_state()
     limit = float(vault.settings.get("lock.wait_seconds")) if wait is None else wait
     with writer_lock(vault.state / "lock", limit, purpose) as descriptor:
@@ -251,6 +259,11 @@ def transaction(
         try:
             started.begin(eager)
             yield started
+        except (Unreadable, Marked) as problem:
+            from clawmem.vault.last_whole import with_way_back  # few vaults hold a file that cannot be read
+
+            with_way_back(vault, problem)
+            raise
         finally:
             started.wait()
             _abandon(started)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, GitFailed, Locked, NeedsPerson
+from clawmem.errors import GitFailed, Locked, NeedsPerson
 from clawmem.model.layout import SETTINGS
 from clawmem.model.settings import settings_from_mapping
 from clawmem.vault.joining import DROP_JOINED
@@ -48,9 +48,7 @@ def stopped_merge(vault: Vault) -> Iterator[Stopped | None]:
 
 def _with_readable_settings(vault: Vault) -> None:
     """Take the committed settings where the merge stopped in them."""
-    try:
-        _ = vault.settings
-    except ClawmemError:
+    if vault.settings.unread is not None or vault.settings.wrong:
         data = (vault.contents_at("HEAD", [SETTINGS])[SETTINGS] or b"").decode(errors="replace")
         vault.settings = settings_from_mapping(parse_yaml(data, SETTINGS) or {})
 

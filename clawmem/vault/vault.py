@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clawmem.errors import ClawmemError, NoVault, Refused, Unreadable
+from clawmem.errors import ClawmemError, InvalidInput, NoVault, Refused, Unreadable
 from clawmem.model.layout import CATALOG, SETTINGS, check_inside
 from clawmem.model.seal import seal
 from clawmem.model.settings import Settings, settings_from_mapping
@@ -113,8 +113,25 @@ class Vault:
 
     @cached_property
     def settings(self) -> Settings:
-        """The vault's settings, defaults filled in; raises where `clawmem.yaml` is wrong."""
-        return settings_from_mapping(self.load_yaml(SETTINGS) or {})
+        """The vault's settings, defaults filled in. Where a value does not fit, the others count; where `clawmem.yaml`
+        does not parse, those of HEAD do, or else the defaults, and nothing is written with them."""
+        try:
+            return settings_from_mapping(self.load_yaml(SETTINGS) or {})
+        except (Unreadable, InvalidInput) as problem:
+            return self._settings_meanwhile(problem)
+
+    def _settings_meanwhile(self, problem: ClawmemError) -> Settings:
+        from clawmem.model.settings_wrong import tolerant  # few files are wrong
+
+        if isinstance(problem, InvalidInput) and isinstance(mapping := self.load_yaml(SETTINGS), Mapping):
+            return tolerant(mapping)
+        head = self.head().commit
+        standing = self.contents_at(head, [SETTINGS])[SETTINGS] if head else None
+        try:
+            held = parse_yaml((standing or b"").decode(errors="replace"), SETTINGS)
+        except Unreadable:
+            held = None
+        return tolerant(held if isinstance(held, Mapping) else {})._replace(unread=problem)
 
     @cached_property
     def catalog(self) -> Catalog:

@@ -170,7 +170,7 @@ def run(shell: str, text: str, at_work: dict[str, str], cwd: Path) -> list[str]:
     """The lines a shell prints for a piece of its language."""
     flags = {"bash": ["--norc", "--noprofile"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
     done = subprocess.run(
-        [need(shell), *flags, "-c", text], env=at_work, cwd=cwd, capture_output=True, text=True, timeout=60
+        [need(shell), *flags, "-c", text], env=at_work, cwd=cwd, capture_output=True, text=True, timeout=300
     )
     assert done.stderr == ""
     return done.stdout.splitlines()
@@ -198,7 +198,7 @@ def typed(shell: str, begin: list[str], keys: str, wanted: str, at_work: dict[st
 
 def _until(master: int, wanted: str) -> None:
     seen = ""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while wanted not in _shown(seen) and time.monotonic() < deadline:
         if select.select([master], [], [], 0.2)[0]:
             seen += os.read(master, 65536).decode(errors="replace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from tests.conftest import Command
@@ -52,7 +53,10 @@ def test_a_wrong_value_is_mended_by_setting_it(clawmem: Command, vault_root: Pat
     path = vault_root / "clawmem.yaml"
     good = path.read_text()
     path.write_text(good.replace("\n  limit: 10", "\n  limit: many") + "# mine\n")
-    refused = clawmem("recall", "tea")
+    told = clawmem("recall", "tea")
+    assert told.code == 0
+    assert "Until it is mended, defaults.limit counts as 10." in told.err
+    refused = clawmem("config", "get", "defaults.limit")
     assert refused.code == 2
     assert "`clawmem config set defaults.limit VALUE` mends it" in refused.err
     assert clawmem("config", "set", "lock.wait_seconds", "3").code == 2
@@ -60,7 +64,10 @@ def test_a_wrong_value_is_mended_by_setting_it(clawmem: Command, vault_root: Pat
     assert clawmem("config", "set", "defaults.limit", "more").code == 2
     assert "limit: many" in path.read_text()
     done = clawmem("config", "set", "defaults.limit", "12", "--json").data
-    assert (done["old"], done["new"], len(done["commit"])) == ("many", 12, 40)
+    assert (done["old"], done["new"], len(done["commit"])) == (10, 12, 40)
+    subjects = ["git", "log", "-2", "--format=%s"]
+    printed = subprocess.run(subjects, cwd=vault_root, capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines() == ["config(defaults.limit): 10 -> 12", "edit(clawmem.yaml): by hand"]
     assert path.read_text() == good.replace("\n  limit: 10", "\n  limit: 12") + "# mine\n"
     assert clawmem("recall", "tea").code == 0
     assert clawmem("doctor").code == 0

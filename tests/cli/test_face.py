@@ -198,7 +198,7 @@ def at_a_terminal(words: list[str], folder: Path, environment: dict[str, str]) -
         stderr=slave,
     )
     os.close(slave)
-    seen, deadline = b"", time.monotonic() + 30
+    seen, deadline = b"", time.monotonic() + 300
     try:
         while time.monotonic() < deadline:
             if select.select([master], [], [], 0.2)[0]:

@@ -41,7 +41,7 @@ def test_a_file_that_cannot_be_read_is_named(clawmem: Command, vault_root: Path,
     (vault_root / "life/projects/apollo/items.json").write_text("[\n{oops}\n]\n")
     git(vault_root, environment, "commit", "--quiet", "--all", "-m", "oops")
     done = clawmem("reindex", "--json")
-    assert done.code == 0
+    assert done.code == 4
     assert done.data["facts"] == 0
     assert "life/projects/apollo/items.json" in done.json["notices"][0]
 

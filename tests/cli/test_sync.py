@@ -35,7 +35,7 @@ def on_a_terminal(machine: Machine, *options: str) -> tuple[str, str]:
                 shown += piece
         except OSError:
             pass  # how a terminal says that nobody writes to it any more
-        said = process.communicate(timeout=60)[0].decode()
+        said = process.communicate(timeout=300)[0].decode()
     os.close(ours)
     assert process.returncode == 0, shown
     return said, shown.decode()

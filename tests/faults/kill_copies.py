@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from clawmem.memory.backup import verify_backup
@@ -35,14 +35,20 @@ def kill_backup(root: Path, environment: Mapping[str, str], count: int, folder: 
         held = len(arena.acknowledged)
 
     done = kill_many(arena, count, command, acknowledge)
-    for _ in range(PATIENCE):  # a git that outlived its parent keeps its folder until it ends
-        arena.run("backup", "--force", str(target))
+    _sweep(lambda: arena.run("backup", "--force", str(target)), target)
+    assert sorted(path.name for path in folder.iterdir()) == [target.name]
+    return done
+
+
+def _sweep(make: Callable[[], None], target: Path) -> None:
+    """Make the target until nothing of the killed is left beside it: a git that outlived its parent keeps its folder
+    until it ends."""
+    for _ in range(PATIENCE):
+        make()
         if not leftovers(target):
             break
         time.sleep(1)
     assert leftovers(target) == []
-    assert sorted(path.name for path in folder.iterdir()) == [target.name]
-    return done
 
 
 def kill_restore(root: Path, environment: Mapping[str, str], count: int, folder: Path) -> Tally:
@@ -63,8 +69,7 @@ def kill_restore(root: Path, environment: Mapping[str, str], count: int, folder:
         return ("restore", str(source), str(place))
 
     done = kill_many(arena, count, command)
-    command(-1)
-    arena.run("restore", str(source), str(place))
+    _sweep(lambda: arena.run(*command(-1)), place)
     command(-1)
     assert list(place.parent.iterdir()) == []
     return done

@@ -47,7 +47,7 @@ class Arena:
     def run(self, *arguments: str) -> None:
         """Run a real command, which must succeed unaided."""
         process = self.start(*arguments)
-        said = process.communicate(timeout=60)[1].decode()
+        said = process.communicate(timeout=300)[1].decode()
         assert process.returncode == 0, (arguments, said)
 
     def remember(self, text: str) -> None:

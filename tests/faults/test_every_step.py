@@ -117,5 +117,5 @@ def test_a_process_that_is_killed(ground: Ground, tmp_path: Path, environment: d
 
 def _wait_for_children(root: Path) -> None:
     """The git processes of a killed command hold the writer lock until they end; who looks at HEAD waits for them."""
-    with writer_lock(root / ".git/clawmem/lock", 10, "wait"):
+    with writer_lock(root / ".git/clawmem/lock", 60, "wait"):
         return

@@ -12,10 +12,18 @@ from pathlib import Path
 from tests.faults.checks import assert_sound, assert_whole, commits, facts
 
 
-def write_at_once(root: Path, environment: Mapping[str, str], writers: int, each: int) -> None:
-    """`writers` at a time run `clawmem remember`, `each` one after the other: all succeed, and all is there."""
+def write_at_once(
+    root: Path, environment: Mapping[str, str], writers: int, each: int, patience: float | None = None
+) -> None:
+    """`writers` at a time run `clawmem remember`, `each` one after the other: all succeed, and all is there.
+
+    Each waits for the others `patience` seconds at most; None is what the settings say.
+    """
     # Ids must differ from process to process, as they do in life.
     own = {key: value for key, value in environment.items() if key != "CLAWMEM_SEED"}
+    if patience is not None:
+        command = [sys.executable, "-m", "clawmem", "config", "set", "lock.wait_seconds", str(patience)]
+        subprocess.run(command, cwd=root, env=own, check=True, capture_output=True)
     before = len(commits(root, own))
     with ThreadPoolExecutor(writers) as pool:
         failed = [said for all_said in pool.map(partial(_write, root, own, each), range(writers)) for said in all_said]
@@ -38,7 +46,7 @@ def _write(root: Path, environment: Mapping[str, str], each: int, writer: int) -
             cwd=root,
             env=environment,
             capture_output=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         if done.returncode != 0:

@@ -165,6 +165,15 @@ def test_the_limit_keeps_the_best(opened: Opened) -> None:
     assert opened.found("tea", limit=0) == []
 
 
+@pytest.mark.parametrize("rows", [set(), {4}, {2, 3, 8, 99}, set(range(1, 9))])
+def test_among_some_texts_scores_and_order_are_those_among_all(opened: Opened, rows: set[int]) -> None:
+    everything = opened.engine.search(["tea", "jane"], 50)
+    among = [match for match in everything if match.n in rows]
+    assert opened.engine.search_among(rows, ["tea", "jane", "tea"], 50) == among
+    assert opened.engine.search_among(rows, ["tea", "jane"], 1) == among[:1]
+    assert opened.engine.search_among(rows, ["?"], 50) == opened.engine.search_among(rows, ["tea"], 0) == []
+
+
 def test_a_word_given_twice_counts_once(opened: Opened) -> None:
     assert opened.engine.search(["tea", "tea"], 5) == opened.engine.search(["tea"], 5)
 
@@ -250,7 +259,9 @@ _TEXTS = st.lists(_WORDS, min_size=1, max_size=8).map(" ".join)
 
 
 @pytest.mark.parametrize("name", ENGINES)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(texts=st.lists(_TEXTS, min_size=1, max_size=25), asked=st.lists(_WORDS, min_size=1, max_size=3))
 def test_exactly_the_texts_with_a_word_are_found(
     name: str, texts: list[str], asked: list[str], tmp_path_factory: pytest.TempPathFactory

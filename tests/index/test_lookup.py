@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.index.channels import rows
-from clawmem.index.lookup import all_facts, placed, told
+from clawmem.index.lookup import all_facts, placed, standing_with, told
 from clawmem.index.refresh import answered, open_index
 from clawmem.index.seals import RowDamaged
 from clawmem.index.store import Index
@@ -66,3 +66,13 @@ def test_a_row_that_was_altered_is_not_told(vault: Vault, what: str) -> None:
     again = open_index(vault)
     assert [one.fact.fact for one in all_facts(again)] == ["Jane likes tea"]
     again.close()
+
+
+def test_the_standing_facts_of_some_relations(vault: Vault) -> None:
+    index = indexed(vault, invent(3))
+    known = [one.fact for one in all_facts(index)]
+    wanted = sorted({one.predicate for one in known if one.predicate})[:2]
+    found = [one.fact.id for one in standing_with(index, wanted)]
+    assert found == [one.id for one in known if one.predicate in wanted and one.stands] != []
+    assert standing_with(index, ("no_such_relation",)) == []
+    index.close()

@@ -132,7 +132,8 @@ def edit(world: World) -> None:
 
 def spoil(world: World) -> None:
     """Commit a file that does not parse, or mend one that does not."""
-    bad = [path for path in (world.vault.root / "life").rglob("items.json") if not path.read_bytes().startswith(b"[")]
+    pages = sorted((world.vault.root / "life").rglob("items.json"))
+    bad = [path for path in pages if not path.read_bytes().startswith(b"[")]
     if bad:
         bad[0].write_text("[]\n")
     elif files := world.files():

@@ -206,7 +206,7 @@ def look(index):
     assert found == set(rows.values()), (len(found), len(rows))
     return len(rows)
 last, looks = 0, 0
-while time.monotonic() < end:
+while looks < 6 or time.monotonic() < end:
     now = answered(Vault(root, os.environ), look)
     assert now >= last, (now, last)
     last, looks = now, looks + 1
@@ -226,7 +226,7 @@ def test_readers_beside_a_writer_see_whole_states_in_order(
         assert not any("anew" in notice for notice in done.notices)
         count += 1
     for reader in readers:
-        printed, _ = reader.communicate(timeout=30)
+        printed, _ = reader.communicate(timeout=300)
         assert reader.returncode == 0
         looks, last = map(int, printed.split())
         assert looks > 5
@@ -239,7 +239,7 @@ def test_many_who_find_no_index_build_one(filled: Vault, environment: dict[str, 
     discard(filled)
     command = [sys.executable, "-c", _READER, str(filled.root), "0.5"]
     readers = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    assert all(reader.wait(30) == 0 for reader in readers)
+    assert all(reader.wait(300) == 0 for reader in readers)
     assert all(reader.communicate()[0].split()[1] == str(FACTS) for reader in readers)
     assert len(list(filled.state.glob("index-*.sqlite"))) == 1
 
@@ -259,12 +259,13 @@ from pathlib import Path
 from clawmem.index import refresh
 from clawmem.vault.vault import Vault
 vault = Vault(Path(sys.argv[1]), os.environ)
-print("ready", flush=True)
 while True:
     for commit in sys.argv[2:]:
         # The index follows whatever HEAD says: let it go back and forth between two commits.
         (vault.git_dir / "HEAD").write_text(commit + "\\n")
         refresh.open_index(vault).close()
+        # From now on every moment is one of writing, on a slow machine, too: all that is needed was imported.
+        print("ready", flush=True)
 """
 
 
@@ -282,7 +283,7 @@ def test_a_killed_writer_leaves_a_right_index(
         command = [sys.executable, "-c", _WRITER, str(vault.root), first, last]
         writer = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         assert writer.stdout is not None
-        assert writer.stdout.readline() == "ready\n"
+        assert [writer.stdout.readline() for _ in range(2)] == ["ready\n"] * 2
         time.sleep(chance.uniform(0, 0.08))
         writer.send_signal(signal.SIGKILL)
         writer.communicate()

@@ -39,7 +39,7 @@ def account(limits: Limits = LIMITS, prices: Prices | None = None) -> Account:
 
 def model(server: Loopback | str, **more: Any) -> Model:
     address = server if isinstance(server, str) else server.address
-    return Model(**{"name": "openai/tested", "api_base": address, "limits": LIMITS, "timeout_seconds": 5.0, **more})
+    return Model(**{"name": "openai/tested", "api_base": address, "limits": LIMITS, "timeout_seconds": 60.0, **more})
 
 
 def answered(*behaviours: Behaviour, **more: Any) -> tuple[Answer, Account, Loopback]:
@@ -205,21 +205,21 @@ def test_rubbish_on_the_wire() -> None:
         assert held.spent.calls >= 1
 
 
-@pytest.mark.parametrize("behaviour", [says(GREEN, wait=3), says(GREEN, drip=0.05)], ids=["slow", "dripping"])
+@pytest.mark.parametrize("behaviour", [says(GREEN, wait=60), says(GREEN, drip=0.2)], ids=["slow", "dripping"])
 def test_a_slow_model_is_not_waited_for(behaviour: Behaviour) -> None:
     held = account(prices=Prices(0.0001, 0.001))
     with serving(behaviour) as server:
         started = time.monotonic()
         with pytest.raises(ModelFailed, match=r"did not answer within 0\.3 seconds \(llm\.timeout_seconds\)"):
             ask(model(server, timeout_seconds=0.3), held, QUESTION, SCHEMA)
-        assert time.monotonic() - started < 2.5
+        assert time.monotonic() - started < 30
     assert held.spent.answer_tokens == 100, "what it can have cost is entered"
     assert held.spent.cents > 0.1
 
 
 def test_the_runs_own_time_is_a_budget() -> None:
     held = account(LIMITS._replace(milliseconds=300))
-    with serving(says(GREEN, wait=3)) as server, pytest.raises(BudgetSpent, match=r"llm\.max_ms"):
+    with serving(says(GREEN, wait=60)) as server, pytest.raises(BudgetSpent, match=r"llm\.max_ms"):
         ask(model(server), held, QUESTION, SCHEMA)
     with serving(says(GREEN)) as server, pytest.raises(BudgetSpent, match=r"took its 0\.3 seconds"):
         ask(model(server), held, QUESTION, SCHEMA)
@@ -241,8 +241,11 @@ def test_nothing_is_printed_and_no_env_file_is_read(tmp_path: Path) -> None:
         "from clawmem.llm.choice import Model\n"
         "from clawmem.llm.client import call, check\n"
         "try:\n    check(Model('nonsense'))\nexcept ModelFailed:\n    pass\n"
-        "try:\n    call(Model('openai/x', 'http://127.0.0.1:9/v1'), [{'role': 'user', 'content': 'x'}], {}, 2)\n"
+        "known = set(sys.modules)\n"
+        "try:\n    call(Model('openai/x', 'http://127.0.0.1:9/v1'), [{'role': 'user', 'content': 'x'}], {}, 60)\n"
         "except ModelFailed:\n    pass\n"
+        "late = [name for name in set(sys.modules) - known if name.startswith(('openai', 'http'))]\n"
+        "assert late == [], 'what a call imports counts for time that the model took'\n"
         "assert 'OPENAI_API_KEY' not in os.environ\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}

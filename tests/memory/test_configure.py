@@ -111,9 +111,16 @@ def test_settings_that_do_not_parse_are_not_edited(vault: Vault, caller: Caller)
     assert path.read_text() == "lock: [\n"
 
 
-@pytest.mark.parametrize("hidden", ["a\x1b[31m", "\udcff", "\u202e"])
-def test_a_value_hides_nothing(vault: Vault, caller: Caller, hidden: str) -> None:
-    with pytest.raises(InvalidInput, match=r"value of vault\.name has the control character"):
+@pytest.mark.parametrize(
+    ("hidden", "what"),
+    [
+        ("a\x1b[31m", "has the control character"),
+        ("\u202e", "has the control character"),
+        ("\udcff", "is not UTF-8 text"),
+    ],
+)
+def test_a_value_hides_nothing(vault: Vault, caller: Caller, hidden: str, what: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"value of vault\.name {what}"):
         change_setting(vault, caller, "vault.name", hidden)
 
 

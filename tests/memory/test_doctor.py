@@ -674,3 +674,25 @@ def test_whatever_stands_in_the_files_doctor_reports_and_never_fails(
     for one in found.problems:
         assert one.severity in (ERROR, WARNING, INFO)
         assert one.message
+
+
+def test_a_clock_that_was_set_back_is_told(vault: Vault, caller: Caller, environment: dict[str, str]) -> None:
+    assert not [one for one in doctor(vault, caller, full=True).problems if one.check == "clock"]
+    old = {"GIT_COMMITTER_DATE": "2020-01-01T00:00:00Z", **environment}
+    for dated in (old, environment):
+        command = ["git", "commit", "--quiet", "--allow-empty", "--message", "later"]
+        subprocess.run(command, cwd=vault.root, env=dated, check=True)
+    (told,) = [one for one in doctor(vault, caller, full=True).problems if one.check == "clock"]
+    name = git(vault.root, "rev-parse", "HEAD~1").strip()
+    assert told.severity == INFO
+    assert f"The commit {name[:12]} is dated 2,516 days before an older one" in told.message
+
+
+def test_a_committed_file_that_cannot_be_read_has_its_way_back(vault: Vault, caller: Caller) -> None:
+    place = vault.root / "MEMORY.md"
+    whole = git(vault.root, "rev-parse", "HEAD").strip()
+    place.write_text(place.read_text() + "<<<<<<< HEAD\n")
+    git(vault.root, "commit", "--quiet", "--all", "--message", "broke")
+    (told,) = [one for one in doctor(vault, caller).problems if one.check == "last-whole"]
+    assert (told.path, told.severity) == ("MEMORY.md", INFO)
+    assert f"`git checkout {whole[:12]} -- MEMORY.md`" in told.message

@@ -94,7 +94,7 @@ def test_agents_have_a_workspace_that_others_do_not_see(vault: Vault, caller: Ca
         show_agent(vault, "legal")
     with pytest.raises(InvalidInput):
         _keep(vault, caller, "Whose is this", "@/projects/budget")
-    assert [row.entity.name for row in list_entities(vault)] == ["@finance/projects/budget"]
+    assert [row.entity.name for row in list_entities(vault).rows] == ["@finance/projects/budget"]
 
 
 @pytest.mark.parametrize("name", ["areas/people", "areas/companies", "@finance/areas/people", "projects/" + "x" * 81])
@@ -109,7 +109,7 @@ def test_folders_of_entities_and_long_names_make_none(vault: Vault, caller: Call
     ):
         with pytest.raises(InvalidInput):
             attempt()
-    assert [row.entity.name for row in list_entities(vault)].count("areas/health") == 1
+    assert [row.entity.name for row in list_entities(vault).rows].count("areas/health") == 1
 
 
 def test_a_folder_of_entities_that_is_one_already_can_be_moved_away(vault: Vault, caller: Caller) -> None:

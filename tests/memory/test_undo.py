@@ -121,6 +121,21 @@ def test_a_second_undo_says_that_it_was_done(vault: Vault, caller: Caller) -> No
     assert head(vault) == first.commit
 
 
+def test_what_came_back_by_an_undo_of_an_undo_is_not_said_to_be_gone(vault: Vault, caller: Caller) -> None:
+    first = keep(vault, caller, "Jane lives in Oslo.")
+    taken = undo(vault, first, caller).commit
+    back = undo(vault, str(taken), caller).commit
+    assert first in facts(vault)
+    with pytest.raises(Refused, match="was undone itself") as raised:
+        undo(vault, first, caller)
+    assert f"To undo that change again: `clawmem undo {str(back)[:12]}`." in raised.value.hint
+    again = undo(vault, str(back), caller).commit
+    assert first not in facts(vault)
+    with pytest.raises(Refused, match="undone already") as raised:
+        undo(vault, first, caller)
+    assert f"To bring it back: `clawmem undo {str(again)[:12]}`." in raised.value.hint
+
+
 def test_other_facts_of_the_commit_and_of_the_entity_stay(vault: Vault, caller: Caller) -> None:
     one, two, three = (keep(vault, caller, f"Jane knows {name}.") for name in ("Ada", "Bob", "Cy"))
     with writing(vault, caller, "test") as work:
@@ -207,7 +222,7 @@ def test_making_an_entity_is_undone_while_it_is_empty(vault: Vault, caller: Call
         undo(vault, made, caller)
     undo(vault, one, caller)
     undo(vault, made, caller)
-    assert [row.entity.name for row in list_entities(vault)] == []
+    assert [row.entity.name for row in list_entities(vault).rows] == []
 
 
 def test_a_move_goes_back_whole_or_not_at_all(vault: Vault, caller: Caller) -> None:
@@ -375,7 +390,7 @@ def _some_act(vault: Vault, caller: Caller, chance: random.Random, number: int) 
     elif choice == "link" and len(standing) > 1:
         one, other = chance.sample(standing, 2)
         link(vault, one, "supports", other, caller)
-    elif choice == "archive" and "projects/x" in {row.entity.name for row in list_entities(vault)}:
+    elif choice == "archive" and "projects/x" in {row.entity.name for row in list_entities(vault).rows}:
         archive_entity(vault, "projects/x", caller)
     else:
         keep(vault, caller, f"Fact {number}.", entity=entity)

@@ -82,9 +82,9 @@ def test_masking_keeps_every_place(pieces: list[str]) -> None:
 
 
 def test_many_open_elements_take_no_longer_than_their_length() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     masked("x <system-reminder> " * 50_000)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_an_element_waits_for_its_end() -> None:

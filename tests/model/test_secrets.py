@@ -382,6 +382,6 @@ def test_a_megabyte_takes_linear_time(unit: str) -> None:
 
 
 def _seconds(text: str) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     find_secrets(text)
-    return time.perf_counter() - start
+    return time.process_time() - start

@@ -40,6 +40,21 @@ def test_a_value_that_is_only_said_in_words(
     assert context(vault, caller, 1000).text.count(_AGAINST) == (1 if against else 0)
 
 
+@pytest.mark.parametrize("place", ["a flat", "Norway", "34 Baker Street"])
+def test_what_may_be_true_at_once_is_no_conflict(vault: Vault, caller: Caller, place: str) -> None:
+    _lives(vault, caller, "Jane lives in Oslo.", "Oslo")
+    _lives(vault, caller, f"Jane lives in {place}.", place)
+    assert _AGAINST not in context(vault, caller, 1000).text
+
+
+def test_a_rival_from_outside_is_told_as_such(vault: Vault, caller: Caller) -> None:
+    _lives(vault, caller, "Jane lives in Bergen.", "Bergen", source="web:example.org")
+    _lives(vault, caller, "Jane lives in Oslo.", "Oslo")
+    (line,) = [one for one in context(vault, caller, 1000).text.splitlines() if one.startswith(_AGAINST)]
+    assert "Jane lives in Bergen." in line
+    assert line.endswith(", from outside, unverified)")
+
+
 def test_two_values_in_words(vault: Vault, caller: Caller) -> None:
     _lives(vault, caller, "Jane lives in Paris.", None)
     assert _AGAINST not in context(vault, caller, 1000).text

@@ -19,7 +19,9 @@ def count() -> Count:
     return exact_count()
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(seed=st.integers(0, 10**9), budget=st.integers(20, 3000))
 def test_no_budget_is_exceeded(vault: Vault, count: Count, seed: int, budget: int) -> None:
     check_one(vault, seed, budget, count)

@@ -94,6 +94,19 @@ def test_an_agent_sees_its_own_facts_and_the_global_ones(stocked: Vault, caller:
     assert listed.facts[0][0].entity == "@finance/areas/people/jane"
 
 
+def test_a_list_with_a_limit_is_the_beginning_of_the_whole_one(stocked: Vault, caller: Caller) -> None:
+    every = Filter(superseded=True)
+    show(stocked, _ask(stocked, caller, "green tea").found[0].fact.id, caller)
+    whole = list_facts(stocked, caller, every)
+    assert len(whole.facts) == whole.total == 4
+    for limit in range(1, whole.total + 2):
+        assert list_facts(stocked, caller, every, limit) == whole._replace(facts=whole.facts[:limit])
+    hot = [one for one in whole.facts if one[1] == "hot" and one[0].fact.status == "active"]
+    told = list_facts(stocked, caller, every, 1, "hot", "active")
+    assert (told.total, told.facts) == (len(hot), tuple(hot[:1]))
+    assert hot
+
+
 def test_reads_never_commit_and_shown_counts_include_them(stocked: Vault, caller: Caller) -> None:
     head = stocked.head()
     for _ in range(3):

@@ -200,3 +200,18 @@ def test_recall_gives_text_for_a_prompt_within_a_budget(clawmem: Callable[..., A
     small = clawmem("recall", "apple trees", "--budget", "3")
     assert small.code == 2
     assert "too small" in small.err
+
+
+def test_equals_come_in_one_order_however_the_index_was_made(vault: Vault, caller: Caller) -> None:
+    talk = [
+        Message(1, "user", f"Boats matter, said {name}.", f"2026-03-{day:02}T10:00:00Z", session=f"s{day}")
+        for day, name in ((7, "Ivo"), (5, "Ada"), (6, "Eva"))
+    ]
+    for number, message in enumerate(talk):
+        ingest(vault, [message], caller, f"chat{number}")
+        open_index(vault).close()
+    first = texts(ask(vault, caller, "boats", EVENTS, limit=2))
+    for path in vault.state.glob("index*"):
+        path.unlink()
+    assert texts(ask(vault, caller, "boats", EVENTS, limit=2)) == first
+    assert [text[-4:-1] for text in first] == ["Ivo", "Eva"]

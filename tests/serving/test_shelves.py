@@ -40,7 +40,9 @@ def _plainly(invented: Invented, reader: Reader, counted: dict[str, Access]) -> 
 
 @pytest.mark.parametrize("entity", [None, "areas/people/jane", "@finance/projects/budget", "projects/none"])
 @pytest.mark.parametrize("agent", [None, AGENT])
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(seed=st.integers(0, 10**9))
 def test_shelves_are_what_reading_everything_gives(
     vault: Vault, agent: str | None, entity: str | None, seed: int

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
-from clawmem.vault.disk import files_below
+from clawmem.vault.disk import HALF, Disk, files_below
 
 
 def test_a_folder_that_goes_meanwhile_counts_as_empty(tmp_path: Path) -> None:
@@ -32,3 +33,40 @@ def test_folders_of_one_name_are_left_out(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_read_is_no_empty_one(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="File name too long"):
         list(files_below(tmp_path / ("x" * 300)))
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["a new file", "one that was there"])
+def test_a_half_file_that_is_swept_away_is_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: bool
+) -> None:
+    """A command that begins to write clears half files of the dead away; the heartbeat writes its own without the lock,
+    and one of them may be among them."""
+    path, half = tmp_path / "state" / "file", tmp_path / f"{HALF}{os.getpid()}"
+    path.parent.mkdir()
+    if known:
+        path.write_bytes(b"old")
+    swept: list[bytes] = []
+    put_in_place = os.replace
+
+    def sweep_first(source: Path, target: Path) -> None:
+        if len(swept) < 2:
+            swept.append(half.read_bytes())
+            half.unlink()
+        put_in_place(source, target)
+
+    monkeypatch.setattr(os, "replace", sweep_first)
+    Disk().replace(path, b"new", tmp_path)
+    assert (path.read_bytes(), swept, half.exists()) == (b"new", [b"new", b"new"], False)
+
+
+def test_a_folder_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_in_place = os.replace
+
+    def lose_the_folder(source: Path, target: Path) -> None:
+        (tmp_path / "place").rmdir()
+        put_in_place(source, target)
+
+    monkeypatch.setattr(os, "replace", lose_the_folder)
+    with pytest.raises(FileNotFoundError):
+        Disk().replace(tmp_path / "place" / "file", b"new", tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -42,6 +42,17 @@ def test_what_another_writer_did_meanwhile_is_no_edit_by_hand(settled: Vault, ca
     assert subjects.count("remember(") == 3
 
 
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "packed-refs.lock", "refs/heads/main.lock"])
+def test_no_early_scan_beside_a_lock_that_was_left_behind(settled: Vault, caller: Caller, name: str) -> None:
+    """It would pass for the git that holds the lock, and where it takes seconds nothing could ever be written again."""
+    (settled.git_dir / name).write_bytes(b"")
+    assert start_early(settled) is None
+    assert any("left behind" in sentence for sentence in _keep(settled, caller, "The second fact"))
+    early = start_early(settled)
+    assert early is not None
+    early.scan.communicate()
+
+
 def test_no_early_scan_while_a_change_is_under_way(settled: Vault) -> None:
     head = settled.head().commit
     write_pending(settled, Pending(head, ("MEMORY.md",), "unfinished", ()))

@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,37 +15,50 @@ from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 from tests.faults.steps import in_child
 
-READERS, EACH = 6, 400
+READERS, EACH, FOLDS = 6, 400, 6
 
 READER = """
 import os, sys
 from pathlib import Path
 from clawmem.vault.journal import record_access
 from clawmem.vault.vault import Vault
-vault = Vault(Path(sys.argv[1]), os.environ)
-for number in range(int(sys.argv[3])):
-    assert record_access(vault, "2026-11-21T09:30:00Z", [f"fact_{sys.argv[2]}", "fact_all"]) is None
+vault, name, least, enough = Vault(Path(sys.argv[1]), os.environ), sys.argv[2], int(sys.argv[3]), Path(sys.argv[4])
+number = 0
+while number < least or not enough.exists():
+    assert record_access(vault, "2026-11-21T09:30:00Z", [f"fact_{name}", "fact_all"]) is None
+    number += 1
+print(number)
 """
 
 
-def test_readers_while_the_journal_is_folded(vault: Vault, environment: dict[str, str]) -> None:
-    readers = [
-        subprocess.Popen([sys.executable, "-c", READER, str(vault.root), str(n), str(EACH)], env=environment)
-        for n in range(READERS)
-    ]
+def _reader(vault: Vault, environment: dict[str, str], name: str, least: int, enough: Path) -> subprocess.Popen[str]:
+    """A process that notes so many accesses, and more until there is a file that says enough; it tells how many."""
+    command = [sys.executable, "-c", READER, str(vault.root), name, str(least), str(enough)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def test_readers_while_the_journal_is_folded(vault: Vault, environment: dict[str, str], tmp_path: Path) -> None:
+    enough = tmp_path / "enough"
+    readers = [_reader(vault, environment, str(n), EACH, enough) for n in range(READERS)]
     total: dict[str, int] = {}
     folds = 0
-    while any(reader.poll() is None for reader in readers):
-        folds += _fold(vault, total)
+    try:
+        while any(reader.poll() is None for reader in readers):
+            folds += _fold(vault, total)
+            if folds == FOLDS:
+                enough.touch()
+    finally:
+        enough.touch()
     folds += _fold(vault, total)
+    noted = [int(reader.communicate()[0]) for reader in readers]
     assert [reader.returncode for reader in readers] == [0] * READERS
-    assert total == {**{f"fact_{n}": EACH for n in range(READERS)}, "fact_all": READERS * EACH}
-    assert folds > 5
+    assert total == {**{f"fact_{n}": number for n, number in enumerate(noted)}, "fact_all": sum(noted)}
+    assert min(noted) >= EACH and folds >= FOLDS
     assert unfolded(vault) == b""
 
 
 def _fold(vault: Vault, total: dict[str, int]) -> bool:
-    with writer_lock(vault.state / "lock", 5, "fold"):
+    with writer_lock(vault.state / "lock", 60, "fold"):
         counted = accesses(set_aside(vault))
         for fact_id, access in counted.items():
             total[fact_id] = total.get(fact_id, 0) + access.count
@@ -52,13 +66,17 @@ def _fold(vault: Vault, total: dict[str, int]) -> bool:
     return bool(counted)
 
 
-def test_readers_that_are_killed_lose_at_most_their_last_line(vault: Vault, environment: dict[str, str]) -> None:
-    for number in range(12):
-        reader = subprocess.Popen([sys.executable, "-c", READER, str(vault.root), "x", "100000"], env=environment)
-        while len(unfolded(vault)) < (number + 1) * 2000:
-            assert reader.poll() is None
-        reader.kill()
-        reader.wait()
+def test_readers_that_are_killed_lose_at_most_their_last_line(
+    vault: Vault, environment: dict[str, str], tmp_path: Path
+) -> None:
+    for _ in range(12):
+        before = len(unfolded(vault))
+        with _reader(vault, environment, "x", 1, tmp_path / "never") as reader:
+            try:
+                while len(unfolded(vault)) < before + 2000:
+                    assert reader.poll() is None
+            finally:
+                reader.kill()
     lines = unfolded(vault).decode().splitlines()
     assert set(lines) == {"2026-11-21T09:30:00Z fact_x fact_all #3909abe8"}
     assert accesses(unfolded(vault))["fact_all"].count == len(lines)

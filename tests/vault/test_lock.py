@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -26,7 +27,7 @@ from pathlib import Path
 from clawmem.vault.lock import _next_nap, writer_lock
 with writer_lock(Path(sys.argv[1]), 1, "dreaming of sheep"):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(300)
 """
 
 
@@ -46,14 +47,13 @@ def test_the_wait_is_bounded_and_names_the_holder(
     vault: Vault, holder: subprocess.Popen[bytes], clawmem: Command
 ) -> None:
     (vault.root / "clawmem.yaml").write_text("format: 1\nlock:\n  wait_seconds: 0.3\n")
-    start = time.monotonic()
     done = clawmem("remember", "First.", "--json")
     assert done.code == 11
     assert done.json["error"]["code"] == "locked"
-    assert f"process {holder.pid} (dreaming of sheep)" in done.json["error"]["message"]
-    assert time.monotonic() - start < 10
+    message = done.json["error"]["message"]
+    assert message == f"The vault is locked by process {holder.pid} (dreaming of sheep); gave up after 0.3 seconds."
     assert clawmem("recall", "anything").code == 0
-    assert time.monotonic() - start < 20
+    assert holder.poll() is None
 
 
 def test_the_lock_ends_with_its_process(vault: Vault, holder: subprocess.Popen[bytes]) -> None:
@@ -70,11 +70,13 @@ def test_a_git_process_that_outlives_its_clawmem_keeps_the_lock(vault: Vault) ->
     vault.prepare_state()
     path = vault.state / "lock"
     with writer_lock(path, 1, "starting") as descriptor:
-        child = subprocess.Popen(["sleep", "0.4"], pass_fds=(descriptor,))
+        child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=(descriptor,))
     with pytest.raises(Locked), writer_lock(path, 0.05, "too early"):
         pass
-    with writer_lock(path, 5, "in time"):
-        assert child.wait(5) == 0
+    assert child.stdin is not None
+    Timer(0.2, child.stdin.close).start()
+    with writer_lock(path, 60, "in time"):
+        assert child.wait(60) == 0
 
 
 def test_a_waiting_writer_gets_its_turn(vault: Vault, environment: dict[str, str], clawmem: Command) -> None:
@@ -84,7 +86,7 @@ def test_a_waiting_writer_gets_its_turn(vault: Vault, environment: dict[str, str
         )
         time.sleep(0.8)
         assert waiting.poll() is None
-    assert waiting.wait(20) == 0
+    assert waiting.wait(60) == 0
     keep(vault, "Second.")
     assert_whole(vault.root, environment)
 

@@ -93,3 +93,20 @@ def test_every_form_is_found_and_nothing_else() -> None:
         assert redacted(b"<" + form.encode() + b">", wanted) in (b"<[redacted]>", b"<" + form.encode() + b">")
     assert redacted("the silent-her… end".encode(), needles([SECRET])) == "the [redacted]… end".encode()
     assert redacted(b"the silent-her end", needles([SECRET])) == b"the silent-her end"
+
+
+def test_a_file_that_goes_while_it_is_looked_through_is_no_remainder(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Readers need no lock, and make files that pass: a cache that is half written, SQLite's own journals."""
+    passing = vault.state / "half-passing"
+    passing.write_text(SECRET)
+    is_file = Path.is_file
+
+    def gone_after(path: Path) -> bool:
+        there = is_file(path)
+        passing.unlink(missing_ok=True)
+        return there or path == passing
+
+    monkeypatch.setattr(Path, "is_file", gone_after)
+    assert left(vault.root, vault.git.environment) == []

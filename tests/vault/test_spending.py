@@ -35,7 +35,7 @@ def test_each_day_is_counted_by_itself_and_old_ones_are_dropped(vault: Vault) ->
     assert (spent_on(vault, BEFORE), spent_on(vault, TODAY)) == (0.0, 1.25)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 @given(st.lists(st.floats(0, 1e4), max_size=20))
 def test_the_sum_is_exact(vault: Vault, amounts: list[float]) -> None:
     (vault.state / FOLDER / TODAY).unlink(missing_ok=True)

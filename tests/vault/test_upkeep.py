@@ -101,10 +101,9 @@ def test_it_waits_while_another_git_is_at_work(vault: Vault) -> None:
 
 def test_it_waits_for_room_on_the_disk(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     keep(vault, "Jane lives in Oslo.")
-    real = os.statvfs(vault.git_dir)
 
     class Full:
-        f_bavail, f_frsize = 1000, real.f_frsize
+        f_bavail, f_frsize = 1000, 4096
 
     def full(path: Any) -> Any:
         return Full
@@ -135,9 +134,13 @@ def test_writers_go_on_while_it_packs(vault: Vault, environment: dict[str, str])
     keep(vault, *(f"Fact number {number}." for number in range(50)))
     child = os.fork()
     if child == 0:
-        for _ in range(6):
-            keep_small(Vault(vault.root, vault.git.environment), 1)
-        os._exit(0)
+        code = 70
+        try:
+            for _ in range(6):
+                keep_small(Vault(vault.root, vault.git.environment), 1)
+            code = 0
+        finally:
+            os._exit(code)
     for number in range(12):
         keep(vault, f"Written meanwhile, number {number}.", entity="areas/meanwhile")
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

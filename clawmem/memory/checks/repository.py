@@ -15,7 +15,7 @@ from clawmem.vault.journal import parse_access, unfolded
 from clawmem.vault.pending import read_pending
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.scan import HandEdits
-from clawmem.vault.stale import ref_locks
+from clawmem.vault.stale import lock_files, ref_locks
 from clawmem.vault.vault import Vault
 
 UNFINISHED = {
@@ -104,9 +104,7 @@ def _pending_problems(vault: Vault) -> Iterator[Problem]:
 
 def _lock_problems(vault: Vault) -> Iterator[Problem]:
     common = common_dir_of(vault.git_dir)
-    branch = vault.head().branch
-    removable = {vault.git_dir / "index.lock", vault.git_dir / "HEAD.lock", common / "packed-refs.lock"}
-    removable |= {common / f"{branch}.lock"} if branch else set()
+    removable = lock_files(vault)
     for path in sorted({*vault.git_dir.glob("*.lock"), *common.glob("*.lock"), *ref_locks(vault)}):
         message = "A lock of git's, left by a process that was killed or held by one at work."
         yield Problem(WARNING, "lock", _shown(vault, path), None, message, fixable=path in removable)

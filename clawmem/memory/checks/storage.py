@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from clawmem.memory.checks.problem import ERROR, WARNING, Problem
+from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.memory.checks.tree import case_problems
 from clawmem.model.layout import is_owned
+from clawmem.model.text import counted
 from clawmem.vault.bundle import is_shallow
-from clawmem.vault.condition import broken_refs, converts_line_ends, index_is_whole
+from clawmem.vault.condition import broken_refs, converts_line_ends, index_is_whole, set_back
 from clawmem.vault.vault import Vault
 
 GIT_INDEX = "git-index"
 LINE_ENDS = "line-ends"
 LOST = "lost"
+_DAY = 86_400
+_SHOWN = 5
 
 
 def clone_problems(vault: Vault) -> Iterator[Problem]:
@@ -64,3 +67,14 @@ def altered_problems(altered: Collection[str]) -> Iterator[Problem]:
 def committed_name_problems(in_head: Mapping[str, str], owned: Collection[str]) -> Iterator[Problem]:
     """Committed paths that one file system keeps apart and another takes for the same: there, one of them is lost."""
     yield from case_problems(sorted({path for path in in_head if is_owned(path)} | set(owned)))
+
+
+def clock_problems(vault: Vault) -> Iterator[Problem]:
+    """Commits that were made while a clock was behind: a date stands for the last commit at or before it."""
+    found = set_back(vault, _DAY)
+    for name, seconds in found[:_SHOWN]:
+        message = (
+            f"The commit {name[:12]} is dated {counted(seconds // _DAY, 'day')} before an older one: a clock was wrong."
+            " `--at` and `diff` with a date in between may serve what was learned later; name a commit instead."
+        )
+        yield Problem(INFO, "clock", ".git", None, message)
