@@ -31,6 +31,7 @@ from clawmem.learning.entities import Titles, place
 from clawmem.learning.gate import judge
 from clawmem.learning.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
 from clawmem.learning.rules import extract
+from clawmem.learning.slots import beside, in_its_place, read_for_change
 from clawmem.model.catalog import Catalog, catalog_from_mapping
 from clawmem.model.event import Event
 from clawmem.model.fact import SUPERSEDED, Fact
@@ -190,7 +191,8 @@ class _Memory:
     def hear(self, text: str, said_at: str) -> str:
         """Learn from one turn; the decision that weighed most."""
         event = _event({**self.case, "role": "user", "said_at": said_at}, text)
-        outcomes = [self._decide(one) for one in extract(event, self.catalog, tuple(self.case["speakers"]))]
+        read = extract(event, self.catalog, tuple(self.case["speakers"]))
+        outcomes = [self._decide(in_its_place(read_for_change(one, event.text))) for one in read]
         return next((one for one in (RETRACT, UPDATE, MERGE, "proposed", NOOP, "add") if one in outcomes), "nothing")
 
     def retired(self) -> list[Fact]:
@@ -231,6 +233,7 @@ class _Memory:
             return "noted"
         if decision.outcome == ADD and decision.contradicts:
             return "proposed"
+        proposition = beside(proposition) if decision.beside else proposition
         fact = self._add(
             proposition.statement,
             proposition.subject,

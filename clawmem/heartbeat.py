@@ -12,6 +12,7 @@ from clawmem.learning.adapt import Adapted, adapt
 from clawmem.learning.ingest import Ingested, ingest_notes
 from clawmem.learning.learn import Learned, days_to_read, learn
 from clawmem.learning.promote import Promoted, promote
+from clawmem.learning.relate import Related, relate
 from clawmem.learning.synthesize import Synthesized, synthesize
 from clawmem.learning.tacit import Proposed, propose_tacit
 from clawmem.llm.choice import Model
@@ -27,7 +28,7 @@ from clawmem.model.dates import stamp
 from clawmem.model.week import days_after, night_of, week_began
 from clawmem.vault.beats import Beat, keep_beat, last_beat, made_between, rotate_log, turn
 from clawmem.vault.journal import unfolded
-from clawmem.vault.scan import remember_untracked
+from clawmem.vault.scan import HandEdits, remember_untracked
 from clawmem.vault.transaction import transaction
 from clawmem.vault.upkeep import Upkeep, keep_small
 from clawmem.vault.vault import Vault
@@ -57,6 +58,7 @@ class Heartbeat(NamedTuple):
     commits: tuple[str, ...] = ()
     embedding: Embedding | None = None
     settled: Settled | None = None
+    related: Related | None = None
 
 
 class _Attempts:
@@ -109,16 +111,24 @@ def beat(
     with turn(vault, vault.settings.number("lock.wait_seconds")):
         rotate_log(vault)
         with transaction(vault, caller.now, "heartbeat") as started:
-            started.adopt()
+            edits = started.adopt()
             notices = tuple(started.notices)
         last = last_beat(vault)
         if _is_done(vault, caller, last):
             count_tokens(vault)  # a new index of the same commit has none
-            return Heartbeat(notices=notices)
+            return _with_edits(Heartbeat(notices=notices), edits)
         start = vault.head().commit
         done = _acts(vault, caller, last, model, told)
         keep_beat(vault, _kept(vault, caller, last, done, start))
-        return done._replace(notices=tuple(dict.fromkeys((*notices, *done.notices))))
+        return _with_edits(done._replace(notices=tuple(dict.fromkeys((*notices, *done.notices)))), edits)
+
+
+def _with_edits(done: Heartbeat, edits: HandEdits) -> Heartbeat:
+    """The beat with the edits made by hand that it could not take in among its failures, and in no aside."""
+    left = {f"left alone: {problem}" for _, problem in edits.bad}
+    failed = tuple(("edits", problem) for _, problem in edits.bad)
+    notices = tuple(one for one in done.notices if one not in left)
+    return done._replace(failed=(*failed, *done.failed), notices=notices)
 
 
 def _acts(
@@ -131,6 +141,8 @@ def _acts(
 ) -> Heartbeat:
     acts = _Attempts(told)
     noted = None if dry_run else acts.run("notes", lambda: ingest_notes(vault, caller))
+    # What people gave has its triple before the news is read that may take its place.
+    related = acts.run("relate", lambda: relate(vault, caller, _read_until(last), dry_run))
     learned = acts.run("learn", lambda: _learn(vault, caller, last, model, dry_run))
     if learned and learned.extraction.problem:
         acts.failed.append(("model", learned.extraction.problem))
@@ -171,7 +183,13 @@ def _acts(
         tuple(acts.commits),
         embedding,
         settled,
+        related,
     )
+
+
+def _read_until(last: Beat) -> str | None:
+    """The commit whose facts were all read, by these very rules."""
+    return last.head if last.made == __version__ else None
 
 
 def _learn(vault: Vault, caller: Caller, last: Beat, model: Model | None, dry_run: bool) -> Learned:

@@ -177,7 +177,9 @@ def test_a_file_that_does_not_parse_stops_only_what_needs_it(vault: Vault, calle
     ingest(vault, TALK, caller, "talk.jsonl")
     done = beat(vault, caller)
     assert broken.read_text() == "[\n{oops\n]\n"
-    assert any("life/resources/bike/items.json:2" in sentence for sentence in done.notices)
+    ((act, problem),) = done.failed
+    assert (act, "life/resources/bike/items.json:2" in problem.message) == ("edits", True)
+    assert not [one for one in done.notices if "left alone" in one]
     assert done.learned is not None
     assert done.learned.count("added") >= 3
 

@@ -12,6 +12,7 @@ from clawmem.cli.promote import promotion_data
 from clawmem.cli.promote import verdict_line as promotion_line
 from clawmem.errors import DONE, PARTIAL, ClawmemError
 from clawmem.heartbeat import Heartbeat, beat
+from clawmem.learning.relate import triple_in_words
 from clawmem.llm.choice import Model
 from clawmem.model.dates import stamp
 from clawmem.model.text import counted
@@ -26,10 +27,10 @@ def heartbeat(
     ] = None,
     stamped: Annotated[bool, typer.Option("--stamped", help="Begin each line with the time, for a log.")] = False,
 ) -> int:
-    """Takes in edits made by hand, learns from new events and daily notes, folds accesses, archives what has
-    decayed, writes daily notes, promotes what the day before taught, refreshes summaries and MEMORY.md. One commit
-    for each; none where nothing changed. Exit code 4: only part was done; 13: a limit on the model was reached; 14:
-    the model could not be used. What it did not read waits for the next run."""
+    """Takes in edits made by hand, reads what facts given without a triple say, learns from new events and daily
+    notes, folds accesses, archives what has decayed, writes daily notes, promotes what the day before taught, refreshes
+    summaries and MEMORY.md. One commit for each; none where nothing changed. Exit code 4: only part was done; 13: a
+    limit on the model was reached; 14: the model could not be used. What it did not read waits for the next run."""
     face = Face.of(ctx)
     caller = face.runtime.caller()
     before = f"{stamp(caller.now)} " if stamped else ""
@@ -65,6 +66,7 @@ def _data(done: Heartbeat, explain: bool) -> dict[str, Any]:
         "commits": list(done.commits),
         "notes": done.noted.added if done.noted else 0,
         "learned": learned_data(learned) if learned else None,
+        "related": [one.fact.id for one in done.related.facts] if done.related else [],
         "accesses": done.folded.facts if done.folded else 0,
         "began": [one.id for one in done.settled.begun] if done.settled else [],
         "archived": [one.fact.id for one in done.decayed.facts] if done.decayed else [],
@@ -89,6 +91,8 @@ def _data(done: Heartbeat, explain: bool) -> dict[str, Any]:
 def _lines(done: Heartbeat, dry_run: bool, explain: bool) -> list[str]:
     lines: list[str] = []
     learned = done.learned
+    if done.related and done.related.facts:
+        lines.append(f"read the triples of {counted(len(done.related.facts), 'fact')} from the words")
     if learned and learned.events:
         lines += learned_lines(learned, dry_run)
     if done.settled:
@@ -112,6 +116,8 @@ def _lines(done: Heartbeat, dry_run: bool, explain: bool) -> list[str]:
     if done.embedding and done.embedding.embedded:
         rest = f", {done.embedding.left:,} wait for the next" if done.embedding.left else ""
         lines.append(f"embedded {counted(done.embedding.embedded, 'text')}{rest}")
+    if explain and done.related:
+        lines += [f"{'related':<10} {one.fact.fact}  [{triple_in_words(one.fact)}]" for one in done.related.facts]
     if explain and learned:
         lines += map(verdict_line, learned.candidates)
     if dry_run:

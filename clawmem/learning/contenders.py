@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from clawmem.index.lookup import TakenIds, about, entities, of_days
+from clawmem.index.lookup import TakenIds, about, entities, of_days, standing_with
 from clawmem.learning.cursor import PATH as CURSOR
 from clawmem.learning.cursor import parse_cursor
-from clawmem.learning.entities import Titles, place
+from clawmem.learning.entities import TELLS_WHO, Titles, people_close, place
 from clawmem.learning.gate import judge
 from clawmem.learning.reconcile import ADD, reconcile
 from clawmem.learning.rules import extract
@@ -59,9 +59,10 @@ def _noted(work: Writing, on: str) -> list[Contender]:
     mentions = parse_cursor(work.read(CURSOR)).mentions
     enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
     taken = TakenIds(work.index)
+    known = people_close(one.fact for one in standing_with(work.index, TELLS_WHO))
     found: list[Contender] = []
     for proposition, event in _propositions(work, events):
-        placement = place(proposition, titles, mentions, enough)
+        placement = place(proposition, titles, mentions, enough, lambda: known)
         if normal(proposition.statement) in waiting and placement.entity and _is_news(work, proposition):
             waiting.discard(normal(proposition.statement))
             fact_id = new_fact_id(work.caller.entropy, taken)

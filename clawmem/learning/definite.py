@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import date
 
+from clawmem.learning.dating import without_any_date
 from clawmem.learning.gate import content_words, plain
 from clawmem.learning.reconcile import ADD, RETRACT, UPDATE, Decision
+from clawmem.learning.relative_dates import find_dates
 from clawmem.learning.sentences import Piece, sub_piece
 from clawmem.model.fact import Fact
 from clawmem.model.proposition import Proposition
@@ -14,16 +17,26 @@ from clawmem.model.proposition import Proposition
 TAKEN_BACK = "taken_back"
 _FORGET = re.compile(
     r"(?:(?:no|ok|okay|oh|sorry|actually|wait|also|and|so|now|please|pls),? )*(?:(?:can|could|would) you (?:please )?|"
-    r"you (?:can|should|may) )?(?:forget|disregard|delete|erase|unlearn) (?:(?:the fact )?that|the fact:?) "
-    r"(?=(?:I|we|my|our)\b)",
+    r"you (?:can|should|may) )?(?:(?:forget|disregard|delete|erase|unlearn) (?:(?:the fact )?that|the fact:?)|"
+    r"(?:it'?s|it is|that was) (?:not|no longer) true(?: any ?more)? that|it isn't true(?: any ?more)? that|"
+    r"i was (?:only |just )?(?:joking|kidding|lying) when i (?:said|told you)(?: that)?) (?=(?:I|we|my|our)\b)",
     re.IGNORECASE,
 )
+_EATEN = re.compile(
+    r"I(?:'ve| have)? (?:(?:just |recently )?started (?:to )?)?(?P<verb>eat|drink)(?:ing)? "
+    r"(?P<what>(?!to\b)[\w-]+(?: (?!now\b|again\b)[\w-]+){0,2}?)(?P<again> (?:now|again|these days))?"
+)
+_NOW = re.compile(r",? (?:now|again|these days)(?=[ .!,]*(?:$|\n|[A-Z]|\w+ I\b))", re.MULTILINE)
+_MEATLESS = frozenset(("vegetarian", "vegan", "pescatarian"))
+_AGAIN = "The text says that it is eaten or drunk now."
 _CHANGED = re.compile(
     r"\b(?:moved|pushed|changed|postponed|delayed|rescheduled|extended|brought|bumped|raised|increased|lowered|reduced|"
-    r"cut|shortened|slipped|shifted)\b|\b(?:is|are|'s) now\b|\bnow (?:is|are)\b|\b(?:the|my|our) new\b",
+    r"cut|shortened|slipped|shifted)\b|\bnot (?:on )?(?:the )?(?:[A-Z]\w+ )?\d|\b(?:is|are|'s) now\b|"
+    r"\bnow (?:is|are)\b|\b(?:the|my|our) new\b",
     re.IGNORECASE,
 )
 _SLOTS = frozenset(("deadline", "scheduled_for", "budget", "limit", "set_to", "ends"))
+_PRESENT = re.compile(r"(?:have|has|is|are|am)(?: (?:got|having|getting))?$")
 _OWNERS = frozenset("user user's new".split())
 
 
@@ -31,6 +44,19 @@ def asked_to_forget(sentence: Piece) -> Piece | None:
     """What a sentence asks to forget, as a clause of its own; None where it asks for no such thing."""
     found = _FORGET.match(sentence.text.replace("’", "'"))
     return sub_piece(sentence, found.end(), len(sentence.text.rstrip(" .!?"))) if found else None
+
+
+def eaten_again(piece: Piece, text: str) -> Piece | None:
+    """`I eat fish now` as what it ends, "I don't eat fish"; None where a clause says no such thing."""
+    found = _EATEN.fullmatch(piece.text.rstrip(" .!"))
+    again = found and (found["again"] or _NOW.match(text, piece.end))
+    return Piece(f"I don't {found['verb']} {found['what']}", piece.start, piece.end) if found and again else None
+
+
+def back_to_it(proposition: Proposition) -> Proposition:
+    """The proposition that somebody does not eat something, as one that they do now."""
+    words = re.sub(r" (?:does|do) not (eat|drink) (.+?)\.?$", r" \1s \2 now.", proposition.statement)
+    return proposition._replace(statement=words, category=TAKEN_BACK, valid_from=None, ended=True)
 
 
 def taken_back(proposition: Proposition) -> Proposition:
@@ -44,11 +70,13 @@ def taken_back(proposition: Proposition) -> Proposition:
 def what_to_forget(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, Decision] | None:
     """Which of the known facts about its subject is taken back; None where nothing known says that."""
     said = proposition.statement.removeprefix("It was taken back that ")
-    gone = [fact for fact in known if fact.stands and _says_it(fact, proposition, said)]
+    again = said == proposition.statement
+    says = _avoids if again else _says_it
+    gone = [fact for fact in known if fact.stands and says(fact, proposition, said)]
     if not gone:
         return None
     told = proposition._replace(predicate=None, object=None, relation_phrase=None, category="fact")
-    return told, Decision(RETRACT, tuple(fact.id for fact in gone), "The text asks to forget it.")
+    return told, Decision(RETRACT, tuple(fact.id for fact in gone), _AGAIN if again else "The text asks to forget it.")
 
 
 def tells_of_change(proposition: Proposition) -> bool:
@@ -81,6 +109,17 @@ def _says_it(fact: Fact, proposition: Proposition, said: str) -> bool:
     return same and plain(fact.subject or "") == plain(proposition.subject or "") and bool(value) and value <= known
 
 
+def _avoids(fact: Fact, proposition: Proposition, said: str) -> bool:
+    """Whether a fact says that its subject does not eat or drink just this."""
+    value, known = content_words(proposition.object or ""), content_words(fact.object or "")
+    if plain(fact.subject or "") != plain(proposition.subject or "") or not value:
+        return False
+    if fact.predicate == "diet":
+        return value == {"meat"} and bool(known & _MEATLESS) and "not" not in plain(fact.fact).split()
+    same = fact.predicate == proposition.predicate and value == known
+    return same and re.search(r"\b(?:not|never|no longer) (?:eat|drink)", plain(fact.fact)) is not None
+
+
 def _same_thing(fact: Fact, proposition: Proposition) -> bool:
     return fact.predicate == proposition.predicate and _words(fact.subject) == _words(proposition.subject)
 
@@ -89,8 +128,27 @@ def _may_be_meant(fact: Fact, proposition: Proposition) -> bool:
     thing = _words(proposition.subject)
     if fact.predicate == proposition.predicate:
         return _last(fact.subject) == _last(proposition.subject) and thing < _words(fact.subject)
-    # "I have a dentist appointment" names no slot; the words for the thing must be the very same.
-    return fact.predicate is None and proposition.predicate == "scheduled_for" and _words(fact.object) == thing
+    # "I have a dentist appointment on May 5" names no slot; the words for the thing must be the very same.
+    named = fact.predicate is None and proposition.predicate == "scheduled_for"
+    return named and _is_ahead(fact, proposition) and _appointment(fact) in (thing, thing - _words(fact.subject))
+
+
+def _is_ahead(fact: Fact, proposition: Proposition) -> bool:
+    """Whether a fact, told in the present, names no day that was over when the news was told."""
+    said = (proposition.said_at or "")[:10]
+    days = [found.day for found in find_dates(fact.object or "", _recorded(fact)) if found.day]
+    return _PRESENT.match(fact.relation_phrase or "have") is not None and all(day >= said for day in days)
+
+
+def _appointment(fact: Fact) -> frozenset[str]:
+    """The words for what somebody has on a day, without the day; who is getting married has a wedding."""
+    words = _words(without_any_date(fact.object or "", _recorded(fact)))
+    return frozenset(("wedding",)) if words == {"married"} else words
+
+
+def _recorded(fact: Fact) -> date:
+    told = (fact.metadata or {}).get("said_at") or fact.timestamp
+    return date.fromisoformat(str(told)[:10])
 
 
 def _words(text: str | None) -> frozenset[str]:

@@ -19,6 +19,7 @@ from clawmem.learning.verb_group import (
     scan_group,
 )
 from clawmem.learning.verbs import FORMS, PAST, PRESENT, lemma_as, third_person
+from clawmem.learning.words import SEVERAL
 
 __all__ = (
     "ABLE",
@@ -49,6 +50,7 @@ _TRYING = re.compile(
     r"was|are|has|can|will)\b)"
 )
 _WORD = re.compile(r"\S+")
+_ADVERB = re.compile(r"(?<=\w) (?:still|also|now|currently|just|really|both|actually)$")
 _SHORT = {"m": "am", "ve": "have", "ll": "will", "d": "would", "re": "are"}
 _NOT_NAMES = frozenset(
     "the this that these those it its he she they there here what who how when where why which if and but or "
@@ -122,17 +124,27 @@ def _is_name(word: str) -> bool:
 
 def _long_subject(clause: str, person: str, longest: int) -> Reading | None:
     """A subject of several words ends before the first finite verb."""
+    several = False
     for count, word in enumerate(_WORD.finditer(clause)):
         if count > longest:
             return None
+        if several and lemma_as(word[0], PRESENT) == word[0]:
+            reading = _with_group(clause, _subject(clause, word.start()), WE, word.start(), None, False)
+            return reading and reading._replace(person=person, verb=reading.plural)
+        several |= person == MINE and word[0] in SEVERAL
         if count == 0 or not _finite(word[0].lower(), person):
             if count and person == NAME and not (word[0][0].isupper() and word[0].isalpha()):
                 return None
             if count and word[0][-1] in ",;:":
                 return None
             continue
-        return _with_group(clause, clause[: word.start()].strip(), person, word.start(), None, False)
+        return _with_group(clause, _subject(clause, word.start()), person, word.start(), None, False)
     return None
+
+
+def _subject(clause: str, verb: int) -> str:
+    """What stands before the verb, without an adverb of it."""
+    return _ADVERB.sub("", clause[:verb].strip())
 
 
 def _finite(word: str, person: str) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from clawmem.learning.words import OCCUPATION, RELATION_OF
+
 _TEXT = (
     r"(?:sentences?|phrases?|paragraphs?|passages?|texts?|essays?|letters?|e-?mails?|messages?|stor(?:y|ies)|tales?|"
     r"fables?|poems?|verses?|rhymes?|haikus?|lyrics|songs?|jokes?|riddles?|speech|dialogu?es?|monologues?|"
@@ -11,9 +13,19 @@ _TEXT = (
     r"abstracts?|articles?|blog posts?|testimonials?|excerpts?|extracts?|subtitles?|proverbs?|novels?|drafts?|prompts?|"
     r"wording|grammar|spelling)"
 )
+# These are texts only where a colon shows one.
+_MADE_UP = (
+    r"(?:characters?|character sheets?|back-?stor(?:y|ies)|scenes?|chapters?|screenplays?|fan-?fic(?:tion)?s?|"
+    r"limericks?|sonnets?|prologues?|epilogues?|skits?|eulog(?:y|ies))"
+)
+# What these are to say in the first person may be the sender's own truth or made up for the occasion.
+_OF_ONESELF = r"(?:bios?|biograph(?:y|ies)|cvs?|r[eé]sum[eé]s?|profiles?|introductions?|intros?|personal statements?)"
+_TO_WRITE = re.compile(
+    rf"\b(?:write|draft|compose|create|generate|make|prepare|improve|polish|rewrite)\b.*\b{_OF_ONESELF}\b",
+    re.IGNORECASE,
+)
 _OWN_TEXT = re.compile(
-    r"\b(?:bio|biography|cv|r[eé]sum[eé]|profile|introduction|intro|(?:cover|application|motivation) letter|"
-    r"(?:about|describing) (?:me|myself|us)|based on|memory|remember|keep in mind|for the record)\b",
+    r"\b(?:(?:about|describing) (?:me|myself|us)|based on|memory|remember|keep in mind|for the record)\b",
     re.IGNORECASE,
 )
 _CODE = re.compile(
@@ -24,23 +36,30 @@ _CODE = re.compile(
 _WORK = (
     r"(?:translat(?:e|es|ed|ing|ions?)|proof-?read(?:s|ing)?|paraphras(?:e|es|ed|ing)|rephras(?:e|es|ed|ing)|"
     r"reword(?:s|ed|ing)?|transcrib(?:e|es|ed|ing)|transliterat(?:e|ed|ing)|(?:spell|grammar)-?check(?:s|ed|ing)?|"
-    r"copy-?edit(?:s|ed|ing)?|role-?play(?:s|ing)?|pretend(?:ing)?|perspective of|point of view of|voice of|persona|"
+    r"copy-?edit(?:s|ed|ing)?|role-? ?play(?:s|ing)?|pretend(?:ing)?|perspective of|point of view of|voice of|persona|"
     r"repeat after me|"
     r"how (?:do|would|can|should) (?:you|i|we|one) (?:say|write|put|spell|phrase|express|pronounce))\b"
 )
 _TO_WORK_ON = re.compile(rf"\b{_WORK}", re.IGNORECASE)
+_AS_ANOTHER = re.compile(
+    r"\b(?:act|behave|speak|talk|answer|respond|reply|write) (?:as|like)\b|"
+    r"\bas (?:if|though) (?:you|i) (?:were|was)\b|^(?:imagine|suppose|let's (?:imagine|play))\b",
+    re.IGNORECASE,
+)
 # These ask for work on a text only where nothing else stands between them and the colon.
 _BRIEFLY = re.compile(
     r"\b(?:something like|(?:say|repeat|echo|type|print|write|spell|pronounce)"
     r"(?: out loud| aloud| exactly| (?:this|the following|it)\b.*| in [A-Z]\w+)?|"
-    r"(?:summari[sz]e|shorten|rewrite|improve|polish|revise|simplify|critique|analy[sz]e|interpret|correct|fix|edit)"
+    r"(?:summari[sz]e|shorten|rewrite|improve|polish|revise|simplify|critique|analy[sz]e|interpret|correct|fix|edit|"
+    r"complete|continue|finish|extend|expand|fill in)"
     r"(?: (?:this|these|it|the following|what follows|below))?"
     r"(?: (?:for me|please|(?:in|into|as|with|without|more|so|to be) .+))*)$",
     re.IGNORECASE,
 )
 # "Let me rephrase: I live in Bergen" is the sender's own word, and so is "Correct: I do".
 _NO_REQUEST = re.compile(
-    r"\b(?:let me|i'll|i will)\b|^(?:in short|to (?:summari[sz]e|rephrase|paraphrase|correct|be)|correct$|"
+    r"\b(?:let me|i'll|i will)\b|^(?:in short|out of character|correct$|"
+    r"to (?:summari[sz]e|rephrase|paraphrase|correct|be|finish|continue|conclude|complete|add|expand)\b|"
     r"always\b|never\b|when(?:ever)?\b|from now on\b)",
     re.IGNORECASE,
 )
@@ -53,8 +72,11 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 _A_TEXT = re.compile(rf"\b{_TEXT}\b", re.IGNORECASE)
+_SHOWN_TEXT = re.compile(rf"\b(?:{_TEXT}|{_MADE_UP})\b", re.IGNORECASE)
+_NO_TEXT = re.compile(r"\b(?:long|true|sad|same|old|different|another|whole|real) stor(?:y|ies)\b", re.IGNORECASE)
 _NAMED_TEXT = re.compile(
-    rf"(?:(?!(?:I|[Ww]e)\b)[\w'-]+ ){{0,5}}(?:{_TEXT}|example)(?: (?:from|by|to|in|for|of|about|below)\b[\w' -]*)?$",
+    rf"(?:(?!(?:I|[Ww]e)\b)[\w'-]+ ){{0,5}}(?:{_TEXT}|{_MADE_UP}|example)"
+    r"(?: (?:from|by|to|in|for|of|about|below)\b[\w' -]*)?$",
     re.IGNORECASE,
 )
 _FOR_EXAMPLE = re.compile(r"\bfor example$", re.IGNORECASE)
@@ -88,7 +110,20 @@ _BY_SENDER = re.compile(
 )
 _REPORT_BY_COMMA = re.compile(
     r"(?!(?:As|Like|When|While|Since|Because|If|After|Before|What|That|Once|Until|I|We|You)\b)"
-    rf"[A-Z][\w'-]*(?: (?!I\b|we\b|you\b)[\w'-]+){{0,3}} {_SAY}(?=, (?:I|I'm|I've|I'll|we|we're|my|our)\b)"
+    rf"[A-Z][\w'-]*(?: (?!I\b|we\b|you\b)[\w'-]+){{0,3}} (?:{_SAY}|goes|went)(?: (?:to )?(?:me|us|him|her|them))?"
+    r"(?=, (?:I|I'm|I've|I'll|we|we're|my|our)\b)"
+)
+_LABEL = re.compile(
+    r"(?:[Mm]y|[Oo]ur|[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?)(?: [\w'-]+){0,3}? (?P<noun>[\w-]+)"
+    r"(?: (?:to (?:me|us)|yesterday|today|tonight|always|again|just now|(?:this|last|every) \w+|on the phone))*",
+)
+_PEOPLE = frozenset(
+    "neighbour neighbor roommate flatmate housemate landlord landlady classmate ex guy woman man girl boy lady person "
+    "customer host hostess caller stranger date".split()
+)
+# Before a colon these head what the sender tells of them.
+_NO_SPEAKERS = frozenset(
+    "family kid kids children baby twins toddler pet pets dogs cats puppies turtles horses".split()
 )
 
 
@@ -100,14 +135,29 @@ def asks_for_work(head: str) -> bool:
         return not re.match(r"(?:I|[Ww]e) \w+", head) or bool(_POINTED_AT.search(head) or _ASKING.match(head))
     if _OWN_TEXT.search(head) or _FOR_EXAMPLE.search(head):
         return False
-    if _ASKING.match(head) and _A_TEXT.search(head):
+    if _ASKING.match(head) and (_SHOWN_TEXT.search(head) or _TO_WRITE.search(head)):
         return True
     return _NAMED_TEXT.match(head) is not None and not re.match(r"(?:I|[Ww]e)\b", head)
+
+
+def asks_to_play(head: str) -> bool:
+    """Whether words before a colon ask somebody to speak as another, whose words may follow."""
+    other = _AS_ANOTHER.search(head) is not None and _NO_REQUEST.search(head) is None and _CODE.search(head) is None
+    return other and re.match(r"(?:I|[Ww]e) ", head) is None
 
 
 def reports(head: str) -> bool:
     """Whether words before a colon say that another said what follows."""
     return _REPORT.search(head) is not None and _BY_SENDER.search(head) is None
+
+
+def names_a_speaker(head: str) -> bool:
+    """Whether words before a colon are a person ("My wife"), who may be the one that speaks after it."""
+    found = _LABEL.fullmatch(head)
+    noun = found["noun"].lower() if found else ""
+    return noun not in _NO_SPEAKERS and (
+        noun in RELATION_OF or noun in _PEOPLE or OCCUPATION.fullmatch(noun) is not None
+    )
 
 
 def asks_on_its_own(words: str, back: bool = False) -> bool:
@@ -138,4 +188,4 @@ def _may_ask(words: str) -> bool:
 
 
 def _speaks_of_a_text(words: str) -> bool:
-    return _ASKING.match(words) is not None and _A_TEXT.search(words) is not None
+    return _ASKING.match(words) is not None and _A_TEXT.search(_NO_TEXT.sub("", words)) is not None

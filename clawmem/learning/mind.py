@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from clawmem.index.lookup import TakenIds, about, by_ids, entities, entity_exists, learned_from
+from clawmem.index.lookup import TakenIds, about, by_ids, entities, entity_exists, learned_from, standing_with
 from clawmem.learning.cursor import Cursor
-from clawmem.learning.entities import Placement, Titles, place
+from clawmem.learning.entities import TELLS_WHO, Placement, Titles, people_close, place
+from clawmem.learning.spelling import other_spellings
 from clawmem.memory.places import new_entity_files
 from clawmem.memory.proposals import Filed, filing, read_proposals
 from clawmem.memory.writing import Writing
@@ -65,6 +66,8 @@ class Mind:
         self._enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
         self._notes: dict[str, list[str]] = {}
         self._filed: _Files | None = None
+        self._relations: dict[str, Fact] | None = None
+        self._close: dict[str, str] | None = None
         self.proposals: list[Proposal] = []
         self.touched: set[str] = set()
 
@@ -84,6 +87,12 @@ class Mind:
         for fact_id, found in named.items():
             self._homes.setdefault(fact_id, found.entity)
         return {**{key: self._latest(one.fact) for key, one in named.items()}, **known}
+
+    def in_known_spelling(self, proposition: Proposition) -> Proposition:
+        """The proposition with its subject written as it is known: a favorite color as the favourite colour."""
+        subject = proposition.subject or ""
+        known = next((way for way in other_spellings(subject) if self._about(way)), None)
+        return proposition._replace(subject=known) if known and not self._about(subject) else proposition
 
     def shelf_of(self, proposition: Proposition) -> dict[str, Fact]:
         """The facts that stand where one of the proposition would go."""
@@ -112,6 +121,10 @@ class Mind:
         self._homes[fact.id] = entity
         self._shelf(entity)[fact.id] = fact
         self.touched.add(entity)
+        if fact.predicate in TELLS_WHO:
+            self._close = None
+            if self._relations is not None:
+                self._relations[fact.id] = fact
 
     def mentioned(self, titles: Iterable[str]) -> None:
         """Count names once for each statement that has them."""
@@ -119,7 +132,7 @@ class Mind:
 
     def place(self, proposition: Proposition) -> Placement:
         """Where a fact of the proposition would go; nothing is made yet."""
-        return place(proposition, self._titles, self._mentions, self._enough)
+        return place(proposition, self._titles, self._mentions, self._enough, self._people_close)
 
     def create(self, entity: str, title: str) -> None:
         """Let there be an entity of that name."""
@@ -165,6 +178,16 @@ class Mind:
             path = daily_path(day)
             writes[path] = _with_mentions(self._work.text(path), day, lines).encode()
         return {**writes, **filing(self.proposals)}
+
+    def _people_close(self) -> dict[str, str]:
+        """Who is close to those who speak, read when somebody is first mentioned who is no entity."""
+        if self._relations is None:
+            found = [one.fact for one in standing_with(self._work.index, TELLS_WHO)]
+            fresh = (fact for facts in self._subjects.values() for fact in facts.values())
+            self._relations = {one.id: one for one in (*found, *fresh) if one.predicate in TELLS_WHO}
+        if self._close is None:
+            self._close = people_close(self._relations.values())
+        return self._close
 
     def _about(self, subject: str) -> dict[str, Fact]:
         key = normal(subject)

@@ -45,6 +45,10 @@ _TAIL = re.compile(
     r"\s*[,.!?~;:)\u2026-]|\s*[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F]+)+$",
     re.IGNORECASE,
 )
+# "I live in Leeds, England" calls nobody.
+_PLACES = re.compile(
+    r"\b(?:liv(?:e|es|ing)|based|born|home is|grew up) (?:in|near) (?:[A-Z][\w'-]+ ){0,2}[A-Z][\w'-]+, [A-Z][\w'-]+$"
+)
 _ADDRESSED = re.compile(r",\s+(?:[A-Z][a-z]{1,12}|man|dude|buddy|girl|bro|mate|friend)$")
 _EVALUATION = re.compile(
     r"(?:,|\s-|\s–|:)?\s+(?:(?:and|but|so|cause)\s+)?(?:(?:it|that|which|this|they)(?:'s|'re| is| was| were|"
@@ -71,7 +75,10 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _JEST = re.compile(r"\b(?:yeah,? right|kidding|joking|sarcas\w+|just saying|as if)\b|(?:^|\s)/s\b", re.IGNORECASE)
-_SPEECH = re.compile(r"[\"“][^\"”]*\b(?:I|I'm|I've|you|your|we|my)\b[^\"”]*[\"”]|^[\"“'‘]")
+_SPEECH = re.compile(
+    r"[\"“„«][^\"”“»]*\b(?:I|I'm|I've|you|your|we|my)\b[^\"”“»]*[\"”“»]|^[\"“'‘„«]|"
+    r"(?<!\w)['‘](?=[A-Z])(?:[^'’]|(?<=\w)['’](?=\w))*\b(?:I|you|your|we|my)\b(?:[^'’]|(?<=\w)['’](?=\w))*['’](?!\w)"
+)
 
 
 def bare(piece: Piece) -> Piece:
@@ -95,7 +102,7 @@ def _shorter(text: str, start: int) -> int:
         # Only the last stretch is looked at, so a long run of marks costs no more than a short one.
         first = max(start, end - 60)
         tail = _TAIL.search(text[first:end]) or _ADDRESSED.search(text[first:end])
-        if not tail:
+        if not tail or _PLACES.search(text[first:end]):
             break
         end = first + tail.start()
     return end

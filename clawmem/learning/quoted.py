@@ -8,23 +8,28 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from clawmem.learning.fiction import announces, heading, made_up_from, returns
 from clawmem.learning.introductions import (
     asks_by_its_line,
     asks_for_work,
     asks_on_its_own,
     asks_only,
+    asks_to_play,
+    names_a_speaker,
     reports,
     said_before_comma,
 )
+from clawmem.learning.quotations import Span, never_closed, quotations
+from clawmem.learning.reported import reported
 from clawmem.learning.sentences import Piece, sentences, sub_piece
 
-Span = tuple[int, int]
 _FARTHEST, _MOST_COLONS = 400, 4
 
 _COLON = re.compile(r":(?=\s|$|[\"“'*_`])|\s[-–—]\s")
 _QUOTE = re.compile(r"(?<![\w\"“”])[\"“](?=\S)[^\"“”]{2,4000}?[\"”](?!\w)")
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|[Ww]e|[Mm]y|[Oo]ur)\b")
 _FIRST = re.compile(r"\S")
+_IN_FIRST_PERSON = re.compile(r"\s*(?:I|I['’]\w+|[Mm]y|[Ww]e|[Ww]e['’]\w+)\b")
 _FENCE = re.compile(r"(```|~~~|\"\"\")")
 _ENDS_LINE = re.compile(r"[ \t]*\n")
 _GAP = re.compile(r"\n[ \t]*\n")
@@ -55,23 +60,24 @@ def own_sentences(text: str) -> Iterator[Piece]:
     foreign = _foreign(text, pieces)
     ends = [end for _, end in foreign]
     for sentence in pieces:
-        kept: Piece | None = sentence
+        at = sentence.start
         for start, end in foreign[bisect_right(ends, sentence.start) :]:
-            if start >= sentence.end or not kept:
+            if start >= sentence.end:
                 break
-            kept = _without(kept, start, end)
-        if kept:
-            yield kept
+            yield from _between(sentence, at, start)
+            at = end
+        yield from _between(sentence, at, sentence.end)
 
 
 def is_own(text: str, start: int, end: int) -> bool:
     """Whether the sender speaks for themself in all of a stretch of a message."""
-    return not any(first < end and start < last for first, last in _foreign(text, list(sentences(text))))
+    foreign = [*_foreign(text, list(sentences(text))), *_speeches(text)]
+    return not any(first < end and start < last for first, last in foreign)
 
 
 def _foreign(text: str, pieces: Sequence[Piece]) -> list[Span]:
     """Where in a message somebody else speaks, or nobody at all; in order, apart from each other."""
-    marked = _joined([*_quotations(text), *_mails(text), *_turns(text)])
+    marked = _joined([*_quotations(text), *_mails(text), *_turns(text), *_headed(text)])
     ends = [end for _, end in marked]
     found: list[Span] = []
     until = 0
@@ -79,7 +85,11 @@ def _foreign(text: str, pieces: Sequence[Piece]) -> list[Span]:
         next_one = bisect_right(ends, sentence.start)
         if sentence.start < until or (next_one < len(marked) and marked[next_one][0] <= sentence.start):
             continue
-        new = _after(text, sentence) or _around(text, sentence, last=number == len(pieces) - 1)
+        new = (
+            _announced(text, sentence)
+            or _after(text, sentence)
+            or _around(text, sentence, last=number == len(pieces) - 1)
+        )
         found += new
         until = max([until, *(end for start, end in new if start >= sentence.start)])
     return _joined([*marked, *found])
@@ -95,27 +105,44 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
     return joined
 
 
-def _without(piece: Piece, start: int, end: int) -> Piece | None:
-    """A sentence as far as it stands before such a place, or after it; None where it lies in it."""
-    if end <= piece.start or piece.end <= start:
-        return piece
-    after = start <= piece.start
-    kept = sub_piece(piece, end - piece.start, len(piece.text)) if after else sub_piece(piece, 0, start - piece.start)
-    return kept if kept.text and (not after or end < piece.end) else None
+def _between(piece: Piece, start: int, end: int) -> Iterator[Piece]:
+    """The part of a sentence between two places of the message, where there is any."""
+    if start <= piece.start and piece.end <= end:
+        yield piece
+        return
+    first, last = max(start, piece.start) - piece.start, min(end, piece.end) - piece.start
+    part = sub_piece(piece, first, last) if first < last else None
+    if part and part.text:
+        yield part
+
+
+def _announced(text: str, sentence: Piece) -> list[Span]:
+    """A sentence that announces something made up, and that up to where its teller returns."""
+    if not announces(sentence.text.replace("’", "'").rstrip(" .!?*_")):
+        return []
+    return [(sentence.start, returns(text, sentence.end, _end_of_block(text, sentence.end, len(text)), play=True))]
 
 
 def _after(text: str, sentence: Piece) -> list[Span]:
     """What follows a colon, where the words before it announce another's words."""
     for colon in islice(_COLON.finditer(sentence.text, 0, _FARTHEST), _MOST_COLONS):
         head, at = sentence.text[: colon.start()].replace("’", "'").strip(" *_"), sentence.start + colon.end()
-        if asks_for_work(head) if colon[0] == ":" else asks_only(head):
-            return [(at, _end_of_block(text, at, len(text)))]
-        if colon[0] == ":" and reports(head):
+        if (asks_for_work(head) or _is_part(head, text)) if colon[0] == ":" else asks_only(head):
+            return [(at, returns(text, at, _end_of_block(text, at, len(text))))]
+        if colon[0] == ":" and (reports(head) or (names_a_speaker(head) and _IN_FIRST_PERSON.match(text, at))):
             line = text.find("\n", at)
             empty = line >= 0 and not text[at:line].strip()
             return [(at, _end_of_block(text, at, len(text) if line < 0 or empty else line))]
-    told = said_before_comma(sentence.text.replace("’", "'"))
-    return [(sentence.start + told, sentence.end)] if told else []
+    words = sentence.text.replace("’", "'")
+    told = said_before_comma(words) or made_up_from(words)
+    spans = [(told, len(words))] if told else reported(words)
+    return [(sentence.start + start, sentence.start + end) for start, end in spans]
+
+
+def _is_part(head: str, text: str) -> bool:
+    """Whether words before a colon give somebody a part whose words follow; who ends with a question speaks for
+    themself ("Act as a doctor: I have a cold, what helps?")."""
+    return asks_to_play(head) and not text.rstrip().endswith("?")
 
 
 def _around(text: str, sentence: Piece, last: bool) -> list[Span]:
@@ -125,7 +152,7 @@ def _around(text: str, sentence: Piece, last: bool) -> list[Span]:
         return [_before(text, sentence)] if asks_on_its_own(words, back=True) else []
     ends_line = _ENDS_LINE.match(text, sentence.end) is not None
     if asks_on_its_own(words) or asks_only(words) or (ends_line and asks_by_its_line(words)):
-        return [(sentence.end, _end_of_block(text, sentence.end, len(text)))]
+        return [(sentence.end, returns(text, sentence.end, _end_of_block(text, sentence.end, len(text))))]
     return []
 
 
@@ -148,17 +175,25 @@ def _end_of_block(text: str, at: int, end: int) -> int:
 
 
 def _quotations(text: str) -> list[Span]:
-    """Quotations of more than one sentence in the first person."""
-    return [
-        found.span()
-        for found in _QUOTE.finditer(text)
-        if _FIRST_PERSON.search(found[0]) and re.search(r"[.!?]\s|\n", found[0][:-1])
-    ]
+    """Quotations of more than one sentence in the first person, and those that nothing closes."""
+    long = [one for one in _speeches(text) if re.search(r"[.!?]\s|\n", text[one[0] : one[1] - 1])]
+    return [*long, *(one for one in never_closed(text) if _FIRST_PERSON.search(text, *one))]
+
+
+def _speeches(text: str) -> list[Span]:
+    """Quotations in the first person."""
+    found = [*(one.span() for one in _QUOTE.finditer(text)), *quotations(text)]
+    return [one for one in found if _FIRST_PERSON.search(text, *one)]
 
 
 def _mails(text: str) -> list[Span]:
     head = _MAIL.search(text)
     return [(head.start(), len(text))] if head else []
+
+
+def _headed(text: str) -> list[Span]:
+    start = heading(text)
+    return [(start, returns(text, start, len(text), play=True))] if start is not None else []
 
 
 def _turns(text: str) -> list[Span]:

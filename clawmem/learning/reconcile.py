@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.learning.gate import content_words, plain
-from clawmem.learning.sameness import adds_nothing, contained, denied, enriched
+from clawmem.learning.sameness import adds_nothing, ceased, contained, denied, enriched
+from clawmem.learning.slots import at_times_only, holds_beside, outdated, rivals, said_beside
 from clawmem.learning.words import HAS_A
 from clawmem.model.catalog import Catalog, is_replaced, is_single
 from clawmem.model.fact import Fact
@@ -24,7 +25,7 @@ _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,40}\b")
 _ARTICLES = re.compile(r"^(?:the|a|an|his|her|their|its)\s+")
 _RATHER = re.compile(r" (?:to|over|rather than|instead of|than) ")
 _LONG = 6  # words of meaning from which one statement within another is no accident
-_ASIDE = re.compile(r",| (?:named|called|who|which|that|with|from|in|near|for|since|at|to|on|of)\b")
+_ASIDE = re.compile(r",| (?:after all|any ?more|named|called|who|which|that|with|from|in|near|for|since|at|to|on|of)\b")
 _ENDING = re.compile(
     r"\b(?:no longer|stopped|quit|sold|left|gave up|broke up|broke it off|resigned|laid off|fired|dropped|removed|"
     r"rid of|cancelled|does not|do not|is not|are not)\b"
@@ -39,13 +40,14 @@ _REFINEMENT = re.compile(
 
 class Decision(NamedTuple):
     """What becomes of a proposition: the outcome, the facts it falls on, those it contradicts, and why; `never` says
-    that what it replaces never was true."""
+    that what it replaces never was true, `beside` that it is so besides the one value of its relation."""
 
     outcome: str
     targets: tuple[str, ...]
     reason: str
     contradicts: tuple[str, ...] = ()
     never: bool = False
+    beside: bool = False
 
 
 def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: Catalog) -> Decision:
@@ -57,9 +59,11 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
     standing = [fact for fact in same_subject if fact.stands and _same(fact.subject, proposition.subject)]
     related = [fact for fact in standing if proposition.predicate and fact.predicate == proposition.predicate]
     over = [fact for fact in related if _ENDING.search(fact.fact)]
+    if over_now := _ceased(proposition, standing):
+        return over_now
     if proposition.ended:
         going = _ENDS_WITH.get(proposition.predicate or "", ())
-        related += [fact for fact in standing if fact.predicate in going]
+        related += [fact for fact in standing if fact.predicate in going or said_beside(proposition, fact)]
         return _ended(proposition, [fact for fact in related if fact not in over], catalog)
     return (
         _resumed(proposition, over)
@@ -68,7 +72,7 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
         or _replaced_by_name(proposition, related)
         or _replaced_in_scope(proposition, same_subject)
         or _corrected(proposition, related, catalog)
-        or _single(proposition, related, catalog)
+        or _single(proposition, related, over, catalog)
         or _refined(proposition, standing, related, catalog)
         or Decision(ADD, (), "Nothing known says the same or stands against it.")
     )
@@ -82,13 +86,31 @@ def _named(proposition: Proposition, facts: Iterable[Fact]) -> tuple[str, ...]:
 def _ended(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> Decision:
     if proposition.object:
         over = [fact for fact in related if _overlap(fact.object, proposition.object)]
-        over = [fact for fact in over if _head(fact.object or "") == _head(proposition.object)]
+        named = [fact for fact in over if _head(fact.object or "") == _head(proposition.object)]
+        part = [fact for fact in over if _names_part(fact.object, proposition.object)]
+        over = named or (part if len(part) == 1 else [])
     else:
         over = [fact for fact in related if is_single(catalog, fact.predicate)]
     over = [fact for fact in over if not _older(proposition, fact)]
+    if over and all(at_times_only(proposition, fact) for fact in over):
+        return Decision(ADD, (), "It says so for certain times only; what holds otherwise stands.", beside=True)
     if over:
         return Decision(RETRACT, _ids(over), "The text says that this is no longer so.")
     return Decision(ADD, (), "It says that something ended which was not known; the ending is kept as news.")
+
+
+def _names_part(known: str | None, said: str) -> bool:
+    """Whether names alone are said, and a known value holds them: "the Skoda" of "a blue Skoda Octavia"."""
+    words = _ARTICLES.sub("", said).split()
+    return bool(words) and all(word[0].isupper() for word in words) and set(words) <= set((known or "").split())
+
+
+def _ceased(proposition: Proposition, standing: Sequence[Fact]) -> Decision | None:
+    """What somebody stopped doing or cancelled, where it stands in other words or without a relation."""
+    about, said = proposition.subject or "", proposition.statement
+    over = [fact for fact in standing if ceased(said, fact.fact, about, fact.category in ("plan", "decision"))]
+    over = [fact for fact in over if not _older(proposition, fact)]
+    return Decision(RETRACT, _ids(over), "The text says that this is over.") if over else None
 
 
 def _resumed(proposition: Proposition, over: Sequence[Fact]) -> Decision | None:
@@ -186,16 +208,23 @@ def _corrected(proposition: Proposition, related: Sequence[Fact], catalog: Catal
     return Decision(UPDATE, _ids(wrong), "The text corrects what was said before.", never=True)
 
 
-def _single(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> Decision | None:
+def _single(
+    proposition: Proposition, related: Sequence[Fact], over: Sequence[Fact], catalog: Catalog
+) -> Decision | None:
     if not related or not is_single(catalog, proposition.predicate):
         return None
+    against = rivals(proposition, related, catalog)
     if not is_replaced(catalog, proposition.predicate):
         reason = f"'{proposition.predicate}' has one value that does not change, and another one is known."
-        return Decision(ADD, (), reason, _ids(related))
-    newer = [fact for fact in related if _older(proposition, fact)]
+        return Decision(ADD, (), reason, _ids(against)) if against else None
+    if against and holds_beside(proposition, catalog):
+        return Decision(ADD, (), "The text says that it is so besides what is known.", beside=True)
+    newer = [fact for fact in against if fact not in over and _older(proposition, fact)]
     if newer:
         return Decision(NOOP, _ids(newer[:1]), f"It is older news than {newer[0].id}, which stays.", _ids(newer[:1]))
-    return Decision(UPDATE, _ids(related), f"'{proposition.predicate}' has one value, and this is the newer one.")
+    gone = outdated(proposition, related, catalog)
+    reason = f"'{proposition.predicate}' has one value, and this is the newer one."
+    return Decision(UPDATE, _ids(gone), reason) if gone else None
 
 
 def _refined(
@@ -230,7 +259,8 @@ def _older(proposition: Proposition, fact: Fact) -> bool:
     """Whether the fact is newer news: true from a later day, or said later."""
     if proposition.valid_from and fact.valid_from and proposition.valid_from != fact.valid_from:
         return proposition.valid_from < fact.valid_from
-    said = (fact.metadata or {}).get("said_at")
+    # What was remembered, and not learned from an event, was said when it was recorded.
+    said = (fact.metadata or {}).get("said_at") or (None if fact.source_event else fact.timestamp)
     return bool(said and proposition.said_at) and str(proposition.said_at) < str(said)
 
 

@@ -30,6 +30,12 @@ _SPAN = (
 )
 _YEAR = r"(?P<{}>(?:19|20)\d\d)"
 
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third twenty-fourth "
+    "twenty-fifth twenty-sixth twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
+).split()
+
 _PATTERN = re.compile(
     r"\b(?:"
     r"(?P<near>the day before yesterday|the day after tomorrow|yesterday|today|tonight|tomorrow|last night|"
@@ -49,6 +55,11 @@ _PATTERN = re.compile(
     + r"(?:,? "
     + _YEAR.format("dm_year")
     + r")?\b"
+    rf"|(?P<od_day>{'|'.join(_ORDINALS)}) of "
+    + _MONTH.format("od_month")
+    + r"(?:,? "
+    + _YEAR.format("od_year")
+    + r")?\b"
     r"|(?P<iso>(?:19|20)\d\d-\d\d-\d\d)\b)"
     r"|(?:in|since|by|around|until|during|early|late|mid|for|from|starting|as of) (?:early |late |mid-?)?"
     + _MONTH.format("m_month")
@@ -63,7 +74,8 @@ _PATTERN = re.compile(
 
 
 # "every Tuesday and Thursday" is a habit, not a day.
-_EVERY = re.compile(r"\b(?:every|each|most)(?: other| second)? (?:\w+(?:,| and|, and| or) )*$", re.IGNORECASE)
+# A day of the week that comes again, or any one of them ("a Friday"), is no day of the calendar.
+_ANY = re.compile(r"\b(?:(?:every|each|most)(?: other| second)? (?:\w+(?:,| and|, and| or) )*|an? )$", re.IGNORECASE)
 
 
 # What stands before a day on which something ends or is due: in what was found of the day, or just before it.
@@ -101,7 +113,7 @@ def find_dates(text: str, said: date, ahead: bool = False, ahead_from: int = 0) 
     weekdays and months."""
     found = []
     for match in _PATTERN.finditer(text):
-        if match["day"] and _EVERY.search(text, max(0, match.start() - 60), match.start("day")):
+        if match["day"] and _ANY.search(text, max(0, match.start() - 60), match.start("day")):
             continue
         try:
             forward = (ahead and match.start() >= ahead_from) or _FROM_NOW.match(match[0]) is not None
@@ -141,6 +153,9 @@ def _read(match: re.Match[str], said: date, ahead: bool) -> _Reading | None:
         month = _month(part["md_month"] or part["dm_month"])
         year = part["md_year"] or part["dm_year"]
         return _month_day(month, int(part["md_day"] or part["dm_day"]), year, said, ahead)
+    if part["od_month"]:
+        number = _ORDINALS.index(part["od_day"].lower()) + 1
+        return _month_day(_month(part["od_month"]), number, part["od_year"], said, ahead)
     if part["m_month"]:
         return _in_month(_month(part["m_month"]), part["m_year"], said, ahead)
     if part["year"]:

@@ -14,6 +14,7 @@ from clawmem.learning.gate import DEFAULT_LIMITS, Limits, Verdict, judge
 from clawmem.learning.mind import Mind
 from clawmem.learning.predicates import Unknown, mapped, said_of, shape_of
 from clawmem.learning.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, Decision, reconcile
+from clawmem.learning.slots import beside, in_its_place, read_for_change
 from clawmem.learning.waiting import Wait, against_ids, decided_before, deed, in_words, verdict_before, waits
 from clawmem.model import proposal as proposals
 from clawmem.model.catalog import Catalog
@@ -111,6 +112,7 @@ class Round:
         return None
 
     def _decide(self, proposition: Proposition, event: Event) -> Candidate:
+        proposition = self._mind.in_known_spelling(in_its_place(read_for_change(proposition, event.text)))
         self._mind.mentioned(hint.title for hint in proposition.entity_hints)
         if proposition.category == CATEGORY:
             return self._correct(proposition, event)
@@ -193,7 +195,7 @@ class Round:
             return Candidate(proposition, ends.NOTED, "placement", placement.reason)
         if placement.create:
             self._mind.create(placement.entity, placement.title)
-        fact = self._learned(proposition, event, self._mind.new_id())
+        fact = self._learned(beside(proposition) if decision.beside else proposition, event, self._mind.new_id())
         self._unknown.met(fact, event.id in self._extractor.by_model)
         if decision.outcome == ADD or not decision.targets:
             self._mind.put(fact, placement.entity)

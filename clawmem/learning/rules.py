@@ -23,15 +23,18 @@ from clawmem.learning.dating import (
     without_dates,
     without_value_as_beginning,
 )
-from clawmem.learning.definite import asked_to_forget, taken_back
+from clawmem.learning.definite import asked_to_forget, back_to_it, eaten_again, taken_back
 from clawmem.learning.hints import Relation, hints_of, introduced, relation_of
 from clawmem.learning.injection import as_trusted
+from clawmem.learning.quotations import is_torn
 from clawmem.learning.quoted import own_sentences
 from clawmem.learning.relative_dates import Found, find_dates
 from clawmem.learning.requests import asked_to_keep, assistant_says, tool_reports
 from clawmem.learning.requirements import requirement
+from clawmem.learning.retold import retold
 from clawmem.learning.sentences import LONGEST_SENTENCE, Piece, clauses, sub_piece
 from clawmem.learning.shapes.classify import classify
+from clawmem.learning.shapes.job_over import job_over
 from clawmem.learning.shapes.shape import OWN_ATTRIBUTES, Setting, Shape
 from clawmem.learning.shared_subject import read_apart
 from clawmem.learning.third_person import statement, subject_of
@@ -76,9 +79,10 @@ def _extract(event: Event, catalog: Catalog, speakers: Collection[str]) -> tuple
 
 
 def _distinct(found: Iterator[Proposition]) -> Iterator[Proposition]:
+    """Each statement once; one that holds half of a quotation says what nobody said."""
     seen = set()
     for proposition in found:
-        if proposition.statement not in seen:
+        if proposition.statement not in seen and not is_torn(proposition.statement):
             seen.add(proposition.statement)
             yield proposition
 
@@ -136,7 +140,10 @@ def _in_parts(piece: Piece, event: Event, voice: Voice) -> Sequence[Proposition]
 def _in_clause(piece: Piece, event: Event, voice: Voice) -> Sequence[Proposition]:
     """What a clause says; where it names the value that is wrong as well, and what it says is of a known kind, that
     one is replaced."""
-    piece = turned_round(with_antecedent(piece, event.text))
+    again = eaten_again(piece, event.text)
+    if again:
+        return [back_to_it(one) for one in _read(again, event, voice) if one.predicate == "dislikes"]
+    piece = turned_round(retold(with_antecedent(piece, event.text), event.text))
     kept, former = apart(piece)
     told = list(_read(kept, event, voice, former)) if former else []
     return told if any(one.former for one in told) else list(_read(piece, event, voice))
@@ -172,9 +179,12 @@ def _read(piece: Piece, event: Event, voice: Voice, former: str | None = None) -
         voice.chat,
     )
     shape = classify(reading, setting)
+    shape = job_over(shape, reading, piece.text, dates, said) if shape else None
     relation = introduced(reading, relation_of(reading, voice.name), former)
     if relation and relation.name and (shape is None or former):
-        yield _kinship(relation, piece, event, voice)._replace(former=former)
+        kin = _kinship(relation, piece, event, voice)._replace(former=former)
+        named_here = relation_of(reading, voice.name) != relation
+        yield _no_longer(kin, event) if reading.ended and named_here else kin
     if shape:
         if former and shape.predicate and proper(former) == proper(shape.object or ""):
             shape = shape._replace(former=shape.former or former)
@@ -246,6 +256,12 @@ def _kinship(relation: Relation, piece: Piece, event: Event, voice: Voice) -> Pr
         trust=voice.trust,
         said_at=event.timestamp,
     )
+
+
+def _no_longer(kin: Proposition, event: Event) -> Proposition:
+    """That somebody is to the speaker what they were no more."""
+    words = re.sub(r"^(.+?) is ", r"\1 is no longer ", kin.statement)
+    return kin._replace(statement=words, ended=True, valid_from=event.timestamp[:10])
 
 
 def _lacks_company(reading: grammar.Reading) -> bool:

@@ -30,6 +30,15 @@ _NEVER = re.compile(
     r"\bnever (?P<what>.+?)"
     r"(?: (?:or|before|yet|so far|in (?:the|this|my|our|their) (?:project|app|code|codebase|life|career))\b|[.,]?$)"
 )
+_STOPPED = re.compile(
+    r"^(?:.{1,60}? )?(?:(?:(?:has |have )?(?:stopped|quit|given up|gave up)|no longer) (?P<deed>.+?)|"
+    r"(?:has |have )?(?:cancelled|canceled|called off|scrapped) (?P<plan>.+?)|"
+    r"(?:does|do) not (?P<habit>.+?) any ?more)(?: any ?more| altogether| completely| for good)?[.!]?$"
+)
+# How a statement begins that tells of a habit or a state: the verb is in the present.
+_NOW = re.compile(
+    r"^(?:(?:usually|often|always|normally|regularly|also|still|both|and|others) )*(?:is|are|has|[a-z]+s)\b"
+)
 _ANY = frozenset(("any", "ever", "single", "yet", "actually", "even"))
 _SAID_ASIDE = 3  # words
 _ENOUGH = 4  # words in common
@@ -79,6 +88,18 @@ def denied(never: str, did: str, subject: str) -> bool:
     theirs = theirs | {"make"} if "use" in theirs else theirs
     ours = _stems(deed["what"]) - _stems(subject) - _ANY
     return len(ours) >= 2 and ours <= theirs and not theirs & _TURNING
+
+
+def ceased(ending: str, did: str, subject: str, planned: bool) -> bool:
+    """Whether the one statement says that the deed or plan of the other one is over: it names the same doing and the
+    same thing. `planned` says that the other one tells of a plan; only those can be cancelled."""
+    over = _STOPPED.match(ending)
+    if over is None or (over["plan"] and not planned) or not _NOW.match(did.removeprefix(subject).lstrip()):
+        return False
+    ours = _stems(over["deed"] or over["plan"] or over["habit"]) - _stems(subject)
+    theirs = _stems(did) - _stems(subject)
+    enough = len(ours) >= 2 or ours == theirs
+    return bool(ours) and enough and ours <= theirs and not theirs & (_TURNING - {"plan"})
 
 
 def alike(new: str, old: str, subject: str) -> bool:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from clawmem.learning.quotations import quotations
+
 LONGEST_SENTENCE = 600
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
 _LINE = re.compile(r"[^\r\n]+")
@@ -30,6 +32,8 @@ _CLAUSE = re.compile(
     r"|you|you['’]re|can|could|would|which|what|how|so|but|right|thanks|maybe|hopefully|is|are|do|"
     r"does|any)\s)"
     r"|,\s+(?=(?:my|our) (?:new|current) [\w -]{2,30} (?:is|are)\s)"
+    r"|,\s+(?=(?:my|our|his|her|their) [\w-]{2,20}(?: [\w-]{2,20})? (?:is|are|was|were|has|had|lives?|works?|"
+    r"likes?|loves?|hates?|wants?|owns?|plays?|lived|worked|moved|studies|teaches)\s)"
     r"|,\s+(?=(?:got|went|started|bought|took|finished|recently|just|been)\s)"
     r"|,\s+(?=(?:making|giving|helping|showing|reminding|feeling|letting|bringing|leaving)\s)"
     r"|,?\s+(?:and|but|so)\s+(?=(?:loved|hated|feel|felt|feeling|am|was so|can't wait|cannot wait|hope|think|"
@@ -73,9 +77,11 @@ def sentences(text: str) -> Iterator[Piece]:
 
 
 def clauses(sentence: Piece) -> Iterator[Piece]:
-    """The parts of a sentence that could each stand alone."""
-    start = 0
+    """The parts of a sentence that could each stand alone; a quotation is never cut."""
+    start, quoted = 0, quotations(sentence.text)
     for cut in _CLAUSE.finditer(sentence.text):
+        if any(first < cut.start() < last for first, last in quoted):
+            continue
         before = sentence.text[max(start, cut.start() - 60) : cut.start()]
         if cut[0].startswith(",") and not _JOINED.search(cut[0]) and _INTRODUCTION.search(before):
             continue

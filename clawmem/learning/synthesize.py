@@ -46,8 +46,11 @@ def synthesize(
     vault: Vault, caller: Caller, days: Sequence[str] | None = None, since: str | None = None, dry_run: bool = False
 ) -> Synthesized:
     """Write the generated part of the notes of some days: those named, else those touched after the commit `since`,
-    else all. What people wrote there is never repeated and never touched."""
+    else all. What people wrote there is never repeated and never touched, and nothing where there are facts that cannot
+    be read."""
     with writing(vault, caller, "synthesize", dry_run=dry_run) as work:
+        if unread := work.unread(ITEMS):
+            return Synthesized((), None, work.notices, tuple(unread.values()))
         wanted = set(days) if days is not None else _touched(work, since)
         by_day = _by_day(work.index, wanted)
         writes: dict[str, bytes | None] = {}

@@ -54,6 +54,10 @@ def possessive(name: str) -> str:
     return name + "'s"
 
 
+# After other words a mine is one that people dig.
+_OWNED = re.compile(r"(?:^|\b(?:of|is|was|are|were|be|to|like|than|and|or|with|not|as|it|that) )$", re.IGNORECASE)
+
+
 def others(text: str, name: str) -> str:
     """Who "we" are when `name` says it, as far as the text tells."""
     if re.search(r"\b(?:married|engaged|honeymoon|wedding)\b", text):
@@ -73,7 +77,7 @@ def about(text: str, name: str | None = None) -> str:
         word = match[0].lower()
         if word == "us" and match[0] != "us":
             return match[0]
-        if word not in _FORMS:
+        if word not in _FORMS or (word == "mine" and not _OWNED.search(match.string, 0, match.start())):
             return match[0]
         if given and word in ("my", "mine", "our", "ours"):
             return possessive(given.pop())

@@ -23,6 +23,11 @@ RELATIONS = {
 # How the relation of a fact begins that tells who somebody is to the speaker: "has a son".
 HAS_A = "has a "
 RELATION_OF = {noun: predicate for predicate, nouns in RELATIONS.items() for noun in nouns.split()}
+SEVERAL = frozenset(
+    "kids children sons daughters twins parents brothers sisters siblings nieces nephews cousins grandparents "
+    "grandkids friends coworkers colleagues teammates clients dogs cats pups puppies kittens pets turtles horses "
+    "in-laws".split()
+)
 CLOSE = frozenset(("spouse", "partner", "child", "parent", "sibling", "relative", "friend", "colleague", "pet"))
 
 WORK_THINGS = frozenset(

@@ -58,7 +58,7 @@ TODAY = "2026-11-21"
 
 def model(server: Loopback | str, **limits: Any) -> Model:
     address = server if isinstance(server, str) else server.address
-    return Model("openai/tested", address, timeout_seconds=5, limits=Limits(**limits))
+    return Model("openai/tested", address, timeout_seconds=60, limits=Limits(**limits))
 
 
 def facts_of(vault: Vault) -> list[Fact]:
@@ -276,7 +276,7 @@ def test_one_event_with_too_many_facts_is_cut(vault: Vault, caller: Caller) -> N
 
 
 def test_the_runs_time_is_a_limit(vault: Vault, caller: Caller) -> None:
-    done, _ = learned_by(vault, caller, gives(LIVES, wait=3), milliseconds=300)
+    done, _ = learned_by(vault, caller, gives(LIVES, wait=60), milliseconds=300)
     assert code(done) == BUDGET
     assert "(llm.max_ms)" in done.failed[0][1].message
     untouched(vault, done)

@@ -109,7 +109,9 @@ STEPS: tuple[Callable[[World, str], None], ...] = (
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.sampled_from(DAYS)), min_size=4, max_size=9))
 def test_the_days_that_changed_hold_all_that_is_unread(
     vault: Vault, steps: list[tuple[Callable[[World, str], None], str]]

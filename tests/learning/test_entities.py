@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.entities import Titles, place
+from clawmem.learning.entities import Titles, people_close, place
+from clawmem.model.fact import Fact
 from clawmem.model.proposition import Hint, Proposition
 
 KNOWN = {"areas/people/ana": ["Ana", "Annie"], "projects/atlas": ["Atlas"]}
@@ -36,3 +37,50 @@ def test_the_entity_a_fact_goes_to(proposition: Proposition, entity: str | None,
     placement = place(proposition, Titles(KNOWN), {"kim": 3, "tom": 2})
     assert (placement.entity, placement.create) == (entity, create)
     assert placement.reason
+
+
+def fact(subject: str, predicate: str, value: str, phrase: str | None = None) -> Fact:
+    told = Fact("fact_00000001", "Words.", "relationship", "2026-01-01T00:00:00Z", "test")
+    return told._replace(subject=subject, predicate=predicate, object=value, relation_phrase=phrase)
+
+
+CLOSE = [
+    (fact("Dana", "child", "Lina", "has a daughter"), {"lina": "Lina"}),
+    (fact("Dana", "child", "two daughters named Lina and Maren", "have"), {"lina": "Lina", "maren": "Maren"}),
+    (fact("the user's husband", "name", "Bo Lund"), {"bo": "Bo Lund", "bo lund": "Bo Lund"}),
+    (fact("Dana's boss", "name", "Eva"), {"eva": "Eva"}),
+    (fact("Dana", "child", "two kids", "have"), {}),
+    (fact("Dana", "pet", "Rex", "has a dog"), {}),
+    (fact("Dana's dog", "name", "Rex"), {}),
+    (fact("Dana", "name", "Dana Whitfield"), {}),
+    (fact("Dana", "likes", "Abba", "love"), {}),
+    (fact("Dana", "child", "Lina", "has a daughter")._replace(status="superseded"), {}),
+]
+
+
+@pytest.mark.parametrize(("told", "close"), CLOSE)
+def test_who_is_close(told: Fact, close: dict[str, str]) -> None:
+    assert people_close([told]) == close
+
+
+def test_two_of_one_first_name_go_by_their_whole_names() -> None:
+    both = [fact("Dana", "friend", "Bo Lund", "has a friend"), fact("Dana", "friend", "Bo Berg", "has a friend")]
+    assert people_close(both) == {"bo lund": "Bo Lund", "bo berg": "Bo Berg"}
+
+
+def test_the_husband_of_a_sister_is_not_the_speakers_own_relation() -> None:
+    told = [fact("Dana", "sibling", "Ana", "has a sister"), fact("Ana's husband", "name", "Bo")]
+    assert people_close(told) == {"ana": "Ana"}
+
+
+def test_somebody_close_gets_an_entity_by_their_whole_name() -> None:
+    placement = place(about(Hint("person", "Bo")), Titles(KNOWN), close=lambda: {"bo": "Bo Lund"})
+    assert (placement.entity, placement.create, placement.title) == ("areas/people/bo-lund", True, "Bo Lund")
+    known = Titles({"areas/people/bo-lund": ["Bo Lund"]})
+    assert place(about(Hint("person", "Bo")), known, close=lambda: {"bo": "Bo Lund"}).entity == "areas/people/bo-lund"
+
+
+def test_an_allergy_is_never_only_noted() -> None:
+    told = about(Hint("person", "Sven"))
+    assert place(told, Titles(KNOWN)).entity is None
+    assert place(told._replace(predicate="allergic_to"), Titles(KNOWN)).entity == "areas/people/sven"

@@ -49,7 +49,7 @@ def judges(worth: Mapping[str, float], tokens: tuple[int, int] = (100, 50)) -> B
 
 def model(server: Loopback | str, fallback: str = "none", name: str = "openai/tested", **limits: Any) -> Model:
     address = server if isinstance(server, str) else server.address
-    return Model(name, address, timeout_seconds=5, fallback=fallback, limits=Limits(**limits))
+    return Model(name, address, timeout_seconds=60, fallback=fallback, limits=Limits(**limits))
 
 
 def keep(vault: Vault, caller: Caller, *statements: str, **keys: object) -> None:
@@ -202,7 +202,7 @@ def test_a_model_that_cannot_be_reached_and_one_that_may_fall_back(day: Vault, c
 
 
 def test_a_slow_model_uses_up_its_time(day: Vault, caller: Caller) -> None:
-    with serving(says("{}", wait=2)) as server:
+    with serving(says("{}", wait=60)) as server:
         done = promote(day, caller, TODAY, model=model(server, milliseconds=300))
     assert judged_by_rules(done)
     assert done.problem is not None

@@ -73,6 +73,18 @@ def taken_back(vault: Vault, caller: Caller, learned: Learned, before: dict[str,
     assert learn(vault, caller).candidates == ()
 
 
+def test_who_is_close_is_known_from_what_was_said_before(vault: Vault, caller: Caller, say: Say) -> None:
+    say("I live with our daughter Lina.")
+    later = say("Lina is allergic to bee stings.", "Sven likes maps.")
+    assert [(one.outcome, one.entity) for one in later.candidates] == [
+        ("added", "areas/people/lina"),
+        ("noted", None),
+    ]
+    # In one round as well, where the relation is not in the index yet.
+    both = say("My husband's name is Erik.", "Erik plays the guitar.")
+    assert [one.entity for one in both.candidates] == ["areas/people/dana", "areas/people/erik"]
+
+
 def test_add(vault: Vault, caller: Caller, say: Say) -> None:
     learned = say("I live in Leeds.")
     assert ends(learned) == [("added", "placement")]

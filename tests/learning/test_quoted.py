@@ -93,8 +93,6 @@ OWN = [
     ("Quick update from me: I moved to Bergen.", ["lives_in Bergen"]),
     ("Work: I work at Equinor. Home: I live in Oslo.", ["works_at Equinor", "lives_in Oslo"]),
     ("Two things: I live in Oslo and I'm allergic to nuts.", ["lives_in Oslo", "allergic_to nuts"]),
-    ("Write me a bio: I am a nurse and I live in Oslo.", ["job a nurse", "lives_in Oslo"]),
-    ("Write a cover letter: I am a nurse.", ["job a nurse"]),
     ("The letter arrived today: I got a new job at Equinor.", ["works_at Equinor"]),
     ("I sent him a message: I moved to Bergen.", ["lives_in Bergen"]),
     ("Fix this bug: I am using Flask 2.3.1 in my project.", ["uses Flask 2.3.1 in their project"]),

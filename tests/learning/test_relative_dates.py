@@ -35,6 +35,8 @@ CASES = [
     ("in 2019", False, "2019-01-01"),
     ("on March 9", False, "2024-03-09"),
     ("on 9 March 2020", False, "2020-03-09"),
+    ("on the first of February", True, "2025-02-01"),
+    ("on the twenty-first of June 2027", True, "2027-06-21"),
     ("2023-02-03", False, "2023-02-03"),
     ("in November", False, "2023-11-01"),
     ("in November", True, "2024-11-01"),
@@ -48,7 +50,16 @@ def test_words_become_days(words: str, ahead: bool, day: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["I may go", "second to none", "in the end", "on March 45", "Sunday best practice"[7:]]
+    "words",
+    [
+        "I may go",
+        "second to none",
+        "in the end",
+        "on March 45",
+        "the first of many",
+        "on a Friday",
+        "Sunday best practice"[7:],
+    ],
 )
 def test_other_words_are_no_dates(words: str) -> None:
     assert find_dates(words, SAID) == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.sameness import adds_nothing, alike, contained, denied, enriched
+from clawmem.learning.sameness import adds_nothing, alike, ceased, contained, denied, enriched
 
 KNOWN = ["Django 5.1 and Celery", "Redis for the queue"]
 
@@ -80,3 +80,26 @@ def test_alike_needs_the_same_names_and_numbers() -> None:
 )
 def test_what_never_happened_is_denied_by_what_did(never: str, did: str, against: bool) -> None:
     assert denied(never, did, "Dana") is against
+
+
+@pytest.mark.parametrize(
+    ("ending", "did", "planned", "over"),
+    [
+        ("Mia stopped drinking coffee.", "Mia drinks coffee every morning.", False, True),
+        ("Mia gave up learning Spanish.", "Mia is learning Spanish.", False, True),
+        ("Mia does not go to the gym any more.", "Mia goes to the gym on Mondays.", False, True),
+        ("Mia no longer plays tennis.", "Mia usually plays tennis.", False, True),
+        ("Mia and others cancelled the Japan trip.", "Mia is planning a trip to Japan in April 2027.", True, True),
+        ("Mia stopped drinking coffee.", "Mia loves coffee.", False, False),
+        ("Mia stopped drinking coffee.", "Mia drinks tea every morning.", False, False),
+        ("Mia stopped drinking coffee in the evening.", "Mia drinks coffee every morning.", False, False),
+        ("Mia stopped drinking.", "Mia drinks coffee every morning.", False, False),
+        ("Mia stopped drinking coffee.", "Mia does not drink coffee.", False, False),
+        ("Mia stopped drinking coffee.", "Mia drank coffee with Tom.", False, False),
+        ("Mia does not go to the gym.", "Mia goes to the gym on Mondays.", False, False),
+        ("Mia cancelled the Japan trip.", "Mia is planning a trip to Peru.", True, False),
+        ("Mia cancelled the tennis lesson.", "Mia plays tennis in the lesson.", False, False),
+    ],
+)
+def test_what_was_stopped_is_the_very_thing_that_is_done(ending: str, did: str, planned: bool, over: bool) -> None:
+    assert ceased(ending, did, "Mia", planned) is over

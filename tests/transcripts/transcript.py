@@ -89,7 +89,7 @@ class Stage:
             env={**self._environment, "CLAWMEM_SEED": str(zlib.crc32(command.encode()))},
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=120,
+            timeout=300,
         )
         lines = [self._plain(line) for line in _lines(done.stdout)]
         lines += [f"! {self._plain(line)}".rstrip() for line in _lines(done.stderr)]

@@ -25,8 +25,16 @@ _ATTRIBUTE = re.compile(
     r"(?P<email>e-?mail(?: address)?)|"
     r"(?P<phone>phone(?: number)?)|(?P<hobby>(?:main |favou?rite )?hobb(?:y|ies))|(?P<deadline>(?:\w+ )?deadline)|"
     r"(?P<budget>(?:\w+ )?budget)|(?P<height>height)|(?P<diet>diet)|(?P<employer>employer|company)|"
-    r"(?P<nationality>nationality))$"
+    r"(?P<nationality>nationality)|"
+    r"(?P<trait>blood (?:type|group)|(?:first|native|second) language|mother tongue|(?:eye|hair) colou?r|shoe size|"
+    r"star sign|weight|(?:work|personal|private|home|mobile|cell) (?:e-?mail(?: address)?|phone(?: number)?|address))|"
+    r"(?P<thing>car|van|bike|motorbike|truck|laptop|camera|bank|dentist|doctor|gp|therapist|vet|school|university))$",
+    re.IGNORECASE,
 )
+# A thing of one's own is known by its make or its name, and not by how it is doing.
+_MAKE = re.compile(r"(?:an? (?:[a-z]+ )?)?(?:\d{4} )?[A-Z]")
+_OPINION = re.compile(r"(?:an?|the|so|very|too|really|pretty|quite|always|hard|easy|important|complicated)\b")
+_SHORT = 5  # words
 _ATTRIBUTE_PREDICATE = {"job": "job", "goal": "wants", "hometown": "from", "employer": "works_at"}
 
 
@@ -50,7 +58,8 @@ def owned(reading: g.Reading, setting: Setting) -> Shape | None:
     if reading.lemma == "be" and is_somebody(reading.subject) and re.match(r"(?:called|named) [A-Z]", rest):
         return Shape("relationship", "name", rest.split(" ", 1)[1], 0.75, 0.9)
     if reading.aspect == g.BE and not reading.past and not reading.negated and SUPERIOR.fullmatch(owned):
-        return Shape("relationship", "name", rest, 0.7, 0.85) if is_name(rest) else None
+        bare = re.sub(r" (?:any ?more|any longer)$", "", rest)
+        return Shape("relationship", "name", bare, 0.7, 0.85, ended=reading.ended) if is_name(bare) else None
     of_other = _OTHERS.match(owned)
     if of_other and reading.aspect == g.BE and not reading.negated and not reading.past and rest:
         attribute = _ATTRIBUTE.match(of_other["what"])
@@ -93,6 +102,9 @@ def _attribute(attribute: re.Match[str], rest: str, setting: Setting) -> Shape |
         r"(?:so|really|very|pretty|going|great|good|hard|stressful|tough|keeping|awesome)\b", rest
     ):
         return None
+    if kind in ("trait", "thing"):
+        named = (kind == "trait" and not _OPINION.match(rest)) or (_MAKE.match(rest) and len(rest.split()) <= _SHORT)
+        return Shape("identity", None, rest, 0.65, 0.8) if named else None
     category = {"favorite": "preference", "goal": "goal", "hobby": "preference", "diet": "preference"}.get(
         kind, "identity"
     )

@@ -122,9 +122,10 @@ def _lasting_state(rest: str, reading: g.Reading) -> Shape | None:
     if allergic:
         return Shape("health", "allergic_to", allergic[1], 0.9, 0.9, ended=reading.negated)
     if married and not VAGUE.match(married[2]):
-        return Shape("relationship", "spouse" if married[1] == "married" else "partner", married[2], 0.8, 0.9)
+        role = "spouse" if married[1] == "married" else "partner"
+        return Shape("relationship", role, married[2], 0.8, 0.9, ended=reading.negated)
     if based and not VAGUE.match(based[1]):
-        return Shape("status", "lives_in", based[1], 0.8, 0.85)
+        return Shape("status", "lives_in", based[1], 0.8, 0.85, ended=reading.negated)
     lasting = LASTING.match(rest)
     if not lasting or len(rest) - lasting.end() > 40:
         return None

@@ -1,0 +1,91 @@
+"""Fiction and writing tasks without a colon: where a made-up text is announced, and where its teller returns."""
+
+from __future__ import annotations
+
+import re
+
+_LONGEST = 400
+_TEXT = (
+    r"(?:stor(?:y|ies)|tales?|fables?|poems?|verses?|rhymes?|haikus?|limericks?|sonnets?|lyrics|songs?|speech|dialogu?e|"
+    r"monologue|essay|diary entry|article|blog post|testimonial|excerpt|extract|novel|draft|cover letter|letter|scene|"
+    r"chapter|screenplay|script|fan-?fic(?:tion)?|character sheet|back-?story|vignette|skit|eulogy)"
+)
+_ADJECTIVES = r"(?:[\w-]+ ){0,4}?"
+_OPENING = r"(?:(?:ok|okay|so|now|well|hi|hello|hey|please|alright|and)[,.!]? )*"
+_SHOWN = re.compile(
+    rf"{_OPENING}(?:(?:here(?:'s| is| are| comes)|below is|check out|have a look at|take a look at|read|rate|review|"
+    rf"continue|complete|finish|extend) (?:my|our|a|an|the|another|one|some) {_ADJECTIVES}{_TEXT}|"
+    rf"this is (?:my|our|an? (?:excerpt|extract|scene)|the (?:first|opening|next)) {_ADJECTIVES}{_TEXT})"
+    r"(?: (?:about|called|titled|from|by|so far|for|of|idea)\b[^,;:]*)?",
+    re.IGNORECASE,
+)
+_MADE_UP = re.compile(
+    rf"{_OPENING}(?:"
+    # The sender plays somebody, or gives themself out for somebody.
+    r"(?:(?:let's|let us|can we|could we|shall we|(?:can|could|would) you|i(?:'d like| want)(?: you)? to|we(?:'re| are)"
+    r"(?: going to)?) )?(?:please )?(?:(?:do|start|play|begin|try) (?:a |some )?)?role-? ?play\b.*|"
+    r"(?:(?:let's|let us|just|please) )*(?:pretend|imagine|make believe)(?: that| for a \w+| with me)*,? "
+    r"(?:i|i'm|i've|we|we're)\b.*|"
+    r"(?:my|our) (?:(?!(?:fav|least|best)\w*)[\w&-]+ ){0,2}?(?:character|protagonist|narrator|avatar|alter ego)"
+    r"(?:'s (?:name|backstory|story))? (?:is|was|has|comes|lives|goes)\b.*|"
+    r"once upon a time\b.*|"
+    rf"(?:write|tell|compose|draft|create)\b.*\b{_TEXT}\b.*\b(?:(?:perspective|point of view|voice) of (?!me\b|my\b)|"
+    r"in (?:the )?first person\b).*)",
+    re.IGNORECASE,
+)
+_WITHIN = re.compile(
+    r"\b[Ii]n (?:(?:my|our|this|the|a|an) (?:[\w'&-]+ ){0,3}?(?:story|tale|novel|poem|song|dream|nightmare|fantasy|"
+    r"role-? ?play|screenplay|scenario)),? (?=(?:I|I'm|I've|we|we're|my|our)\b)"
+)
+_TO_WRITE = re.compile(
+    rf"{_OPENING}(?:(?:(?:can|could|would|will) you (?:please )?|(?:i|we)(?:'d like| want| need| would like)(?: you)?"
+    r"(?: to)? |help me (?:to )?)?(?:write|draft|compose|create|make(?: up)?|generate|invent|tell|sing|give|send))\b"
+    rf"(?P<what>[^.!?:]*?\b(?:{_TEXT}|e-?mail|message|text|reply|bio(?:graphy)?|cv|r[eé]sum[eé]|profile|intro(?:duction)?|"
+    r"post|caption|tweet|statement|ad|advert|toast|vows?|speech|joke|review)s?\b[^.!?:]*?) (?:in which|where|whose|"
+    r"that|saying|says|stating|states|telling|about how|as if|as though) (?=.*\b(?:I|I'm|we|my)\b)",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(
+    r"(?mi)^[#*_ \t]*(?:chapter \w+|scene \w+|prologue|epilogue|back-?story|character sheet|(?:my )?short story)"
+    r"[*_: \t]*$"
+)
+# Where the teller plainly speaks of the real world again: in a play at any sentence, in a text that somebody is to work
+# on at a line that cannot be a part of it.
+_FROM_PLAY = re.compile(
+    r"(?:(?<=[.!?)\]] )|(?<=\n))(?:(?:but|and|so|ok(?:ay)?|anyway)[,.]? )?(?:in real life|irl\b|in reality|out of "
+    r"character|ooc\b|back to (?:me|reality|real life)|as for (?:me|the real me)|the real me|for real(?:,| now)|"
+    r"by the way|btw\b|about me|for the record|on (?:a personal|another|a different) note|(?:please )?remember that)",
+    re.IGNORECASE,
+)
+_FROM_TEXT = re.compile(
+    r"(?<=\n)(?:(?:that's|that is|that was) (?:it|all|the (?:end|story|text))|(?:the )?end (?:of|\W*\n)|"
+    r"what do you think|(?:can|could|would|will) you (?:please )?(?:improve|check|rate|fix|correct|continue|rewrite|"
+    r"translate|make|review|proofread|edit|shorten|finish)|i (?:wrote|made|created|am writing|'m writing) (?:this|it)\b"
+    r"|in real life|irl\b|out of character|ooc\b|about me:|for the record)",
+    re.IGNORECASE,
+)
+
+
+def announces(words: str) -> bool:
+    """Whether a sentence says that what follows is made up: shows a text, begins a play, brings in a character."""
+    short = len(words) <= _LONGEST
+    return short and (_SHOWN.fullmatch(words) is not None or _MADE_UP.fullmatch(words) is not None)
+
+
+def made_up_from(words: str) -> int | None:
+    """Where in a sentence the made-up part of it begins: the story within it, or what a text is to say."""
+    found = _TO_WRITE.match(words[:_LONGEST]) or _WITHIN.search(words)
+    return found.end() if found else None
+
+
+def heading(text: str) -> int | None:
+    """Where the text under a heading of a story begins."""
+    found = _HEADING.search(text)
+    return found.end() if found else None
+
+
+def returns(text: str, start: int, end: int, play: bool = False) -> int:
+    """Where the teller of what begins at a place returns to themself; `end` where they do not. In a `play` they may do
+    so at any sentence."""
+    forms = (_FROM_PLAY, _FROM_TEXT) if play else (_FROM_TEXT,)
+    return min((back.start() for form in forms if (back := form.search(text, start, end))), default=end)

@@ -1,0 +1,40 @@
+"""Quotation marks: where a text quotes, and whether a stretch of it was torn out of a quotation."""
+
+from __future__ import annotations
+
+import re
+
+Span = tuple[int, int]
+_QUOTATION = re.compile(
+    r"(?<![\w\"“”])[\"“](?=\S)[^\"“”\n]{2,4000}?[\"”](?!\w)|«[^«»\n]{2,4000}»|„[^„“”\n]{2,4000}[“”]|"
+    # Between single marks only what begins like a sentence; an apostrophe stands between letters.
+    r"(?<!\w)['‘](?=[A-Z])(?:[^'’\n]|(?<=\w)['’](?=\w)){2,400}['’](?!\w)"
+)
+_OPENING = re.compile(r"(?<![\w\"“”])[\"“](?=\S)|„|«")
+# After a digit the mark says inches.
+_INCHES = re.compile(r"(?<=\d)\"")
+
+
+def quotations(text: str) -> list[Span]:
+    """The stretches of a text between quotation marks, the marks included."""
+    return [found.span() for found in _QUOTATION.finditer(text)]
+
+
+def never_closed(text: str) -> list[Span]:
+    """From each mark that opens a quotation which its line does not close, to the end of that line."""
+    within = quotations(text)
+    spans: list[Span] = []
+    for mark in _OPENING.finditer(text):
+        inside = any(start <= mark.start() < end for start, end in within)
+        if not inside and not (spans and mark.start() < spans[-1][1]):
+            line = text.find("\n", mark.end())
+            spans.append((mark.start(), len(text) if line < 0 else line))
+    return spans
+
+
+def is_torn(text: str) -> bool:
+    """Whether a text holds a quotation mark without the one that belongs to it."""
+    straight = text.count('"') % 2 and not _INCHES.search(text)
+    low = text.count("„")
+    curly = (text.count("“") + text.count("”")) % 2 if not low else text.count("“") + text.count("”") != low
+    return bool(straight or curly or text.count("«") != text.count("»"))

@@ -1,0 +1,198 @@
+"""What was given without a triple gets the one its words say, once; whoever takes it out again has the last word."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from clawmem.heartbeat import beat
+from clawmem.index.channels import Filter
+from clawmem.index.lookup import all_facts
+from clawmem.index.refresh import open_index
+from clawmem.learning.ingest import ingest
+from clawmem.learning.relate import Reading, applied, relate
+from clawmem.memory.doctor import doctor
+from clawmem.memory.remember import remember
+from clawmem.memory.revise import supersede
+from clawmem.memory.undo import undo
+from clawmem.memory.writing import writing
+from clawmem.model.caller import Caller
+from clawmem.model.codec import parse_items, render_items
+from clawmem.model.draft import draft_from_record
+from clawmem.model.entity import items_path
+from clawmem.model.fact import Fact
+from clawmem.model.transcript import Message
+from clawmem.serving.context import context
+from clawmem.serving.recall import recall
+from clawmem.vault.beats import STATE
+from clawmem.vault.vault import Vault
+
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
+ANN = "areas/people/ann"
+OSLO, PARIS, ROME = "Ann lives in Oslo.", "Ann lives in Paris.", "Ann lives in Rome."
+WHERE = "where does Ann live"
+
+
+def keep(vault: Vault, caller: Caller, *statements: str, entity: str = ANN, **more: str) -> tuple[Fact, ...]:
+    drafts = [draft_from_record({"fact": one, "entity": entity, **more}, caller.now) for one in statements]
+    return tuple(one.fact for one in remember(vault, drafts, caller).kept)
+
+
+def facts(vault: Vault) -> dict[str, Fact]:
+    """Every fact by its statement."""
+    index = open_index(vault)
+    try:
+        return {one.fact.fact: one.fact for one in all_facts(index)}
+    finally:
+        index.close()
+
+
+def triples(vault: Vault) -> dict[str, tuple[str | None, str | None, str | None]]:
+    return {words: (one.subject, one.predicate, one.object) for words, one in facts(vault).items()}
+
+
+def marks(vault: Vault, caller: Caller) -> int:
+    return context(vault, caller, 2000, WHERE).text.count("! In conflict with")
+
+
+def log(vault: Vault, *arguments: str) -> str:
+    return vault.git.run("log", *arguments).decode()
+
+
+def rewrite(vault: Vault, entity: str, *changed: Fact) -> None:
+    """A person changes some facts in an editor."""
+    path = vault.root / items_path(entity)
+    known = {one.id: one for one in parse_items(path.read_bytes(), str(path))}
+    path.write_bytes(render_items({**known, **{one.id: one for one in changed}}.values()))
+
+
+def test_two_that_contradict_are_marked_and_found_by_what_they_say(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, OSLO, PARIS)
+    keep(vault, caller, "The API lives in services/api.", entity="projects/api")
+    assert marks(vault, caller) == 0
+    rehearsed = beat(vault, caller, dry_run=True).related
+    assert rehearsed and [one.fact.object for one in rehearsed.facts] == ["Oslo", "Paris"] and not rehearsed.commit
+    done = beat(vault, caller)
+    assert done.related and done.related.commit == done.commits[0] and not done.failed
+    assert triples(vault) == {
+        OSLO: ("Ann", "lives_in", "Oslo"),
+        PARIS: ("Ann", "lives_in", "Paris"),
+        "The API lives in services/api.": (None, None, None),
+    }
+    assert marks(vault, caller) == 1
+    found = recall(vault, WHERE, caller, Filter(), 5)
+    assert found.channels["predicate"].hits == 2
+    assert {one.fact.fact for one in found.found if "predicate" in one.channels} == {OSLO, PARIS}
+    words = "2 triples read from the words: (Ann, lives_in, Oslo), (Ann, lives_in, Paris)"
+    assert log(vault, "-1", "--format=%s", done.commits[0]) == f"relate({ANN}): {words}\n"
+    assert all((one.valid_from, one.valid_to, one.status) == (None, None, "active") for one in facts(vault).values())
+    assert len(beat(vault, caller).commits) <= 1  # the use that the recall was
+    assert not beat(vault, caller).commits
+    assert relate(vault, caller, None).commit is None
+    assert doctor(vault, caller).healthy
+
+
+def test_what_was_undone_stays_undone_in_this_clone_and_in_others(vault: Vault, caller: Caller) -> None:
+    oslo, _ = keep(vault, caller, OSLO, PARIS)
+    beat(vault, caller)
+    undo(vault, oslo.id, caller)
+    assert marks(vault, caller) == 0
+    beat(vault, caller)
+    later = caller._replace(now=caller.now + timedelta(days=9))
+    (vault.state / STATE).unlink()  # as in a clone, which does not know how far the others have read
+    keep(vault, later, "Ann is vegan.")
+    beat(vault, later)
+    assert triples(vault) == {
+        OSLO: (None,) * 3,
+        PARIS: ("Ann", "lives_in", "Paris"),
+        "Ann is vegan.": ("Ann", "diet", "vegan"),
+    }
+
+
+def test_what_a_hand_takes_out_stays_out_and_what_it_rewords_is_read_again(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, OSLO, "Ann works at Acme.", "Ann is vegan.")
+    beat(vault, caller)
+    known = facts(vault)
+    bare = known[OSLO]._replace(subject=None, predicate=None, object=None, relation_phrase=None)
+    acme = known["Ann works at Acme."]
+    own = Fact("fact_0a0a0a0a", "Ann's birthday is May 3.", "fact", "1970-01-01T00:00:00Z", "unknown")
+    reworded = acme._replace(fact="Ann works at Beta."), known["Ann is vegan."]._replace(fact="Ann was vegan once.")
+    rewrite(vault, ANN, bare, *reworded, own)
+    assert not beat(vault, caller).failed
+    assert triples(vault) == {
+        OSLO: (None, None, None),
+        "Ann works at Beta.": ("Ann", "works_at", "Beta"),
+        "Ann was vegan once.": (None, None, None),
+        "Ann's birthday is May 3.": ("Ann", "birthday", "May 3"),
+    }
+    assert not beat(vault, caller).commits
+
+
+def test_what_has_a_triple_keeps_it(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, OSLO, subject="Ann", predicate="hides_in", object="Oslo")
+    keep(vault, caller, PARIS, subject="Ann")
+    ingest(vault, [Message(1, "user", "I bought a boat.", "2026-11-20T10:00:00Z", "Ann")], caller, "chat")
+    beat(vault, caller)
+    assert triples(vault)[OSLO] == ("Ann", "hides_in", "Oslo")
+    assert triples(vault)[PARIS] == ("Ann", None, None)
+    assert not log(vault, "--format=%s", "--grep=^Clawmem-Op: relate$")
+
+
+def test_a_successor_has_its_own_triple_where_its_words_say_another(vault: Vault, caller: Caller) -> None:
+    oslo, _, tea = keep(vault, caller, OSLO, PARIS, "Ann likes tea.")
+    beat(vault, caller)
+    for old, new in ((oslo.id, ROME), (tea.id, "Ann hates tea.")):
+        supersede(vault, old, draft_from_record({"fact": new}, caller.now), caller)
+    assert triples(vault)["Ann hates tea."] == ("Ann", "likes", None)
+    assert marks(vault, caller) == 1
+    beat(vault, caller)
+    assert triples(vault)[ROME] == ("Ann", "lives_in", "Rome")
+    assert triples(vault)["Ann hates tea."] == ("Ann", "dislikes", "tea")
+    assert marks(vault, caller) == 1
+
+
+def test_later_news_takes_the_place_of_both_and_older_news_of_none(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, OSLO, PARIS)
+    ingest(vault, [Message(1, "user", "I live in Leeds.", "2020-03-01T10:00:00Z", "Ann")], caller, "chat")
+    beat(vault, caller)
+    assert {one.status for one in facts(vault).values()} == {"active"}
+    later = caller._replace(now=caller.now + timedelta(days=1))
+    ingest(vault, [Message(2, "user", "I moved to Bergen.", "2026-11-22T10:00:00Z", "Ann")], later, "chat")
+    beat(vault, later)
+    known = facts(vault)
+    assert known[OSLO].status == known[PARIS].status == "superseded"
+    assert [one.object for one in known.values() if one.status == "active" and one.predicate == "lives_in"] == [
+        "Bergen"
+    ]
+
+
+def test_two_machines_read_the_same(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    keep(vault, caller, OSLO, "Ann's husband is Tom.")
+    keep(vault, caller, "I work at Acme.", entity="areas/people/user")
+    other = Vault(Path(shutil.copytree(vault.root, tmp_path / "other", symlinks=True)), vault.git.environment)
+    for one, moment in ((vault, caller.now), (other, caller.now + timedelta(days=3))):
+        assert len(relate(one, caller._replace(now=moment), None).facts) == 3
+    assert facts(vault) == facts(other)
+
+
+def test_what_somebody_changed_meanwhile_is_left_for_the_next_beat(vault: Vault, caller: Caller) -> None:
+    oslo, paris = keep(vault, caller, OSLO, PARIS)
+    readings = {one.id: Reading(one, one._replace(subject="Ann"), ANN) for one in (oslo, paris)}
+    supersede(vault, oslo.id, draft_from_record({"fact": ROME}, caller.now), caller)
+    with writing(vault, caller, "learn", dry_run=True) as work:
+        writes, kept = applied(work, {ANN: readings})
+    assert [one.fact.id for one in kept] == [paris.id] and list(writes) == [items_path(ANN)]
+    with writing(vault, caller, "learn", dry_run=True) as work:
+        assert applied(work, {ANN: {oslo.id: readings[oslo.id]}}) == ({}, [])
+
+
+def test_keeping_a_fact_loads_none_of_this() -> None:
+    code = "import sys, clawmem.cli.remember, clawmem.memory.remember; print('clawmem.learning' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "False\n"
