@@ -1,14 +1,15 @@
 """Questions the index answers by exact value: facts by id, entity, subject or event; entities by name or alias."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from clawmem.errors import AmbiguousId, Lacking, MaybeUnread, NotFound
-from clawmem.index.seals import check_alias, check_broken, check_entity, check_row
+from clawmem.errors import AmbiguousId, NotFound
+from clawmem.index.seals import check_alias, check_entity, check_row
 from clawmem.index.store import Index
+from clawmem.index.unread import refuse_unread
 from clawmem.model.codec import fact_from_record, items_file
-from clawmem.model.entity import ITEMS, Entity, is_path, name_of_path, owner_of
+from clawmem.model.entity import Entity, is_path
 from clawmem.model.fact import ACTIVE, Fact
 from clawmem.model.ids import FACT_PREFIX, check_reference
 from clawmem.model.text import normal
@@ -237,41 +238,6 @@ def counts(index: Index) -> dict[str, dict[str, int]]:
     for entity, status, number in rows:
         table.setdefault(entity, {})[status] = number
     return table
-
-
-def broken_files(index: Index) -> list[tuple[str, str]]:
-    """The committed files that could not be read, and why."""
-    rows = index.database.execute("SELECT path, problem, seal FROM broken ORDER BY path").fetchall()
-    for row in rows:
-        check_broken(*row)
-    return [(path, problem) for path, problem, _ in rows]
-
-
-def unread_facts(index: Index, entity: str | None = None) -> list[str]:
-    """The committed files of facts, of one entity or of all, that could not be read."""
-    files = ((path, name_of_path(path)) for path, _ in broken_files(index) if path.endswith(f"/{ITEMS}"))
-    return [path for path, name in files if name and entity in (None, name)]
-
-
-def refuse_unread(index: Index, what: str) -> None:
-    """Raise MaybeUnread where there are facts that could not be read, so that `what` may be among them."""
-    if files := unread_facts(index):
-        raise MaybeUnread(what, files[0])
-
-
-def unreadable(
-    index: Index, entity: str | None = None, owners: Collection[str] | None = None, facts: bool = True
-) -> list[str]:
-    """A sentence for each committed file that could not be read: Lacking where it can hold some of what was asked for,
-    facts of an `entity` and of `owners` ('' is the vault's own; None: any), or with `facts` off all there is."""
-    told = []
-    for path, problem in broken_files(index):
-        name = name_of_path(path)
-        asked = entity in (None, name) and (owners is None or (owner_of(name or "") or "") in owners)
-        lacking = asked and (not facts or path.endswith(f"/{ITEMS}"))
-        sentence = f"not searched: {problem} `clawmem doctor` says how to bring it back."
-        told.append(Lacking(sentence) if lacking else sentence)
-    return told
 
 
 # What a context tells of a fact.

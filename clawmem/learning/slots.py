@@ -32,7 +32,7 @@ _AT_TIMES = re.compile(rf"\b(?:{_TIMES}|when|while|during|before|after(?! all)|a
 _MONTH = r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 # How a value of these looks; what looks otherwise is said of it, and is none.
 _LOOKS = {
-    "birthday": re.compile(rf"^(?:on )?(?:the )?\d|^(?:on )?(?:{_MONTH})", re.IGNORECASE),
+    "birthday": re.compile(rf"^(?:on )?(?:the )?\d|^(?:on )?(?:{_MONTH})| of (?:{_MONTH})", re.IGNORECASE),
     "email": re.compile(r"@"),
     "phone": re.compile(r"\d\D*\d\D*\d"),
 }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.index.lookup import by_ids, unread_facts
+from clawmem.index.lookup import by_ids
+from clawmem.index.unread import unread_facts
 from clawmem.memory.writing import items_write, writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
-from clawmem.index.lookup import Placed, counts, entities, entity_exists, entity_names, facts_of, known_as, unreadable
+from clawmem.index.lookup import Placed, counts, entities, entity_exists, entity_names, facts_of, known_as
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
+from clawmem.index.unread import unreadable
 from clawmem.memory.places import existing_entity, expanded, new_entity_files
 from clawmem.memory.writing import Writing, writing
 from clawmem.model.caller import Caller

@@ -7,9 +7,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, Lacking, MaybeUnread, NotFound
-from clawmem.index.lookup import by_ids, entities, refuse_unread, resolve, unreadable
+from clawmem.index.lookup import by_ids, entities, resolve
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
+from clawmem.index.unread import refuse_unread, unreadable
 from clawmem.memory.places import existing_entity, expanded
 from clawmem.model.caller import Caller
 from clawmem.model.codec import parse_items

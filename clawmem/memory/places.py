@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from clawmem.errors import ClawmemError, InvalidInput, MaybeUnread, NotFound, Refused
-from clawmem.index.lookup import broken_files, ending_in, entities, entity_exists, entity_names, known_as
+from clawmem.index.lookup import ending_in, entities, entity_exists, entity_names, known_as
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
+from clawmem.index.unread import broken_files
 from clawmem.model.caller import Caller
 from clawmem.model.dates import day_of, stamp
 from clawmem.model.draft import Draft

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from clawmem.errors import ModelFailed, Refused, StorageFailed
 from clawmem.index.embed import Embedding, embed_missing
 from clawmem.index.local_model import INSTALL, missing
-from clawmem.index.lookup import unreadable
 from clawmem.index.refresh import rebuild
 from clawmem.index.store import Index, index_size
+from clawmem.index.unread import unreadable
 from clawmem.index.vectors import LOCAL, NONE
 from clawmem.vault.past import discard_past
 from clawmem.vault.vault import Vault

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.errors import StorageFailed
-from clawmem.index.lookup import broken_files, counts, entity_names, unreadable
+from clawmem.index.lookup import counts, entity_names
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index, index_path, open_store
+from clawmem.index.unread import broken_files, unreadable
 from clawmem.memory.checks.repository import unfinished_git
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.fact import STATUSES

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound
-from clawmem.index.lookup import Placed, find, unreadable
+from clawmem.index.lookup import Placed, find
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
+from clawmem.index.unread import unreadable
 from clawmem.memory.chains import chain_in
 from clawmem.memory.evidence import find_event
 from clawmem.memory.history import beginnings, cut_off, fact_history, lost_fact, paths_of_fact

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from threading import Thread
 
 from clawmem.errors import ClawmemError, Locked, StorageFailed
-from clawmem.index.lookup import broken_files, items_of
+from clawmem.index.lookup import items_of
 from clawmem.index.refresh import apply_commit, get_ready, open_index
 from clawmem.index.store import Index, discard
+from clawmem.index.unread import broken_files
 from clawmem.memory.permission import check_may_write, check_may_write_at_all
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers

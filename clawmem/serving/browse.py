@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound
 from clawmem.index.channels import Filter, all_passing, all_sketches, rows
-from clawmem.index.lookup import Placed, unreadable
+from clawmem.index.lookup import Placed
 from clawmem.index.lookup import find as find_fact
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
+from clawmem.index.unread import unreadable
 from clawmem.memory.chains import chain_in
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp

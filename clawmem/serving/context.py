@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from clawmem.index.channels import Filter, rows, time_channel
-from clawmem.index.lookup import unreadable
 from clawmem.index.notes import has_events
 from clawmem.index.refresh import answered
 from clawmem.index.standing import ALWAYS, PAST, Candidate, Reader, entities_of, held_back
 from clawmem.index.store import Index
+from clawmem.index.unread import unreadable
 from clawmem.model import frame
 from clawmem.model.caller import Caller
 from clawmem.model.dates import day_of, stamp

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError, MaybeUnread, NotFound, Refused
 from clawmem.index.channels import Filter
 from clawmem.index.graph import Edge, edges_at, is_fact, is_pointed_at
-from clawmem.index.lookup import Placed, by_ids, refuse_unread, resolve, unreadable
+from clawmem.index.lookup import Placed, by_ids, resolve
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
+from clawmem.index.unread import refuse_unread, unreadable
 from clawmem.memory.places import existing_entity
 from clawmem.model.caller import Caller
 from clawmem.vault.vault import Vault

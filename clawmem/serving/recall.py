@@ -14,10 +14,11 @@ from clawmem.index.channels import (
     sketches,
     time_channel,
 )
-from clawmem.index.lookup import Placed, unreadable
+from clawmem.index.lookup import Placed
 from clawmem.index.meaning import facts_by_meaning
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
+from clawmem.index.unread import unreadable
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
 from clawmem.model.entity import owner_of

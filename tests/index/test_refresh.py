@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.index.lookup import broken_files, entity_names, facts_of
+from clawmem.index.lookup import entity_names, facts_of
 from clawmem.index.refresh import apply_commit, open_index
+from clawmem.index.unread import broken_files
 from clawmem.memory.entities import archive_entity, move_entity, rename_entity
 from clawmem.memory.remember import remember
 from clawmem.memory.revise import retract, supersede

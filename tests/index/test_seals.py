@@ -11,13 +11,14 @@ import pytest
 from clawmem.index.channels import Filter
 from clawmem.index.disputes import disputes
 from clawmem.index.graph import check_edges, edges_at
-from clawmem.index.lookup import broken_files, entities, entity_names, known_as
+from clawmem.index.lookup import entities, entity_names, known_as
 from clawmem.index.notes import days_of, events_between, lines_of, newest_lines
 from clawmem.index.refresh import answered, open_index
 from clawmem.index.rivals import linked_as_contrary
 from clawmem.index.said import events, notes
 from clawmem.index.seals import RowDamaged, check_passages
 from clawmem.index.store import Index
+from clawmem.index.unread import broken_files
 from clawmem.memory.doctor import doctor
 from clawmem.model.caller import Caller
 from clawmem.model.event import Event, render_events

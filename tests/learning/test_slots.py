@@ -167,6 +167,13 @@ def test_what_is_said_of_a_value_is_none(first: str, more: str, kept: str) -> No
 
 
 @pytest.mark.parametrize(
+    "text", ["My birthday is on the fifth of May.", "My birthday is the 5th of May.", "My birthday is 5 May."]
+)
+def test_a_birthday_has_a_day(text: str) -> None:
+    assert told(text)[0].predicate == "birthday"
+
+
+@pytest.mark.parametrize(
     ("text", "anew"),
     [
         ("I work at Apple now.", True),
