@@ -12,7 +12,8 @@ is right where the label asks for it and what replaced the fact holds one of the
 Precision is right retirements over all, recall is right retirements over those asked for, and a bystander killed is a
 fact that had to stand and does not. `outcomes` is the share of cases whose kind of decision is the labelled one.
 
-`tune` is the half that rule changes were made on, `held` the half that they were not.
+`tune` is the half that rule changes were made on, `held` the half that they were not; `fresh` was written by somebody
+else, who had not seen the rules.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from clawmem.model.text import normal
 
 ROOT = Path(__file__).resolve().parent.parent
 LABELLED = ROOT / "tests" / "learning" / "labelled"
-HALVES = ("tune", "held")
+PARTS = ("tune", "held", "fresh")
 _WHO = {"user": "user", "note": "user", "assistant": "assistant", "tool": "tool"}
 
 
@@ -90,10 +91,10 @@ class Supersession(NamedTuple):
         return self.right / self.wanted if self.wanted else 1.0
 
 
-def read_labels(name: str, half: str) -> list[dict[str, Any]]:
-    """The labelled records of one half."""
+def read_labels(name: str, part: str) -> list[dict[str, Any]]:
+    """The labelled records of one part."""
     lines = (LABELLED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [record for record in map(json.loads, lines) if record["half"] == half]
+    return [record for record in map(json.loads, lines) if record["half"] == part]
 
 
 def shipped_catalog() -> Catalog:
@@ -261,14 +262,14 @@ def _event(record: dict[str, Any], text: str) -> Event:
 
 
 def report() -> Iterator[str]:
-    """The figures of both halves as a Markdown table."""
+    """The figures of all parts as a Markdown table."""
     catalog = shipped_catalog()
-    yield "| what | goal | tune | held |\n|---|---|---|---|"
-    found = [extraction(read_labels("turns", half), catalog) for half in HALVES]
-    changed = [supersession(read_labels("changes", half), catalog) for half in HALVES]
+    yield "| what | goal | tune | held | fresh |\n|---|---|---|---|---|"
+    found = [extraction(read_labels("turns", part), catalog) for part in PARTS]
+    changed = [supersession(read_labels("changes", part), catalog) for part in PARTS]
 
     def row(what: str, goal: str, tell: Callable[[int], str]) -> str:
-        return f"| {what} | {goal} | {tell(0)} | {tell(1)} |"
+        return f"| {what} | {goal} | {tell(0)} | {tell(1)} | {tell(2)} |"
 
     yield row(
         "extraction precision",
@@ -291,13 +292,13 @@ def report() -> Iterator[str]:
     yield row("outcome as labelled", "", lambda n: f"{changed[n].outcomes} of {changed[n].cases}")
 
 
-def faults(half: str) -> Iterator[str]:
-    """Every miss and every false fact of one half, one a line."""
+def faults(part: str) -> Iterator[str]:
+    """Every miss and every false fact of one part, one a line."""
     catalog = shipped_catalog()
-    found = extraction(read_labels("turns", half), catalog)
+    found = extraction(read_labels("turns", part), catalog)
     yield from (f"false  {one}" for one in found.false)
     yield from (f"missed {one}" for one in found.missed)
-    yield from supersession(read_labels("changes", half), catalog).faults
+    yield from supersession(read_labels("changes", part), catalog).faults
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ __all__ = (
 SELF, WE, MINE, NAME, THING = "i", "we", "mine", "name", "thing"
 
 
-_SUBJECT = re.compile(r"(?:(?P<i>[Ii])|(?P<we>[Ww]e))(?:'(?P<short>m|ve|ll|d|re))?(?=\s)")
+_SUBJECT = re.compile(r"(?:(?P<i>[Ii])|(?P<we>[Ww]e))(?:'(?P<short>m|ve|ll|d|re)|(?P<bare>m|ve))?(?=\s)")
 _OWN = re.compile(r"(?:[Mm]y|[Oo]ur)\s")
 _THE = re.compile(r"The\s")
 _TRYING = re.compile(
@@ -100,7 +100,12 @@ def read(clause: str, past_hint: bool = False) -> Reading | None:
     if match:
         person = SELF if match["i"] else WE
         return _with_group(
-            clause, match[0].split("'")[0], person, match.end(), _SHORT.get(match["short"] or ""), past_hint
+            clause,
+            match["i"] or match["we"],
+            person,
+            match.end(),
+            _SHORT.get(match["short"] or match["bare"] or ""),
+            past_hint,
         )
     if _OWN.match(clause):
         return _long_subject(clause, MINE, 7)

@@ -48,7 +48,8 @@ _AS_ANOTHER = re.compile(
 )
 # These ask for work on a text only where nothing else stands between them and the colon.
 _BRIEFLY = re.compile(
-    r"\b(?:something like|(?:say|repeat|echo|type|print|write|spell|pronounce)"
+    r"\b(?:something like|(?:make|turn|put) (?:this|these|it|the following)\b.*|"
+    r"(?:say|repeat|echo|type|print|write|spell|pronounce)"
     r"(?: out loud| aloud| exactly| (?:this|the following|it)\b.*| in [A-Z]\w+)?|"
     r"(?:summari[sz]e|shorten|rewrite|improve|polish|revise|simplify|critique|analy[sz]e|interpret|correct|fix|edit|"
     r"complete|continue|finish|extend|expand|fill in)"

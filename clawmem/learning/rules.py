@@ -52,6 +52,8 @@ _LEAD = re.compile(
     r"Around) [^,.;]{3,60}), (?=(?:I|we|my)\b)",
     re.I,
 )
+# "i live", "i'm" and "im": a small letter before a word of prose is the speaker as well.
+_SMALL_I = re.compile(r"(?<![\w.'’/-])i(?=(?:['’]?(?:m|ve)|['’](?:d|ll))?\s+(?!in\b|is\b|am I\b)[a-z])")
 _MAIN = re.compile(r",? (?=(?:I|[Ww]e|[Mm]y)\b)")
 _PROPER = re.compile(r"(?<=\s)(?!I\b|I')(?:[A-Z][\w&'-]+|\d[\w.,:%-]*)|[\"“][^\"”]{2,60}[\"”]")
 _DANGLING = re.compile(
@@ -73,9 +75,16 @@ def _extract(event: Event, catalog: Catalog, speakers: Collection[str]) -> tuple
     voice = voice_of(event, speakers)
     if voice is None:
         return tuple(told_to(one, speakers) for one in assistant_says(event))
-    own = own_sentences(event.text)
-    found = (proposition for sentence in own for proposition in _in_sentence(sentence, event, voice))
-    return tuple(_mapped(proposition, catalog) for proposition in _distinct(found))
+    heard = event._replace(text=_SMALL_I.sub("I", event.text))
+    own = own_sentences(heard.text)
+    found = (proposition for sentence in own for proposition in _in_sentence(sentence, heard, voice))
+    return tuple(_quoting(event, _mapped(proposition, catalog)) for proposition in _distinct(found))
+
+
+def _quoting(event: Event, proposition: Proposition) -> Proposition:
+    """The proposition with its evidence as it was written."""
+    start, end = proposition.span
+    return proposition._replace(source_text=event.text[start:end])
 
 
 def _distinct(found: Iterator[Proposition]) -> Iterator[Proposition]:

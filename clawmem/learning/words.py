@@ -85,10 +85,15 @@ LASTING = re.compile(
     re.IGNORECASE,
 )
 
+_ILLNESS = (
+    r"asthma|diabetes|adhd|anxiety|arthritis|migraines?|epilepsy|(?:parkinson|alzheimer|crohn|hashimoto)'?s|dementia|"
+    r"eczema|psoriasis|hay fever|ibs|endometriosis|(?:high|low) blood pressure|hypertension|dyslexia|tinnitus|sciatica|"
+    r"lupus|gout|panic attacks|condition|disorder|disability"
+)
+ILLNESS = re.compile(rf"\b(?:{_ILLNESS})(?!\w)", re.IGNORECASE)
 POSSESSION = re.compile(
     r"\b(?:degree|master's|bachelor's|phd|certificate|certification|license|licence|diploma|allerg(?:y|ies)|"
-    r"asthma|diabetes|"
-    r"adhd|anxiety|arthritis|migraines|epilepsy|condition|disorder|disability|phobia|scar|tattoos?|house|"
+    rf"{_ILLNESS}|phobia|scar|tattoos?|house|"
     r"apartment|condo|"
     r"cabin|garden|farm|car|truck|motorcycle|bike|bicycle|boat|van|rv|piano|guitar|violin|drums?|keyboard|collection|"
     r"business|company|startup|shop|store|studio|website|blog|channel|podcast|garage|workshop|library|"

@@ -111,6 +111,7 @@ _GOT = re.compile(
     r"into (?:an?|[A-Z]|\w+ school|college|grad|law|med)|back from (?!(?:my |the |a )?(?:\w+ )?(?:walk|run|"
     r"work|gym|store|shop)\b)[a-zA-Z ]{4,})"
 )
+_TAKEN_UP = re.compile(r"up (?!(?:space|time|the|my|his|her|their|an?|room|arms|so)\b)([a-z][\w -]{2,40})")
 _TOLD = re.compile(r"(?:to|that|on|against|we) ")
 
 
@@ -129,6 +130,8 @@ def did(reading: g.Reading, setting: Setting) -> Shape | None:
         )
     if lemma in verbs.LIKING and reading.aspect == g.HAVE_DONE and "always" in reading.verb:
         return likes(reading._replace(past=False), rest, setting)
+    if lemma == "take" and (begun := _TAKEN_UP.fullmatch(rest)):
+        return Shape("preference", "hobby", begun[1], 0.5, 0.8)
     shape = _about_somebody(reading, rest) or changed(reading, rest)
     if shape:
         return shape

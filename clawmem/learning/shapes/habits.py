@@ -184,7 +184,15 @@ WORKING: dict[str, Callable[[str], Shape | None]] = {
     "sing": _named(
         "preference", "hobby", 0.5, r"((?:[\w-]+ )?(?:in|with) (?:an?|the|my|our) .*\b(?:choir|band|chorus|group)\b.*)"
     ),
-    "keep": _named("status", None, 0.5, r"((?:bees|chickens|hens|goats|sheep|rabbits|ducks|pigeons|horses)\b.*)"),
+    "rent": _named("status", None, 0.55, r"((?:an?|my|our|the) .+)"),
+    "wear": _named("health", None, 0.6, r"((?:\w+ )?(?:glasses|contact lenses|contacts|hearing aids?|braces)\b.*)"),
+    "weigh": _named("health", None, 0.55, r"((?:about |around )?\d.*)"),
+    "get": _named(
+        "health", "health", 0.8, r"((?:\w+ )?(?:migraines|headaches|hay fever|panic attacks|nosebleeds)\b.*)"
+    ),
+    "keep": _named(
+        "status", None, 0.5, r"((?:halal|kosher|bees|chickens|hens|goats|sheep|rabbits|ducks|pigeons|horses)\b.*)"
+    ),
     "suffer": _named("health", "health", 0.9, r"from (.+)"),
     "run": _named(
         "status",

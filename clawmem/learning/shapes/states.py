@@ -10,6 +10,7 @@ from clawmem.learning.shapes.shape import Setting, Shape
 from clawmem.learning.words import (
     APPOINTMENT,
     IDENTITY,
+    ILLNESS,
     LASTING,
     OCCUPATION,
     POSSESSION,
@@ -23,6 +24,7 @@ _BORN = re.compile(r"born (?:and raised )?(in|on) (?:the )?(.+)")
 _RAISED = re.compile(r"raised in (.+)")
 _ALLERGIC = re.compile(r"(?:\w+ )?(?:allergic|intolerant) to (.+)")
 _BASED = re.compile(r"(?:based|located|living|stationed) (?:in|at|out of|near) (.+)")
+_ZONE = re.compile(r"(?:usually |always )?on ((?:[A-Z][a-z]+ )+(?:standard |daylight )?time|UTC[+-]?\d*|[A-Z]{2,4}T)")
 _MARRIED_TO = re.compile(r"(?:happily )?(married|engaged) to (.+)")
 _FOND = re.compile(
     r"(?:really |very |super |so |also |huge |a (?:huge |big |massive |total )?)*"
@@ -124,6 +126,8 @@ def _lasting_state(rest: str, reading: g.Reading) -> Shape | None:
     if married and not VAGUE.match(married[2]):
         role = "spouse" if married[1] == "married" else "partner"
         return Shape("relationship", role, married[2], 0.8, 0.9, ended=reading.negated)
+    if zone := _ZONE.fullmatch(rest):
+        return Shape("identity", "timezone", zone[1], 0.65, 0.85, ended=reading.negated)
     if based and not VAGUE.match(based[1]):
         return Shape("status", "lives_in", based[1], 0.8, 0.85, ended=reading.negated)
     lasting = LASTING.match(rest)
@@ -219,9 +223,7 @@ def has(reading: g.Reading, setting: Setting) -> Shape | None:
 def _owns(rest: str) -> Shape:
     if re.search(r"\ballerg", rest):
         return Shape("health", "allergic_to", re.sub(r".*?allerg\w+ (?:to )?", "", rest) or rest, 0.9, 0.85)
-    if re.search(
-        r"\b(?:asthma|diabetes|adhd|anxiety|arthritis|migraines|epilepsy|condition|disorder|disability)\b", rest, re.I
-    ):
+    if ILLNESS.search(rest):
         return Shape("health", "health", rest, 0.9, 0.85)
     if re.search(r"\b(?:degree|master's|bachelor's|phd|certificate|certification|diploma)\b", rest, re.I):
         return Shape("identity", "degree", rest, 0.7, 0.8)
