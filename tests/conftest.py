@@ -20,12 +20,20 @@ from clawmem.model.caller import Caller
 from clawmem.vault.birth import create_vault
 from clawmem.vault.vault import Vault
 
-# On a loaded machine examples are slow, which says nothing about the code.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
-
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 PINNED_NOW = "2026-11-21T09:30:00Z"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """On a loaded machine examples are slow, which says nothing about the code. Every normal run tries the same ones;
+    the long runs look for others."""
+    settings.register_profile(
+        "any machine",
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        derandomize=config.getoption("markexpr") != "soak",
+    )
+    settings.load_profile("any machine")
 
 
 class Result(NamedTuple):

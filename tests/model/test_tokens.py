@@ -98,9 +98,11 @@ def test_never_under_the_exact_count(exact: Callable[[str], int], text: str) -> 
 
 
 @settings(max_examples=300, deadline=None)
-@given(parts=st.lists(_TIGHT | _WORDY.map(" ".join), max_size=6))
-def test_texts_put_together_stay_under_the_sum(exact: Callable[[str], int], parts: list[str]) -> None:
-    assert exact("".join(parts)) <= sum(map(token_bound, parts))
+@given(lines=st.lists((_TIGHT | _WORDY.map(" ".join)).map(lambda text: f"{text}\n"), max_size=6))
+@example(["\u0663\n", "0" * 30 + "\n"])
+def test_lines_put_together_stay_under_the_sum(exact: Callable[[str], int], lines: list[str]) -> None:
+    """A context is made of whole lines. Digits put next to digits of another script would be grouped anew."""
+    assert exact("".join(lines)) <= sum(map(token_bound, lines))
 
 
 def _line_of_fact(text: str) -> str:
