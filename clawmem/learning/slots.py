@@ -74,12 +74,7 @@ def rivals(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) 
     """The facts of a relation that cannot be true beside the proposition, whose value is another of its sort, and those
     that it says all of, and more ("Leeds, England")."""
     kind, value = _kind(proposition, catalog), proposition.object or ""
-    words = content_words(value)
-    return [
-        fact
-        for fact in related
-        if comparable(kind, value, fact.object or value) or content_words(fact.object or value) <= words
-    ]
+    return [fact for fact in related if comparable(kind, value, fact.object or value) or _says_more(value, fact.object)]
 
 
 def outdated(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> list[Fact]:
@@ -98,6 +93,11 @@ def at_times_only(denial: Proposition, fact: Fact) -> bool:
     """Whether it denies a fact for certain times alone: "I'm not vegetarian on Sundays"."""
     when = _AT_TIMES.search(denial.object or "")
     return bool(when) and _AT_TIMES.search(fact.object or "") is None
+
+
+def _says_more(value: str, known: str | None) -> bool:
+    words = content_words(known or "")
+    return bool(words) and words <= content_words(value)
 
 
 def _kind(proposition: Proposition, catalog: Catalog) -> str:
