@@ -14,9 +14,9 @@ from clawmem.learning.gate import content_words
 from clawmem.learning.pieces import Piece
 from clawmem.learning.predicates import predicate_name
 from clawmem.learning.quoted import is_own
-from clawmem.learning.relative_dates import Found, find_dates
 from clawmem.learning.triples import THE_USER
 from clawmem.model.catalog import Catalog, canonical
+from clawmem.model.date_words import Found, find_dates
 from clawmem.model.proposition import Hint, Proposition
 from clawmem.model.text import check_statement, normal, one_line
 

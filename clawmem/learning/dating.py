@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from datetime import date
 
 from clawmem.learning import grammar
-from clawmem.learning.relative_dates import Found, find_dates
 from clawmem.learning.third_person import article
 from clawmem.learning.verbs import PAST, PRESENT
 from clawmem.learning.words import PRAISED
 from clawmem.model.catalog import Catalog
+from clawmem.model.date_words import Found, find_dates
 from clawmem.model.event import Event
 from clawmem.model.proposition import Proposition
 

@@ -9,8 +9,8 @@ from datetime import date
 from clawmem.learning.dating import without_any_date
 from clawmem.learning.gate import content_words, plain
 from clawmem.learning.reconcile import ADD, RETRACT, UPDATE, Decision
-from clawmem.learning.relative_dates import find_dates
 from clawmem.learning.sentences import Piece, sub_piece
+from clawmem.model.date_words import find_dates
 from clawmem.model.fact import Fact
 from clawmem.model.proposition import Proposition
 

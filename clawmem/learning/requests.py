@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from clawmem.learning.dating import label_of, said_day
-from clawmem.learning.relative_dates import find_dates
 from clawmem.learning.sentences import Piece, sentences, sub_piece
 from clawmem.learning.third_person import about
+from clawmem.model.date_words import find_dates
 from clawmem.model.event import Event
 from clawmem.model.proposition import Hint, Proposition
 from clawmem.model.text import one_line

@@ -28,7 +28,6 @@ from clawmem.learning.hints import Relation, hints_of, introduced, relation_of
 from clawmem.learning.injection import as_trusted
 from clawmem.learning.quotations import is_torn
 from clawmem.learning.quoted import own_sentences
-from clawmem.learning.relative_dates import Found, find_dates
 from clawmem.learning.requests import asked_to_keep, assistant_says, tool_reports
 from clawmem.learning.requirements import requirement
 from clawmem.learning.retold import retold
@@ -42,6 +41,7 @@ from clawmem.learning.triples import THE_USER, owner, subject_name, triple_objec
 from clawmem.learning.voices import Voice, told_to, voice_of
 from clawmem.learning.words import HAS_A, RECENT
 from clawmem.model.catalog import Catalog, canonical
+from clawmem.model.date_words import Found, find_dates
 from clawmem.model.event import Event
 from clawmem.model.proposition import Hint, Proposition
 

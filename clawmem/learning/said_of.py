@@ -12,12 +12,12 @@ from datetime import date
 from typing import NamedTuple
 
 from clawmem.learning.dating import said_day
-from clawmem.learning.relative_dates import find_dates
 from clawmem.learning.rules import extract
 from clawmem.learning.triples import THE_USER
 from clawmem.learning.verbs import PAST, PRESENT, lemma_as, third_person
 from clawmem.learning.words import HAS_A
 from clawmem.model.catalog import Catalog, Predicate
+from clawmem.model.date_words import find_dates
 from clawmem.model.entity import Entity, kind_of, owner_of, title_of
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact

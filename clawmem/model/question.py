@@ -15,8 +15,9 @@ STOPWORDS = frozenset(
 )
 # A question without any of these, and without a digit, speaks of no time.
 _TIME_WORDS = frozenset(
-    "today yesterday this last ago january february march april may june july august september october november "
-    "december".split()
+    "today yesterday tomorrow tonight last past this coming next upcoming ago day days week weeks month months year "
+    "years january february march april may june july august september october november december jan feb mar apr jun "
+    "jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday".split()
 )
 
 
@@ -39,6 +40,6 @@ def time_asked(question: str, now: datetime) -> Span | None:
     words = {word.lower() for word in _WORD.findall(question)}
     if words.isdisjoint(_TIME_WORDS) and not any(character.isdigit() for character in question):
         return None
-    from clawmem.model.question_time import days_named  # a dozen patterns, 2 ms to compile
+    from clawmem.model.date_words import days_named  # its pattern takes milliseconds to compile
 
     return days_named(question, now.date())

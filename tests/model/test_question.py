@@ -65,10 +65,24 @@ def test_words_are_distinct_lower_case_and_of_the_question(question: str) -> Non
         ("last year", "2025-01-01", "2025-12-31"),
         ("3 days ago", "2026-11-18", "2026-11-18"),
         ("two weeks ago", "2026-11-04", "2026-11-10"),
-        ("a month ago", "2026-10-07", "2026-11-06"),
+        ("a month ago", "2026-10-01", "2026-10-31"),
         ("in March", "2026-03-01", "2026-03-31"),
         ("in December", "2025-12-01", "2025-12-31"),
-        ("last november", "2026-11-01", "2026-11-30"),
+        ("last november", "2025-11-01", "2025-11-30"),
+        ("the day before yesterday", "2026-11-19", "2026-11-19"),
+        ("What did Ada say last Friday?", "2026-11-20", "2026-11-20"),
+        ("who came last weekend", "2026-11-14", "2026-11-15"),
+        ("what did we decide seven days ago?", "2026-11-14", "2026-11-14"),
+        ("a couple of weeks ago", "2026-11-04", "2026-11-10"),
+        ("on Monday", "2026-11-16", "2026-11-16"),
+        ("What happened last night?", "2026-11-20", "2026-11-20"),
+        ("last summer", "2026-06-01", "2026-08-31"),
+        ("next week", "2026-11-23", "2026-11-29"),
+        ("tomorrow", "2026-11-22", "2026-11-22"),
+        ("two years ago", "2024-01-01", "2024-12-31"),
+        ("on the first of March 2025", "2025-03-01", "2025-03-01"),
+        ("the trip of July 2023", "2023-07-01", "2023-07-31"),
+        ("yesterday, about the plan of 2026-03", "2026-03-01", "2026-03-31"),
     ],
 )
 def test_the_days_a_question_names(question: str, first: str, last: str) -> None:
@@ -108,7 +122,7 @@ def test_any_question_gives_days_in_order_or_none(question: str) -> None:
 
 @given(st.text(max_size=60))
 def test_the_shortcut_loses_no_time(question: str) -> None:
-    from clawmem.model.question_time import days_named
+    from clawmem.model.date_words import days_named
 
     assert time_asked(question, NOW) == days_named(question, NOW.date())
 
@@ -116,7 +130,7 @@ def test_the_shortcut_loses_no_time(question: str) -> None:
 def test_a_question_without_a_time_compiles_no_date_patterns() -> None:
     code = (
         "import sys; from datetime import datetime; from clawmem.model.question import time_asked\n"
-        "time_asked('where does Jane live?', datetime.now()); print('clawmem.model.question_time' in sys.modules)"
+        "time_asked('where does Jane live?', datetime.now()); print('clawmem.model.date_words' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from datetime import date
 
 from clawmem.learning import grammar
-from clawmem.learning.relative_dates import Found
 from clawmem.learning.shapes.shape import Shape
+from clawmem.model.date_words import Found
 
 _OVER = re.compile(
     r"(?:got|was|am|have been|been) (?:laid off|fired|let go|made redundant)|(?:have )?(?:lost|quit|left) my job|"

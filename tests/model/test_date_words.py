@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.learning.relative_dates import find_dates
+from clawmem.model.date_words import find_dates
 
 SAID = date(2024, 5, 15)  # a Wednesday
 CASES = [

@@ -1,11 +1,14 @@
-"""Dates in words ("last Friday", "two weeks ago", "in 2019"), resolved against the day they were said."""
+"""Dates in words ("last Friday", "two weeks ago", "in 2019"), resolved against the day they were said: the one reader
+for what is learned and for what is asked."""
 
 from __future__ import annotations
 
 import re
-from calendar import monthrange
+from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import NamedTuple
+
+from clawmem.model.question import Span
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
@@ -61,12 +64,14 @@ _PATTERN = re.compile(
     + _YEAR.format("od_year")
     + r")?\b"
     r"|(?P<iso>(?:19|20)\d\d-\d\d-\d\d)\b)"
+    r"|(?P<iso_month>(?:19|20)\d\d-\d\d)\b(?!-?\d)"
+    r"|" + _MONTH.format("my_month") + r",? " + _YEAR.format("my_year") + r"\b"
     r"|(?:in|since|by|around|until|during|early|late|mid|for|from|starting|as of) (?:early |late |mid-?)?"
     + _MONTH.format("m_month")
     + r"(?: (?:of )?"
     + _YEAR.format("m_year")
     + r")?\b"
-    r"|(?:back in|in|since|around|by|during|as of|of) (?:early |late |mid-?)?" + _YEAR.format("year") + r"\b"
+    r"|(?:back in|in|since|around|by|during|as of|of) (?:early |late |mid-?)?" + _YEAR.format("year") + r"\b(?!-\d)"
     r"|(?:(?:on|by|until|since|from|starting) )?" + _DAY.format("day") + r"\b(?!s)"
     r")",
     re.IGNORECASE,
@@ -95,7 +100,7 @@ class Found(NamedTuple):
     """A date in a text: its place, the first day it covers (ISO, None where vague), and how to write it for good.
 
     `relative` says that the words mean nothing without the day they were said on, `until` that something ends then
-    or is due, and does not begin.
+    or is due, and does not begin. `span` is the stretch of days that the words name, None where vague.
     """
 
     start: int
@@ -106,6 +111,14 @@ class Found(NamedTuple):
     until: bool = False
     names: bool = False
     since: bool = False
+    span: Span | None = None
+
+
+def days_named(question: str, today: date) -> Span | None:
+    """The days that a question names: the first date with a year, else the first date; None where it names none."""
+    found = [one for one in find_dates(question, today) if one.span is not None]
+    dated = [one for one in found if not one.label]
+    return (dated or found)[0].span if found else None
 
 
 def find_dates(text: str, said: date, ahead: bool = False, ahead_from: int = 0) -> tuple[Found, ...]:
@@ -118,12 +131,13 @@ def find_dates(text: str, said: date, ahead: bool = False, ahead_from: int = 0) 
         try:
             forward = (ahead and match.start() >= ahead_from) or _FROM_NOW.match(match[0]) is not None
             reading = _read(match, said, forward)
+            span = _span_named(match, reading[0]) if reading else None
         except (ValueError, OverflowError):
             continue
         if reading:
             until = bool(_ENDS.match(match[0]) or _UP_TO.search(text[max(0, match.start() - 20) : match.start()]))
             since = _SINCE.match(match[0]) is not None
-            found.append(Found(match.start(), match.end(), *reading, until, _only_names(text, match), since))
+            found.append(Found(match.start(), match.end(), *reading, until, _only_names(text, match), since, span))
     return tuple(found)
 
 
@@ -156,12 +170,45 @@ def _read(match: re.Match[str], said: date, ahead: bool) -> _Reading | None:
     if part["od_month"]:
         number = _ORDINALS.index(part["od_day"].lower()) + 1
         return _month_day(_month(part["od_month"]), number, part["od_year"], said, ahead)
+    if part["iso_month"]:
+        return date.fromisoformat(f"{part['iso_month']}-01").isoformat(), "", False
+    if part["my_month"]:
+        return date(int(part["my_year"]), _month(part["my_month"]), 1).isoformat(), "", False
     if part["m_month"]:
         return _in_month(_month(part["m_month"]), part["m_year"], said, ahead)
     if part["year"]:
         return f"{part['year']}-01-01", "", False
     day = _weekday(_DAYS.index(part["day"].lower()), said, ahead)
     return day.isoformat(), day.isoformat(), True
+
+
+def _span_named(match: re.Match[str], day: str | None) -> Span | None:
+    """The stretch of days that a date names; "two weeks ago" is no exact day, and a season has three months."""
+    if day is None:
+        return None
+    part, first = match.groupdict(), date.fromisoformat(day)
+    unit = (part["ago_unit"] or part["ahead_unit"] or "").lower()
+    if unit == "week":
+        return _span_of(first - timedelta(days=3), first + timedelta(days=3))
+    unit = unit or _unit_named(part)
+    if unit == "year":
+        return _span_of(first, date(first.year, 12, 31))
+    if unit in ("month", "season"):
+        return _span_of(first, _add_months(first, 3 if unit == "season" else 1) - timedelta(days=1))
+    return _span_of(first, first + timedelta(days={"week": 6, "weekend": 1}.get(unit, 0)))
+
+
+def _unit_named(part: Mapping[str, str | None]) -> str:
+    span = (part["span"] or "").lower()
+    if part["year"] or span == "year":
+        return "year"
+    if part["iso_month"] or part["my_month"] or part["m_month"] or span == "month" or span in _MONTHS:
+        return "month"
+    return "season" if span in _SEASONS else span if span in ("week", "weekend") else "day"
+
+
+def _span_of(first: date, last: date) -> Span:
+    return Span(first.isoformat(), last.isoformat())
 
 
 def _day_number(words: str) -> int:
@@ -246,14 +293,19 @@ def _year_of(month: int, sign: int, said: date) -> int:
 def _month_day(month: int, day: int, year: str | None, said: date, ahead: bool) -> _Reading:
     if year:
         return date(int(year), month, day).isoformat(), "", False
-    if day > monthrange(2024, month)[1]:
+    if day > _month_length(2024, month):
         raise ValueError(f"no day {day} in month {month}")
-    found = date(said.year, month, min(day, monthrange(said.year, month)[1]))
+    found = date(said.year, month, min(day, _month_length(said.year, month)))
     if ahead and found < said - timedelta(days=60):
         found = date(said.year + 1, month, day)
     if not ahead and found > said + timedelta(days=60):
         found = date(said.year - 1, month, day)
     return found.isoformat(), found.isoformat(), False
+
+
+def _month_length(year: int, month: int) -> int:
+    first = date(year, month, 1)
+    return (_add_months(first, 1) - first).days
 
 
 def _in_month(month: int, year: str | None, said: date, ahead: bool) -> _Reading:
