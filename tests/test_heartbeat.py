@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.errors import Locked
-from clawmem.heartbeat import beat
+from clawmem.errors import InvalidInput, Locked
+from clawmem.heartbeat.loop import Heartbeat, beat, due_steps, reports
 from clawmem.index.lookup import all_facts, entity_names
 from clawmem.index.refresh import open_index
 from clawmem.learning.ingest import ingest
@@ -92,8 +92,8 @@ def test_a_dry_run_writes_nothing(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     head = vault.head()
     done = beat(vault, caller, dry_run=True)
-    assert done.learned is not None
-    assert done.learned.count("added") >= 3
+    assert done.of("learn") is not None
+    assert done.of("learn").count("added") >= 3
     assert vault.head() == head
 
 
@@ -103,7 +103,7 @@ def test_a_dry_run_takes_no_edit_in_and_needs_no_lock(vault: Vault, caller: Call
     page.write_text("Written by hand.\n")
     with writer_lock(vault.state / "lock", 1, "another writer"):
         done = beat(vault, caller, dry_run=True)
-    assert done.failed == () and done.learned and done.learned.count("added") >= 3
+    assert done.failed == () and done.of("learn") and done.of("learn").count("added") >= 3
     assert done.notices == ("1 file edited by hand would be taken in first; a dry run leaves that: MEMORY.md",)
     assert (vault.head(), page.read_text()) == (head, "Written by hand.\n")
 
@@ -148,8 +148,8 @@ def test_daily_notes_are_read_once(vault: Vault, caller: Caller) -> None:
     page = vault.root / "daily" / "2026-11-20.md"
     page.write_text("# 2026-11-20\n\n- We decided to use Postgres for the billing service.\n")
     first = beat(vault, caller)
-    assert first.noted is not None
-    assert first.noted.added == 2
+    assert first.of("notes") is not None
+    assert first.of("notes").added == 2
     assert beat(vault, caller).commits == ()
 
 
@@ -157,13 +157,13 @@ def test_accesses_are_folded_once_and_wake_archived_facts(vault: Vault, caller: 
     draft = draft_from_record({"fact": "The bicycle is green"}, caller.now)
     fact = remember(vault, [draft], caller).kept[0].fact
     late = caller._replace(now=caller.now + timedelta(days=120))
-    assert [one.fact.id for one in (beat(vault, late).decayed or ()).facts] == [fact.id]  # type: ignore[union-attr]
+    assert [one.fact.id for one in (beat(vault, late).of("decay") or ()).facts] == [fact.id]  # type: ignore[union-attr]
     assert _facts(vault)[0].status == "archived"
     for _ in range(3):
         assert record_access(vault, "2027-03-21T09:30:00Z", [fact.id]) is None
     woken = beat(vault, late)
-    assert woken.folded is not None
-    assert woken.folded.restored == (fact.id,)
+    assert woken.of("fold") is not None
+    assert woken.of("fold").restored == (fact.id,)
     after = _facts(vault)[0]
     assert (after.status, after.access_count, after.last_accessed) == ("active", 3, "2027-03-21T09:30:00Z")
     assert beat(vault, late).commits == ()
@@ -180,8 +180,8 @@ def test_a_file_that_does_not_parse_stops_only_what_needs_it(vault: Vault, calle
     ((act, problem),) = done.failed
     assert (act, "life/resources/bike/items.json:2" in problem.message) == ("edits", True)
     assert not [one for one in done.notices if "left alone" in one]
-    assert done.learned is not None
-    assert done.learned.count("added") >= 3
+    assert done.of("learn") is not None
+    assert done.of("learn").count("added") >= 3
 
 
 def test_summaries_say_what_is_known_and_keep_what_people_wrote(vault: Vault, caller: Caller) -> None:
@@ -211,18 +211,18 @@ def test_nothing_new_runs_no_act_and_anything_new_runs_them_all(vault: Vault, ca
     ingest(vault, TALK, caller, "talk.jsonl")
     beat(vault, caller)
     assert last_beat(vault).head == vault.head().commit
-    assert beat(vault, caller).learned is None
+    assert beat(vault, caller).of("learn") is None
     for change in (
         lambda: note(vault, "The plumber came.", caller),
         lambda: record_access(vault, "2026-11-21T09:31:00Z", [_facts(vault)[0].id]),
         lambda: (vault.root / "daily/2026-11-20.md").write_text("# 2026-11-20\n\n- Rain.\n"),
     ):
         change()
-        assert beat(vault, caller).learned is not None
-        assert beat(vault, caller).learned is None
+        assert beat(vault, caller).of("learn") is not None
+        assert beat(vault, caller).of("learn") is None
     tomorrow = caller._replace(now=caller.now + timedelta(days=1))
-    assert beat(vault, tomorrow).learned is not None
-    assert beat(vault, tomorrow).learned is None
+    assert beat(vault, tomorrow).of("learn") is not None
+    assert beat(vault, tomorrow).of("learn") is None
 
 
 def test_the_acts_commit_in_their_order(vault: Vault, caller: Caller) -> None:
@@ -244,20 +244,20 @@ def test_a_night_promotes_once_even_where_the_promotion_was_undone(vault: Vault,
     record = {"fact": "Ada is allergic to nuts.", "category": "health", "importance": 0.78}
     draft = draft_from_record(record, caller.now)
     remember(vault, [draft], caller)
-    assert [one.kept for one in beat(vault, caller).promoted] == [()]
+    assert [one.kept for one in beat(vault, caller).of("promote").nights] == [()]
     tomorrow = caller._replace(now=caller.now + timedelta(days=1))
-    (night,) = beat(vault, tomorrow).promoted
+    (night,) = beat(vault, tomorrow).of("promote").nights
     assert (night.on, len(night.kept)) == ("2026-11-21", 1)
     assert night.commit is not None
     undo(vault, night.commit, tomorrow)
-    assert beat(vault, tomorrow).promoted == ()
+    assert beat(vault, tomorrow).of("promote") is None
     assert _facts(vault)[0].importance == 0.78
 
 
 def test_nights_missed_are_made_up_for(vault: Vault, caller: Caller) -> None:
     beat(vault, caller)
     later = caller._replace(now=caller.now + timedelta(days=3))
-    assert [one.on for one in beat(vault, later).promoted] == ["2026-11-21", "2026-11-22", "2026-11-23"]
+    assert [one.on for one in beat(vault, later).of("promote").nights] == ["2026-11-21", "2026-11-22", "2026-11-23"]
 
 
 class Between(Disk):
@@ -282,7 +282,7 @@ def test_a_commit_by_somebody_else_meanwhile_is_not_taken_for_done(vault: Vault,
     assert beat(own, caller).commits
     assert disk.happens is None
     assert last_beat(vault).head is None
-    learned = beat(own, caller).learned
+    learned = beat(own, caller).of("learn")
     assert learned is not None
     assert learned.events == 2
 
@@ -314,7 +314,7 @@ def test_a_writer_that_comes_between_the_acts_costs_one_wait(vault: Vault, calle
     done = beat(own, caller)
     over.set()
     writer.join()
-    assert done.learned is not None
+    assert done.of("learn") is not None
     assert {problem.code for _, problem in done.failed} == {"locked"}
     assert len(done.failed) > 5
     assert len({id(problem) for _, problem in done.failed}) == 1
@@ -355,3 +355,36 @@ def test_a_note_that_cannot_be_written_is_a_part_that_failed(vault: Vault, clawm
     day = clawmem("synthesize", "--date", ledger.stem, "--json")
     assert day.code == 4
     assert "cannot be read" in day.json["notices"][0]
+
+
+def test_one_step_runs_alone_and_the_heartbeat_is_not_taken_for_done(vault: Vault, caller: Caller) -> None:
+    ingest(vault, TALK, caller, "talk.jsonl")
+    done = beat(vault, caller, only=["learn"])
+    assert set(done.results) == {"learn"} and done.of("learn").count("added") >= 3
+    assert last_beat(vault).head is None
+    assert set(beat(vault, caller).results) >= {"notes", "learn", "summaries"}
+    with pytest.raises(InvalidInput, match="no step 'lern'"):
+        beat(vault, caller, only=["lern"])
+
+
+def test_every_step_has_a_name_of_its_own_and_says_what_it_does_and_when(vault: Vault, caller: Caller) -> None:
+    steps = due_steps(vault, caller)
+    assert len({step.name for step, _ in steps}) == len(steps)
+    assert all(step.about.endswith(".") and step.due.words for step, _ in steps)
+    due = {step.name: due for step, due in steps}
+    assert (due["learn"], due["promoted-notes"]) == (True, False)
+
+
+def test_a_heartbeat_without_results_reports_every_key(vault: Vault, caller: Caller) -> None:
+    ingest(vault, TALK, caller, "talk.jsonl")
+    done = beat(vault, caller)
+    keys = [key for one in reports(done, False) for key in one.data]
+    assert len(set(keys)) == len(keys)
+    assert keys == [key for one in reports(Heartbeat(), False) for key in one.data]
+
+
+def test_the_command_lists_the_steps_and_runs_one(vault: Vault, clawmem: Command) -> None:
+    listed = clawmem("heartbeat", "--list", "--json").data["steps"]
+    assert [one["name"] for one in listed][:3] == ["notes", "relate", "learn"]
+    only = clawmem("heartbeat", "--only", "summaries", "--json")
+    assert (only.code, only.data["learned"], only.data["commits"]) == (0, None, [])

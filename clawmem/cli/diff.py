@@ -9,11 +9,11 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.past import SHORT, entry_data, minute
-from clawmem.cli.words import fact_data, warnings
 from clawmem.errors import InvalidInput
 from clawmem.memory.differences import Compared, Counts, compare
 from clawmem.model.comparison import Difference
 from clawmem.model.entry import Entry
+from clawmem.model.fact_words import fact_data, warnings
 from clawmem.model.telling import Telling, summary, tellings
 from clawmem.model.text import counted
 

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from clawmem.cli.face import Face
-from clawmem.cli.words import fact_data, fact_line
 from clawmem.memory.entities import (
     Changed,
     archive_entity,
@@ -17,6 +16,7 @@ from clawmem.memory.entities import (
     rename_entity,
     show_entity,
 )
+from clawmem.model.fact_words import fact_data, fact_line
 
 entity = typer.Typer(
     add_completion=False,

@@ -9,8 +9,8 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.filters import filter_of
-from clawmem.cli.words import fact_data, fact_line
 from clawmem.index.graph import is_fact
+from clawmem.model.fact_words import fact_data, fact_line
 from clawmem.serving import graph as acts
 
 graph = typer.Typer(

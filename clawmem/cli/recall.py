@@ -10,8 +10,9 @@ from clawmem.cli.filters import filter_of
 from clawmem.cli.parameters import Parameter
 from clawmem.cli.reading import text_or_stdin
 from clawmem.cli.standpoint import AS_OF_HELP, AT_HELP, standpoint
-from clawmem.cli.words import context_data, event_warning, fact_data, fact_line
+from clawmem.cli.words import context_data, event_warning
 from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.model.fact_words import fact_data, fact_line
 from clawmem.model.quarantine import quarantined_event
 from clawmem.model.text import counted
 from clawmem.serving.brief import Brief, brief

@@ -9,11 +9,11 @@ import typer
 
 from clawmem.cli.face import Face, tell
 from clawmem.cli.reading import text_or_stdin
-from clawmem.cli.words import fact_data, fact_line
 from clawmem.errors import DONE, PARTIAL, InvalidInput, Refused
 from clawmem.memory.redact import Redacted, What
 from clawmem.memory.redact import redact as act
 from clawmem.memory.revise import check_reason
+from clawmem.model.fact_words import fact_data, fact_line
 from clawmem.model.text import counted
 
 _SHOWN = 20

@@ -8,10 +8,11 @@ from typing import Any
 from clawmem.cli.face import Face
 from clawmem.cli.parameters import Parameter
 from clawmem.cli.reading import file_or_stdin, json_lines, text_or_stdin
-from clawmem.cli.words import fact_data, outcome_lines
+from clawmem.cli.words import outcome_lines
 from clawmem.errors import PARTIAL, ClawmemError, InvalidInput
 from clawmem.memory.remember import remember as act
 from clawmem.model.draft import Draft, draft_from_record
+from clawmem.model.fact_words import fact_data
 from clawmem.model.text import counted
 
 PARAMETERS = (

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from clawmem.cli.face import Face
-from clawmem.cli.words import fact_data, fact_line, outcome_lines
+from clawmem.cli.words import outcome_lines
 from clawmem.governance.review import Reviewed, Shown, list_proposals, show_proposal
 from clawmem.governance.review import approve as approve_act
 from clawmem.governance.review import reject as reject_act
+from clawmem.model.fact_words import fact_data, fact_line
 from clawmem.model.proposal import Proposal
 from clawmem.model.proposal_file import proposal_to_record
 

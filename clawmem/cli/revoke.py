@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from clawmem.cli.face import Face
-from clawmem.cli.words import fact_data, fact_line
 from clawmem.memory.revise import check_reason
 from clawmem.memory.revoke import Origin, Revoked
 from clawmem.memory.revoke import revoke as act
 from clawmem.model.dates import parse_start
+from clawmem.model.fact_words import fact_data, fact_line
 from clawmem.model.proposal_file import proposal_to_record
 from clawmem.model.text import counted
 

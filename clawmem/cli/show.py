@@ -8,9 +8,9 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.standpoint import AT_HELP, standpoint
-from clawmem.cli.words import fact_data, fact_line
 from clawmem.errors import NotFound
 from clawmem.model.dates import parse_state
+from clawmem.model.fact_words import fact_data, fact_line
 from clawmem.model.trust import EXTERNAL, OUTSIDE
 from clawmem.serving.browse import Shown, Truth
 from clawmem.serving.browse import show as act

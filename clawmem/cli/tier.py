@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from clawmem.cli.face import Face
-from clawmem.cli.words import fact_line
 from clawmem.memory.decay import restore
+from clawmem.model.fact_words import fact_line
 from clawmem.model.tiers import explain
 from clawmem.serving.browse import peek
 

@@ -8,9 +8,9 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.past import SHORT, entry_data, entry_line
-from clawmem.cli.words import fact_data, fact_line
 from clawmem.memory.undo import Undone
 from clawmem.memory.undo import undo as act
+from clawmem.model.fact_words import fact_data, fact_line
 
 
 def undo(

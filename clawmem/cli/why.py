@@ -9,9 +9,10 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.past import SHORT, entry_data, entry_line, minute
-from clawmem.cli.words import event_warning, fact_data, fact_line
+from clawmem.cli.words import event_warning
 from clawmem.memory.why import Link, Why
 from clawmem.memory.why import why as act
+from clawmem.model.fact_words import fact_data, fact_line
 from clawmem.model.text import one_line
 
 # How much of a long event is shown on each side of the quoted words.

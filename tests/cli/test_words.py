@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from clawmem.cli.words import event_warning, fact_line, warnings
+from clawmem.cli.words import event_warning
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact
+from clawmem.model.fact_words import fact_line, warnings
 from clawmem.model.quarantine import approved
 from clawmem.model.tokens import context_line, event_line
 from clawmem.model.trust import OUTSIDE

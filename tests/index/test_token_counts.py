@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.heartbeat import beat
+from clawmem.heartbeat.loop import beat
 from clawmem.index.refresh import open_index
 from clawmem.index.token_counts import awaits_counting, count_exactly
 from clawmem.memory.reindex import reindex

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.heartbeat import beat
+from clawmem.heartbeat.loop import beat
 from clawmem.index.refresh import open_index
 from clawmem.index.store import Index
 from clawmem.index.verdicts import judge_events

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clawmem.errors import BUDGET, DONE, MODEL
-from clawmem.heartbeat import Heartbeat, beat
+from clawmem.heartbeat.loop import Heartbeat, beat
 from clawmem.index.lookup import all_facts
 from clawmem.index.refresh import open_index
 from clawmem.learning.ingest import ingest
@@ -90,8 +90,8 @@ def runs(vault: Vault) -> list[Any]:
 def untouched(vault: Vault, done: Heartbeat) -> None:
     """Nothing was learned and nothing is lost: every event of the talk waits."""
     assert facts_of(vault) == []
-    assert done.learned is not None
-    assert done.learned.events == 0
+    assert done.of("learn") is not None
+    assert done.of("learn").events == 0
     with serving(gives(LIVES, ALLERGY)) as server:
         again = beat(vault, Caller(*_LATER), model=model(server))
         assert code(again) == DONE
@@ -111,8 +111,8 @@ _LATER: tuple[Any, ...] = ()
 def test_facts_quote_their_event_and_the_run_is_in_the_same_commit(vault: Vault, caller: Caller) -> None:
     done, server = learned_by(vault, caller, gives(LIVES, ALLERGY, tokens=(500, 90)))
     assert (code(done), done.failed) == (DONE, ())
-    assert done.learned is not None
-    assert (done.learned.events, done.learned.extractor) == (3, "openai/tested")
+    assert done.of("learn") is not None
+    assert (done.of("learn").events, done.of("learn").extractor) == (3, "openai/tested")
     kept = {one.predicate: one for one in facts_of(vault)}
     assert set(kept) == {"lives_in", "allergic_to"}
     lives = kept["lives_in"]
@@ -125,7 +125,7 @@ def test_facts_quote_their_event_and_the_run_is_in_the_same_commit(vault: Vault,
     assert (run["outcome"], run["events"], run["calls"], run["retries"]) == ("done", 3, 1, 0)
     assert (run["prompt_tokens"], run["answer_tokens"], run["facts"], run["dropped"]) == (500, 90, 2, 0)
     assert (run["priced"], run["cents"]) == (False, 0)
-    changed = vault.git.run("show", "--name-only", "--format=", str(done.learned.commit)).decode().split()
+    changed = vault.git.run("show", "--name-only", "--format=", str(done.of("learn").commit)).decode().split()
     assert f"ledger/{TODAY}.jsonl" in changed
     assert "life/areas/people/user/items.json" in changed
     assert "price of openai/tested is not known" in " ".join(done.notices)
@@ -212,8 +212,8 @@ def test_rules_read_only_where_the_setting_says_so(vault: Vault, caller: Caller)
     ingest(vault, TALK, caller, "talk.jsonl")
     done = beat(vault, caller, model=model(closed_address())._replace(fallback="rules"))
     assert code(done) == DONE
-    assert done.learned is not None
-    assert done.learned.extractor == "rules"
+    assert done.of("learn") is not None
+    assert done.of("learn").extractor == "rules"
     assert any("The rules read the rest, as llm.fallback says." in sentence for sentence in done.notices)
     assert {one.workflow for one in facts_of(vault)} == {"heartbeat/rules"}
     assert runs(vault)[0]["outcome"] == "rules"
@@ -256,8 +256,8 @@ def test_past_the_limit_of_facts_the_rest_waits(vault: Vault, caller: Caller) ->
     )
     done, _ = learned_by(vault, caller, gives(LIVES, works, ALLERGY), facts=2)
     assert code(done) == BUDGET
-    assert done.learned is not None
-    assert done.learned.events == 2
+    assert done.of("learn") is not None
+    assert done.of("learn").events == 2
     assert {one.predicate for one in facts_of(vault)} == {"lives_in", "works_at"}
     with serving(gives({**ALLERGY, "event": "e1"})) as server:
         again = beat(vault, caller, model=model(server))
@@ -269,9 +269,9 @@ def test_past_the_limit_of_facts_the_rest_waits(vault: Vault, caller: Caller) ->
 def test_one_event_with_too_many_facts_is_cut(vault: Vault, caller: Caller) -> None:
     many = [fact("e1", LISBON, f"The user lives in Lisbon number {word}.") for word in ("one", "two", "six")]
     done, _ = learned_by(vault, caller, gives(*many), talk=TALK[:1], facts=1)
-    assert done.learned is not None
-    assert done.learned.extraction.dropped == {"over the limit of facts": 2}
-    assert len(done.learned.candidates) == 1
+    assert done.of("learn") is not None
+    assert done.of("learn").extraction.dropped == {"over the limit of facts": 2}
+    assert len(done.of("learn").candidates) == 1
     assert code(done) == DONE
 
 
@@ -304,10 +304,10 @@ def test_a_relation_that_the_catalog_does_not_know_is_proposed(vault: Vault, cal
         for n, word in enumerate(words, 1)
     ]
     done, _ = learned_by(vault, caller, gives(*shuns), talk=talk)
-    assert done.learned is not None
+    assert done.of("learn") is not None
     assert runs(vault)[0]["unknown_predicates"] == {"steers_clear_of": 3}
     assert {one.predicate for one in facts_of(vault)} == {"steers_clear_of"}
-    assert [one.entry.predicate.name for one in done.learned.proposals if one.entry] == ["steers_clear_of"]
+    assert [one.entry.predicate.name for one in done.of("learn").proposals if one.entry] == ["steers_clear_of"]
 
 
 def test_a_dry_run_calls_nobody(vault: Vault, caller: Caller) -> None:
@@ -352,15 +352,15 @@ def test_a_model_that_obeys_orders_changes_nothing(vault: Vault, caller: Caller)
     elsewhere = {**obeyed, "event": "e2"}
     done, server = learned_by(vault, caller, gives(LIVES, obeyed), gives(obeyed, elsewhere), talk=(*TALK, orders))
     assert [len(one.events) for one in server.asked] == [3, 1], "what gives orders is asked about alone"
-    assert done.learned is not None
-    assert done.learned.extraction.dropped == {"no such event": 1, "quote not in the event": 1}
+    assert done.of("learn") is not None
+    assert done.of("learn").extraction.dropped == {"no such event": 1, "quote not in the event": 1}
     assert [one.predicate for one in facts_of(vault)] == ["lives_in"]
-    assert done.learned is not None
-    assert {one.outcome for one in done.learned.candidates if "Mallory" in one.proposition.statement} <= {
+    assert done.of("learn") is not None
+    assert {one.outcome for one in done.of("learn").candidates if "Mallory" in one.proposition.statement} <= {
         "proposed",
         "refused",
     }
-    assert {one.proposition.trust for one in done.learned.candidates if "Mallory" in one.proposition.statement} == {
+    assert {one.proposition.trust for one in done.of("learn").candidates if "Mallory" in one.proposition.statement} == {
         "external"
     }
     assert any("would give a model orders" in sentence for sentence in done.notices)
@@ -390,8 +390,8 @@ def test_what_is_no_ones_word_is_not_sent(vault: Vault, caller: Caller) -> None:
     done, server = learned_by(vault, caller, gives({**ALLERGY, "event": "e1"}), talk=talk)
     assert "Be nice" not in str(server.asked[0].messages)
     assert len(server.asked[0].events) == 1
-    assert done.learned is not None
-    assert done.learned.events == 3
+    assert done.of("learn") is not None
+    assert done.of("learn").events == 3
     ledger = parse_events(vault.read("ledger/2026-11-02.jsonl") or b"", "x")
     (kept,) = facts_of(vault)
     assert kept.source_text == ledger[2].text[slice(*(kept.source_span or ()))]

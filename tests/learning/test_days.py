@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError
-from clawmem.heartbeat import beat
+from clawmem.heartbeat.loop import beat
 from clawmem.learning.cursor import PATH, Cursor, Reached, moved, parse_cursor, render_cursor
 from clawmem.learning.extraction import BY_RULES
 from clawmem.learning.ingest import ingest
@@ -149,7 +149,7 @@ def test_only_what_changed_is_looked_at(world: World) -> None:
     world.learn(DAYS[0])
     assert days(world) == frozenset((DAYS[2],))
     done = beat(world.vault, world.caller)
-    assert (done.learned is not None, days(world)) == (True, frozenset())
+    assert (done.of("learn") is not None, days(world)) == (True, frozenset())
 
 
 def test_a_day_that_learning_was_moved_back_in_is_looked_at_again(world: World) -> None:
@@ -157,7 +157,7 @@ def test_a_day_that_learning_was_moved_back_in_is_looked_at_again(world: World) 
     with writing(world.vault, world.caller, "test"):
         pass
     assert days(world) == frozenset((DAYS[1],))
-    done = beat(world.vault, world.caller).learned
+    done = beat(world.vault, world.caller).of("learn")
     assert done is not None
     assert done.events == 1
 

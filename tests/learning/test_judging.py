@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clawmem.errors import BUDGET, MODEL
-from clawmem.heartbeat import beat
+from clawmem.heartbeat.loop import beat
 from clawmem.index.lookup import all_facts
 from clawmem.index.refresh import open_index
 from clawmem.learning.ingest import ingest
@@ -107,7 +107,7 @@ def test_the_model_decides_and_its_run_is_in_the_same_commit(day: Vault, caller:
 def test_a_second_beat_does_not_read_the_run_as_something_to_learn(day: Vault, caller: Caller) -> None:
     tomorrow = caller._replace(now=caller.now + timedelta(days=1))
     with serving(judges({DECISION: 0.9})) as server:
-        assert beat(day, tomorrow, model=model(server)).promoted[-1].judge == "openai/tested"
+        assert beat(day, tomorrow, model=model(server)).of("promote").nights[-1].judge == "openai/tested"
         head = day.head()
         beat(day, tomorrow, model=model(server))
         assert (day.head(), len(server.asked)) == (head, 1)
@@ -239,7 +239,7 @@ def test_a_beat_shares_its_money_and_stops_asking_once_the_model_failed(vault: V
         asked = len(server.asked)
     assert [name for name, _ in done.failed] == ["model"]
     assert all("<events>" in one.messages[-1]["content"] for one in server.asked), asked
-    assert judged_by_rules(done.promoted[-1])
+    assert judged_by_rules(done.of("promote").nights[-1])
     later = caller._replace(now=caller.now + timedelta(days=2))
     keep(vault, tomorrow, "We decided on Redis 7 in Oslo.", category="decision", importance=0.9)
     with serving(gives(tokens=(20_000, 2000)), judges({})) as server:

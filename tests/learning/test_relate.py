@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.heartbeat import beat
+from clawmem.heartbeat.loop import beat
 from clawmem.index.channels import Filter
 from clawmem.index.lookup import all_facts
 from clawmem.index.refresh import open_index
@@ -76,10 +76,10 @@ def test_two_that_contradict_are_marked_and_found_by_what_they_say(vault: Vault,
     keep(vault, caller, OSLO, PARIS)
     keep(vault, caller, "The API lives in services/api.", entity="projects/api")
     assert marks(vault, caller) == 0
-    rehearsed = beat(vault, caller, dry_run=True).related
+    rehearsed = beat(vault, caller, dry_run=True).of("relate")
     assert rehearsed and [one.fact.object for one in rehearsed.facts] == ["Oslo", "Paris"] and not rehearsed.commit
     done = beat(vault, caller)
-    assert done.related and done.related.commit == done.commits[0] and not done.failed
+    assert done.of("relate") and done.of("relate").commit == done.commits[0] and not done.failed
     assert triples(vault) == {
         OSLO: ("Ann", "lives_in", "Oslo"),
         PARIS: ("Ann", "lives_in", "Paris"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.secret_texts import credentials, harmless
 from clawmem.errors import SecretFound
-from clawmem.heartbeat import beat
+from clawmem.heartbeat.loop import beat
 from clawmem.memory.entities import archive_entity
 from clawmem.memory.remember import remember
 from clawmem.memory.revise import link, merge, retract, supersede

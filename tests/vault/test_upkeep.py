@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from clawmem.heartbeat import beat
+from clawmem.heartbeat.loop import beat
 from clawmem.model.caller import Caller
 from clawmem.vault.upkeep import keep_small
 from clawmem.vault.vault import Vault
@@ -123,8 +123,8 @@ def test_the_heartbeat_says_that_it_waits_and_does_the_rest(vault: Vault, caller
     _loose(vault, 120)
     with _git_at_work(vault):
         done = beat(Vault(vault.root, vault.git.environment), caller)
-    assert done.upkeep is not None
-    assert done.upkeep.done == "later"
+    assert done.of("upkeep") is not None
+    assert done.of("upkeep").done == "later"
     assert [notice for notice in done.notices if "packed later" in notice]
     assert not [name for name, _ in done.failed]
 

@@ -1,4 +1,4 @@
-"""What a round of learning did, in words and as JSON: counts, what waits for review, every candidate's verdict."""
+"""What learning and promotion did, in lines and as JSON: counts, what waits for review, each candidate's verdict."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from clawmem.learning.candidate import (
     Candidate,
 )
 from clawmem.learning.learn import Learned
+from clawmem.learning.promote import Promoted
+from clawmem.model.fact_words import fact_line
+from clawmem.model.promotion import Verdict, para_class
 from clawmem.model.text import counted
 
 
@@ -68,3 +71,41 @@ def learned_lines(learned: Learned, dry_run: bool) -> Iterator[str]:
 def verdict_line(one: Candidate) -> str:
     """A candidate on one line: its outcome, its statement, the step that decided and why."""
     return f"{one.outcome:<9}  {one.proposition.statement}  [{one.gate}: {one.reason}]"
+
+
+def promotion_data(done: Promoted, explain: bool) -> dict[str, Any]:
+    """A run of promotion as JSON: what was promoted, and with `explain` every candidate."""
+    shown = done.verdicts if explain else [*done.kept, *done.waiting]
+    return {
+        "date": done.on,
+        "promoted": [one.candidate.fact.id for one in done.kept],
+        "from_notes": list(done.noted),
+        "candidates": [_promotion_verdict(one) for one in shown],
+        "proposals": [{"id": one.id, "kind": one.kind, "says": one.says, "why": one.why} for one in done.proposals],
+        "judge": done.judge,
+        "model": done.run,
+        "commit": done.commit,
+    }
+
+
+def promotion_line(one: Verdict) -> str:
+    """A candidate on one line: what became of it, and why."""
+    word = "promoted" if one.promoted else "waits" if one.waits else "left"
+    proposal = f"{one.proposal}: " if one.waits and one.proposal else ""
+    return f"{word:<8}  {fact_line(one.candidate.fact, one.candidate.entity)}  [{proposal}{one.reason}]"
+
+
+def _promotion_verdict(one: Verdict) -> dict[str, Any]:
+    fact, entity, judgement = one.candidate[:3]
+    return {
+        "id": fact.id,
+        "fact": fact.fact,
+        "entity": entity,
+        "para": para_class(entity),
+        "score": judgement.score,
+        "promoted": one.promoted,
+        "waits": one.waits,
+        "proposal": one.proposal,
+        "reason": one.reason,
+        "reasons": list(judgement.reasons),
+    }
