@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clawmem.model.layout import is_owned
+from clawmem.vault.git_index import new_index
+from clawmem.vault.pending import held_index
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.vault import Vault
 
@@ -61,11 +63,13 @@ def index_is_whole(vault: Vault) -> bool:
 def renew_index(vault: Vault) -> None:
     """Make git's index anew from HEAD; the old one is put aside. No file is touched; the writer lock must be held."""
     index = vault.git_dir / "index"
-    if index.exists():
-        vault.prepare_state()
-        index.replace(vault.state / PUT_ASIDE)
-    # Not `reset`, which would also end an unfinished merge.
-    vault.git.run("read-tree", "HEAD")
+    vault.prepare_state()
+    with held_index(vault):
+        if index.exists():
+            index.replace(vault.state / PUT_ASIDE)
+        with new_index(vault):
+            # Not `reset`, which would also end an unfinished merge.
+            vault.git.run("read-tree", "HEAD")
 
 
 def broken_refs(vault: Vault) -> list[str]:
