@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.comparison import difference, index_of
 from clawmem.index.graph import check_edges
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import is_damage, open_index
 from clawmem.index.seals import check_passages, check_total
 from clawmem.index.store import Index, index_path, open_store
 from clawmem.memory.checks.facts import PlacedFact
@@ -83,7 +82,11 @@ def index_problems(vault: Vault, expected: Expected, full: bool) -> Iterator[Pro
             _check_seals(index)
         if clean and full:
             yield from _rebuilt(vault, index)
-    except sqlite3.DatabaseError as damage:
+    except (ClawmemError, OSError):
+        raise
+    except Exception as damage:
+        if not is_damage(index, damage):
+            raise
         yield _wrong(f"it cannot be read ({damage})")
     finally:
         index.close()
