@@ -7,7 +7,7 @@ from collections.abc import Collection
 from clawmem.model.layout import is_owned
 from clawmem.vault.git_index import new_index
 from clawmem.vault.pending import held_index
-from clawmem.vault.refs import common_dir_of
+from clawmem.vault.refs import common_dir_of, lost_branch
 from clawmem.vault.vault import Vault
 
 PUT_ASIDE = "git-index.damaged"
@@ -70,6 +70,20 @@ def renew_index(vault: Vault) -> None:
         with new_index(vault):
             # Not `reset`, which would also end an unfinished merge.
             vault.git.run("read-tree", "HEAD")
+
+
+def is_there(vault: Vault, commit: str) -> bool:
+    """Whether git has a commit. Runs git."""
+    return vault.git.try_run("cat-file", "-e", f"{commit}^{{commit}}") is not None
+
+
+def put_branch_back(vault: Vault) -> None:
+    """Let a branch whose file was lost name again what it named last; the writer lock must be held. Runs git."""
+    found = lost_branch(vault.git_dir)
+    if found is not None:
+        branch, commit = found
+        vault.disk.remove(common_dir_of(vault.git_dir) / branch)  # git itself moves no branch that it cannot read
+        vault.git.run("update-ref", "-m", "clawmem: put back where it was", branch, commit)
 
 
 def broken_refs(vault: Vault) -> list[str]:
