@@ -173,6 +173,13 @@ def create_store(vault: Vault, name: str) -> Index:
     return index
 
 
+def create_to_compare(vault: Vault) -> Index:
+    """An empty index in a file of SQLite's own that nobody else sees and that goes with this process."""
+    index = _connect(vault, None, "")
+    _initialise(index, "to compare")
+    return index
+
+
 def create_in_memory(vault: Vault, reason: str) -> Index:
     """An empty index that lasts as long as this process, with a notice that says why."""
     index = _connect(vault, None)
@@ -216,8 +223,8 @@ def _sweep(vault: Vault, keep: str | None) -> None:
             path.unlink(missing_ok=True)
 
 
-def _connect(vault: Vault, path: str | None) -> Index:
-    address = f"file:{_quoted(path)}?mode=rw" if path else ":memory:"
+def _connect(vault: Vault, path: str | None, passing: str = ":memory:") -> Index:
+    address = f"file:{_quoted(path)}?mode=rw" if path else passing
     database = sqlite3.connect(address, timeout=_BUSY_SECONDS, isolation_level=None, uri=path is not None)
     try:
         if path is None or _boot() != "unknown":

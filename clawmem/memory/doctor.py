@@ -125,7 +125,7 @@ def _with_git(vault: Vault, reading: Reading, problems: list[Problem], full: boo
     if not any(one.severity == ERROR and one.check in _BREAKS_INDEX for one in problems):
         committed = [one for one in reading.facts if one.path not in reading.broken]
         differing = {*waiting, *altered}
-        expected = expected_at_head(vault, committed, reading.event_paths, reading.tree.owned, differing)
+        expected = expected_at_head(vault, committed, reading.event_ids, reading.tree.owned, differing)
         problems += index_problems(vault, expected, full)
     return problems
 
