@@ -15,6 +15,7 @@ from clawmem.vault.refs import common_dir_of
 from clawmem.vault.vault import Vault
 
 _OLD_ENOUGH = 600.0
+_ABANDONED_SECONDS = 3600.0
 _LONGEST_WAIT = 2.0
 _SURELY_DEAD = 0.05
 _NAP = 0.01
@@ -69,6 +70,22 @@ def half_objects(vault: Vault) -> list[Path]:
     """Packs and objects of git's that were not written to their end, or not yet."""
     objects = files_below(common_dir_of(vault.git_dir) / "objects")
     return [path for path in objects if path.name.startswith(("tmp_", ".tmp-"))]
+
+
+def abandoned(vault: Vault) -> list[Path]:
+    """What killed gits left of their own files: half packs and objects, halves of merges, crash reports. All are older
+    than an hour, and no git is at work that could still need one."""
+    limit = time.time() - _ABANDONED_SECONDS
+    found = (*half_objects(vault), *vault.root.glob(".merge_file_*"), *vault.git_dir.glob("fast_import_crash_*"))
+    old = [path for path in found if _is_older(path, limit)]
+    return [] if old and git_at_work(vault) else old
+
+
+def _is_older(path: Path, limit: float) -> bool:
+    try:
+        return path.lstat().st_mtime < limit
+    except FileNotFoundError:
+        return False  # another git's, which finished
 
 
 def clear_crash_reports(vault: Vault) -> None:

@@ -51,5 +51,4 @@ def test_four_times_the_events_take_hardly_more_memory(vault: Vault, environment
     few = _peak(vault.root, environment)
     _fill(vault, 16)
     many = _peak(vault.root, environment)
-    print(few, many)
     assert many < 1.25 * few, (few, many)
