@@ -8,7 +8,8 @@ from typing import NamedTuple
 from clawmem.errors import Refused
 from clawmem.governance.approval import Plan, plan_approval
 from clawmem.index.lookup import Placed, by_ids
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import answered
+from clawmem.index.store import Index
 from clawmem.memory.proposals import choose, filing, filing_trailers, find_proposal, read_proposals
 from clawmem.memory.revise import check_reason
 from clawmem.memory.writing import Writing, fact_change, writing
@@ -57,12 +58,12 @@ def show_proposal(vault: Vault, reference: str) -> Shown:
     """One proposal, by its id or a unique prefix."""
     filed = read_proposals(vault)
     proposal = find_proposal(filed, reference)
-    index = open_index(vault)
-    try:
+
+    def shown(index: Index) -> Shown:
         found = by_ids(index, (one.id for one in proposal.targets))
         return Shown(proposal, tuple(found.values()), (*map(str, filed.unreadable), *index.notices))
-    finally:
-        index.close()
+
+    return answered(vault, shown)
 
 
 def approve(vault: Vault, reference: str, caller: Caller, reason: str | None = None, beside: bool = False) -> Reviewed:

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from clawmem.index.intake import take_in
 from clawmem.index.refresh import FOLDERS
 from clawmem.index.schema import FACT_WORDS, SPOKEN_WORDS
-from clawmem.index.store import Index, create_in_memory
+from clawmem.index.store import Index, create_to_compare
 from clawmem.model.passage import SPREAD, row_of
 from clawmem.vault.vault import Vault
 
 _AT_ONCE = 500
+_BYTES_AT_ONCE = 4_000_000
 # Counted and judged by the heartbeat, or different in every index.
 _OWN = frozenset(("n", "seal", "tokens", "exact", "verdict"))
 _BITS = (1 << 64) - 1
 
 
 def index_of(vault: Vault, commit: str) -> Index:
-    """What the index of a commit must be, in memory; every object that it is made of is checked. Runs git."""
-    index = create_in_memory(vault, "to compare")
-    paths = vault.files_at(commit, *FOLDERS)
+    """What the index of a commit must be; every object that it is made of is checked. Runs git."""
+    index = create_to_compare(vault)
     with index.writing():
-        for start in range(0, len(paths), _AT_ONCE):
-            take_in(index, vault.contents_at(commit, paths[start : start + _AT_ONCE]))
+        for paths in _batches(vault.blobs_at(commit, *FOLDERS)):
+            take_in(index, vault.contents_at(commit, paths))
     return index
+
+
+def _batches(sizes: Mapping[str, tuple[str, int]]) -> Iterator[list[str]]:
+    """The paths in their order, so many at once or of so many bytes."""
+    paths, size = list[str](), 0
+    for path, (_, bytes_) in sizes.items():
+        if paths and (len(paths) == _AT_ONCE or size + bytes_ > _BYTES_AT_ONCE):
+            yield paths
+            paths, size = [], 0
+        paths.append(path)
+        size += bytes_
+    if paths:
+        yield paths
 
 
 def difference(one: Index, other: Index) -> str | None:
@@ -74,12 +87,13 @@ def _words(index: Index, table: str) -> int:
 
 
 def _names(index: Index, table: str) -> Mapping[int, object]:
-    """What each row of a text is called in any index."""
+    """What each row of a text is called in any index; of events and notes, which are many, its digest."""
     execute = index.database.execute
     if table == FACT_WORDS:
         return {n: (entity, fact_id) for n, entity, fact_id in execute("SELECT n, entity, id FROM fact")}
-    names: dict[int, object] = {n: (day, event) for n, day, event in execute("SELECT n, day, id FROM event")}
-    return names | {-n: (path, place) for n, path, place in execute("SELECT n, path, place FROM note")}
+    names: dict[int, object] = {n: hash((day, event)) for n, day, event in execute("SELECT n, day, id FROM event")}
+    names.update((-n, hash((path, place))) for n, path, place in execute("SELECT n, path, place FROM note"))
+    return names
 
 
 def _name(names: Mapping[int, object], table: str, doc: int) -> object:

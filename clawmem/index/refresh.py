@@ -2,10 +2,11 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from typing import NamedTuple, TypeVar
 
-from clawmem.errors import Locked
-from clawmem.index.store import Index, create_in_memory, create_store, drop_store, open_store, put_in_use
+from clawmem.errors import ClawmemError, Locked
+from clawmem.index.store import UNREADABLE, Index, create_in_memory, create_store, drop_store, open_store, put_in_use
 from clawmem.vault.vault import Vault
 
 FOLDERS = ("life", "agents", "ledger", "daily", "review", "MEMORY.md")
@@ -14,14 +15,18 @@ _BUILD_SECONDS = 120.0
 _Answer = TypeVar("_Answer")
 
 
-def answered(vault: Vault, act: Callable[[Index], _Answer]) -> _Answer:
-    """What an act that only reads makes of the index, all of it seeing one state; once more on a new index
-    where the old one turns out to be damaged."""
+def answered(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool = True) -> _Answer:
+    """What an act that only reads makes of the index, once more on a new index where the old one turns out to be
+    damaged. All of it sees `one_state`, unless it reads other things as well and takes long: a writer would wait."""
     index = open_index(vault)
     try:
-        with index.snapshot():
+        with index.snapshot() if one_state else nullcontext():
             return act(index)
-    except sqlite3.DatabaseError:
+    except (ClawmemError, OSError):
+        raise
+    except Exception as problem:
+        if not is_damage(index, problem):
+            raise
         index.close()
         index = rebuild(vault)
         return act(index)
@@ -73,7 +78,7 @@ def follow(vault: Vault, steps: Iterable[Step]) -> None:
                 index.at = step.old
                 if index.head() == step.old:
                     apply_commit(vault, index, step.contents, step.new)
-        except sqlite3.DatabaseError:
+        except UNREADABLE:
             pass  # a damaged one is met, and built anew, by who opens it
         finally:
             index.close()
@@ -94,10 +99,19 @@ def _current(vault: Vault) -> Index | None:
         head = vault.head().commit
         if head is None or index.at == head or _catch_up(vault, index):
             return index
-    except sqlite3.DatabaseError:
+    except UNREADABLE:
         pass
     index.close()
     return None
+
+
+def is_damage(index: Index, problem: Exception) -> bool:
+    """Whether an act failed because of its index: SQLite says so, or a byte of it is not what was written."""
+    if isinstance(problem, UNREADABLE):
+        return True
+    from clawmem.index.seals import is_whole  # reads all of it
+
+    return not is_whole(index.database)
 
 
 def _catch_up(vault: Vault, index: Index) -> bool:

@@ -63,6 +63,18 @@ def check_broken(path: str, problem: str, given: int) -> None:
         raise RowDamaged(f"a row about {path} in the index is damaged")
 
 
+def is_whole(database: sqlite3.Connection) -> bool:
+    """Whether SQLite finds its file in order and every row has its seal. Reads all of it."""
+    try:
+        for row in database.execute("SELECT n, entity, line, seal FROM fact"):
+            check_row(*row)
+        check_total(database)
+        check_passages(database)
+        return bool(database.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+    except Exception:  # noqa: BLE001 - whatever reading it raises, it is not whole
+        return False
+
+
 def check_total(database: sqlite3.Connection) -> None:
     """Raise RowDamaged where rows of facts are missing, or are there that should not be."""
     found = database.execute("SELECT count(*), coalesce(sum(seal), 0) FROM fact").fetchone()

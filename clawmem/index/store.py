@@ -19,6 +19,8 @@ from clawmem.model.passage import SPREAD
 from clawmem.vault.disk import files_below
 from clawmem.vault.vault import Vault
 
+# What reading a damaged file raises; text that is no UTF-8, SQLite's own words about its schema included, as well.
+UNREADABLE = (sqlite3.Error, UnicodeError)
 _BUSY_SECONDS = 10.0
 _BOOT = "/proc/sys/kernel/random/boot_id"
 
@@ -67,12 +69,12 @@ class Index:
             yield
             self.engine.flush()
             self.spoken.flush()
+            self.database.execute("COMMIT")
         except BaseException:
             self.engine.forget()
             self.spoken.forget()
-            self.database.execute("ROLLBACK")
+            roll_back(self.database)
             raise
-        self.database.execute("COMMIT")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -81,14 +83,19 @@ class Index:
         try:
             yield
         finally:
-            if self.database.in_transaction:
-                self.database.execute("ROLLBACK")
+            roll_back(self.database)
 
     def close(self) -> None:
         """Let go of the files."""
         self.engine.close()
         self.spoken.close()
         self.database.close()
+
+
+def roll_back(database: sqlite3.Connection) -> None:
+    """Drop the open transaction, which SQLite may have dropped by itself where the disk was full."""
+    if database.in_transaction:
+        database.execute("ROLLBACK")
 
 
 def index_path(vault: Vault) -> Path:
@@ -116,12 +123,12 @@ def open_store(vault: Vault) -> Index | None:
     try:
         number = os.stat(path).st_ino  # noqa: PTH116 - on every command's path
         index = _connect(vault, path)
-    except (OSError, sqlite3.DatabaseError, EngineMissing):
+    except (OSError, *UNREADABLE, EngineMissing):
         return None
     try:
         if index.meta("identity") == identity(index.engine.name, number) and _in_step(index):
             return index
-    except (sqlite3.DatabaseError, EngineMissing):
+    except (*UNREADABLE, EngineMissing):
         pass
     index.close()
     return None
@@ -135,7 +142,7 @@ def _in_step(index: Index) -> bool:
     try:
         return _both_in_step(index)
     finally:
-        index.database.execute("ROLLBACK")
+        roll_back(index.database)
 
 
 def _both_in_step(index: Index) -> bool:
@@ -163,6 +170,13 @@ def create_store(vault: Vault, name: str) -> Index:
     except BaseException:
         drop_store(vault, name)
         raise
+    return index
+
+
+def create_to_compare(vault: Vault) -> Index:
+    """An empty index in a file of SQLite's own that nobody else sees and that goes with this process."""
+    index = _connect(vault, None, "")
+    _initialise(index, "to compare")
     return index
 
 
@@ -209,8 +223,8 @@ def _sweep(vault: Vault, keep: str | None) -> None:
             path.unlink(missing_ok=True)
 
 
-def _connect(vault: Vault, path: str | None) -> Index:
-    address = f"file:{_quoted(path)}?mode=rw" if path else ":memory:"
+def _connect(vault: Vault, path: str | None, passing: str = ":memory:") -> Index:
+    address = f"file:{_quoted(path)}?mode=rw" if path else passing
     database = sqlite3.connect(address, timeout=_BUSY_SECONDS, isolation_level=None, uri=path is not None)
     try:
         if path is None or _boot() != "unknown":

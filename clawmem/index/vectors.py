@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.index.schema import VECTORS_FILE
+from clawmem.index.store import roll_back
 from clawmem.model.seal import seal
 from clawmem.vault.vault import Vault
 
@@ -106,10 +107,10 @@ class Vectors:
         self.database.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self.database.execute("COMMIT")
         except BaseException:
-            self.database.execute("ROLLBACK")
+            roll_back(self.database)
             raise
-        self.database.execute("COMMIT")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -118,7 +119,7 @@ class Vectors:
         try:
             yield
         finally:
-            self.database.execute("ROLLBACK")
+            roll_back(self.database)
 
     def close(self) -> None:
         """Let go of the file."""

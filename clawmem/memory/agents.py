@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from clawmem.errors import NotFound, Refused
 from clawmem.index.lookup import entity_names
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import answered
 from clawmem.memory.writing import writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
@@ -60,11 +60,7 @@ def _page(name: str, purpose: str) -> bytes:
 
 def list_agents(vault: Vault) -> tuple[Agent, ...]:
     """Every agent that has pages or facts of its own."""
-    index = open_index(vault)
-    try:
-        names = entity_names(index)
-    finally:
-        index.close()
+    names = answered(vault, entity_names)
     owned: dict[str, list[str]] = {}
     for name in names:
         owner = owner_of(name)

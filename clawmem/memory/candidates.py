@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from clawmem.index.lookup import entity_names
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import answered
 from clawmem.model.fact import ACTIVE
 from clawmem.vault.vault import Vault
 
@@ -14,33 +14,23 @@ MOST = 100
 
 def fact_candidates(vault: Vault, prefix: str) -> list[tuple[str, str]]:
     """The ids that begin so, each with its statement: those that stand first, newest first, at most 100."""
-    index = open_index(vault)
-    try:
-        rows = index.database.execute(
-            "SELECT id, line FROM fact WHERE id >= ? AND id < ? ORDER BY status != ?, n DESC LIMIT ?",
-            (prefix, prefix + "\U0010ffff", ACTIVE, MOST),
-        ).fetchall()
-    finally:
-        index.close()
-    return [(fact_id, json.loads(line)["fact"]) for fact_id, line in rows]
+    wanted = "SELECT id, line FROM fact WHERE id >= ? AND id < ? ORDER BY status != ?, n DESC LIMIT ?"
+    bounds = (prefix, prefix + "\U0010ffff", ACTIVE, MOST)
+    return answered(
+        vault,
+        lambda index: [(one, json.loads(line)["fact"]) for one, line in index.database.execute(wanted, bounds)],
+    )
 
 
 def entity_candidates(vault: Vault, prefix: str) -> list[str]:
     """The entities whose name begins so."""
-    index = open_index(vault)
-    try:
-        return [name for name in entity_names(index) if name.startswith(prefix)]
-    finally:
-        index.close()
+    return [name for name in answered(vault, entity_names) if name.startswith(prefix)]
 
 
 def category_candidates(vault: Vault, prefix: str) -> list[str]:
     """The categories in use that begin so and are one word."""
-    index = open_index(vault)
-    try:
-        rows = index.database.execute("SELECT DISTINCT category FROM fact ORDER BY 1").fetchall()
-    finally:
-        index.close()
+    wanted = "SELECT DISTINCT category FROM fact ORDER BY 1"
+    rows = answered(vault, lambda index: index.database.execute(wanted).fetchall())
     return [name for (name,) in rows if name.startswith(prefix) and not any(map(str.isspace, name))]
 
 

@@ -16,6 +16,7 @@ from clawmem.memory.checks.repository import fsck_problems, repository_problems,
 from clawmem.memory.checks.secrets import SECONDS, SecretSearch, files_to_search
 from clawmem.memory.checks.storage import (
     altered_problems,
+    branch_problems,
     clock_problems,
     clone_problems,
     committed_name_problems,
@@ -95,6 +96,7 @@ def _examined(vault: Vault, full: bool) -> Diagnosis:
 
 def _with_git(vault: Vault, reading: Reading, problems: list[Problem], full: bool) -> list[Problem]:
     try:
+        problems += branch_problems(vault)
         head = vault.head().commit
         problems += repository_problems(vault)
         problems += state_problems(vault)
@@ -123,7 +125,7 @@ def _with_git(vault: Vault, reading: Reading, problems: list[Problem], full: boo
     if not any(one.severity == ERROR and one.check in _BREAKS_INDEX for one in problems):
         committed = [one for one in reading.facts if one.path not in reading.broken]
         differing = {*waiting, *altered}
-        expected = expected_at_head(vault, committed, reading.event_paths, reading.tree.owned, differing)
+        expected = expected_at_head(vault, committed, reading.event_ids, reading.tree.owned, differing)
         problems += index_problems(vault, expected, full)
     return problems
 

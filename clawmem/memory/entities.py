@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
 from clawmem.index.lookup import Placed, counts, entities, entity_exists, entity_names, facts_of, known_as
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import unreadable
 from clawmem.memory.places import existing_entity, expanded, new_entity_files
@@ -72,32 +72,30 @@ def create_entity(
 
 def list_entities(vault: Vault) -> Listed:
     """Every entity with the number of its facts by status."""
-    index = open_index(vault)
-    try:
-        numbers = counts(index)
-        described = {entity.name: entity for entity in entities(index)}
-        names = entity_names(index)
-        notices = (*index.notices, *unreadable(index))
-    finally:
-        index.close()
+    return answered(vault, _listed)
+
+
+def _listed(index: Index) -> Listed:
+    numbers = counts(index)
+    described = {entity.name: entity for entity in entities(index)}
     rows = (
         Row(described.get(name) or Entity(name, title_of(name), (), kind_of(name)), numbers.get(name, {}))
-        for name in names
+        for name in entity_names(index)
     )
-    return Listed(tuple(rows), notices)
+    return Listed(tuple(rows), (*index.notices, *unreadable(index)))
 
 
 def show_entity(vault: Vault, name: str, caller: Caller) -> Shown:
     """One entity by name, title or alias."""
-    index = open_index(vault)
-    try:
-        found = existing_entity(index, name, caller)
-        described = {entity.name: entity for entity in entities(index)}
-        facts = tuple(facts_of(index, found))
-        notices = (*index.notices, *unreadable(index, found))
-    finally:
-        index.close()
+    return answered(vault, lambda index: _shown(vault, index, name, caller))
+
+
+def _shown(vault: Vault, index: Index, name: str, caller: Caller) -> Shown:
+    found = existing_entity(index, name, caller)
+    described = {entity.name: entity for entity in entities(index)}
+    facts = tuple(facts_of(index, found))
     entity = described.get(found) or Entity(found, title_of(found), (), kind_of(found))
+    notices = (*index.notices, *unreadable(index, found))
     return Shown(entity, vault.read_text(summary_path(found)) or "", facts, notices)
 
 
@@ -119,11 +117,7 @@ def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str 
 
 def archive_entity(vault: Vault, name: str, caller: Caller) -> Changed:
     """Move an entity below `archives/`."""
-    index = open_index(vault)
-    try:
-        old = existing_entity(index, name, caller)
-    finally:
-        index.close()
+    old = answered(vault, lambda index: existing_entity(index, name, caller))
     prefix, _, rest = old.rpartition("@")[2].partition("/") if old.startswith("@") else ("", "", old)
     if rest.startswith("archives/"):
         return Changed(old, old, None, (f"{old} is archived already",))
@@ -135,11 +129,7 @@ def rename_entity(vault: Vault, name: str, new: str, caller: Caller) -> Changed:
     """Give an entity another last name in the same place."""
     if "/" in new:
         raise InvalidInput(f"'{new}' is a path.", "Give a bare name, or use `clawmem entity move`.")
-    index = open_index(vault)
-    try:
-        old = existing_entity(index, name, caller)
-    finally:
-        index.close()
+    old = answered(vault, lambda index: existing_entity(index, name, caller))
     return move_entity(vault, old, f"{old.rsplit('/', 1)[0]}/{new}", caller, "rename")
 
 

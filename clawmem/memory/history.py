@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, Lacking, MaybeUnread, NotFound
 from clawmem.index.lookup import by_ids, entities, resolve
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import refuse_unread, unreadable
 from clawmem.memory.places import existing_entity, expanded
@@ -52,7 +52,7 @@ class Logged(NamedTuple):
 
 def log(vault: Vault, about: str | None, caller: Caller, bounds: Bounds) -> Logged:
     """The history of the vault, or of the entity or fact that `about` names. NotFound where it names neither."""
-    told = _log(vault, about, caller, bounds)
+    told = answered(vault, lambda index: _log(vault, index, about, caller, bounds), one_state=False)
     return told._replace(notices=(*told.notices, *cut_off(vault)))
 
 
@@ -61,24 +61,20 @@ def cut_off(vault: Vault) -> list[str]:
     return [_CUT_OFF] if is_shallow(vault) else []
 
 
-def _log(vault: Vault, about: str | None, caller: Caller, bounds: Bounds) -> Logged:
-    index = open_index(vault)
-    try:
-        with open_history(vault) as history:
-            if about is None:
-                return _logged(history.entries(_wanted(bounds)), "vault", None, bounds, index)
-            kind, name = _meant(index, history, about, caller)
-            if kind == "fact":
-                places = {name: paths_of_fact(index, history, name)}
-                newest_first = reversed(fact_history(history, places, bounds.folds)[name])
-                told = _logged(_within(newest_first, bounds), kind, name, bounds, index)
-                lacks = [] if by_ids(index, [name]) else unreadable(index)
-                return told._replace(notices=(*told.notices, *lacks))
-            paths = [path for place in former_names(index, name) for path in (items_path(place), summary_path(place))]
-            entries = history.entries(_wanted(bounds)._replace(paths=paths))
-            return _logged(entries, kind, name, bounds, index)
-    finally:
-        index.close()
+def _log(vault: Vault, index: Index, about: str | None, caller: Caller, bounds: Bounds) -> Logged:
+    with open_history(vault) as history:
+        if about is None:
+            return _logged(history.entries(_wanted(bounds)), "vault", None, bounds, index)
+        kind, name = _meant(index, history, about, caller)
+        if kind == "fact":
+            places = {name: paths_of_fact(index, history, name)}
+            newest_first = reversed(fact_history(history, places, bounds.folds)[name])
+            told = _logged(_within(newest_first, bounds), kind, name, bounds, index)
+            lacks = [] if by_ids(index, [name]) else unreadable(index)
+            return told._replace(notices=(*told.notices, *lacks))
+        paths = [path for place in former_names(index, name) for path in (items_path(place), summary_path(place))]
+        entries = history.entries(_wanted(bounds)._replace(paths=paths))
+        return _logged(entries, kind, name, bounds, index)
 
 
 def fact_named(index: Index, history: History, reference: str) -> str:

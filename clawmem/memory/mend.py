@@ -11,7 +11,7 @@ from clawmem.memory.checks.merging import ATTRIBUTES, CONFIGURATION, UNFINISHED_
 from clawmem.memory.checks.merging import CHECK as MERGING
 from clawmem.memory.checks.problem import Problem
 from clawmem.memory.checks.repository import clear_leftovers
-from clawmem.memory.checks.storage import GIT_INDEX, LINE_ENDS, LOST
+from clawmem.memory.checks.storage import BRANCH, GIT_INDEX, LINE_ENDS, LOST
 from clawmem.memory.finish import finish_merge
 from clawmem.memory.places import new_entity_files
 from clawmem.memory.writing import Writing, writing
@@ -20,7 +20,7 @@ from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.codec import parse_items, render_items
 from clawmem.model.entity import ITEMS, name_of_path
 from clawmem.model.summary import facts_block, generated_part, with_generated
-from clawmem.vault.condition import give_back, renew_index
+from clawmem.vault.condition import give_back, put_branch_back, renew_index
 from clawmem.vault.driver import install_driver
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
@@ -56,9 +56,9 @@ def mend(vault: Vault, caller: Caller, problems: Sequence[Problem]) -> tuple[tup
 def _mend_git(vault: Vault, problems: Sequence[Problem]) -> None:
     """What must be right before git can be asked for anything else."""
     for one in problems:
-        if one.check == GIT_INDEX:
+        if one.check in (GIT_INDEX, BRANCH):
             with writer_lock(vault.state / "lock", _WAIT_SECONDS, "doctor"):
-                renew_index(vault)
+                (renew_index if one.check == GIT_INDEX else put_branch_back)(vault)
         elif one.check == LOST and one.path:
             give_back(vault, one.path)
         elif one.check == LINE_ENDS and one.path == ".git/config":

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, NotPermitted, Unreadable
 from clawmem.index.lookup import Placed, all_facts, event_day, find, learned_from
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.memory.evidence import find_event
 from clawmem.model.caller import Caller
@@ -108,12 +108,12 @@ def redact(vault: Vault, what: What, caller: Caller, reason: str | None = None, 
 
 
 def _looked_up(vault: Vault, what: What) -> tuple[tuple[str, ...], _Held]:
-    index = open_index(vault)
-    try:
+
+    def looked_up(index: Index) -> tuple[tuple[str, ...], _Held]:
         texts = _texts(vault, index, what)
         return texts, _held(vault, index, needles(texts))
-    finally:
-        index.close()
+
+    return answered(vault, looked_up)
 
 
 def _texts(vault: Vault, index: Index, what: What) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from clawmem.errors import StorageFailed
 from clawmem.index.lookup import counts, entity_names
-from clawmem.index.refresh import open_index
-from clawmem.index.store import Index, index_path, open_store
+from clawmem.index.refresh import answered
+from clawmem.index.store import UNREADABLE, Index, index_path, open_store
 from clawmem.index.unread import broken_files, unreadable
 from clawmem.memory.checks.repository import unfinished_git
 from clawmem.memory.proposals import read_proposals
@@ -63,8 +63,9 @@ def status(vault: Vault) -> Status:
     head = vault.head()
     found = _index_found(vault)
     filed = read_proposals(vault)
-    index = open_index(vault)
-    try:
+    waiting = finish_scan(vault, scan)
+
+    def told(index: Index) -> Status:
         return Status(
             name=vault.settings.words("vault.name"),
             format=vault.settings.whole("format"),
@@ -74,14 +75,14 @@ def status(vault: Vault) -> Status:
             entities=len(entity_names(index)),
             events=index.database.execute("SELECT COUNT(*) FROM event").fetchone()[0],
             unfolded_accesses=sum(one.count for one in accesses(unfolded(vault)).values()),
-            edits=_edited(vault, finish_scan(vault, scan)),
+            edits=_edited(vault, waiting),
             unfinished=_unfinished(vault),
             search=IndexState(found, index.engine.name, tuple(broken_files(index))),
             notices=(*index.notices, *unreadable(index), *filed.unreadable),
             proposals=len(filed.open),
         )
-    finally:
-        index.close()
+
+    return answered(vault, told)
 
 
 def _index_found(vault: Vault) -> str:
@@ -92,6 +93,8 @@ def _index_found(vault: Vault) -> str:
         return STALE
     try:
         return FRESH if index.head() == vault.head().commit else STALE
+    except UNREADABLE:
+        return STALE
     finally:
         index.close()
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import answered
+from clawmem.index.store import Index
 from clawmem.index.token_counts import awaits_counting, count_exactly
 from clawmem.index.verdicts import judge_events
 from clawmem.vault.vault import Vault
@@ -20,16 +21,16 @@ class Counted(NamedTuple):
 def count_tokens(vault: Vault) -> Counted:
     """Judge the events that are new, and replace the bounds in the index by exact counts, where this machine has the
     vocabulary. Makes no commit."""
-    index = open_index(vault)
-    try:
-        if not index.kept:
-            return Counted(0)
-        judge_events(index)
-        if not awaits_counting(index):
-            return Counted(0)
-        from clawmem.vault.tokens import token_counter  # the first use takes 0.2 s
+    return answered(vault, lambda index: _counted(vault, index), one_state=False)
 
-        counter = token_counter(vault.git.environment)
-        return Counted(count_exactly(index, counter.count), counter.source) if counter.exact else Counted(0)
-    finally:
-        index.close()
+
+def _counted(vault: Vault, index: Index) -> Counted:
+    if not index.kept:
+        return Counted(0)
+    judge_events(index)
+    if not awaits_counting(index):
+        return Counted(0)
+    from clawmem.vault.tokens import token_counter  # the first use takes 0.2 s
+
+    counter = token_counter(vault.git.environment)
+    return Counted(count_exactly(index, counter.count), counter.source) if counter.exact else Counted(0)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, MaybeUnread, NotFound, Refused
 from clawmem.index.lookup import Placed
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.memory.history import fact_history, fact_named, paths_of_fact
 from clawmem.memory.restoring import Plan, plan_back
@@ -53,12 +53,12 @@ def undo(vault: Vault, reference: str, caller: Caller, dry_run: bool = False) ->
     would go. A dry run writes nothing and waits for nobody.
     """
     if dry_run:
-        index = open_index(vault)
-        try:
+
+        def rehearsed(index: Index) -> Undone:
             target, plan = _plan(vault, index, vault.read, reference)
             return _undone(target, plan, None, index.notices)
-        finally:
-            index.close()
+
+        return answered(vault, rehearsed, one_state=False)
     with writing(vault, caller, "undo") as work:
         target, plan = _plan(vault, work.index, work.read, reference)
         commit = work.commit([_change(target.entry, plan, caller)])[-1]

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound
 from clawmem.index.lookup import Placed, find
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import unreadable
 from clawmem.memory.chains import chain_in
 from clawmem.memory.evidence import find_event
-from clawmem.memory.history import beginnings, cut_off, fact_history, lost_fact, paths_of_fact
+from clawmem.memory.history import Lost, beginnings, cut_off, fact_history, lost_fact, paths_of_fact
 from clawmem.model.entry import Entry
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact
@@ -49,22 +49,22 @@ class Why(NamedTuple):
 def why(vault: Vault, reference: str) -> Why:
     """Explain the fact with this id or unique prefix, whoever's it is, also one that was taken out again; raises
     NotFound or AmbiguousId."""
-    index = open_index(vault)
-    try:
-        with open_history(vault) as history:
-            one, removed = _found(index, history, reference)
-            members = [one] if removed else chain_in(index, one.fact.id)
-            wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
-            told = fact_history(history, wanted)
-            begins = beginnings(history, wanted)
-        chain = tuple(_link(each, told[each.fact.id], begins.get(each.fact.id)) for each in members)
-        own = next(link for link in chain if link.fact.id == one.fact.id)
-        event, problems = _evidence(vault, index, one.fact)
-        fact = with_access(one.fact, accesses(unfolded(vault)))
-        notices = (*index.notices, *unreadable(index), *problems, *cut_off(vault))
-        return Why(fact, one.entity, event, own.recorded, own.begins, chain, tuple(told[one.fact.id]), notices, removed)
-    finally:
-        index.close()
+    return answered(vault, lambda index: _why(vault, index, reference), one_state=False)
+
+
+def _why(vault: Vault, index: Index, reference: str) -> Why:
+    with open_history(vault) as history:
+        one, removed = _found(index, history, reference)
+        members = [one] if removed else chain_in(index, one.fact.id)
+        wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
+        told = fact_history(history, wanted)
+        begins = beginnings(history, wanted)
+    chain = tuple(_link(each, told[each.fact.id], begins.get(each.fact.id)) for each in members)
+    own = next(link for link in chain if link.fact.id == one.fact.id)
+    event, problems = _evidence(vault, index, one.fact)
+    fact = with_access(one.fact, accesses(unfolded(vault)))
+    notices = (*index.notices, *unreadable(index), *problems, *cut_off(vault))
+    return Why(fact, one.entity, event, own.recorded, own.begins, chain, tuple(told[one.fact.id]), notices, removed)
 
 
 def _found(index: Index, history: History, reference: str) -> tuple[Placed, Entry | None]:
@@ -78,14 +78,15 @@ def _found(index: Index, history: History, reference: str) -> tuple[Placed, Entr
 
 def gone(vault: Vault, reference: str) -> NotFound | None:
     """How to say that there is no such fact any more, where there was one."""
-    index = open_index(vault)
-    try:
+
+    def sought(index: Index) -> Lost:
         with open_history(vault) as history:
-            lost = lost_fact(index, history, reference)
+            return lost_fact(index, history, reference)
+
+    try:
+        lost = answered(vault, sought, one_state=False)
     except NotFound:
         return None
-    finally:
-        index.close()
     by = f"{lost.removed.commit[:12]} ({lost.removed.subject})"
     return NotFound(
         f"{lost.fact.id} is not in the vault any more: {by} took it out.",

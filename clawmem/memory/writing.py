@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Thread
 
 from clawmem.errors import ClawmemError, Locked, StorageFailed
 from clawmem.index.lookup import items_of
-from clawmem.index.refresh import apply_commit, get_ready, open_index
-from clawmem.index.store import Index, discard
+from clawmem.index.refresh import apply_commit, get_ready, is_damage, open_index
+from clawmem.index.store import UNREADABLE, Index, discard
 from clawmem.index.unread import broken_files
 from clawmem.memory.permission import check_may_write, check_may_write_at_all
 from clawmem.model.caller import Caller
@@ -95,7 +94,7 @@ class Writing:
             return
         try:
             apply_commit(self.vault, self.index, self._behind, self._last)
-        except (sqlite3.Error, OSError) as problem:
+        except (*UNREADABLE, OSError) as problem:
             self.started.notices.append(f"the index will be built anew: {problem}")
             discard(self.vault)
         self._behind = {}
@@ -131,7 +130,11 @@ def writing(
                 _complete(work)
             yield work
             work.bring_index()
-        except sqlite3.DatabaseError as problem:
+        except (ClawmemError, OSError):
+            raise
+        except Exception as problem:
+            if not is_damage(index, problem):
+                raise
             raise _index_failed(vault, problem) from problem
         finally:
             index.close()
@@ -161,7 +164,7 @@ def _complete(work: Writing) -> None:
             looked_into(work.vault)
 
 
-def _index_failed(vault: Vault, problem: sqlite3.DatabaseError) -> ClawmemError:
+def _index_failed(vault: Vault, problem: Exception) -> ClawmemError:
     """The error of an act whose index failed it; a damaged index is put away, and the next command builds a new one."""
     if "locked" in str(problem):
         return Locked("The search index is held by another process.", "Try again.")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clawmem.model.layout import is_owned
-from clawmem.vault.refs import common_dir_of
+from clawmem.vault.git_index import new_index
+from clawmem.vault.pending import held_index
+from clawmem.vault.refs import common_dir_of, lost_branch
 from clawmem.vault.vault import Vault
 
 PUT_ASIDE = "git-index.damaged"
@@ -61,11 +63,27 @@ def index_is_whole(vault: Vault) -> bool:
 def renew_index(vault: Vault) -> None:
     """Make git's index anew from HEAD; the old one is put aside. No file is touched; the writer lock must be held."""
     index = vault.git_dir / "index"
-    if index.exists():
-        vault.prepare_state()
-        index.replace(vault.state / PUT_ASIDE)
-    # Not `reset`, which would also end an unfinished merge.
-    vault.git.run("read-tree", "HEAD")
+    vault.prepare_state()
+    with held_index(vault):
+        if index.exists():
+            index.replace(vault.state / PUT_ASIDE)
+        with new_index(vault):
+            # Not `reset`, which would also end an unfinished merge.
+            vault.git.run("read-tree", "HEAD")
+
+
+def is_there(vault: Vault, commit: str) -> bool:
+    """Whether git has a commit. Runs git."""
+    return vault.git.try_run("cat-file", "-e", f"{commit}^{{commit}}") is not None
+
+
+def put_branch_back(vault: Vault) -> None:
+    """Let a branch whose file was lost name again what it named last; the writer lock must be held. Runs git."""
+    found = lost_branch(vault.git_dir)
+    if found is not None:
+        branch, commit = found
+        vault.disk.remove(common_dir_of(vault.git_dir) / branch)  # git itself moves no branch that it cannot read
+        vault.git.run("update-ref", "-m", "clawmem: put back where it was", branch, commit)
 
 
 def broken_refs(vault: Vault) -> list[str]:

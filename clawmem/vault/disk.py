@@ -37,6 +37,25 @@ class Disk:
                 raise
             _swap_in(beside(path), path, data)
 
+    def create(self, path: Path, data: bytes) -> bool:
+        """Make a small file that must not be there yet; False where it is."""
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        except FileExistsError:
+            return False
+        try:
+            os.write(descriptor, data)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        finally:
+            os.close(descriptor)
+        return True
+
+    def move(self, path: Path, target: Path) -> None:
+        """Put a file in another's place, in one step."""
+        os.replace(path, target)  # noqa: PTH105 - on every writer's path
+
     def remove(self, path: Path) -> None:
         """Remove a file; a missing one is fine."""
         with suppress(FileNotFoundError, NotADirectoryError):

@@ -87,6 +87,7 @@ class History:
 @contextmanager
 def open_history(vault: Vault) -> Iterator[History]:
     """Open the history; while it is open, this process has the scrubbed environment that git gets."""
+    vault.head()  # raises where HEAD is the trouble, which GitPython would put in words of its own
     with gitpython(vault.git.environment) as git:
         repo = git.Repo(vault.root, expand_vars=False)
         repo.git.set_persistent_git_options(c=vault.git.command(())[2::2])

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from clawmem.errors import GitFailed, Locked, Refused
 from clawmem.model.change import Change, message
 from clawmem.vault.fast_import import TOOL, data_block, identity_line, quoted_path
-from clawmem.vault.pending import Pending, bring, clear_pending, sync_index, write_pending
+from clawmem.vault.git_index import new_index
+from clawmem.vault.pending import Pending, bring, clear_pending, held_index, sync_index, write_pending
 from clawmem.vault.refs import Head
 from clawmem.vault.stale import clear_crash_reports
 from clawmem.vault.transaction import Transaction
@@ -99,15 +100,16 @@ def advance(started: Transaction, target: str, subject: str, along: str = "") ->
         path for path in changed.paths if all(_is_plain(side, path) for side in (changed.base, changed.theirs))
     )
     looks = _Looks(vault, changed, plain)
-    _refuse_unsafe(started, plain, looks)
-    write_pending(vault, Pending(head.commit, tuple(plain), subject, ()))
-    try:
-        lines = f"update {head.branch} {target} {head.commit}\n{along}"
-        vault.git.run("update-ref", "--stdin", "-m", f"clawmem: {subject}", given=lines.encode())
-    except GitFailed as problem:
-        _check_moved(vault, head, target, problem)
-    _follow(started, plain, looks)
-    _follow_others(vault, changed, sorted(changed.paths - set(plain)))
+    with held_index(vault):
+        _refuse_unsafe(started, plain, looks)
+        write_pending(vault, Pending(head.commit, tuple(plain), subject, ()))
+        try:
+            lines = f"update {head.branch} {target} {head.commit}\n{along}"
+            vault.git.run("update-ref", "--stdin", "-m", f"clawmem: {subject}", given=lines.encode())
+        except GitFailed as problem:
+            _check_moved(vault, head, target, problem)
+        _follow(started, plain, looks)
+        _follow_others(vault, changed, sorted(changed.paths - set(plain)))
     return looks.now() if len(plain) == len(changed.paths) else None
 
 
@@ -197,6 +199,11 @@ def _follow_others(vault: Vault, changed: Versions, paths: Sequence[str]) -> Non
     """Links and programs are not clawmem's: git itself puts them in place, where nobody changed them."""
     if not paths:
         return
+    with new_index(vault):
+        _put_in_place(vault, changed, paths)
+
+
+def _put_in_place(vault: Vault, changed: Versions, paths: Sequence[str]) -> None:
     touched = vault.git.run("diff-files", "-z", "--name-only").decode(errors="surrogateescape").split("\0")
     untouched = [
         path

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
-from clawmem.errors import GitFailed, InvalidInput, StorageFailed
+from clawmem.errors import InvalidInput, StorageFailed
 from clawmem.model.layout import check_inside
 from clawmem.model.seal import seal
 from clawmem.vault.disk import beside
+from clawmem.vault.git_index import hold_index, let_go, new_index
 from clawmem.vault.vault import Vault
 
 _NAME = "pending.json"
-_INDEX_WAIT = 3.0
-_NAP = 0.02
 
 
 class Pending(NamedTuple):
@@ -68,8 +68,32 @@ def clear_pending(vault: Vault) -> None:
     vault.disk.remove(vault.state / _NAME)
 
 
-def settle(vault: Vault, pending: Pending) -> list[str]:
-    """Bring the work tree to HEAD for the files of a crashed transaction; returns those a person changed meanwhile.
+@contextmanager
+def held_index(vault: Vault) -> Iterator[list[str]]:
+    """Hold git's index while the branch moves; a change that is left for the next command to finish goes on holding
+    it. Yields what was cleared out of the way, in sentences."""
+    said = hold_index(vault)
+    try:
+        yield said
+    finally:
+        if not is_pending(vault):
+            let_go(vault)
+
+
+def settle(vault: Vault) -> list[str]:
+    """Finish the transaction that a killed process left, if there is one, and let go of git's index; returns the files
+    that a person changed meanwhile. The writer lock must be held."""
+    pending, kept = read_pending(vault), list[str]()
+    if pending is not None:
+        hold_index(vault)
+        kept = _bring_along(vault, pending)
+        clear_pending(vault)
+    let_go(vault)
+    return kept
+
+
+def _bring_along(vault: Vault, pending: Pending) -> list[str]:
+    """Bring the work tree to HEAD for the files of a crashed transaction.
 
     A file is replaced only while it still holds what the transaction started from, so an edit made by hand
     in between survives.
@@ -145,33 +169,19 @@ def put(vault: Vault, path: str, content: bytes | None) -> None:
 
 
 def sync_index(vault: Vault, paths: Sequence[str], kept: Sequence[str]) -> None:
-    """Make git's index say of each file what HEAD says, also of those that a person changed and we kept."""
-    update_index(vault, [path for path in paths if path not in set(kept)])
-    if kept:
-        names = [f":(literal){path}" for path in kept]
-        _with_patience(vault, ("reset", "--quiet", "HEAD", "--", *names), b"")
+    """Make git's index say of each file what HEAD says, also of those that a person changed and we kept. It must be
+    held."""
+    with new_index(vault):
+        _update(vault, [path for path in paths if path not in set(kept)])
+        if kept:
+            vault.git.run("reset", "--quiet", "HEAD", "--", *(f":(literal){path}" for path in kept))
 
 
-def update_index(vault: Vault, paths: Sequence[str]) -> None:
+def _update(vault: Vault, paths: Sequence[str]) -> None:
     """Tell git's index about these files, so that `git status` is empty."""
     there = {path for path in paths if vault.obstacle(path) is None and vault.path(path).exists()}
     gone = [path for path in paths if path not in there]
     for names, options in ((there, ("--add", "--chmod=-x")), (gone, ("--force-remove",))):
         if names:
             given = "".join(f"{path}\0" for path in names).encode()
-            _with_patience(vault, ("update-index", *options, "-z", "--stdin"), given)
-
-
-def _with_patience(vault: Vault, arguments: Sequence[str], given: bytes) -> None:
-    """Run a git command that locks the index, again while another git (an editor's, a prompt's) holds the lock."""
-    import time
-
-    deadline = time.monotonic() + _INDEX_WAIT
-    while True:
-        try:
-            vault.git.run(*arguments, given=given)
-            return
-        except GitFailed as problem:
-            if "index.lock" not in problem.message or time.monotonic() > deadline:
-                raise
-        time.sleep(_NAP)
+            vault.git.run("update-index", *options, "-z", "--stdin", given=given)

@@ -65,6 +65,7 @@ def named(vault: Vault, text: str) -> str:
 
     Raises AmbiguousId where several begin so, NotFound where there is none or HEAD does not stand on it.
     """
+    vault.head()  # raises where HEAD itself is the trouble
     name = commit_of(vault, text)
     if name is None:
         if len(matches := _beginning(vault, text)) > 1:

@@ -17,7 +17,7 @@ from clawmem.vault.disk import files_below
 from clawmem.vault.git import failure
 from clawmem.vault.merges import JOINED, LEFT
 from clawmem.vault.past import FOLDER as PAST
-from clawmem.vault.pending import clear_pending, read_pending, settle
+from clawmem.vault.pending import held_index, settle
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.rewriting import ASIDE
 from clawmem.vault.stale import clear_crash_reports, clear_ref_locks, half_objects
@@ -78,17 +78,15 @@ def begin(vault: Vault) -> list[str]:
 
 def switch(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
     """Move every ref from its old target to its new one (None: away) in one step, then finish."""
-    _keep(vault, {"phase": "switching", "moves": {name: list(pair) for name, pair in moves.items()}})
-    _move(vault, moves)
+    with held_index(vault):
+        _keep(vault, {"phase": "switching", "moves": {name: list(pair) for name, pair in moves.items()}})
+        _move(vault, moves)
     finish(vault)
 
 
 def finish(vault: Vault) -> None:
     """Bring the files along and sweep the old history away."""
-    pending = read_pending(vault)
-    if pending is not None:
-        settle(vault, pending)
-        clear_pending(vault)
+    settle(vault)
     sweep(vault)
     (vault.state / _NOTE).unlink(missing_ok=True)
 

@@ -9,6 +9,7 @@ from clawmem.vault.disk import files_below
 
 _REF = "ref: "
 _HEX = frozenset("0123456789abcdefABCDEF")
+_LONGEST_LINE = 20_000
 
 
 class Head(NamedTuple):
@@ -53,11 +54,21 @@ def read_head(git_dir: Path) -> Head:
             "Convert it: git refs migrate --ref-format=files",
         )
     common = common_dir_of(git_dir)
-    try:
-        with open(common / branch, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            return Head(branch, _name(file.read().strip(), branch))
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
-        packed = _packed(common, branch)
+    loose = _loose(common, branch)
+    if loose is not None:
+        return Head(branch, loose)
+    packed = _packed(common, branch)
+    if _seems_lost(git_dir, common, branch, packed):
+        # Or it moved between our looks at git's files.
+        loose, packed = _loose(common, branch), _packed(common, branch)
+        if loose is not None:
+            return Head(branch, loose)
+        if packed is not None and _seems_lost(git_dir, common, branch, packed):
+            raise GitFailed(
+                f".git/{branch} is lost, and git takes an older commit for the newest: {packed[:12]}.",
+                "`clawmem doctor --fix` puts the branch back; to go on from the older commit instead, run"
+                " `git commit --allow-empty`.",
+            )
     if packed is None and _was_born(common, git_dir):
         raise GitFailed(
             f"HEAD names the branch {branch.removeprefix('refs/heads/')}, which has no commit, though the vault has a"
@@ -68,12 +79,69 @@ def read_head(git_dir: Path) -> Head:
     return Head(branch, packed)
 
 
+def _loose(common: Path, branch: str) -> str | None:
+    try:
+        with open(common / branch, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - on every command's path
+            return _name(file.read().strip(), branch)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
+        return None
+
+
+def _seems_lost(git_dir: Path, common: Path, branch: str, packed: str | None) -> bool:
+    """Whether git moved the branch on after it was packed, and the file that said where to is gone. git notes a move
+    before it makes it: one that is under way, or was killed, is no loss."""
+    moved = last_move(git_dir, branch)
+    if moved is None or moved.new == packed:
+        return False
+    unmade = moved.old == packed and (
+        (common / f"{branch}.lock").exists() or (git_dir / "clawmem" / "pending.json").exists()
+    )
+    return not unmade
+
+
+def lost_branch(git_dir: Path) -> tuple[str, str] | None:
+    """HEAD's branch and the commit it was at last, where its file is damaged or gone and git's log tells of it."""
+    branch = (git_dir / "HEAD").read_text(encoding="utf-8", errors="replace").strip().removeprefix(_REF)
+    common, moved = common_dir_of(git_dir), last_move(git_dir, branch)
+    if moved is None:
+        return None
+    try:
+        if _loose(common, branch) is not None or not _seems_lost(git_dir, common, branch, _packed(common, branch)):
+            return None
+    except GitFailed:
+        pass  # damaged
+    return branch, moved.new
+
+
+class Move(NamedTuple):
+    """From which commit to which a branch moved."""
+
+    old: str
+    new: str
+
+
+def last_move(git_dir: Path, branch: str) -> Move | None:
+    """The last move of a branch that git's log of it tells of; None where there is no such log."""
+    try:
+        with open(common_dir_of(git_dir) / "logs" / branch, "rb") as file:  # noqa: PTH123
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - _LONGEST_LINE))
+            lines = file.read().decode(errors="replace").splitlines()
+    except (OSError, ValueError):
+        return None
+    words = lines[-1].split(" ", 2) if lines else []
+    whole = len(words) == 3 and all(len(word) in (40, 64) and _HEX.issuperset(word) for word in words[:2])
+    return Move(words[0], words[1]) if whole else None
+
+
 def _name(text: str, place: str) -> str:
     """The name of a commit, as git's file `place` gives it."""
     if len(text) not in (40, 64) or not _HEX.issuperset(text):
         raise GitFailed(
             f".git/{place} is damaged: it holds no commit's name.",
-            f"`git reflog` shows the last good one; put it back with `git update-ref {place} COMMIT`.",
+            "`git reflog` shows the last good one; put it back with `git update-ref HEAD COMMIT`."
+            if place == "HEAD"
+            else "`clawmem doctor --fix` puts it back where git's log of the branch tells of it.",
         )
     return text
 

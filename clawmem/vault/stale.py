@@ -9,21 +9,34 @@ from pathlib import Path
 
 from clawmem.errors import Locked
 from clawmem.vault.disk import HALF, files_below
+from clawmem.vault.git_index import index_lock, is_held, let_go
+from clawmem.vault.pending import is_pending
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.vault import Vault
 
 _OLD_ENOUGH = 600.0
+_ABANDONED_SECONDS = 3600.0
 _LONGEST_WAIT = 2.0
 _SURELY_DEAD = 0.05
 _NAP = 0.01
+_JOINS = frozenset((b"merge", b"pull", b"rebase"))
 
 
 def clear_stale_locks(vault: Vault) -> list[str]:
     """Remove git's leftover lock files and say which; the writer lock must be held.
 
-    Where a git process is at work in the vault its lock is respected: Locked after a bounded wait.
+    Where a git process is at work in the vault its lock is respected: Locked after a bounded wait. The index that a
+    killed command of our own held stays held until its change is finished.
     """
-    return _cleared(vault, lock_files(vault))
+    if not is_pending(vault):
+        let_go(vault)
+    ours = is_held(vault)
+    return _cleared(vault, (path for path in lock_files(vault) if not (ours and path == index_lock(vault))))
+
+
+def clear_index_lock(vault: Vault) -> list[str]:
+    """Remove the lock on git's index if it was left behind, and say so; the writer lock must be held."""
+    return _cleared(vault, [index_lock(vault)])
 
 
 def ref_locks(vault: Vault) -> list[Path]:
@@ -59,6 +72,22 @@ def half_objects(vault: Vault) -> list[Path]:
     return [path for path in objects if path.name.startswith(("tmp_", ".tmp-"))]
 
 
+def abandoned(vault: Vault) -> list[Path]:
+    """What killed gits left of their own files: half packs and objects, halves of merges, crash reports. All are older
+    than an hour, and no git is at work that could still need one."""
+    limit = time.time() - _ABANDONED_SECONDS
+    found = (*half_objects(vault), *vault.root.glob(".merge_file_*"), *vault.git_dir.glob("fast_import_crash_*"))
+    old = [path for path in found if _is_older(path, limit)]
+    return [] if old and git_at_work(vault) else old
+
+
+def _is_older(path: Path, limit: float) -> bool:
+    try:
+        return path.lstat().st_mtime < limit
+    except FileNotFoundError:
+        return False  # another git's, which finished
+
+
 def clear_crash_reports(vault: Vault) -> None:
     """Remove what `git fast-import` leaves when it fails: its report repeats the text that was to be written."""
     for path in vault.git_dir.glob("fast_import_crash_*"):
@@ -69,7 +98,7 @@ def lock_files(vault: Vault) -> list[Path]:
     """The locks that stand in the way of a change: on the index, HEAD, the branch, packed refs, and on git's settings,
     which the first command in a new clone writes."""
     common = common_dir_of(vault.git_dir)
-    candidates = [vault.git_dir / "index.lock", vault.git_dir / "HEAD.lock"]
+    candidates = [index_lock(vault), vault.git_dir / "HEAD.lock"]
     candidates += [common / "packed-refs.lock", common / "config.lock"]
     branch = vault.head().branch
     if branch:
@@ -109,6 +138,22 @@ def git_at_work(vault: Vault) -> bool:
         return False
     places = {vault.root.resolve(), vault.git_dir.resolve()}
     return any(_is_git_in(entry, places, vault.git_dir / "none") for entry in _processes())
+
+
+def join_at_work(vault: Vault) -> bool:
+    """Whether a git merges, pulls or rebases in the vault; False where processes cannot be seen."""
+    if not sys.platform.startswith("linux") or not Path("/proc/self").exists():
+        return False
+    places = {vault.root.resolve(), vault.git_dir.resolve()}
+    return any(_joins(entry) and _is_git_in(entry, places, vault.git_dir / "none") for entry in _processes())
+
+
+def _joins(process: Path) -> bool:
+    try:
+        words = (process / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False  # it ended meanwhile, or is not ours to see
+    return words[0].rpartition(b"/")[2] == b"git" and not _JOINS.isdisjoint(words)
 
 
 def _processes() -> list[Path]:

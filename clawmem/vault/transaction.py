@@ -15,6 +15,7 @@ from threading import Thread
 from clawmem.errors import ClawmemError, GitFailed, Locked, Marked, Refused, Unreadable
 from clawmem.model.change import Change
 from clawmem.vault.fast_import import stream
+from clawmem.vault.git_index import hold_index, let_go
 from clawmem.vault.interrupted import refuse_interrupted
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.new_secrets import screened
@@ -23,11 +24,11 @@ from clawmem.vault.pending import (
     bring,
     clear_pending,
     discard_consumed,
+    held_index,
+    is_pending,
     landed,
-    read_pending,
     settle,
     sync_index,
-    update_index,
     write_pending,
 )
 from clawmem.vault.refs import Head
@@ -100,11 +101,15 @@ class Transaction:
         from clawmem.vault.hand_edits import check_edits  # knows every kind of file, and is rarely needed
 
         edits = check_edits(self.vault, changed)
+        if edits.good:
+            with held_index(self.vault) as said:
+                self.notices += said
+                # Only now no git is at work that puts files in place: looked at again, the edits are a person's.
+                edits = check_edits(self.vault, finish_scan(self.vault, start_scan(self.vault)))
+                self._take_in(edits.good)
         for path, problem in edits.bad:
             self.unreadable[path] = problem
             self.notices.append(f"left alone: {problem}")
-        if edits.good:
-            self._take_in(edits.good)
         return edits
 
     def commit(self, changes: Sequence[Change], purpose: str | None = None) -> tuple[str, ...]:
@@ -121,21 +126,28 @@ class Transaction:
         self.wait()
         if self._unfinished:
             self._settle()
-        self._refuse_unsafe(tuple(dict.fromkeys(path for change in changes for path in change.writes)))
+        head, paths = self.vault.head(), tuple(dict.fromkeys(path for change in changes for path in change.writes))
+        self._refuse_unsafe(paths)
         changes = screened(changes, self.seen, self.vault.settings, purpose or self.purpose)
         final: dict[str, bytes | None] = {}
         for change in changes:
             final.update(change.writes)
-        names = self._land(changes)
+        # No other git commits from here on until the index says what our commit says.
+        self.notices += hold_index(self.vault)
+        try:
+            if self.vault.head() != head:
+                self.seen.refuse_edited(paths)  # a person committed at this moment
+            names = self._land(changes)
+        except BaseException:
+            if not is_pending(self.vault):
+                let_go(self.vault)
+            raise
         self._finish(changes, final)
         self.seen.wrote(final)
         return names
 
     def _settle(self) -> None:
-        pending = read_pending(self.vault)
-        if pending is not None:
-            self.notices += [f"kept your edit of {path}" for path in settle(self.vault, pending)]
-            clear_pending(self.vault)
+        self.notices += [f"kept your edit of {path}" for path in settle(self.vault)]
         self._unfinished = False
 
     def _take_in(self, good: Mapping[str, bytes | None]) -> None:
@@ -154,7 +166,7 @@ class Transaction:
                 adopted = plan_adoption(self.vault, standing, edited)
             names = self._land([one.change for one in adopted])
             self.notices += told_of(self.vault, adopted, names)
-        update_index(self.vault, tuple(good))
+        sync_index(self.vault, tuple(good), ())
         clear_pending(self.vault)
 
     def _land(self, changes: Sequence[Change]) -> tuple[str, ...]:
@@ -225,6 +237,7 @@ class Transaction:
         try:
             sync_index(self.vault, paths, kept)
             clear_pending(self.vault)
+            let_go(self.vault)
             if len(paths) >= MANY_FILES:
                 remember_untracked(self.vault)
         except (OSError, GitFailed) as problem:

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from clawmem.errors import GitFailed, Locked, NeedsPerson
 from clawmem.model.layout import SETTINGS
 from clawmem.model.settings import settings_from_mapping
+from clawmem.vault.git_index import new_index
 from clawmem.vault.joining import DROP_JOINED
 from clawmem.vault.lock import writer_lock
-from clawmem.vault.pending import bring, clear_pending, read_pending, settle
+from clawmem.vault.pending import bring, held_index, settle
 from clawmem.vault.stale import clear_halves, clear_stale_locks
 from clawmem.vault.vault import Vault, parse_yaml
 from clawmem.vault.verbatim import keep_verbatim
@@ -40,7 +41,7 @@ def stopped_merge(vault: Vault) -> Iterator[Stopped | None]:
             clear_stale_locks(vault)
             clear_halves(vault)
             keep_verbatim(vault)
-            _settle(vault)
+            settle(vault)
             yield _stopped(vault)
         finally:
             vault.git.keep_open = ()
@@ -51,13 +52,6 @@ def _with_readable_settings(vault: Vault) -> None:
     if vault.settings.unread is not None or vault.settings.wrong:
         data = (vault.contents_at("HEAD", [SETTINGS])[SETTINGS] or b"").decode(errors="replace")
         vault.settings = settings_from_mapping(parse_yaml(data, SETTINGS) or {})
-
-
-def _settle(vault: Vault) -> None:
-    pending = read_pending(vault)
-    if pending is not None:
-        settle(vault, pending)
-        clear_pending(vault)
 
 
 def _stopped(vault: Vault) -> Stopped | None:
@@ -103,14 +97,16 @@ def end_merge(vault: Vault, stopped: Stopped, target: str, replaced: Mapping[str
     head = vault.head()
     if head.branch is None:
         raise NeedsPerson("HEAD is detached.", "Return to the branch with `git switch main`, or `git merge --abort`.")
-    if target != head.commit:
-        try:
-            lines = f"update {head.branch} {target} {stopped.ours}\n{DROP_JOINED}"
-            vault.git.run("update-ref", "--stdin", "-m", "clawmem: finished a merge", given=lines.encode())
-        except GitFailed as problem:
-            raise Locked("Another git command moved the branch at the same moment.", "Try again.") from problem
-    for path, data in vault.contents_at(target, replaced).items():
-        bring(vault, path, replaced[path], data)
-    vault.git.run("read-tree", "--reset", target)
-    vault.git.try_run("update-index", "-q", "--refresh")
-    vault.git.run("merge", "--quit")
+    with held_index(vault):
+        if target != head.commit:
+            try:
+                lines = f"update {head.branch} {target} {stopped.ours}\n{DROP_JOINED}"
+                vault.git.run("update-ref", "--stdin", "-m", "clawmem: finished a merge", given=lines.encode())
+            except GitFailed as problem:
+                raise Locked("Another git command moved the branch at the same moment.", "Try again.") from problem
+        for path, data in vault.contents_at(target, replaced).items():
+            bring(vault, path, replaced[path], data)
+        with new_index(vault):
+            vault.git.run("read-tree", "--reset", target)
+            vault.git.try_run("update-index", "-q", "--refresh")
+        vault.git.run("merge", "--quit")

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 from typing import NamedTuple
 
-from clawmem.vault.stale import git_at_work, half_objects
+from clawmem.vault.stale import abandoned, git_at_work
 from clawmem.vault.vault import Vault
 
 # git's defaults took 1.7 GB on large vaults elsewhere: one thread and small windows keep it under 200 MB.
@@ -26,7 +25,6 @@ _FRUGAL = (
 # Most objects are folders that differ in one entry: git's default window of 10 misses their deltas and takes six times
 # the room.
 _DENSE = ("--window=50", "--depth=50", "-q")
-_ABANDONED_SECONDS = 3600.0
 _MOST_PACKS = 12
 _GROWN_BYTES = 2_000_000
 _LAST_SIZE = "packed-size"
@@ -57,7 +55,8 @@ class Upkeep(NamedTuple):
 def keep_small(vault: Vault, threshold: int) -> Upkeep:
     """Pack loose objects once there are `threshold` of them; repack everything, deltas computed anew, once the
     packs have doubled. At a bad moment it is left for later, with a notice that says why."""
-    _drop_abandoned(vault)
+    for path in abandoned(vault):
+        path.unlink(missing_ok=True)
     loose, packs, size = _count(vault)
     all_anew = packs > _MOST_PACKS or size > 2 * _noted(vault, _LAST_SIZE) + _GROWN_BYTES
     if not all_anew and loose - _noted(vault, _LEFT_LOOSE) < threshold:
@@ -120,12 +119,3 @@ def _noted(vault: Vault, name: str) -> int:
 def _note(vault: Vault, name: str, number: int) -> None:
     vault.prepare_state()
     vault.disk.replace(vault.state / name, str(number).encode(), vault.state)
-
-
-def _drop_abandoned(vault: Vault) -> None:
-    """Remove what killed git processes left: half packs and crash reports older than an hour."""
-    limit = time.time() - _ABANDONED_SECONDS
-    for path in (*half_objects(vault), *vault.git_dir.glob("fast_import_crash_*")):
-        with suppress(FileNotFoundError):  # another git's, which finished
-            if path.stat().st_mtime < limit:
-                path.unlink()

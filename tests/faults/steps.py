@@ -85,6 +85,14 @@ class FaultyDisk(Disk):
         whole = super().replace
         self.steps.take(f"replace {path.name}", lambda: whole(path, data, staging), half, needs_room=True)
 
+    def create(self, path: Path, data: bytes) -> bool:
+        whole = super().create
+        return self.steps.take(f"create {path.name}", lambda: whole(path, data), path.touch, needs_room=True)
+
+    def move(self, path: Path, target: Path) -> None:
+        whole = super().move
+        self.steps.take(f"move {path.name}", lambda: whole(path, target))
+
     def remove(self, path: Path) -> None:
         whole = super().remove
         self.steps.take(f"remove {path.name}", lambda: whole(path))

@@ -16,6 +16,7 @@ from clawmem.heartbeat.loop import beat
 from clawmem.model.caller import Caller
 from clawmem.vault.upkeep import keep_small
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 from tests.faults.checks import assert_sound, assert_whole, facts, git
 from tests.faults.scenarios import keep
 
@@ -149,14 +150,22 @@ def test_writers_go_on_while_it_packs(vault: Vault, environment: dict[str, str])
     assert_sound(vault.root, environment)
 
 
-@pytest.mark.parametrize("name", ["pack/tmp_pack_x", "pack/.tmp-7-pack-x.pack", "71/tmp_obj_x"])
-def test_what_killed_gits_left_goes_after_an_hour(vault: Vault, name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["pack/tmp_pack_x", "pack/.tmp-7-pack-x.pack", "71/tmp_obj_x", "../../.merge_file_x", "../fast_import_crash_7"],
+)
+def test_what_killed_gits_left_goes_after_an_hour(vault: Vault, clawmem: Command, name: str) -> None:
     young = vault.git_dir / "objects" / name
     old = young.with_name(f"{young.name}.old")
     for path in (old, young):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"half a pack")
     os.utime(old, (time.time() - 7200, time.time() - 7200))
+    with _git_at_work(vault):
+        keep_small(vault, MANY)
+    assert old.exists()
+    found = [one["path"] for one in clawmem("doctor", "--json").data["problems"] if one["check"] == "half-file"]
+    assert [path for path in found if path.endswith(old.name)]
     keep_small(vault, MANY)
     assert not old.exists()
     assert young.exists()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.comparison import difference, index_of
 from clawmem.index.graph import check_edges
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh import is_damage, open_index
 from clawmem.index.seals import check_passages, check_total
 from clawmem.index.store import Index, index_path, open_store
 from clawmem.memory.checks.facts import PlacedFact
+from clawmem.memory.checks.ledger import EventIds
 from clawmem.memory.checks.problem import ERROR, INFO, Problem
 from clawmem.model.codec import fact_to_line, parse_items
 from clawmem.model.entity import ITEMS, SUMMARY, name_of_path
@@ -24,28 +25,30 @@ _PLACE = ".git/clawmem/index.sqlite"
 
 
 class Expected(NamedTuple):
-    """What the index must hold: (entity, line) of each fact, entities with a summary, ids of events."""
+    """What the index must hold: (entity, line) of each fact, entities with a summary, the digests of events' ids,
+    sorted."""
 
     lines: frozenset[tuple[str, str]]
     entities: frozenset[str]
-    events: frozenset[str]
+    events: Sequence[int]
 
 
 def expected_at_head(
-    vault: Vault, facts: Iterable[PlacedFact], events: Mapping[str, str], owned: Iterable[str], waiting: Iterable[str]
+    vault: Vault, facts: Iterable[PlacedFact], events: EventIds, owned: Iterable[str], waiting: Iterable[str]
 ) -> Expected:
-    """What a rebuild would give. `events` are paths by event id; files in `waiting` differ from HEAD and are
+    """What a rebuild would give. Files in `waiting` differ from HEAD and are
     read from there, all others count as the work tree has them."""
     changed = set(waiting)
     lines = {(one.entity, fact_to_line(one.fact)) for one in facts if one.path not in changed}
     entities = {name_of_path(path) or "" for path in owned if path.endswith(f"/{SUMMARY}") and path not in changed}
-    ids = {event_id for event_id, path in events.items() if path not in changed}
+    more: set[str] = set()
     head = vault.head().commit
     if head and changed:
         for path, data in vault.contents_at(head, sorted(changed)).items():
             if data is not None:
-                _add(path, data, lines, entities, ids)
-    return Expected(frozenset(lines), frozenset(entities - {""}), frozenset(ids))
+                _add(path, data, lines, entities, more)
+    ids = sorted([*events.digests(changed), *map(hash, more)])
+    return Expected(frozenset(lines), frozenset(entities - {""}), [one for one, _ in groupby(ids)])
 
 
 def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str], ids: set[str]) -> None:
@@ -83,7 +86,11 @@ def index_problems(vault: Vault, expected: Expected, full: bool) -> Iterator[Pro
             _check_seals(index)
         if clean and full:
             yield from _rebuilt(vault, index)
-    except sqlite3.DatabaseError as damage:
+    except (ClawmemError, OSError):
+        raise
+    except Exception as damage:
+        if not is_damage(index, damage):
+            raise
         yield _wrong(f"it cannot be read ({damage})")
     finally:
         index.close()
@@ -119,8 +126,7 @@ def _compared(index: Index, expected: Expected) -> Iterator[Problem]:
         yield _wrong(f"{len(rows) - len(set(rows))} facts stand in it twice")
     names = frozenset(row[0] for row in index.database.execute("SELECT name FROM entity"))
     yield from _differences("entities", expected.entities, names)
-    ids = frozenset(row[0] for row in index.database.execute("SELECT id FROM event"))
-    yield from _differences("events", expected.events, ids)
+    yield from _event_differences(index, expected.events)
     if index.engine.name == "fts5":
         (words,) = index.database.execute("SELECT COUNT(*) FROM words_docsize").fetchone()
         if words != len(rows):
@@ -132,6 +138,18 @@ def _differences(what: str, wanted: frozenset[object], found: frozenset[object])
     if missing or surplus:
         shown = ", ".join(_brief(one) for one in sorted(missing | surplus, key=str)[:_SHOWN])
         yield _wrong(f"{len(missing)} {what} are missing and {len(surplus)} should not be there ({shown})")
+
+
+def _event_differences(index: Index, wanted: Sequence[int]) -> Iterator[Problem]:
+    found = sorted(hash(event_id) for (event_id,) in index.database.execute("SELECT DISTINCT id FROM event"))
+    if found == wanted:
+        return
+    missing, surplus = set(wanted).difference(found), set(found).difference(wanted)
+    named = (
+        one for (one,) in index.database.execute("SELECT DISTINCT id FROM event ORDER BY id") if hash(one) in surplus
+    )
+    shown = f" ({', '.join(islice(named, _SHOWN))})" if surplus else ""
+    yield _wrong(f"{len(missing)} events are missing and {len(surplus)} should not be there{shown}")
 
 
 def _brief(one: object) -> str:

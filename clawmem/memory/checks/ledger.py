@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import date
+from io import BytesIO
+from itertools import pairwise
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
@@ -15,31 +18,80 @@ from clawmem.model.event import ROLES, Event, event_from_record
 
 
 class ReadLedger(NamedTuple):
-    """One day's events with their lines, what is wrong with the file, and the lines no event came of."""
+    """What is wrong with one day's file, and the lines no event came of."""
 
-    events: tuple[tuple[int, Event], ...]
     problems: tuple[Problem, ...]
     unread: str = ""
 
 
-def read_ledger(path: str, data: bytes) -> ReadLedger:
-    """Read one ledger file line by line, however broken."""
-    events, problems, unread = [], list(_name_problems(path)), []
-    for number, line in enumerate(data.split(b"\n"), 1):
+class EventIds:
+    """The ids of all events by file, in eight bytes each: a ledger may hold any number of events."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, array[int]] = {}
+
+    def add(self, path: str, event_id: str) -> None:
+        """Take an event of a file."""
+        self._digests.setdefault(path, array("q")).append(hash(event_id))
+
+    def digests(self, leaving_out: Collection[str] = ()) -> list[int]:
+        """Those of every file but some, sorted; equal ids have equal digests."""
+        return sorted(one for path, held in self._digests.items() if path not in leaving_out for one in held)
+
+    def repeated(self) -> frozenset[int]:
+        """Those that stand more than once."""
+        return frozenset(one for one, other in pairwise(self.digests()) if one == other)
+
+    def paths(self, digests: Collection[int]) -> list[str]:
+        """The files that hold one of them, in order."""
+        return sorted(path for path, held in self._digests.items() if not set(held).isdisjoint(digests))
+
+
+def read_ledger(path: str, data: bytes, take: Callable[[int, Event], None]) -> ReadLedger:
+    """Read one ledger file line by line, however broken, and give each event, with its line, to `take`."""
+    problems, unread = list(_name_problems(path)), []
+    day, latest, late = path.removeprefix("ledger/").removesuffix(".jsonl"), "", False
+    for number, line in enumerate(BytesIO(data), 1):
         if not line.strip():
             continue
         try:
-            events.append((number, _event(line)))
+            event = _event(line)
         except (ValueError, InvalidInput, TypeError) as problem:
             problems.append(Problem(ERROR, "ledger", path, number, f"The event cannot be read: {problem}."))
-            unread.append(line.decode(errors="replace"))
-    day = path.removeprefix("ledger/").removesuffix(".jsonl")
-    for number, event in events:
+            unread.append(line.removesuffix(b"\n").decode(errors="replace"))
+            continue
+        take(number, event)
         problems += _event_problems(path, number, event, day)
-    problems += _order_problems(path, events)
+        if event.timestamp < latest and not late:
+            late = True
+            message = f"The event {event.id} stands after later ones; it was taken in late."
+            problems.append(Problem(INFO, "event-order", path, number, message))
+        latest = event.timestamp
     if data and not data.endswith(b"\n"):
         problems.append(Problem(WARNING, "ledger", path, data.count(b"\n") + 1, "The last line has no end of line."))
-    return ReadLedger(tuple(events), tuple(problems), "\n".join(unread))
+    return ReadLedger(tuple(problems), "\n".join(unread))
+
+
+def repeated_problems(read: Callable[[str], bytes], ids: EventIds) -> Iterator[Problem]:
+    """Events whose id another one has: the files that may hold one are read once more."""
+    suspected = ids.repeated()
+    if not suspected:
+        return
+    first: dict[str, str] = {}
+    again: list[Problem] = []
+
+    def look(path: str, number: int, event: Event) -> None:
+        if hash(event.id) not in suspected:
+            return
+        if event.id not in first:
+            first[event.id] = f"{path}:{number}"
+            return
+        message = f"{event.id} is already the id of the event at {first[event.id]}."
+        again.append(Problem(ERROR, "event-unique", path, number, message))
+
+    for path in ids.paths(suspected):
+        read_ledger(path, read(path), lambda number, event, path=path: look(path, number, event))  # type: ignore[misc]
+    yield from again
 
 
 def _event(line: bytes) -> Event:
@@ -69,16 +121,6 @@ def _event_problems(path: str, number: int, event: Event, day: str) -> Iterator[
     if event.role not in ROLES:
         message = f"The event {event.id} has the role '{event.role}', which is none of {', '.join(ROLES)}."
         yield Problem(WARNING, "event-role", path, number, message)
-
-
-def _order_problems(path: str, events: Iterable[tuple[int, Event]]) -> Iterator[Problem]:
-    latest = ""
-    for number, event in events:
-        if event.timestamp < latest:
-            message = f"The event {event.id} stands after later ones; it was taken in late."
-            yield Problem(INFO, "event-order", path, number, message)
-            return
-        latest = event.timestamp
 
 
 def evidence_problems(facts: Iterable[PlacedFact], texts: Mapping[str, str], unread: str) -> Iterator[Problem]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from io import BytesIO
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, Unreadable
@@ -16,6 +18,7 @@ from clawmem.model.summary import generated_part, marker_problem, split_front_ma
 from clawmem.vault.vault import parse_yaml
 
 _MARKS = ("<<<<<<< ", ">>>>>>> ")
+_PIECE = 1 << 20
 _QUOTED = re.compile(r"'([^']+)'|setting (\S+)")
 
 
@@ -29,11 +32,13 @@ class ReadSummary(NamedTuple):
 
 def text_problems(path: str, data: bytes) -> Iterator[Problem]:
     """What must hold for any text file: UTF-8, and no marks of a merge conflict."""
-    try:
-        data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        line = data[: problem.start].count(b"\n") + 1
-        yield Problem(ERROR, "encoding", path, line, "The file is not UTF-8 text.")
+    for line, piece in _pieces(data):
+        try:
+            piece.decode()
+        except UnicodeDecodeError as problem:
+            line += piece[: problem.start].count(b"\n")
+            yield Problem(ERROR, "encoding", path, line, "The file is not UTF-8 text.")
+            break
     if b"\r\n" in data:
         line, message = data[: data.index(b"\r\n")].count(b"\n") + 1, "Lines end as Windows ends them."
         yield Problem(WARNING, "line-ends", path, line, message, fixable=True)
@@ -43,6 +48,14 @@ def text_problems(path: str, data: bytes) -> Iterator[Problem]:
         if line_text.startswith(_MARKS):
             yield Problem(ERROR, "conflict", path, number, "The marks of a merge conflict are still here.")
             return
+
+
+def _pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Some whole lines at a time, with the number of the first."""
+    number = 1
+    for lines in iter(partial(BytesIO(data).readlines, _PIECE), []):
+        yield number, b"".join(lines)
+        number += len(lines)
 
 
 def read_summary(path: str, data: bytes) -> ReadSummary:

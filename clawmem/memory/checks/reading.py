@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.memory.checks.facts import PlacedFact, all_facts_problems, fact_problems
 from clawmem.memory.checks.items import read_items
-from clawmem.memory.checks.ledger import evidence_problems, read_ledger
+from clawmem.memory.checks.ledger import EventIds, evidence_problems, read_ledger, repeated_problems
 from clawmem.memory.checks.pages import (
     alias_problems,
     catalog_problems,
@@ -20,6 +20,7 @@ from clawmem.memory.checks.problem import ERROR, Problem
 from clawmem.memory.checks.review import FiledProposal, read_review, review_problems
 from clawmem.memory.checks.tree import Tree, walk
 from clawmem.model.entity import ITEMS, SUMMARY, name_of_path
+from clawmem.model.event import Event
 from clawmem.model.layout import CATALOG, SETTINGS
 from clawmem.model.proposal import FOLDER
 from clawmem.model.text import normal
@@ -27,12 +28,12 @@ from clawmem.vault.vault import Vault
 
 
 class Reading(NamedTuple):
-    """What the files hold: facts, paths of the ledgers by event id, the files that do not parse, the problems of
+    """What the files hold: facts, the ids of events by file, the files that do not parse, the problems of
     the files; names entities go by, texts of cited events by id, text that does not parse; counts; proposals."""
 
     tree: Tree
     facts: tuple[PlacedFact, ...]
-    event_paths: Mapping[str, str]
+    event_ids: EventIds
     broken: frozenset[str]
     problems: tuple[Problem, ...]
     names: frozenset[str]
@@ -51,7 +52,7 @@ class _Book:
         self.entities: set[str] = set()
         self.names: set[str] = set()
         self.aliases: dict[str, tuple[str, ...]] = {}
-        self.paths: dict[str, tuple[str, int]] = {}
+        self.event_ids = EventIds()
         self.cited: dict[str, str] = {}
         self.wanted: set[str] = set()
         self.broken: set[str] = set()
@@ -68,12 +69,13 @@ def read_vault(vault: Vault) -> Reading:
     # Facts first: then it is known which events' texts must be kept for comparison.
     for path in [*others, *ledgers]:
         _read_file(vault, path, book)
+    book.problems += repeated_problems(lambda path: vault.read(path) or b"", book.event_ids)
     book.problems += alias_problems(book.aliases, book.entities)
     book.counts.update(entities=len(book.entities), facts=len(book.facts))
     return Reading(
         tree=tree,
         facts=tuple(book.facts),
-        event_paths={event_id: place[0] for event_id, place in book.paths.items()},
+        event_ids=book.event_ids,
         broken=frozenset(book.broken),
         problems=tuple(book.problems),
         names=frozenset(normal(name) for name in book.names),
@@ -149,18 +151,14 @@ def _take_review(path: str, data: bytes, book: _Book) -> None:
 
 
 def _take_ledger(path: str, data: bytes, book: _Book) -> None:
-    ledger = read_ledger(path, data)
+    def take(line: int, event: Event) -> None:
+        book.counts["events"] += 1
+        book.event_ids.add(path, event.id)
+        if event.id in book.wanted:
+            book.cited.setdefault(event.id, event.text)
+
+    ledger = read_ledger(path, data, take)
     book.problems += ledger.problems
     if ledger.unread:
         book.broken.add(path)
         book.unread.append(ledger.unread)
-    for line, event in ledger.events:
-        book.counts["events"] += 1
-        if event.id in book.paths:
-            place = ":".join(map(str, book.paths[event.id]))
-            message = f"{event.id} is already the id of the event at {place}."
-            book.problems.append(Problem(ERROR, "event-unique", path, line, message))
-            continue
-        book.paths[event.id] = (path, line)
-        if event.id in book.wanted:
-            book.cited[event.id] = event.text

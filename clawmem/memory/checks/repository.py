@@ -15,7 +15,7 @@ from clawmem.vault.journal import parse_access, unfolded
 from clawmem.vault.pending import read_pending
 from clawmem.vault.refs import common_dir_of
 from clawmem.vault.scan import HandEdits
-from clawmem.vault.stale import lock_files, ref_locks
+from clawmem.vault.stale import abandoned, lock_files, ref_locks
 from clawmem.vault.vault import Vault
 
 UNFINISHED = {
@@ -71,7 +71,7 @@ def half_files(vault: Vault) -> list[Path]:
     staged = [path for path in vault.state.glob(f"{HALF}*") if not _alive(path.name.removeprefix(HALF))]
     files = files_below(vault.root, leaving_out=".git")
     beside = [path for path in files if path.name.startswith(".") and path.name.endswith(HALF_BESIDE)]
-    return sorted([*staged, *beside, *vault.git_dir.glob("fast_import_crash_*")])
+    return sorted({*staged, *beside, *vault.git_dir.glob("fast_import_crash_*"), *abandoned(vault)})
 
 
 def clear_leftovers(vault: Vault) -> None:

@@ -13,7 +13,7 @@ from clawmem.model.secrets import find_secrets
 from clawmem.vault.vault import Vault
 
 SECONDS = 5.0
-# So many characters are looked at before the clock is.
+# So many bytes are looked at before the clock is.
 _PIECE = 1 << 20
 _SHOWN = 3
 
@@ -33,22 +33,23 @@ class SecretSearch:
                 data = vault.read(path)
             except (ClawmemError, OSError):
                 continue
-            yield from self._look_at(path, (data or b"").decode(errors="replace"))
+            yield from self._look_at(path, data or b"")
 
-    def _look_at(self, path: str, text: str) -> Iterator[Problem]:
-        found = start = 0
-        for end in _ends(text):
+    def _look_at(self, path: str, data: bytes) -> Iterator[Problem]:
+        found = start = lines = 0
+        for end in _ends(data):
             if self._end is not None and time.monotonic() > self._end:
                 self.left.append(path)
                 return
             # Events have ids of others' making, which may look as random as a credential.
-            for match in find_secrets(text[start:end], unnamed=not is_ledger(path)):
+            text = data[start:end].decode(errors="replace")
+            for match in find_secrets(text, unnamed=not is_ledger(path)):
                 found += 1
                 if found > _SHOWN:
                     return
-                line = text.count("\n", 0, start + match.start) + 1
+                line = lines + text.count("\n", 0, match.start) + 1
                 yield Problem(WARNING, "secret", path, line, f"Here is what looks like a credential ({match.rule}).")
-            start = end
+            start, lines = end, lines + text.count("\n")
 
     def notices(self) -> list[str]:
         """What to say of the files that were left out."""
@@ -59,11 +60,11 @@ class SecretSearch:
         return [f"{left}; `clawmem doctor --full` searches everything"]
 
 
-def _ends(text: str) -> Iterator[int]:
+def _ends(text: bytes) -> Iterator[int]:
     """Where pieces of whole lines end."""
     end = 0
     while end < len(text):
-        end = text.find("\n", end + _PIECE) + 1 or len(text)
+        end = text.find(b"\n", end + _PIECE) + 1 or len(text)
         yield end
 
 

@@ -9,9 +9,11 @@ from clawmem.memory.checks.tree import case_problems
 from clawmem.model.layout import is_owned
 from clawmem.model.text import counted
 from clawmem.vault.bundle import is_shallow
-from clawmem.vault.condition import broken_refs, converts_line_ends, index_is_whole, set_back
+from clawmem.vault.condition import broken_refs, converts_line_ends, index_is_whole, is_there, set_back
+from clawmem.vault.refs import lost_branch
 from clawmem.vault.vault import Vault
 
+BRANCH = "branch"
 GIT_INDEX = "git-index"
 LINE_ENDS = "line-ends"
 LOST = "lost"
@@ -32,6 +34,18 @@ def clone_problems(vault: Vault) -> Iterator[Problem]:
         yield Problem(WARNING, LINE_ENDS, ".git/config", None, message, fixable=True)
     for said in broken_refs(vault):
         yield Problem(ERROR, "refs", ".git/refs", None, f"git says: {said}.")
+
+
+def branch_problems(vault: Vault) -> Iterator[Problem]:
+    """A branch whose file is damaged or gone, so that git knows an older commit or none in its place."""
+    found = lost_branch(vault.git_dir)
+    if found is None:
+        return
+    branch, commit = found
+    there = is_there(vault, commit)
+    cure = "It can be put back" if there else "That one is gone too: restore the vault from a backup or another clone"
+    message = f"The file of the branch is lost; by git's log of it the last commit was {commit[:12]}. {cure}."
+    yield Problem(ERROR, BRANCH, f".git/{branch}", None, message, fixable=there)
 
 
 def git_index_problems(vault: Vault) -> Iterator[Problem]:

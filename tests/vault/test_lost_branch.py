@@ -1,0 +1,141 @@
+"""The file of the branch lost while git's packed refs hold an older commit: noticed by every verb, and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clawmem.errors import GitFailed
+from clawmem.vault.refs import lost_branch
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+from tests.faults.checks import assert_whole, commits, git
+from tests.faults.scenarios import keep
+
+VERBS = (
+    ("list",), ("recall", "Jane"), ("context",), ("log",), ("diff",), ("status",), ("entity", "list"),
+    ("remember", "The boat is blue."), ("note", "x y"), ("heartbeat",), ("undo", "HEAD"), ("reindex",),
+)  # fmt: skip
+REF = "refs/heads/main"
+
+
+def _gone(path: Path) -> None:
+    path.unlink()
+
+
+def _zeroed(path: Path) -> None:
+    path.write_bytes(bytes(41))
+
+
+def _emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.fixture
+def packed(vault: Vault, environment: dict[str, str]) -> Vault:
+    """A vault whose refs were packed before its last two facts."""
+    keep(vault, "Jane plays the cello.")
+    git(vault.root, environment, "pack-refs", "--all")
+    keep(vault, "Jane lives in Oslo.")
+    keep(vault, "Jane has a dog.")
+    return vault
+
+
+@pytest.mark.parametrize("damage", [_gone, _zeroed, _emptied])
+def test_every_verb_says_it_and_doctor_puts_it_back(
+    packed: Vault, clawmem: Command, environment: dict[str, str], damage: Callable[[Path], None]
+) -> None:
+    before = commits(packed.root, environment)
+    damage(packed.git_dir / REF)
+    for verb in VERBS:
+        done = clawmem(*verb, "--json")
+        assert done.code == 1, (verb, done)
+        assert f".git/{REF} is " in done.json["error"]["message"], (verb, done)
+        assert "clawmem doctor --fix" in done.json["error"]["hint"]
+    found = clawmem("doctor", "--json")
+    assert found.code == 1 and ("branch", True) in [(one["check"], one["fixable"]) for one in found.data["problems"]]
+    assert clawmem("doctor", "--fix", "--json").code == 0
+    assert commits(packed.root, environment) == before
+    assert len(clawmem("list", "--json").data["facts"]) == 3
+    assert_whole(packed.root, environment)
+
+
+def test_a_branch_that_was_never_packed(vault: Vault, clawmem: Command, environment: dict[str, str]) -> None:
+    keep(vault, "Jane plays the cello.")
+    before = commits(vault.root, environment)
+    (vault.git_dir / REF).unlink()
+    assert "has no commit" in clawmem("list", "--json").json["error"]["message"]
+    assert clawmem("doctor", "--fix", "--json").code == 0
+    assert commits(vault.root, environment) == before
+
+
+def test_a_commit_that_is_gone_is_not_put_back(packed: Vault, clawmem: Command, environment: dict[str, str]) -> None:
+    last = commits(packed.root, environment)[-1]
+    (packed.git_dir / REF).unlink()
+    (packed.git_dir / "objects" / last[:2] / last[2:]).unlink()
+    found = clawmem("doctor", "--fix", "--json")
+    assert found.code == 1 and "gone too" in str(found.data["problems"])
+    git(packed.root, environment, "commit", "--quiet", "--allow-empty", "-m", "on from here")
+    assert len(clawmem("list", "--json").data["facts"]) == 3  # out of git's index, which had them all
+
+
+ACCEPTED: dict[str, tuple[tuple[str, ...], ...]] = {
+    "reset": (("reset", "-q", "--hard", "HEAD~2"),),
+    "reset and pack": (("reset", "-q", "--hard", "HEAD~2"), ("pack-refs", "--all")),
+    "pack": (("pack-refs", "--all"),),
+    "gc": (("gc", "-q"),),
+    "another branch": (("switch", "-q", "-c", "other"), ("pack-refs", "--all")),
+    "an older branch": (("branch", "old", "HEAD~2"), ("switch", "-q", "old"), ("pack-refs", "--all")),
+    "a branch renamed": (("branch", "-m", "trunk"), ("pack-refs", "--all")),
+    "a branch moved": (("update-ref", "refs/heads/main", "HEAD~1"), ("reset", "-q", "--hard"), ("pack-refs", "--all")),
+    "amended": (("commit", "-q", "--amend", "-m", "mine"), ("pack-refs", "--all")),
+    "logs expired": (("reflog", "expire", "--expire=now", "--all"), ("pack-refs", "--all")),
+    "detached": (("checkout", "-q", "HEAD~1"), ("pack-refs", "--all")),
+}
+
+
+@pytest.mark.parametrize("what", ACCEPTED)
+def test_what_a_person_does_with_git_is_accepted(packed: Vault, environment: dict[str, str], what: str) -> None:
+    for command in ACCEPTED[what]:
+        git(packed.root, environment, *command)
+    assert packed.head().commit == commits(packed.root, environment)[-1]
+    assert packed.head().branch is None or lost_branch(packed.git_dir) is None
+
+
+def test_a_move_that_was_killed_is_no_loss(packed: Vault, environment: dict[str, str]) -> None:
+    """git notes a move in its log before it makes it."""
+    git(packed.root, environment, "pack-refs", "--all")
+    head = commits(packed.root, environment)[-1]
+    with (packed.git_dir / "logs" / REF).open("a") as log:
+        log.write(f"{head} {'1' * 40} A <a@b> 1 +0000\tfast-import\n")
+    with pytest.raises(GitFailed, match="lost"):
+        packed.head()
+    (packed.git_dir / f"{REF}.lock").touch()
+    assert packed.head().commit == head
+    (packed.git_dir / f"{REF}.lock").unlink()
+    packed.prepare_state()
+    (packed.state / "pending.json").write_bytes(b"{}")
+    assert packed.head().commit == head
+
+
+STRANGE = (
+    "ref: nowhere",
+    "ref: ",
+    "ref: HEAD",
+    "ref: refs/heads/a b",
+    "ref: refs/heads/../../x",
+    "ref: refs/tags/v1",
+    "",
+)
+
+
+@pytest.mark.parametrize("words", STRANGE)
+def test_a_head_on_a_strange_ref(vault: Vault, clawmem: Command, words: str) -> None:
+    keep(vault, "Jane plays the cello.")
+    (vault.git_dir / "HEAD").write_text(f"ref: {words}\n")
+    for verb in (("diff",), ("log",), ("why", "fact_0"), ("undo", "HEAD"), ("list", "--at", "HEAD"), ("list",)):
+        done = clawmem(*verb, "--json")
+        assert done.code == 1 and "HEAD" in done.json["error"]["message"], (verb, done)
+        assert "There is no commit" not in done.json["error"]["message"], (verb, done)
