@@ -15,6 +15,7 @@ from clawmem.heartbeat import Heartbeat, beat
 from clawmem.learning.relate import triple_in_words
 from clawmem.llm.choice import Model
 from clawmem.model.dates import stamp
+from clawmem.model.own_settings import told_of_suggestions
 from clawmem.model.text import counted
 
 
@@ -41,7 +42,11 @@ def heartbeat(
         if stamped:
             face.notice(f"{before}the heartbeat did not run")
         raise
-    notices = [*done.notices, *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed)]
+    notices = [
+        *done.notices,
+        *told_of_suggestions(face.runtime.vault().settings, "llm", "semantic"),
+        *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed),
+    ]
     lines = [f"{before}{line}" for line in _lines(done, dry_run, explain)]
     return face.done(_data(done, explain), lines, [f"{before}{each}" for each in notices], _exit_code(done))
 
