@@ -48,7 +48,7 @@ def set_(
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.")],
     user: Annotated[bool, typer.Option("--user", help="For all vaults of this user on this machine.")] = False,
     shared: Annotated[
-        bool, typer.Option("--shared", help="Suggest it to every machine, in clawmem.yaml; it has no effect there.")
+        bool, typer.Option("--shared", help="In clawmem.yaml; what reaches outside is a suggestion there.")
     ] = False,
 ) -> int:
     """Change a setting. One of the vault is changed in clawmem.yaml, in one commit; comments and order stay. One that

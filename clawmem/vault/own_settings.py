@@ -95,10 +95,12 @@ def read_own(place: Place) -> str | None:
     except OSError as problem:
         why = "it is a symbolic link" if place.path.is_symlink() else str(problem.strerror)
         raise _unreadable(place, why) from None
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise _unreadable(place, "it is not a plain file")
-        data = file.read(MOST_BYTES + 1)
+        data = os.read(descriptor, MOST_BYTES + 1)
+    finally:
+        os.close(descriptor)
     if len(data) > MOST_BYTES:
         raise _unreadable(place, f"it has more than {MOST_BYTES:,} bytes")
     try:
