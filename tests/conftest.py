@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from clawmem.model.caller import Caller
+from clawmem.vault.acceptance import accept
 from clawmem.vault.birth import create_vault
 from clawmem.vault.vault import Vault
 
@@ -113,6 +114,7 @@ def newborn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def vault_root(tmp_path: Path, environment: dict[str, str], newborn: Path) -> Path:
     """The folder of a fresh vault."""
     root = Path(shutil.copytree(newborn, tmp_path / "vault", symlinks=True))
+    accept(root / ".git", environment)  # a copy is not what was accepted when it was made
     # git notes inode and time of each file: without this it would read them all again in every command.
     subprocess.run(["git", "update-index", "-q", "--refresh"], cwd=root, env=environment, check=True)
     return root

@@ -14,6 +14,7 @@ from clawmem.heartbeat.step import Report
 from clawmem.llm.choice import Model
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
+from clawmem.model.own_settings import told_of_suggestions
 
 
 def heartbeat(
@@ -45,7 +46,11 @@ def heartbeat(
         if stamped:
             face.notice(f"{before}the heartbeat did not run")
         raise
-    notices = [*done.notices, *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed)]
+    notices = [
+        *done.notices,
+        *told_of_suggestions(face.runtime.vault().settings, "llm", "semantic"),
+        *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed),
+    ]
     told_of = reports(done, explain)
     failed = [{"act": name, "code": problem.code, "message": problem.message} for name, problem in done.failed]
     data = {"commits": list(done.commits), **{key: value for one in told_of for key, value in one.data.items()}}

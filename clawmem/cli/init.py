@@ -9,6 +9,7 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.errors import StorageFailed
+from clawmem.vault.acceptance import accepted_or_why
 from clawmem.vault.birth import create_vault
 
 
@@ -28,8 +29,10 @@ def init(
     except OSError as problem:
         why = f"{root} cannot be made: {problem.strerror}."
         raise StorageFailed(why, "Name a place that you may write in.") from None
+    notices = accepted_or_why(vault.git_dir, runtime.environment)
     data = {"vault": str(vault.root), "commit": vault.head().commit}
     return face.done(
         data,
         [f"A new vault is ready in {vault.root}.", "Next: clawmem remember 'a fact worth keeping'"],
+        notices,
     )

@@ -12,6 +12,7 @@ from clawmem.learning.promote import Promoted
 from clawmem.learning.promote import promote as act
 from clawmem.learning.report import promotion_data, promotion_line
 from clawmem.model.dates import day_of, parse_moment
+from clawmem.model.own_settings import told_of_suggestions
 from clawmem.model.text import counted
 
 
@@ -30,7 +31,8 @@ def promote(
     done = act(vault, caller, day_of(parse_moment(date, caller.now, "day")), dry_run, face.runtime.model())
     data = promotion_data(done, explain=True)
     failed = done.problem
-    notices = [*done.notices, *([f"{failed.message} {failed.hint}"] if failed else [])]
+    suggested = told_of_suggestions(vault.settings, "llm")
+    notices = [*done.notices, *suggested, *([f"{failed.message} {failed.hint}"] if failed else [])]
     return face.done(data, _lines(done, dry_run, explain), notices, failed.exit_code if failed else DONE)
 
 

@@ -13,6 +13,7 @@ from clawmem.index.embed import Embedding
 from clawmem.memory.reindex import check_embedding, embed_anew
 from clawmem.memory.reindex import reindex as act
 from clawmem.model.dates import stamp
+from clawmem.model.own_settings import told_of_suggestions
 from clawmem.model.text import counted
 
 
@@ -45,7 +46,11 @@ def reindex(
     with face.progress() as told:
         embedded = embed_anew(vault, stamp(face.runtime.now())[:10], told and _counting(told))
     problem = embedded.problem
-    notices = [*done.notices, *([f"not embedded: {problem.message} {problem.hint}".strip()] if problem else [])]
+    notices = [
+        *done.notices,
+        *told_of_suggestions(vault.settings, "semantic"),
+        *([f"not embedded: {problem.message} {problem.hint}".strip()] if problem else []),
+    ]
     data["vectors"] = _vectors_data(embedded)
     return face.done(data, [*lines, _line(embedded)], notices, problem.exit_code if problem else DONE)
 

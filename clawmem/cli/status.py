@@ -37,6 +37,10 @@ def _data(found: Found, state: Status) -> dict[str, object]:
         "proposals": state.proposals,
         "edits": {"waiting": list(state.edits.waiting), "unreadable": _reasons(state.edits.unreadable)},
         "unfinished": state.unfinished,
+        "accepted": state.accepted,
+        "suggested": [
+            {"key": one.key, "suggested": one.suggested, "in_force": one.in_force} for one in state.suggested
+        ],
         "index": {
             "state": state.search.state,
             "engine": state.search.engine,
@@ -60,6 +64,9 @@ def _lines(found: Found, state: Status) -> Iterator[str]:
     if state.proposals:
         yield f"review    {state.proposals:,} waiting; `clawmem review list` shows them"
     yield f"index     {state.search.state}, {state.search.engine}"
+    if state.suggested:
+        keys = ", ".join(one.key for one in state.suggested)
+        yield f"suggests  {keys}: not in force on this machine, `clawmem config trust` shows them"
     if state.unfinished:
         yield f"waiting   {state.unfinished}"
     if state.edits.waiting:

@@ -47,10 +47,19 @@ def notes_by_meaning(vault: Vault, index: Index, question: str, owners: Collecti
     return note_vectors(vault, index, question, owners, day)
 
 
+def suggested_meaning(vault: Vault) -> tuple[str, ...]:
+    """What a person should hear where the vault suggests another model for this, which is not in force here."""
+    if not vault.settings.suggested:
+        return ()
+    from clawmem.model.own_settings import told_of_suggestions  # few vaults suggest anything
+
+    return told_of_suggestions(vault.settings, "semantic")
+
+
 def _missing(vault: Vault) -> Hits | None:
     settings = vault.settings
-    if settings.unread or any(key.startswith("semantic.") for key in settings.wrong):
-        return Hits({}, False, "its settings in clawmem.yaml cannot be read", unable=True)
+    if any(key.startswith("semantic.") for key in settings.wrong):
+        return Hits({}, False, "this machine's settings of it cannot be read", unable=True)
     if settings.words("semantic.model") == "none":
         return Hits({}, False, _OFF)
     present = vault.present or vault

@@ -1,40 +1,60 @@
-"""Settings read and changed: one key, one line of `clawmem.yaml`, one commit."""
+"""Settings read and changed. A shared one is a line of `clawmem.yaml` and a commit; what reaches outside is a line of
+one of this machine's own files, and in `clawmem.yaml` a suggestion."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from clawmem.errors import NotFound
+from clawmem.errors import NotFound, Refused
+from clawmem.memory.own_settings import check_accepted, check_person, put_values
 from clawmem.memory.permission import check_may_write
 from clawmem.memory.yaml_edit import in_full, with_value
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.layout import SETTINGS as FILE
+from clawmem.model.own_settings import origin_of
 from clawmem.model.setting_values import Setting, Value
-from clawmem.model.settings import AGENTS, BY_KEY, SETTINGS, Settings, parse_value, setting_named, settings_from_mapping
+from clawmem.model.settings import (
+    AGENTS,
+    BY_KEY,
+    DEFAULTS,
+    LOCAL,
+    SETTINGS,
+    Settings,
+    parse_value,
+    setting_named,
+    settings_from_mapping,
+)
 from clawmem.model.settings_wrong import tolerant
 from clawmem.model.text import check_visible
 from clawmem.vault.new_secrets import allowed
+from clawmem.vault.own_settings import Place, local_place, settings_here, user_place
 from clawmem.vault.transaction import transaction
 from clawmem.vault.vault import Vault, parse_yaml
 
 
 class Configured(NamedTuple):
-    """A setting, its value, and whether `clawmem.yaml` says so (else it is the default)."""
+    """A setting, the value in force, where that comes from (default, vault, local or user), and what the vault suggests
+    where it is another."""
 
     setting: Setting
     value: Value
-    is_set: bool
+    origin: str
+    suggested: Value | None = None
 
 
 class Changed(NamedTuple):
-    """A setting before and after; `commit` is None where the value was that already."""
+    """A setting before and after; `commit` is None where the value was that already, and where it is `kept` in a file
+    of this machine. `suggested` where it is only a suggestion."""
 
     key: str
     old: Value
     new: Value
     commit: str | None
     notices: tuple[str, ...] = ()
+    kept: str | None = None
+    suggested: bool = False
 
 
 def setting(vault: Vault, key: str) -> Configured:
@@ -51,11 +71,38 @@ def all_settings(vault: Vault) -> tuple[Configured, ...]:
     return tuple(_configured(vault, one) for one in (*SETTINGS, *own))
 
 
-def change_setting(vault: Vault, caller: Caller, key: str, text: str) -> Changed:
-    """Give a setting a value as typed; InvalidInput where it does not fit. One commit, none where nothing changes."""
+def change_setting(vault: Vault, caller: Caller, key: str, text: str, shared: bool = False) -> Changed:
+    """Give a setting a value as typed; InvalidInput where it does not fit. One commit, none where nothing changes. What
+    reaches outside is kept on this machine, in a vault that was accepted, and `shared` makes a suggestion of it."""
+    named, new = _given(vault.settings, key, text)
+    if named.key in LOCAL and not shared:
+        check_person(caller, named.key)
+        check_accepted(vault)
+        return _keep(local_place(vault), named.key, new, vault.settings.number("lock.wait_seconds"))
+    return _commit(vault, caller, named, new)
+
+
+def change_user_setting(environment: Mapping[str, str], caller: Caller, key: str, text: str) -> Changed:
+    """Give a setting that reaches outside a value for all vaults of this user, where a vault has none of its own."""
+    named, new = _given(DEFAULTS, key, text)
+    if named.key not in LOCAL:
+        raise Refused(f"{named.key} is a setting of the vault, not of a machine.", "Leave out --user.")
+    check_person(caller, named.key)
+    return _keep(user_place(environment), named.key, new, DEFAULTS.number("lock.wait_seconds"))
+
+
+def _given(settings: Settings, key: str, text: str) -> tuple[Setting, Value]:
     named = _named(key)
     check_visible(text, f"value of {named.key}")
-    new = parse_value(named.key, allowed(vault.settings, text, f"The value of {named.key}"))
+    return named, parse_value(named.key, allowed(settings, text, f"The value of {named.key}"))
+
+
+def _keep(place: Place, key: str, new: Value, wait: float) -> Changed:
+    old = put_values(place, {key: new}, wait).get(key)
+    return Changed(key, BY_KEY[key].default if old is None else old, new, None, kept=place.name)
+
+
+def _commit(vault: Vault, caller: Caller, named: Setting, new: Value) -> Changed:
     put_back = _put_back(vault, caller, named.key)
     with transaction(vault, caller.now, "config") as started:
         started.adopt()
@@ -66,22 +113,29 @@ def change_setting(vault: Vault, caller: Caller, key: str, text: str) -> Changed
         commit = None
         if new != old:
             new_text = with_value(old_text, named.key, new, FILE)
-            assert _values(new_text).get(named.key) == new
+            assert _stated(_values(new_text), named.key) == new
             check_may_write(vault, caller, [FILE], "config")
             (commit,) = started.commit([_change(named.key, old, new, new_text, caller)])
-        return Changed(named.key, old, new, commit, (*put_back, *started.notices))
+        suggested = named.key in LOCAL and new not in named.offline
+        return Changed(named.key, old, new, commit, (*put_back, *started.notices), suggested=suggested)
 
 
 def _standing(text: str, key: str) -> Value:
     """The value of a key, as it stands there where it does not fit."""
     mapping = parse_yaml(text, FILE) or {}
-    return str(_raw(mapping, key)) if key in tolerant(mapping).wrong else settings_from_mapping(mapping).get(key)
+    wrong = key in tolerant(mapping).wrong
+    return str(_raw(mapping, key)) if wrong else _stated(settings_from_mapping(mapping), key)
+
+
+def _stated(settings: Settings, key: str) -> Value:
+    """What `clawmem.yaml` says of a key, and be it a suggestion."""
+    return settings.suggested[key] if key in settings.suggested else settings.get(key)
 
 
 def _put_back(vault: Vault, caller: Caller, key: str) -> list[str]:
     """Take an edit by hand that left no fitting value of the key back to HEAD's, and say so; other edits stay, and are
     taken in on their own. What HEAD itself has is left to the commit that replaces it."""
-    if key not in vault.settings.wrong:
+    if key not in vault.stated.wrong:
         return []
     check_may_write(vault, caller, [FILE], "config")
     given, head = vault.read_text(FILE) or "", vault.head().commit
@@ -89,8 +143,9 @@ def _put_back(vault: Vault, caller: Caller, key: str) -> list[str]:
     standing = tolerant(parse_yaml((held or b"").decode(errors="replace"), FILE) or {})
     if key in standing.wrong:
         return []
-    text = with_value(given, key, standing.get(key), FILE)
-    vault.settings = _values(text)  # raises where something else is wrong, too
+    text = with_value(given, key, _stated(standing, key), FILE)
+    vault.stated = _values(text)  # raises where something else is wrong, too
+    vault.settings = settings_here(vault, vault.stated)
     vault.disk.replace(vault.path(FILE), text.encode(), vault.state)
     return [f"{key} was {_raw(parse_yaml(given, FILE), key)} by hand, which does not fit"]
 
@@ -107,8 +162,11 @@ def _values(text: str) -> Settings:
 
 
 def _configured(vault: Vault, one: Setting) -> Configured:
-    given = None if vault.settings.unread else _raw(vault.load_yaml(FILE), one.key)
-    return Configured(one, vault.settings.values.get(one.key, one.default), given is not None)
+    settings = vault.settings
+    is_set = not settings.unread and _raw(vault.load_yaml(FILE), one.key) is not None
+    value = settings.values.get(one.key, one.default)
+    suggested = settings.suggested.get(one.key)
+    return Configured(one, value, origin_of(settings, one.key, is_set), None if suggested == value else suggested)
 
 
 def _named(key: str) -> Setting:

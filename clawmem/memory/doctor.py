@@ -9,6 +9,7 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.memory.checks.derived import expected_at_head, index_problems
 from clawmem.memory.checks.merging import merging_problems
+from clawmem.memory.checks.own_settings import own_settings_problems
 from clawmem.memory.checks.problem import ERROR, INFO, Problem, in_order
 from clawmem.memory.checks.reading import Reading, read_vault, reading_problems
 from clawmem.memory.checks.redactions import redaction_problems
@@ -86,6 +87,7 @@ def _examined(vault: Vault, full: bool) -> Diagnosis:
         problems = _with_git(vault, reading, problems, full)
     # Writers need not wait for the rest.
     problems += reading_problems(reading)
+    problems += own_settings_problems(vault)
     search = SecretSearch(None if full else SECONDS)
     problems += search.look(vault, files_to_search(reading))
     notices += search.notices()

@@ -8,11 +8,13 @@ from typing import IO, NamedTuple
 
 from clawmem.errors import DamagedBackup, InvalidInput, Refused
 from clawmem.memory.backup import rebuilt
+from clawmem.memory.checks.own_settings import CHECK as OWN_CHECK
 from clawmem.memory.checks.problem import ERROR
 from clawmem.memory.doctor import doctor
 from clawmem.model.caller import Caller
 from clawmem.model.manifest import Manifest
 from clawmem.model.text import counted
+from clawmem.vault.acceptance import accepted_or_why
 from clawmem.vault.archive import JOURNAL as JOURNAL_PART
 from clawmem.vault.birth import refuse_nested
 from clawmem.vault.journal import JOURNAL
@@ -46,7 +48,8 @@ def restore(
         errors = _examined(vault, caller)
         vault.git.keep_open = ()
         _put_in_place(vault.root, root)
-    notices = [f"not in the backup: {path}: {why}" for path, why in manifest.left_out.items()]
+    notices = [*accepted_or_why(root / ".git", environment)]
+    notices += [f"not in the backup: {path}: {why}" for path, why in manifest.left_out.items()]
     if errors:
         found = counted(errors, "error")
         notices.append(f"doctor finds {found} in what the vault holds, as it was backed up: run `clawmem doctor`")
@@ -67,7 +70,7 @@ def _give_journal(vault: Vault, part: Path) -> None:
 
 def _examined(vault: Vault, caller: Caller) -> int:
     """The errors that doctor finds in what the vault holds; raises DamagedBackup for any that restoring made."""
-    found = [one for one in doctor(vault, caller).problems if one.severity == ERROR]
+    found = [one for one in doctor(vault, caller).problems if one.severity == ERROR and one.check != OWN_CHECK]
     ours = [one for one in found if one.check in _OF_THE_PLACE and not _was_so(one.message)]
     if ours:
         raise DamagedBackup(f"doctor says of the restored vault: {ours[0].message.rstrip('.')}")

@@ -14,6 +14,8 @@ from clawmem.index.unread import broken_files, unreadable
 from clawmem.memory.checks.repository import unfinished_git
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.fact import STATUSES
+from clawmem.model.own_settings import Difference, differences
+from clawmem.vault.acceptance import is_accepted
 from clawmem.vault.hand_edits import check_edits
 from clawmem.vault.journal import accesses, unfolded
 from clawmem.vault.pending import read_pending
@@ -40,7 +42,8 @@ class IndexState(NamedTuple):
 
 class Status(NamedTuple):
     """The state of a vault. `facts` are numbers by status; `unfinished` is what waits to be completed; `proposals`
-    is how many wait for a person."""
+    is how many wait for a person. `accepted` tells whether the vault was accepted on this machine, `suggested` what it
+    suggests that is not in force here."""
 
     name: str
     format: int
@@ -55,6 +58,8 @@ class Status(NamedTuple):
     search: IndexState
     notices: tuple[str, ...] = ()
     proposals: int = 0
+    accepted: bool = True
+    suggested: tuple[Difference, ...] = ()
 
 
 def status(vault: Vault) -> Status:
@@ -80,6 +85,8 @@ def status(vault: Vault) -> Status:
             search=IndexState(found, index.engine.name, tuple(broken_files(index))),
             notices=(*index.notices, *unreadable(index), *filed.unreadable),
             proposals=len(filed.open),
+            accepted=is_accepted(vault.git_dir, vault.environment),
+            suggested=differences(vault.settings),
         )
 
     return answered(vault, told)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from clawmem.index.refresh import Step
     from clawmem.memory.merging import Plan
     from clawmem.model.merging.policy import Conflict
+    from clawmem.model.settings import Settings
 
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|\.lock$|/$|\.$))[A-Za-z0-9_][\w./-]*")
 _SHORTEST_NAP, _LONGEST_NAP = 0.02, 1.0
@@ -125,11 +126,31 @@ def _clear_locks(vault: Vault, wait: float) -> None:
             clear_ref_locks(vault)
 
 
+def _check_answered(settings: Settings, wanted: Wanted) -> None:
+    """Raise Refused where the vault suggests another place than the one in force, and nobody on this machine said
+    which: either could be the wrong one to give a memory to."""
+    given = {"sync.remote": wanted.remote, "sync.branch": wanted.branch}
+    if not given.keys() & settings.suggested.keys():
+        return
+    from clawmem.model.own_settings import differences
+
+    for one in differences(settings):
+        if one.key in given and given[one.key] is None and not one.answered:
+            option, standing = one.key.replace("sync.", "--"), one.in_force or '""'
+            raise Refused(
+                f"This vault suggests another {one.key} than the one in force on this machine, and nobody here accepted"
+                " it.",
+                f"`clawmem config trust` shows and accepts it; `clawmem config set {one.key} {standing}` keeps what is"
+                f" in force; {option} names one for this time.",
+            )
+
+
 class _Meeting:
     """One sync: with whom, how, and what was done so far."""
 
     def __init__(self, vault: Vault, caller: Caller, wanted: Wanted, told: Told | None) -> None:
         settings = vault.settings
+        _check_answered(settings, wanted)
         self.vault, self.caller, self.wanted, self.told = vault, caller, wanted, told
         self.conflict = wanted.conflict or settings.words("sync.conflict")
         self.seconds = settings.number("sync.timeout_seconds")

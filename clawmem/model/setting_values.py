@@ -10,8 +10,8 @@ PLACES = ("own", "life", "records", "settings", "all")
 
 
 class Setting(NamedTuple):
-    """One key: its kind (int, float, bool, text, optional, variable, entity or choice), default, bounds or choices,
-    and meaning."""
+    """One key: its kind (int, float, bool, text, optional, variable, entity, places or choice), default, bounds or
+    choices, and meaning; `offline` are the values of a local key that send nothing anywhere."""
 
     key: str
     kind: str
@@ -20,6 +20,7 @@ class Setting(NamedTuple):
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    offline: tuple[str, ...] = ()
 
 
 def checked(setting: Setting, value: object) -> Value:

@@ -33,6 +33,7 @@ SETTINGS = (
         "local",
         "what finds by meaning: local (the model of the extra `semantic`, where it is installed), none, or an embedding"
         " model as litellm names it",
+        offline=("local", "none"),
     ),
     Setting("semantic.api_base", "optional", "", "where that model is served; empty: where its provider serves it"),
     Setting(
@@ -120,6 +121,20 @@ SETTINGS = (
     Setting("sync.timeout_seconds", "float", 300.0, "how long sync waits for the remote, in seconds", 1, 86_400),
     Setting("upkeep.loose_objects", "int", 2000, "loose git objects after which the vault is repacked", 100, 1_000_000),
 )
+# Groups that reach outside: to whom memories are sent, with which key, at what cost, what is run. All of such a group
+# is this machine's own, so that a key that is added to it is, too.
+LOCAL_GROUPS = frozenset("llm semantic adapters plugins evaluate".split())
+# Of these kinds no value names a place or a program. One of any other kind is local unless it is listed here.
+_CLOSED_KINDS = frozenset("int float bool choice entity places".split())
+_SHARED_TEXTS = frozenset(("vault.name",))
+
+
+def reaches_outside(setting: Setting) -> bool:
+    """Whether a setting is this machine's own: `clawmem.yaml` can only suggest its value."""
+    group = setting.key.partition(".")[0]
+    return group in LOCAL_GROUPS or not (setting.kind in _CLOSED_KINDS or setting.key in _SHARED_TEXTS)
+
+
 # Keys of one agent, `agents.finance.write`; those of `default` are in force for every agent without its own.
 AGENTS, ANY_AGENT = "agents", "default"
 OF_AGENTS = (
@@ -128,6 +143,7 @@ OF_AGENTS = (
 )
 _OF_AGENT: Mapping[str, Setting] = {setting.key: setting for setting in OF_AGENTS}
 BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}
+LOCAL = frozenset(setting.key for setting in SETTINGS if reaches_outside(setting))
 GROUPS = frozenset(setting.key.split(".")[0] for setting in SETTINGS if "." in setting.key)
 _DEFAULTS: Mapping[str, Value] = {setting.key: setting.default for setting in SETTINGS}
 # Where the value of one of these does not fit, its default will do: it decides nothing that stays.
@@ -138,12 +154,18 @@ _FALSE = ("false", "no", "off", "0")
 
 class Settings(NamedTuple):
     """The value of every known key, by dotted key; the keys this version does not know, as they were found; those whose
-    value does not fit, and why; and why the file does not parse, where these are not its own settings."""
+    value does not fit, and why; and why the file does not parse, where these are not its own settings.
+
+    A local key has its default in `values` until `own_settings.in_force` lays this machine's own over it; what the
+    vault would have it be is in `suggested`. `origins` tells which of the machine's own files gave a local key.
+    """
 
     values: Mapping[str, Value] = _DEFAULTS
     unknown: Mapping[str, Any] = {}
     wrong: Mapping[str, ClawmemError] = {}
     unread: ClawmemError | None = None
+    suggested: Mapping[str, Value] = {}
+    origins: Mapping[str, str] = {}
 
     def get(self, key: str) -> Value:
         """The value of a key; raises NotFound where there is no such key, what is wrong where it does not fit."""
@@ -207,7 +229,8 @@ def _of_agent(key: str) -> Setting:
 
 
 def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
-    """Settings out of a parsed `clawmem.yaml`; what it leaves out keeps its default.
+    """Settings out of a parsed `clawmem.yaml`; what it leaves out keeps its default, and what it says of a local key is
+    a suggestion, where it is not the default.
 
     Raises InvalidInput naming the key and the reason, Refused where the vault is newer than this clawmem.
     Unknown keys are kept in `unknown`.
@@ -217,6 +240,7 @@ def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
     given = dict(flat(mapping or {}))
     check_format(given.get("format", FORMAT))
     values = dict(_DEFAULTS)
+    suggested: dict[str, Value] = {}
     unknown = {}
     for key, value in given.items():
         if key in GROUPS:
@@ -228,8 +252,12 @@ def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
         elif key not in BY_KEY:
             unknown[key] = value
         elif value is not None:
-            values[key] = _fitting(BY_KEY[key], value)
-    return Settings(values, unknown)
+            fitting = _fitting(BY_KEY[key], value)
+            if key not in LOCAL or fitting in BY_KEY[key].offline:
+                values[key] = fitting
+            elif fitting != _DEFAULTS[key]:
+                suggested[key] = fitting
+    return Settings(values, unknown, suggested=suggested)
 
 
 def _agents_value(key: str, value: object) -> dict[str, Value]:
@@ -266,7 +294,7 @@ def flat(mapping: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, An
 def settings_to_mapping(settings: Settings) -> dict[str, Any]:
     """Every value, known or not, as the nested mapping `settings_from_mapping` reads."""
     nested: dict[str, Any] = {}
-    for key, value in {**settings.values, **settings.unknown}.items():
+    for key, value in {**settings.values, **settings.suggested, **settings.unknown}.items():
         *path, last = key.split(".")
         place = nested
         for name in path:

@@ -33,8 +33,14 @@ def told_of(settings: Settings) -> Iterator[str]:
     """What a person should hear of settings that do not fit, and of a file that does not parse."""
     if settings.unread is not None:
         yield f"{settings.unread.message} Until it is mended nothing can be changed."
+    own: dict[str, list[str]] = {}
     for key, problem in settings.wrong.items():
-        if key in HARMLESS:
+        if key in settings.origins:
+            own.setdefault(problem.message, []).append(key)
+        elif key in HARMLESS:
             yield f"{FILE}: {problem.message} Until it is mended, {key} counts as {BY_KEY[key].default}."
         else:
             yield f"{FILE}: {problem.message} Until it is mended, what needs {key} refuses."
+    for message, keys in own.items():
+        needed = keys[0] if len(keys) == 1 else "this machine's own settings"
+        yield f"{message} Until it is mended, what needs {needed} refuses."

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from clawmem.index.channels import Filter, rows, time_channel
+from clawmem.index.meaning import suggested_meaning
 from clawmem.index.notes import has_events
 from clawmem.index.refresh import answered
 from clawmem.index.standing import ALWAYS, PAST, Candidate, Reader, entities_of, held_back
@@ -126,7 +127,8 @@ def context_in(vault: Vault, index: Index, wish: Wish) -> tuple[Context, list[st
     packed = pack(heading, sections, wish.budget, commands(wanted, None).of_all(), aside)
     untold = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
     unread = unreadable(index, wanted.entity, wanted.owners, facts=False)
-    notices = dict.fromkeys((*index.notices, *unread, *_kept_out(index, reader), *untold))
+    suggested = suggested_meaning(vault) if wish.question else ()
+    notices = dict.fromkeys((*index.notices, *unread, *_kept_out(index, reader), *untold, *suggested))
     return made(on, packed, tuple(notices))
 
 

@@ -15,7 +15,7 @@ from clawmem.index.channels import (
     time_channel,
 )
 from clawmem.index.lookup import Placed
-from clawmem.index.meaning import facts_by_meaning
+from clawmem.index.meaning import facts_by_meaning, suggested_meaning
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import unreadable
@@ -137,7 +137,7 @@ def recall_in(vault: Vault, index: Index, asked: Question) -> Recalled:
     """What `recall` gives, from an index that is open, without noting any access."""
     where, wanted = asked.where, asked.wanted
     unread = unreadable(index, wanted.entity, wanted.owners, facts=not {EVENTS, NOTES} & set(where))
-    result = Recalled((), {}, (*index.notices, *unread))
+    result = Recalled((), {}, (*index.notices, *unread, *suggested_meaning(vault)))
     if FACTS in where:
         unkept = accesses(unfolded(vault))
         answers = _facts(vault, index, asked, unkept)

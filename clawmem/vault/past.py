@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError
 from clawmem.model.layout import check_inside
-from clawmem.model.settings import Settings
+from clawmem.model.settings import LOCAL, Settings
 from clawmem.vault.refs import Head
 from clawmem.vault.vault import Vault
 
@@ -33,6 +33,7 @@ class VaultAt(Vault):
 
     def __init__(self, present: Vault, commit: str) -> None:
         self.root, self.git_dir, self.disk, self.git = present.root, present.git_dir, present.disk, present.git
+        self.environment = present.environment
         self.early = None
         self.present = present
         self.commit = commit
@@ -51,14 +52,14 @@ class VaultAt(Vault):
         return self.contents_at(self.commit, [name])[name] if name.isprintable() else None
 
     @cached_property
-    def settings(self) -> Settings:
+    def stated(self) -> Settings:
         """The settings of then."""
-        then = super().settings
-        problem = then.unread or next(iter(then.wrong.values()), None)
+        then = super().stated
+        problem = then.unread or next((one for key, one in then.wrong.items() if key not in LOCAL), None)
         if problem is None:
             return then
         self._say(problem)
-        return self.present.settings
+        return self.present.stated
 
     @cached_property
     def catalog(self) -> Catalog:

@@ -12,6 +12,7 @@ from clawmem.model.settings import settings_from_mapping
 from clawmem.vault.git_index import new_index
 from clawmem.vault.joining import DROP_JOINED
 from clawmem.vault.lock import writer_lock
+from clawmem.vault.own_settings import settings_here
 from clawmem.vault.pending import bring, held_index, settle
 from clawmem.vault.stale import clear_halves, clear_stale_locks
 from clawmem.vault.vault import Vault, parse_yaml
@@ -49,9 +50,10 @@ def stopped_merge(vault: Vault) -> Iterator[Stopped | None]:
 
 def _with_readable_settings(vault: Vault) -> None:
     """Take the committed settings where the merge stopped in them."""
-    if vault.settings.unread is not None or vault.settings.wrong:
+    if vault.stated.unread is not None or vault.stated.wrong:
         data = (vault.contents_at("HEAD", [SETTINGS])[SETTINGS] or b"").decode(errors="replace")
-        vault.settings = settings_from_mapping(parse_yaml(data, SETTINGS) or {})
+        vault.stated = settings_from_mapping(parse_yaml(data, SETTINGS) or {})
+        vault.settings = settings_here(vault, vault.stated)
 
 
 def _stopped(vault: Vault) -> Stopped | None:

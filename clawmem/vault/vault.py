@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,7 @@ class Vault:
         self.root = root
         self.git_dir = git_dir
         self.state = git_dir / "clawmem"
+        self.environment = environment
         self.disk = disk or Disk()
         self.git = Git(root, environment)
         self.early: EarlyScan | None = None
@@ -113,7 +114,15 @@ class Vault:
 
     @cached_property
     def settings(self) -> Settings:
-        """The vault's settings, defaults filled in. Where a value does not fit, the others count; where `clawmem.yaml`
+        """The settings in force: what `clawmem.yaml` states, and of what reaches outside what this machine's own files
+        say. Set anew where the stated ones are."""
+        from clawmem.vault.own_settings import settings_here  # its imports would lead back here
+
+        return settings_here(self, self.stated)
+
+    @cached_property
+    def stated(self) -> Settings:
+        """What `clawmem.yaml` states, defaults filled in. Where a value does not fit, the others count; where the file
         does not parse, those of HEAD do, or else the defaults, and nothing is written with them."""
         try:
             return settings_from_mapping(self.load_yaml(SETTINGS) or {})
@@ -157,16 +166,22 @@ class Vault:
         key = self._state_of(name)
         if key is None:
             return None
-        kept = self.state / f"{name}.json"
-        known = self.disk.read(kept)
+        return self.parsed(name, lambda: self.read_text(name) or "", key, self.state / f"{name}.json")
+
+    def parsed(self, name: str, text: Callable[[], str], key: list[Any], kept: Path) -> Any:
+        """A YAML text as plain values; the parsed form is `kept` as long as the `key` of its file stays."""
+        try:
+            known = self.disk.read(kept)
+        except OSError:
+            known = None
         if known is not None:
             try:
                 entry = json.loads(known)
-            except ValueError:
+            except (ValueError, RecursionError):
                 entry = {}
             if isinstance(entry, dict) and entry.get("key") == key and entry.get("seal") == _seal(entry):
                 return entry["value"]
-        value = json.loads(json.dumps(parse_yaml(self.read_text(name) or "", name), default=str))
+        value = json.loads(json.dumps(parse_yaml(text(), name), default=str))
         self._keep(kept, {"key": key, "value": value})
         return value
 
@@ -180,8 +195,9 @@ class Vault:
 
     def _keep(self, path: Path, entry: Mapping[str, Any]) -> None:
         try:
-            self.prepare_state()
-            self.disk.replace(path, json.dumps({**entry, "seal": _seal(entry)}).encode(), self.state)
+            if path.parent == self.state:
+                self.prepare_state()
+            self.disk.replace(path, json.dumps({**entry, "seal": _seal(entry)}).encode(), path.parent)
         except OSError:
             # A read-only or full disk: the file is parsed again next time, nothing is lost.
             return

@@ -316,10 +316,11 @@ def test_a_model_with_a_price_is_not_called_beyond_its_budget(vault: Vault, claw
 def test_a_key_that_is_not_there_is_named_by_its_setting() -> None:
     pytest.importorskip("litellm")
     from clawmem.llm.choice import choose_embedder
-    from clawmem.model.settings import settings_from_mapping
+    from clawmem.model.own_settings import in_force, own_settings
+    from clawmem.model.settings import DEFAULTS
 
-    settings = settings_from_mapping({"semantic": {"model": "openai/x", "api_key_env": "NO_SUCH_KEY"}})
-    model = choose_embedder(settings, {})
+    own = own_settings({"semantic": {"model": "openai/x", "api_key_env": "NO_SUCH_KEY"}}, "local", "local.yaml")
+    model = choose_embedder(in_force(DEFAULTS, [own]), {})
     assert model is not None
     with pytest.raises(ModelFailed) as failed:
         check(model)

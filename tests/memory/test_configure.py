@@ -10,7 +10,7 @@ import pytest
 from clawmem.errors import InvalidInput, NotFound, SecretFound, Unreadable
 from clawmem.memory.configure import all_settings, change_setting, setting
 from clawmem.model.caller import Caller
-from clawmem.model.settings import SETTINGS
+from clawmem.model.settings import LOCAL, SETTINGS
 from clawmem.vault.vault import Vault
 
 
@@ -49,10 +49,10 @@ def test_the_same_value_makes_no_commit(vault: Vault, caller: Caller) -> None:
 def test_a_key_that_the_file_leaves_out_is_added_below_its_section(vault: Vault, caller: Caller) -> None:
     path = vault.root / "clawmem.yaml"
     path.write_text("# mine\nformat: 1\ndefaults:\n  entity: areas/home\n")
-    assert not setting(again(vault), "defaults.limit").is_set
+    assert setting(again(vault), "defaults.limit").origin == "default"
     change_setting(again(vault), caller, "defaults.limit", "5")
     assert path.read_text() == "# mine\nformat: 1\ndefaults:\n  entity: areas/home\n  limit: 5\n"
-    assert setting(again(vault), "defaults.limit").is_set
+    assert setting(again(vault), "defaults.limit").origin == "vault"
 
 
 @pytest.mark.parametrize("chosen", SETTINGS, ids=lambda each: each.key)
@@ -64,7 +64,10 @@ def test_every_setting_can_be_set_and_reads_back(chosen: object, vault: Vault, c
     done = change_setting(vault, caller, one.key, value)
     read = setting(again(vault), one.key).value
     assert read == done.new
-    assert (done.commit is None) == (done.old == done.new)
+    if one.key in LOCAL:
+        assert (done.commit, done.kept) == (None, ".git/clawmem/local.yaml")
+    else:
+        assert (done.commit is None) == (done.old == done.new)
 
 
 def test_all_settings_say_value_and_origin(vault: Vault) -> None:
