@@ -14,6 +14,7 @@ from clawmem.memory.checks.repository import clear_leftovers
 from clawmem.memory.checks.storage import GIT_INDEX, LINE_ENDS, LOST
 from clawmem.memory.finish import finish_merge
 from clawmem.memory.places import new_entity_files
+from clawmem.memory.uniting import unite
 from clawmem.memory.writing import Writing, writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
@@ -43,7 +44,8 @@ def mend(vault: Vault, caller: Caller, problems: Sequence[Problem]) -> tuple[tup
             vault = Vault(vault.root, vault.git.environment, vault.disk)
         _mend_git(vault, wanted)
         with writing(vault, caller, "doctor") as work:
-            commits = work.commit(list(_changes(work, wanted)))
+            united = unite(work) if any(one.check == "id-unique" for one in wanted) else ()
+            commits = (*united, *work.commit(list(_changes(work, wanted))))
             clear_leftovers(vault)
             notices = work.notices
         if any(one.check == "index" for one in wanted):

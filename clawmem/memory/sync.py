@@ -220,8 +220,10 @@ class _Meeting:
         notices = self._complete(apart.news.merges)
         if taken.plan is not None and taken.plan.merged.stale:
             from clawmem.memory.taking import make_anew  # it is there: a merge was made
+            from clawmem.memory.writing import writing
 
-            make_anew(self.vault, self.caller, taken.plan)
+            with writing(self.vault, self.caller, "summaries") as work:
+                make_anew(work, taken.plan.merged.stale)
         return taken._replace(notices=(*taken.notices, *notices))
 
     def _joined(self, started: Transaction, head: str, tip: str, apart: Relation, taken: Taken) -> Taken:

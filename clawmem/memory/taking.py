@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem.index.refresh import Step
 from clawmem.memory.merge_words import OP, merge_change
 from clawmem.memory.merging import Plan, plan_merge, policy_for
 from clawmem.memory.relation import Relation
+from clawmem.memory.writing import Writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import subject_line
 from clawmem.model.text import counted
@@ -58,11 +59,14 @@ def _joined(head: str, commit: str, rescue: Rescue, changed: Mapping[str, bytes 
     return Joined(commit, rescue.ref, None if changed is None else Step(head, commit, changed))
 
 
-def make_anew(vault: Vault, caller: Caller, plan: Plan) -> None:
-    """Generated parts that both sides had rewritten are made anew, of the facts as they are now."""
+def make_anew(work: Writing, stale: Iterable[str]) -> tuple[str, ...]:
+    """Generated parts that both sides had rewritten are made anew, of the facts as they are now; the commits."""
     from clawmem.memory import curated, summaries  # few merges meet them
 
-    if any(path.endswith(("/summary.md", "/index.md")) for path in plan.merged.stale):
-        summaries.refresh_summaries(vault, caller)
-    if curated.PATH in plan.merged.stale:
-        curated.refresh_memory(vault, caller)
+    made: list[str | None] = []
+    if any(path.endswith(("/summary.md", "/index.md")) for path in stale):
+        made.append(summaries.refreshed(work).commit)
+        work.bring_index()
+    if curated.PATH in stale:
+        made.append(curated.refreshed(work).commit)
+    return tuple(filter(None, made))

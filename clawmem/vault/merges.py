@@ -11,6 +11,8 @@ from clawmem.vault.vault import Vault
 
 LEFT = "merges-left"
 JOINED = "joined"
+# The trailer of a commit that completed a merge.
+COMPLETES = "Completes"
 _MOST = 50
 _FORM = "--format=%m%H %P%x00%(trailers:key=Clawmem-Op,valueonly,separator=%x2C)%x00%s%x01"
 
@@ -69,6 +71,13 @@ def left(vault: Vault) -> list[GitMerge]:
     if lines and not here:
         leave(vault, ())
     return here
+
+
+def is_completed(vault: Vault, one: GitMerge) -> bool:
+    """Whether a commit after a merge, made in whatever clone, completed it."""
+    asked = f"--format=%(trailers:key={COMPLETES},valueonly)"
+    grep = ("--fixed-strings", f"--grep={COMPLETES}: {one.commit}")
+    return one.commit in vault.git.run("log", asked, *grep, f"{one.commit}..HEAD", "--").decode().split()
 
 
 def merges_between(vault: Vault, old: str, new: str) -> list[GitMerge]:

@@ -97,9 +97,10 @@ class Transaction:
         changed = finish_scan(self.vault, scan)
         if not changed:
             return HandEdits({}, ())
+        from clawmem.vault.copies import finish_renames
         from clawmem.vault.hand_edits import check_edits  # knows every kind of file, and is rarely needed
 
-        edits = check_edits(self.vault, changed)
+        edits = check_edits(self.vault, finish_renames(self.vault, changed))
         for path, problem in edits.bad:
             self.unreadable[path] = problem
             self.notices.append(f"left alone: {problem}")

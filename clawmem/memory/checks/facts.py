@@ -117,7 +117,8 @@ def all_facts_problems(facts: Sequence[PlacedFact], known_names: frozenset[str],
         earlier = first.setdefault(placed.fact.id, placed)
         if earlier is not placed:
             place = f"{earlier.path}:{earlier.line}"
-            yield placed.problem(ERROR, "id-unique", f"{placed.fact.id} is already the id of the fact at {place}.")
+            problem = placed.problem(ERROR, "id-unique", f"{placed.fact.id} is already the id of the fact at {place}.")
+            yield problem._replace(fixable=earlier.path != placed.path)
     yield from _chain_problems(first, unread)
     for placed in facts:
         for name in placed.fact.related_entities:
