@@ -8,6 +8,7 @@ from clawmem.errors import ClawmemError, Refused
 from clawmem.model.codec import parse_items
 from clawmem.model.entity import ITEMS, SUMMARY, items_path, name_of_path, summary_path
 from clawmem.model.text import counted
+from clawmem.vault.pending import put
 from clawmem.vault.travel import place_of
 from clawmem.vault.vault import Vault
 
@@ -55,8 +56,9 @@ def copies(vault: Vault, good: Files) -> list[tuple[str, ClawmemError]]:
 def _refused(path: str, key: str, other: str, number: int) -> Refused:
     which = key if number == 1 else f"{key} and {counted(number - 1, 'other fact')}"
     return Refused(
-        f"{path} is not taken in: {which} came from {other}, which has the same ids still, and an id stands once.",
-        "Remove the copy, or give its facts new ids. `clawmem entity move` gives an entity another place.",
+        f"{path} is not taken in: {which} came from {other}, which has the same ids still, and an id stands once."
+        " Remove the copy, or give its facts new ids.",
+        "`clawmem entity move` gives an entity another place.",
     )
 
 
@@ -85,8 +87,8 @@ def finish_renames(vault: Vault, changed: Sequence[str]) -> tuple[str, ...]:
         stays, goes = items_path(new), items_path(old)
         merged = _merged(vault, stays, goes)
         if merged is not None:
-            vault.disk.replace(vault.path(stays), merged, vault.state)
-            vault.disk.remove(vault.path(goes))
+            put(vault, stays, merged)
+            put(vault, goes, None)
             edited.append(goes)
     return tuple(edited)
 

@@ -31,9 +31,9 @@ def check_edits(vault: Vault, paths: Iterable[str]) -> HandEdits:
             good[path] = _sound(vault, path)
         except ClawmemError as problem:
             bad.append((path, problem))
-    bad += copies(vault, good)
     if good and bad:
         bad += _without_their_other_half(vault, good, dict(bad))
+    bad += copies(vault, {path: data for path, data in good.items() if path not in dict(bad)})
     return HandEdits({path: data for path, data in good.items() if path not in dict(bad)}, tuple(bad))
 
 

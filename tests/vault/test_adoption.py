@@ -116,9 +116,7 @@ def test_a_fact_cut_from_one_file_and_put_into_another_moved(
     assert ids(furnished, JANE) == [cello]
 
 
-def test_a_copy_whose_original_goes_is_a_move(
-    furnished: Vault, environment: dict[str, str], clawmem: Command
-) -> None:
+def test_a_copy_whose_original_goes_is_a_move(furnished: Vault, environment: dict[str, str], clawmem: Command) -> None:
     moved = ids(furnished, JANE)
     shutil.copytree(furnished.root / JANE, furnished.root / "life/resources/copy")
     said = clawmem("remember", "Next.", "--json").json["notices"]
