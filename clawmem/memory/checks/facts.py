@@ -131,7 +131,8 @@ def _chain_problems(first: Mapping[str, PlacedFact], unread: str) -> Iterator[Pr
     hidden = set(_WORD.findall(unread)) - first.keys()
     for problem in chain.problems(one.fact for one in first.values()):
         if hidden.isdisjoint(_words(problem.sentence)):
-            yield first[problem.fact_id].problem(ERROR, "chain", problem.sentence)
+            found = first[problem.fact_id].problem(ERROR, "chain", problem.sentence)
+            yield found._replace(fixable=problem.closable)
 
 
 def _words(sentence: str) -> Iterable[str]:
