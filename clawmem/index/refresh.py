@@ -66,8 +66,9 @@ class Step(NamedTuple):
     contents: Mapping[str, bytes | None]
 
 
-def follow(vault: Vault, steps: Iterable[Step]) -> None:
-    """Bring the index to HEAD: by the steps whose beginning it stands at, for the rest by git's account."""
+def follow(vault: Vault, steps: Iterable[Step]) -> bool:
+    """Bring the index to HEAD: by the steps whose beginning it stands at, for the rest by git's account. Tells whether
+    ids stand in several files."""
     index = open_store(vault)
     if index is not None:
         try:
@@ -80,7 +81,11 @@ def follow(vault: Vault, steps: Iterable[Step]) -> None:
             pass  # a damaged one is met, and built anew, by who opens it
         finally:
             index.close()
-    open_index(vault).close()
+    index = open_index(vault)
+    try:
+        return bool(index.meta(DOUBLED))
+    finally:
+        index.close()
 
 
 def get_ready() -> None:

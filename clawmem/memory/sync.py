@@ -16,7 +16,7 @@ from clawmem.vault.configured import configured
 from clawmem.vault.driver import ASKED as ABOUT_DRIVER
 from clawmem.vault.driver import install_driver
 from clawmem.vault.lock import writer_lock
-from clawmem.vault.merges import GitMerge
+from clawmem.vault.merges import GitMerge, git_merged, has_left
 from clawmem.vault.refs import Head
 from clawmem.vault.remote import ASKED as ABOUT_REMOTES
 from clawmem.vault.remote import fetch, find_remote, push
@@ -110,12 +110,7 @@ def sync(vault: Vault, caller: Caller, wanted: Wanted, told: Told | None = None)
     with writer_lock(vault.state / "sync.lock", wait, "sync"):
         _clear_locks(vault, wait)
         meeting = _Meeting(vault, caller, wanted, told)
-        done = meeting.tried() if wanted.dry_run else meeting.met()
-    if done.received:
-        from clawmem.index.refresh import follow  # where nothing is new the index is not touched
-
-        follow(vault, [taken.step for taken in done.taken if taken.step])
-    return done
+        return meeting.tried() if wanted.dry_run else meeting.met()
 
 
 def _clear_locks(vault: Vault, wait: float) -> None:
@@ -217,7 +212,7 @@ class _Meeting:
             if tip is not None and taken.how != "nothing":
                 taken = self._joined(started, head, tip, apart, taken)
             taken = taken._replace(notices=tuple(started.notices))
-        notices = self._complete(apart.news.merges)
+        notices = self._settled(taken, apart.news.merges)
         if taken.plan is not None and taken.plan.merged.stale:
             from clawmem.memory.taking import make_anew  # it is there: a merge was made
             from clawmem.memory.writing import writing
@@ -237,9 +232,15 @@ class _Meeting:
         ahead = apart.own + 1
         return Taken("merge", apart.received, done.commit, done.rescue, plan, (), done.commit, ahead, done.step)
 
-    def _complete(self, merges: Sequence[GitMerge]) -> tuple[str, ...]:
-        """Complete what others merged with git alone."""
-        if not merges:
+    def _settled(self, taken: Taken, merges: Sequence[GitMerge]) -> tuple[str, ...]:
+        """What came in taken into the index; what git alone merged, here or elsewhere, completed, and ids that stand
+        twice united."""
+        doubled = False
+        if taken.received:
+            from clawmem.index.refresh import follow  # where nothing is new the index is not touched
+
+            doubled = follow(self.vault, [taken.step] if taken.step else [])
+        if not merges and not doubled and not (git_merged(self.vault) or has_left(self.vault)):
             return ()
         from clawmem.memory.completing import complete_merges  # where people merge by hand
         from clawmem.memory.writing import writing

@@ -47,6 +47,11 @@ def looked_into(vault: Vault) -> None:
         vault.disk.replace(vault.state / JOINED, f"{mark}\n{head}\n".encode(), vault.state)
 
 
+def has_left(vault: Vault) -> bool:
+    """Whether an earlier command left merges to be completed."""
+    return (vault.state / LEFT).exists()
+
+
 def leave(vault: Vault, merges: Sequence[GitMerge]) -> None:
     """Note the merges that are still to be completed; without any the note goes."""
     path = vault.state / LEFT
