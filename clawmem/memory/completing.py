@@ -56,14 +56,13 @@ def _complete(work: Writing, one: GitMerge) -> tuple[str, ...]:
     whole = whole_merge(work.vault, one.ours, one.theirs, policy)
     made, wanted = _as_made(work.vault, one, whole, policy)
     lacking = [path for path, data in wanted.items() if data != made[path]]
-    if not lacking:
-        return ()
-    writes = _since(work, one, {path: made[path] for path in lacking}, {path: wanted[path] for path in lacking}, policy)
-    commits = work.commit([_change(work, one, whole.merged, writes)], OP) if writes else ()
-    if whole.merged.stale:
+    commits: tuple[str, ...] = ()
+    if lacking:
+        at_merge, whole_now = ({path: side[path] for path in lacking} for side in (made, wanted))
+        writes = _since(work, one, at_merge, whole_now, policy)
+        commits = work.commit([_change(work, one, whole.merged, writes)], OP) if writes else ()
         work.bring_index()
-        commits = (*commits, *make_anew(work, whole.merged.stale))
-    return commits
+    return (*commits, *make_anew(work, whole.merged.stale))
 
 
 def _as_made(vault: Vault, one: GitMerge, whole: Whole, policy: Policy) -> tuple[Files, Files]:

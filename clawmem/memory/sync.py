@@ -29,6 +29,7 @@ from clawmem.vault.versions import count_between
 if TYPE_CHECKING:
     from clawmem.index.refresh import Step
     from clawmem.memory.merging import Plan
+    from clawmem.memory.taken_out import TakenOut
     from clawmem.model.merging.policy import Conflict
 
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|\.lock$|/$|\.$))[A-Za-z0-9_][\w./-]*")
@@ -48,8 +49,8 @@ class Wanted(NamedTuple):
 
 class Taken(NamedTuple):
     """What was taken in: `nothing`, by `fast-forward` or by `merge`; how many commits, the new head, the rescue ref,
-    and of a merge what was planned; where the branch was left, how many commits the remote lacked then, and for the
-    index what has changed."""
+    and of a merge what was planned; where the branch was left, how many commits the remote lacked then, for the index
+    what has changed, and the facts that others took out or altered."""
 
     how: str = "nothing"
     received: int = 0
@@ -60,6 +61,7 @@ class Taken(NamedTuple):
     left_at: str | None = None
     ahead: int | None = None
     step: Step | None = None
+    lost: tuple[TakenOut, ...] = ()
 
 
 class Synced(NamedTuple):
@@ -89,6 +91,11 @@ class Synced(NamedTuple):
     def conflicts(self) -> list[Conflict]:
         """What both sides had changed in two ways."""
         return [conflict for plan in self.plans for conflict in plan.conflicts]
+
+    @property
+    def lost(self) -> list[TakenOut]:
+        """The facts that others took out or altered."""
+        return [fact for one in self.taken for fact in one.lost]
 
     @property
     def proposals(self) -> list[str]:
@@ -226,11 +233,13 @@ class _Meeting:
 
         if taken.how == "fast-forward":
             done = move_forward(started, self.caller, head, tip, apart)
-            return taken._replace(rescue=done.rescue, left_at=tip, step=done.step)
+            return taken._replace(rescue=done.rescue, left_at=tip, step=done.step, lost=done.lost)
         plan = planned(self.vault, (head, tip), self.conflict, apart)
         done = join(started, self.caller, self.remote.name, (head, tip), apart, plan)
         ahead = apart.own + 1
-        return Taken("merge", apart.received, done.commit, done.rescue, plan, (), done.commit, ahead, done.step)
+        return Taken(
+            "merge", apart.received, done.commit, done.rescue, plan, (), done.commit, ahead, done.step, done.lost
+        )
 
     def _settled(self, taken: Taken, merges: Sequence[GitMerge]) -> tuple[str, ...]:
         """What came in taken into the index; what git alone merged, here or elsewhere, completed, and ids that stand
