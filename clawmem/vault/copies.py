@@ -13,7 +13,8 @@ from clawmem.vault.travel import place_of
 from clawmem.vault.vault import Vault
 
 Files = Mapping[str, bytes | None]
-_FORMER = "ORIG_HEAD"
+# So many earlier versions of a file are compared with a renamed one.
+_VERSIONS = 200
 
 
 def standing(vault: Vault, ids: Iterable[str]) -> dict[str, list[str]]:
@@ -119,13 +120,16 @@ def _is_copy(vault: Vault, head: str, path: str, ids: set[str]) -> bool:
 
 
 def _merged(vault: Vault, stays: str, goes: str) -> bytes | None:
-    """The facts of both files, merged from what the old one held before git came into it."""
+    """The facts of both files. The renamed one is mostly as the old one was once: then nobody took anything out of it,
+    and what git brought counts. Else all of both stays."""
     from clawmem.model.merging.files import merge_file  # few renames are met by a pull
 
-    known = vault.git.try_run("rev-parse", "--verify", "--quiet", f"{_FORMER}:{goes}")
-    base = vault.contents_at(_FORMER, [goes])[goes] if known else None
+    here, there = vault.read(stays), vault.read(goes)
+    commits = vault.git.run("log", f"-n{_VERSIONS}", "--format=%H", "HEAD", "--", f":(literal){goes}").decode().split()
+    if here in vault.git.blobs(f"{commit}:{goes}" for commit in commits).values():
+        return there
     try:
-        return merge_file(stays, base, vault.read(stays), vault.read(goes)).content
+        return merge_file(stays, None, here, there).content
     except ClawmemError:
         return None
 

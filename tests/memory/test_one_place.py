@@ -125,6 +125,31 @@ def test_a_folder_renamed_by_hand_and_then_pulled_into(three: list[Machine], fin
     assert places(third, ill.id) == [(f"{RENAMED}/items.json", RETRACTED)]
 
 
+def test_a_rename_that_two_pulls_came_into_keeps_what_they_brought(three: list[Machine]) -> None:
+    """History 1012 of the long run: the second pull brought nothing, and the fact of the first was lost."""
+    one, other, third = three
+    shutil.move(one.root / JANE, one.root / RENAMED)
+    (new,) = other.keep("Jane has a dog.", entity="areas/people/jane")
+    other.sync()
+    assert pull(one).returncode == 0
+    assert pull(one).returncode == 0
+    meet(one, other, third)
+    assert places(one, new.id) == [(f"{RENAMED}/items.json", ACTIVE)]
+
+
+def test_a_renamed_folder_that_was_edited_too_keeps_both(three: list[Machine]) -> None:
+    one, other, third = three
+    shutil.move(one.root / JANE, one.root / RENAMED)
+    path = f"{RENAMED}/items.json"
+    one.write(path, one.read(path).replace('"source": "user"', '"source": "chat"'))
+    (new,) = other.keep("Jane has a dog.", entity="areas/people/jane")
+    other.sync()
+    assert pull(one).returncode == 0
+    meet(one, other, third)
+    assert places(one, new.id) == [(path, ACTIVE)]
+    assert not (one.root / JANE).exists()
+
+
 @pytest.mark.parametrize("by_hand", [True, False])
 def test_a_folder_renamed_here_and_written_to_there(three: list[Machine], by_hand: bool) -> None:
     one, other, third = three
