@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from clawmem.cli.face import Face
 from clawmem.cli.parameters import Parameter
@@ -11,7 +11,12 @@ from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.memory.sync import Synced, Taken, Wanted
 from clawmem.memory.sync import sync as act
 from clawmem.model.merging.policy import POLICIES
-from clawmem.model.text import counted
+from clawmem.model.text import counted, visible
+
+if TYPE_CHECKING:
+    from clawmem.memory.taken_out import TakenOut
+
+_SHOWN = 5
 
 PARAMETERS = (
     Parameter("remote", "Which of git's remotes (default: sync.remote).", ("--remote",)),
@@ -76,6 +81,7 @@ def _data(done: Synced, dry_run: bool) -> dict[str, Any]:
         "proposals": done.proposals,
         "twins": [twin._asdict() for plan in done.plans for twin in plan.merged.twins],
         "renamed": [one._asdict() for plan in done.plans for one in plan.merged.renamed],
+        "lost": [one._asdict() for one in done.lost],
         "problem": {"code": problem.code, "message": problem.message, "hint": problem.hint} if problem else None,
     }
 
@@ -97,11 +103,28 @@ def _lines(done: Synced, dry_run: bool) -> Iterator[str]:
         yield f"{kept}given: {counted(done.sent, 'change')} to {place}"
     for conflict in done.conflicts:
         yield f"conflict: {conflict.says}"
+    yield from _lost(done.lost)
     if done.proposals:
         yield f"{counted(len(done.proposals), 'question')} for you: `clawmem review list`"
     rescues = [one.rescue for one in done.taken if one.rescue]
     if rescues:
         yield f"before: {rescues[0]}"
+
+
+def _lost(lost: Sequence[TakenOut]) -> Iterator[str]:
+    """By the commits that did it, which facts others took out or gave other words."""
+    by_commit: dict[tuple[str | None, str], list[TakenOut]] = {}
+    for one in lost:
+        by_commit.setdefault((one.commit, one.how), []).append(one)
+    for (commit, how), facts in by_commit.items():
+        did = "taken out" if how == "gone" else "given other words"
+        names = ", ".join(one.fact for one in facts[:_SHOWN]) + (" ..." if len(facts) > _SHOWN else "")
+        what = f"{did} by others: {counted(len(facts), 'fact')} ({names})"
+        if commit is None:
+            yield f"{what}, in a merge"
+            continue
+        by = visible(f"{facts[0].author}: {facts[0].subject}")
+        yield f"{what}, in {commit[:12]} by {by}; `clawmem undo {commit[:12]}` takes that back"
 
 
 def _continued(face: Face, policy: str | None) -> int:

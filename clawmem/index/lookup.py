@@ -12,7 +12,7 @@ from clawmem.model.codec import fact_from_record, items_file
 from clawmem.model.entity import Entity, is_path
 from clawmem.model.fact import ACTIVE, Fact
 from clawmem.model.ids import FACT_PREFIX, check_reference
-from clawmem.model.text import normal
+from clawmem.model.text import as_one_file, normal
 
 # What a fact is made of again: see `placed`.
 PLACED = "line, entity, n, seal"
@@ -200,6 +200,17 @@ def entity_exists(index: Index, name: str) -> bool:
     """Whether an entity of exactly this name has a summary or a fact."""
     question = "SELECT 1 FROM entity WHERE name = ?1 UNION ALL SELECT 1 FROM fact WHERE entity = ?1 LIMIT 1"
     return index.database.execute(question, (name,)).fetchone() is not None
+
+
+def same_place(index: Index, name: str) -> str | None:
+    """The entity whose folder is the one of this name, on every disk or on some: those are one entity to clawmem."""
+    if entity_exists(index, name):
+        return name
+    wanted = as_one_file(name)
+    # Two names of plain letters are one only where they are equal.
+    odd = "" if not name.isascii() else " WHERE name GLOB '*[^ -~]*'"
+    names = (row[0] for row in index.database.execute(f"SELECT name FROM entity{odd}"))
+    return next((one for one in names if as_one_file(one) == wanted), None)
 
 
 def known_as(index: Index, words: str) -> list[str]:

@@ -10,6 +10,8 @@ from clawmem.index.store import UNREADABLE, Index, create_in_memory, create_stor
 from clawmem.vault.vault import Vault
 
 FOLDERS = ("life", "agents", "ledger", "daily", "review", "MEMORY.md")
+# The index's note that ids stand in several files, empty where none does.
+DOUBLED = "doubled"
 _BATCH = 500
 _BUILD_SECONDS = 120.0
 _Answer = TypeVar("_Answer")
@@ -69,8 +71,9 @@ class Step(NamedTuple):
     contents: Mapping[str, bytes | None]
 
 
-def follow(vault: Vault, steps: Iterable[Step]) -> None:
-    """Bring the index to HEAD: by the steps whose beginning it stands at, for the rest by git's account."""
+def follow(vault: Vault, steps: Iterable[Step]) -> bool:
+    """Bring the index to HEAD: by the steps whose beginning it stands at, for the rest by git's account. Tells whether
+    ids stand in several files."""
     index = open_store(vault)
     if index is not None:
         try:
@@ -78,11 +81,16 @@ def follow(vault: Vault, steps: Iterable[Step]) -> None:
                 index.at = step.old
                 if index.head() == step.old:
                     apply_commit(vault, index, step.contents, step.new)
+                    note_doubles(index, step.contents)
         except UNREADABLE:
             pass  # a damaged one is met, and built anew, by who opens it
         finally:
             index.close()
-    open_index(vault).close()
+    index = open_index(vault)
+    try:
+        return bool(index.meta(DOUBLED))
+    finally:
+        index.close()
 
 
 def get_ready() -> None:
@@ -126,6 +134,7 @@ def _catch_up(vault: Vault, index: Index) -> bool:
         if changed is None:
             return False
         _take_in_paths(vault, index, head, changed)
+        note_doubles(index, changed)
         index.set_head(head)
     return True
 
@@ -170,6 +179,7 @@ def _fill(vault: Vault, index: Index, afresh: bool) -> None:
         return
     with index.writing():
         _take_in_paths(vault, index, head, vault.files_at(head, *FOLDERS))
+        note_doubles(index)
         index.set_head(head)
 
 
@@ -185,6 +195,15 @@ def _take_in_paths(vault: Vault, index: Index, head: str, changed: list[str]) ->
     paths = [path for path in changed if is_indexed(path)]
     for start in range(0, len(paths), _BATCH):
         _take_in(index, vault.contents_at(head, paths[start : start + _BATCH]))
+
+
+def note_doubles(index: Index, paths: Iterable[str] | None = None) -> None:
+    """Note whether an id stands in several files, as after a merge or a copy that clawmem did not make: the next writer
+    unites them. Only the facts of some files are looked at where these alone changed since nothing was noted."""
+    from clawmem.index.doubles import doubled_ids
+
+    known = None if index.meta(DOUBLED) else paths
+    index.set_meta(DOUBLED, "1" if doubled_ids(index, known) else "")
 
 
 def _take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:

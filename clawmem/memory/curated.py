@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.lookup import weighty
-from clawmem.memory.writing import writing
+from clawmem.memory.writing import Writing, writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.codec import refuse_conflict_markers
@@ -35,15 +35,22 @@ def refresh_memory(vault: Vault, caller: Caller, dry_run: bool = False) -> Curat
     """Rewrite the generated part of MEMORY.md where the facts say something else now; the rest is never touched, and
     nothing of it where there are facts that cannot be read."""
     with writing(vault, caller, "memory", dry_run=dry_run) as work:
-        unread = [problem for path, problem in work.unread(ITEMS).items() if path.startswith("life/")]
-        if unread:
-            return Curated(False, None, work.notices, tuple(unread))
-        page = work.text(PATH)
-        refuse_conflict_markers(page, PATH)
-        known = [one.fact for one in weighty(work.index, CATEGORIES, ALWAYS_HOT, MARK)]
-        block = memory_block(sections(known, stamp(caller.now)), vault.settings.whole("memory.max_tokens"), token_bound)
-        after = with_generated(page or "# Memory\n", block)
-        if after == page or dry_run:
-            return Curated(after != page, notices=work.notices)
-        change = Change(subject_line("curate", PATH, "what matters most"), {PATH: after.encode()}, trailers("curate"))
-        return Curated(True, work.commit([change])[-1], work.notices)
+        return refreshed(work, dry_run)
+
+
+def refreshed(work: Writing, dry_run: bool = False) -> Curated:
+    """The same within a write that is under way, whose index must be at HEAD."""
+    unread = [problem for path, problem in work.unread(ITEMS).items() if path.startswith("life/")]
+    if unread:
+        return Curated(False, None, work.notices, tuple(unread))
+    page = work.text(PATH)
+    refuse_conflict_markers(page, PATH)
+    known = [one.fact for one in weighty(work.index, CATEGORIES, ALWAYS_HOT, MARK)]
+    block = memory_block(
+        sections(known, stamp(work.caller.now)), work.vault.settings.whole("memory.max_tokens"), token_bound
+    )
+    after = with_generated(page or "# Memory\n", block)
+    if after == page or dry_run:
+        return Curated(after != page, notices=work.notices)
+    change = Change(subject_line("curate", PATH, "what matters most"), {PATH: after.encode()}, trailers("curate"))
+    return Curated(True, work.commit([change], "memory")[-1], work.notices)

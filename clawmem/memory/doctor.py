@@ -25,6 +25,7 @@ from clawmem.memory.checks.storage import (
     lost_problems,
 )
 from clawmem.memory.checks.tree import case_problems, tree_problems
+from clawmem.memory.checks.withdrawn import withdrawn_problems
 from clawmem.memory.mend import mend
 from clawmem.model.caller import Caller
 from clawmem.vault.condition import altered_files, files_in_head, lost_files
@@ -107,6 +108,7 @@ def _with_git(vault: Vault, reading: Reading, problems: list[Problem], full: boo
         problems += clock_problems(vault) if head and full else ()
         problems += merging_problems(vault)
         problems += redaction_problems(vault, head) if head else ()
+        problems += withdrawn_problems(vault, reading.facts) if head else ()
         waiting = finish_scan(vault, start_scan(vault))
         in_head = files_in_head(vault, head) if head else {}
         altered = altered_files(vault, in_head, waiting)

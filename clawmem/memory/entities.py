@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
-from clawmem.index.lookup import Placed, counts, entities, entity_exists, entity_names, facts_of, known_as
+from clawmem.index.lookup import Placed, counts, entities, entity_names, facts_of, known_as, same_place
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import unreadable
@@ -135,8 +135,14 @@ def rename_entity(vault: Vault, name: str, new: str, caller: Caller) -> Changed:
 
 def _refuse_taken(index: Index, name: str, mover: str | None = None) -> None:
     """Raise Refused where a path is another entity's, or was, and so leads there."""
-    if entity_exists(index, name):
+    same = same_place(index, name)
+    if same == name:
         raise Refused(f"The entity {name} exists already.", f"`clawmem entity show {name}` shows it.")
+    if same is not None and same != mover:
+        raise Refused(
+            f"{name} and the entity {same} are one folder on disks that tell no capitals apart.",
+            f"Choose another name, or use {same}.",
+        )
     for other in known_as(index, name):
         if other != mover:
             raise Refused(

@@ -9,6 +9,8 @@ from clawmem.errors import ClawmemError, HistoryRewritten, NeedsPerson, Refused
 from clawmem.index.refresh import open_index
 from clawmem.memory.merge_words import SHOWN, merge_change
 from clawmem.memory.merging import Plan, plan_merge, policy_for
+from clawmem.memory.taking import make_anew
+from clawmem.memory.writing import writing
 from clawmem.model.caller import Caller
 from clawmem.model.text import counted
 from clawmem.vault.driver import install_driver
@@ -40,7 +42,11 @@ def finish_merge(vault: Vault, caller: Caller, policy: str | None = None) -> Fin
             raise Refused("No git merge is unfinished here.", "`clawmem sync` meets other machines.")
         install_driver(vault)
         done = _finished(vault, caller, stopped, policy or vault.settings.words("sync.conflict"))
+    vault = Vault(vault.root, vault.git.environment, vault.disk)  # the merge may have brought other settings
     open_index(vault).close()
+    if done.plan is not None and done.plan.merged.stale:
+        with writing(vault, caller, "summaries") as work:
+            make_anew(work, done.plan.merged.stale)
     return done
 
 

@@ -12,8 +12,10 @@ from clawmem.memory.checks.merging import CHECK as MERGING
 from clawmem.memory.checks.problem import Problem
 from clawmem.memory.checks.repository import clear_leftovers
 from clawmem.memory.checks.storage import BRANCH, GIT_INDEX, LINE_ENDS, LOST
+from clawmem.memory.checks.withdrawn import CHECK as WITHDRAWN
 from clawmem.memory.finish import finish_merge
 from clawmem.memory.places import new_entity_files
+from clawmem.memory.uniting import unite
 from clawmem.memory.writing import Writing, writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, agent_author, subject_line, trailers
@@ -43,7 +45,7 @@ def mend(vault: Vault, caller: Caller, problems: Sequence[Problem]) -> tuple[tup
             vault = Vault(vault.root, vault.git.environment, vault.disk)
         _mend_git(vault, wanted)
         with writing(vault, caller, "doctor") as work:
-            commits = work.commit(list(_changes(work, wanted)))
+            commits = (*_mend_facts(work, wanted), *work.commit(list(_changes(work, wanted))))
             clear_leftovers(vault)
             notices = work.notices
         if any(one.check == "index" for one in wanted):
@@ -65,6 +67,18 @@ def _mend_git(vault: Vault, problems: Sequence[Problem]) -> None:
             vault.git.run("config", "--local", "core.autocrlf", "false")
         elif one.check == MERGING and one.path == CONFIGURATION:
             install_driver(vault)
+
+
+def _mend_facts(work: Writing, problems: Sequence[Problem]) -> tuple[str, ...]:
+    checks = {one.check for one in problems}
+    commits = unite(work) if "id-unique" in checks else ()
+    if checks.isdisjoint(("chain", "evidence", WITHDRAWN)):
+        return commits
+    from clawmem.memory import mend_facts  # few vaults need it
+
+    commits += mend_facts.withdraw_again(work) if WITHDRAWN in checks else ()
+    commits += mend_facts.close_again(work) if "chain" in checks else ()
+    return commits + (mend_facts.bring_events_back(work) if "evidence" in checks else ())
 
 
 def _changes(work: Writing, problems: Iterable[Problem]) -> Iterator[Change]:

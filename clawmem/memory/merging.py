@@ -88,10 +88,21 @@ def _refuse_odd(found: Versions) -> None:
                 )
 
 
-def sides_of(vault: Vault, ours: str, theirs: str) -> tuple[Files, Files, Files]:
-    """The contents of clawmem's files that differ between two commits and what they have in common, on each side."""
+class Whole(NamedTuple):
+    """The contents of clawmem's files that differ between two commits and what they have in common, on each side, and
+    what `sync` would make of them."""
+
+    base: Files
+    ours: Files
+    theirs: Files
+    merged: Merged
+
+
+def whole_merge(vault: Vault, ours: str, theirs: str, policy: Policy) -> Whole:
+    """What a merge of two commits is when all files are looked at together."""
     bases = common_ancestors(vault, ours, theirs) or [EMPTY_TREE]
-    return _loaded(vault, versions(vault, bases[0], ours, theirs), bases)
+    sides = _loaded(vault, versions(vault, bases[0], ours, theirs), bases)
+    return Whole(*sides, _checked(merge_trees(*sides, policy), sides[1], sides[2]))
 
 
 def _loaded(vault: Vault, found: Versions, bases: list[str]) -> tuple[Files, Files, Files]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from clawmem.errors import ClawmemError, InvalidInput, MaybeUnread, NotFound, Refused
-from clawmem.index.lookup import ending_in, entities, entity_exists, entity_names, known_as
+from clawmem.index.lookup import ending_in, entities, entity_exists, entity_names, known_as, same_place
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import broken_files
@@ -85,8 +85,8 @@ def _known(index: Index, text: str, caller: Caller) -> str | None:
     if "/" in name:
         with suppress(InvalidInput):  # an alias may have a slash in it and be no path
             name = check_name(name)
-        if entity_exists(index, name):
-            return name
+        if (same := same_place(index, name)) is not None:
+            return same
     choice = _choice(known_as(index, name), caller)
     if not choice and "/" not in name:
         choice = _choice(ending_in(index, name), caller)

@@ -21,7 +21,7 @@ from clawmem.model.ids import new_fact_id
 from clawmem.model.quarantine import unapproved
 from clawmem.model.reinforce import not_taken, reinforced, taken_over
 from clawmem.model.secrets import find_secret, redact
-from clawmem.model.text import normal
+from clawmem.model.text import as_one_file, normal
 from clawmem.model.trust import is_low, trusted_as
 from clawmem.vault.vault import Vault
 
@@ -143,6 +143,8 @@ class _Desk:
         check_own_word(work.caller, draft.fact.agent)
         entity = place_of(work.index, draft, work.caller, self._default)
         writes: dict[str, bytes | None] = {}
+        if entity not in self._shelves:
+            entity = next((one for one in self._shelves if as_one_file(one) == as_one_file(entity)), entity)
         if entity not in self._shelves:
             if not entity_exists(work.index, entity):
                 writes.update(new_entity_files(entity, work.caller))

@@ -39,33 +39,38 @@ def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Re
     entities' pages and the index of all are left as they are.
     """
     with writing(vault, caller, "summaries", dry_run=dry_run) as work:
-        settings = vault.settings
-        most = settings.whole("summary.max_facts")
-        since = week_began(caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour"))
-        by_entity: dict[str, list[Fact]] = defaultdict(list)
-        for one in all_facts(work.index):
-            by_entity[one.entity].append(one.fact)
-        described = {entity.name: entity for entity in entities(work.index)}
-        writes: dict[str, bytes | None] = {}
-        unread = work.unread()
-        changed, problems = [], list(unread.values())
-        for name in sorted({*by_entity, *described} - {name_of_path(path) for path in unread}):
-            try:
-                page = _page(work, name, by_entity[name], since, most)
-            except ClawmemError as problem:
-                problems.append(problem)
-                continue
-            if page is not None:
-                writes[summary_path(name)] = page
-                changed.append(name)
-        index = None if unread else _index(work, by_entity, described)
-        if index is not None:
-            writes[INDEX_PATH] = index
-        if dry_run or not writes:
-            return Refreshed(tuple(changed), None, work.notices, tuple(problems))
-        words = f"{len(changed)} refreshed" if changed else "the index"
-        change = Change(subject_line("summarise", "entities", words), writes, trailers("summarise", entities=changed))
-        return Refreshed(tuple(changed), work.commit([change])[-1], work.notices, tuple(problems))
+        return refreshed(work, dry_run)
+
+
+def refreshed(work: Writing, dry_run: bool = False) -> Refreshed:
+    """The same within a write that is under way, whose index must be at HEAD."""
+    settings = work.vault.settings
+    most = settings.whole("summary.max_facts")
+    since = week_began(work.caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour"))
+    by_entity: dict[str, list[Fact]] = defaultdict(list)
+    for one in all_facts(work.index):
+        by_entity[one.entity].append(one.fact)
+    described = {entity.name: entity for entity in entities(work.index)}
+    writes: dict[str, bytes | None] = {}
+    unread = work.unread()
+    changed, problems = [], list(unread.values())
+    for name in sorted({*by_entity, *described} - {name_of_path(path) for path in unread}):
+        try:
+            page = _page(work, name, by_entity[name], since, most)
+        except ClawmemError as problem:
+            problems.append(problem)
+            continue
+        if page is not None:
+            writes[summary_path(name)] = page
+            changed.append(name)
+    index = None if unread else _index(work, by_entity, described)
+    if index is not None:
+        writes[INDEX_PATH] = index
+    if dry_run or not writes:
+        return Refreshed(tuple(changed), None, work.notices, tuple(problems))
+    words = f"{len(changed)} refreshed" if changed else "the index"
+    change = Change(subject_line("summarise", "entities", words), writes, trailers("summarise", entities=changed))
+    return Refreshed(tuple(changed), work.commit([change], "summaries")[-1], work.notices, tuple(problems))
 
 
 def _page(work: Writing, name: str, facts: Sequence[Fact], since: datetime, most: int) -> bytes | None:

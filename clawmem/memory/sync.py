@@ -16,7 +16,7 @@ from clawmem.vault.configured import configured
 from clawmem.vault.driver import ASKED as ABOUT_DRIVER
 from clawmem.vault.driver import install_driver
 from clawmem.vault.lock import writer_lock
-from clawmem.vault.merges import GitMerge
+from clawmem.vault.merges import GitMerge, git_merged, has_left
 from clawmem.vault.refs import Head
 from clawmem.vault.remote import ASKED as ABOUT_REMOTES
 from clawmem.vault.remote import fetch, find_remote, push
@@ -29,6 +29,7 @@ from clawmem.vault.versions import count_between
 if TYPE_CHECKING:
     from clawmem.index.refresh import Step
     from clawmem.memory.merging import Plan
+    from clawmem.memory.taken_out import TakenOut
     from clawmem.model.merging.policy import Conflict
     from clawmem.model.settings import Settings
 
@@ -49,8 +50,8 @@ class Wanted(NamedTuple):
 
 class Taken(NamedTuple):
     """What was taken in: `nothing`, by `fast-forward` or by `merge`; how many commits, the new head, the rescue ref,
-    and of a merge what was planned; where the branch was left, how many commits the remote lacked then, and for the
-    index what has changed."""
+    and of a merge what was planned; where the branch was left, how many commits the remote lacked then, for the index
+    what has changed, and the facts that others took out or altered."""
 
     how: str = "nothing"
     received: int = 0
@@ -61,6 +62,7 @@ class Taken(NamedTuple):
     left_at: str | None = None
     ahead: int | None = None
     step: Step | None = None
+    lost: tuple[TakenOut, ...] = ()
 
 
 class Synced(NamedTuple):
@@ -92,6 +94,11 @@ class Synced(NamedTuple):
         return [conflict for plan in self.plans for conflict in plan.conflicts]
 
     @property
+    def lost(self) -> list[TakenOut]:
+        """The facts that others took out or altered."""
+        return [fact for one in self.taken for fact in one.lost]
+
+    @property
     def proposals(self) -> list[str]:
         """What waits for a person since."""
         return list(dict.fromkeys(one for plan in self.plans for one in plan.merged.proposals))
@@ -111,12 +118,7 @@ def sync(vault: Vault, caller: Caller, wanted: Wanted, told: Told | None = None)
     with writer_lock(vault.state / "sync.lock", wait, "sync"):
         _clear_locks(vault, wait)
         meeting = _Meeting(vault, caller, wanted, told)
-        done = meeting.tried() if wanted.dry_run else meeting.met()
-    if done.received:
-        from clawmem.index.refresh import follow  # where nothing is new the index is not touched
-
-        follow(vault, [taken.step for taken in done.taken if taken.step])
-    return done
+        return meeting.tried() if wanted.dry_run else meeting.met()
 
 
 def _clear_locks(vault: Vault, wait: float) -> None:
@@ -238,11 +240,13 @@ class _Meeting:
             if tip is not None and taken.how != "nothing":
                 taken = self._joined(started, head, tip, apart, taken)
             taken = taken._replace(notices=tuple(started.notices))
-        notices = self._complete(apart.news.merges)
+        notices = self._settled(taken, apart.news.merges)
         if taken.plan is not None and taken.plan.merged.stale:
             from clawmem.memory.taking import make_anew  # it is there: a merge was made
+            from clawmem.memory.writing import writing
 
-            make_anew(self.vault, self.caller, taken.plan)
+            with writing(self.vault, self.caller, "summaries") as work:
+                make_anew(work, taken.plan.merged.stale)
         return taken._replace(notices=(*taken.notices, *notices))
 
     def _joined(self, started: Transaction, head: str, tip: str, apart: Relation, taken: Taken) -> Taken:
@@ -250,15 +254,23 @@ class _Meeting:
 
         if taken.how == "fast-forward":
             done = move_forward(started, self.caller, head, tip, apart)
-            return taken._replace(rescue=done.rescue, left_at=tip, step=done.step)
+            return taken._replace(rescue=done.rescue, left_at=tip, step=done.step, lost=done.lost)
         plan = planned(self.vault, (head, tip), self.conflict, apart)
         done = join(started, self.caller, self.remote.name, (head, tip), apart, plan)
         ahead = apart.own + 1
-        return Taken("merge", apart.received, done.commit, done.rescue, plan, (), done.commit, ahead, done.step)
+        return Taken(
+            "merge", apart.received, done.commit, done.rescue, plan, (), done.commit, ahead, done.step, done.lost
+        )
 
-    def _complete(self, merges: Sequence[GitMerge]) -> tuple[str, ...]:
-        """Complete what others merged with git alone."""
-        if not merges:
+    def _settled(self, taken: Taken, merges: Sequence[GitMerge]) -> tuple[str, ...]:
+        """What came in taken into the index; what git alone merged, here or elsewhere, completed, and ids that stand
+        twice united."""
+        doubled = False
+        if taken.received:
+            from clawmem.index.refresh import follow  # where nothing is new the index is not touched
+
+            doubled = follow(self.vault, [taken.step] if taken.step else [])
+        if not merges and not doubled and not (git_merged(self.vault) or has_left(self.vault)):
             return ()
         from clawmem.memory.completing import complete_merges  # where people merge by hand
         from clawmem.memory.writing import writing

@@ -8,7 +8,7 @@ from threading import Thread
 
 from clawmem.errors import ClawmemError, Locked, StorageFailed
 from clawmem.index.lookup import items_of
-from clawmem.index.refresh import apply_commit, get_ready, is_damage, open_index
+from clawmem.index.refresh import DOUBLED, apply_commit, get_ready, is_damage, open_index
 from clawmem.index.store import UNREADABLE, Index, discard
 from clawmem.index.unread import broken_files
 from clawmem.memory.permission import check_may_write, check_may_write_at_all
@@ -128,6 +128,10 @@ def writing(
             work = Writing(vault, caller, started, index, purpose)
             if not dry_run and (last_join(vault.git_dir) is not None or (vault.state / "merges-left").exists()):
                 _complete(work)
+            if not dry_run and index.meta(DOUBLED):
+                from clawmem.memory.uniting import unite  # after merges and copies that clawmem did not make
+
+                unite(work)
             yield work
             work.bring_index()
         except (ClawmemError, OSError):

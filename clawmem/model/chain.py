@@ -13,10 +13,11 @@ REPLACING = ("supersedes", "merges")
 
 
 class Problem(NamedTuple):
-    """A broken rule, at the fact where it shows."""
+    """A broken rule, at the fact where it shows; `closable` where a fact stands that another one replaced."""
 
     fact_id: str
     sentence: str
+    closable: bool = False
 
 
 def successor(fact_id: str, by_id: Mapping[str, Fact]) -> Fact | None:
@@ -124,7 +125,9 @@ def _link_problems(fact: Fact, by_id: Mapping[str, Fact]) -> Iterator[Problem]:
         if target is None:
             yield Problem(fact.id, f"{fact.id} has a link '{link.type}' to {link.to}, which does not exist.")
         elif link.type in REPLACING and fact.status != RETRACTED and target.stands:
-            yield Problem(fact.id, f"{fact.id} has a link '{link.type}' to {link.to}, but {link.to} still stands.")
+            yield Problem(
+                fact.id, f"{fact.id} has a link '{link.type}' to {link.to}, but {link.to} still stands.", True
+            )
 
 
 def _circles(by_id: Mapping[str, Fact]) -> list[Problem]:

@@ -14,7 +14,7 @@ _PROPOSALS = "review/"
 # Acts on behalf of the vault, whoever starts them: they write what the events and the facts say, wherever that is.
 UPKEEP = frozenset(
     "heartbeat learn settle fold decay synthesize promote adapt tacit summaries memory doctor upkeep sync "
-    "complete".split()
+    "complete unite".split()
 )
 
 

@@ -68,6 +68,12 @@ def check_visible(text: str, what: str) -> None:
             )
 
 
+def as_one_file(path: str) -> str:
+    """The form that two paths share where some file system takes them for one: it tells neither capitals nor the ways
+    to write an accent apart, and unfolds letters such as ß."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
 def normal(text: str) -> str:
     """The form two statements share when they are the same but for case, spacing and outer punctuation."""
     return _EDGES.sub("", _SPACES.sub(" ", unicodedata.normalize("NFKC", text)).casefold())

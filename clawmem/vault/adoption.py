@@ -12,6 +12,7 @@ from clawmem.model.codec import parse_items
 from clawmem.model.entity import ITEMS, items_path, name_of_path
 from clawmem.model.fact import Fact
 from clawmem.model.text import counted
+from clawmem.vault.copies import standing
 from clawmem.vault.travel import gathered, place_of, travels
 from clawmem.vault.vault import Vault
 
@@ -105,13 +106,14 @@ def told_of(vault: Vault, adopted: Sequence[Adoption], commits: Sequence[str]) -
     """What a person should hear of his edits, once they are in these commits: what moved, and what stands nowhere any
     more, since an editor may have held an old copy."""
     yield f"took in {sum(len(one.change.writes) for one in adopted)} file(s) edited by hand"
-    missing = _missing(vault, [key for one in adopted for key in one.gone])
+    gone = frozenset(key for one in adopted for key in one.gone)
+    missing = gone - standing(vault, gone).keys()
     for one, commit in zip(adopted, commits, strict=False):
         for (old, new), number in one.moved.items():
             yield f"moved by hand: {counted(number, 'fact')} from {old} to {new}"
-        gone = [key for key in one.gone if key in missing]
-        if gone:
-            yield _taken_out(one.change, gone, commit)
+        lost = [key for key in one.gone if key in missing]
+        if lost:
+            yield _taken_out(one.change, lost, commit)
 
 
 def _taken_out(change: Change, gone: Sequence[str], commit: str) -> str:
@@ -122,14 +124,3 @@ def _taken_out(change: Change, gone: Sequence[str], commit: str) -> str:
     alone = len(gone) == 1 and all(data is not None for data in change.writes.values())
     back = f"`clawmem undo {gone[0] if alone else commit[:12]}` brings {'it' if len(gone) == 1 else 'them'} back"
     return f"{what} takes out {names}; {back}"
-
-
-def _missing(vault: Vault, ids: Sequence[str]) -> frozenset[str]:
-    """Those of the facts that no file of HEAD holds."""
-    if not ids:
-        return frozenset()
-    quoted = "".join(f'"{key}"\n' for key in ids).encode()
-    named = vault.git.try_run("grep", "-lzF", "-f", "-", "HEAD", "--", f":(glob)**/{ITEMS}", given=quoted) or b""
-    paths = [name.removeprefix("HEAD:") for name in named.decode(errors="surrogateescape").split("\0") if name]
-    standing = {key for facts in _facts(vault.contents_at("HEAD", paths)).values() for key in facts}
-    return frozenset(ids) - standing

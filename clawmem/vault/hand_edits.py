@@ -14,6 +14,7 @@ from clawmem.model.layout import CATALOG, SETTINGS
 from clawmem.model.secrets import find_secret, redact
 from clawmem.model.settings import settings_from_mapping
 from clawmem.model.summary import split_front_matter
+from clawmem.vault.copies import copies
 from clawmem.vault.scan import HandEdits
 from clawmem.vault.travel import Travel, gathered, place_of, travels
 from clawmem.vault.vault import Vault, parse_yaml
@@ -32,6 +33,7 @@ def check_edits(vault: Vault, paths: Iterable[str]) -> HandEdits:
             bad.append((path, problem))
     if good and bad:
         bad += _without_their_other_half(vault, good, dict(bad))
+    bad += copies(vault, {path: data for path, data in good.items() if path not in dict(bad)})
     return HandEdits({path: data for path, data in good.items() if path not in dict(bad)}, tuple(bad))
 
 

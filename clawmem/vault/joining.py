@@ -79,10 +79,10 @@ def _signed(vault: Vault, made: str, parents: Sequence[str], change: Change, sec
         return vault.git.run("commit-tree", f"{made}^{{tree}}", *named, "-S", "-F", "-", given=words).decode().strip()
 
 
-def advance(started: Transaction, target: str, subject: str, along: str = "") -> Mapping[str, bytes | None] | None:
+def advance(started: Transaction, target: str, subject: str, along: str = "") -> Look | None:
     """Move the branch to a commit that holds its history, and bring the files along; all or nothing, as any change.
     `along` are lines for `git update-ref --stdin` about other refs, which move in the same step. Returns what has
-    changed as it is now, or None where that is more than a few hundred files, or some are no plain ones.
+    changed, or None where that is more than a few hundred files, or some are no plain ones.
 
     Edits made by hand must have been taken in. Raises Refused where HEAD is on no branch or a file cannot be written,
     Locked where one was edited at this moment.
@@ -110,10 +110,10 @@ def advance(started: Transaction, target: str, subject: str, along: str = "") ->
             _check_moved(vault, head, target, problem)
         _follow(started, plain, looks)
         _follow_others(vault, changed, sorted(changed.paths - set(plain)))
-    return looks.now() if len(plain) == len(changed.paths) else None
+    return looks.whole() if len(plain) == len(changed.paths) else None
 
 
-class _Look(NamedTuple):
+class Look(NamedTuple):
     """Some files as they were and as they will be; None where there is none."""
 
     old: Mapping[str, bytes | None]
@@ -127,9 +127,9 @@ class _Looks:
         self._vault = vault
         self._changed = changed
         self._batches = [paths[start : start + _BATCH] for start in range(0, len(paths), _BATCH)]
-        self._only: _Look | None = None
+        self._only: Look | None = None
 
-    def __iter__(self) -> Iterator[_Look]:
+    def __iter__(self) -> Iterator[Look]:
         if self._only is not None:
             yield self._only
             return
@@ -138,14 +138,14 @@ class _Looks:
             self._only = look if len(self._batches) == 1 else None
             yield look
 
-    def now(self) -> Mapping[str, bytes | None] | None:
-        """How all of them will be, or None where they are too many to be kept."""
-        return self._only.new if self._only else None
+    def whole(self) -> Look | None:
+        """All of them, or None where they are too many to be kept."""
+        return self._only
 
-    def _look(self, paths: Sequence[str]) -> _Look:
+    def _look(self, paths: Sequence[str]) -> Look:
         sides = (self._changed.base, self._changed.theirs)
         data = contents(self._vault, (side[path] for side in sides for path in paths if path in side))
-        return _Look(*({path: data[side[path].blob] if path in side else None for path in paths} for side in sides))
+        return Look(*({path: data[side[path].blob] if path in side else None for path in paths} for side in sides))
 
 
 def _check_moved(vault: Vault, head: Head, target: str, problem: GitFailed) -> None:

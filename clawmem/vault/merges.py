@@ -11,6 +11,8 @@ from clawmem.vault.vault import Vault
 
 LEFT = "merges-left"
 JOINED = "joined"
+# The trailer of a commit that completed a merge.
+COMPLETES = "Completes"
 _MOST = 50
 _FORM = "--format=%m%H %P%x00%(trailers:key=Clawmem-Op,valueonly,separator=%x2C)%x00%s%x01"
 
@@ -45,6 +47,11 @@ def looked_into(vault: Vault) -> None:
         vault.disk.replace(vault.state / JOINED, f"{mark}\n{head}\n".encode(), vault.state)
 
 
+def has_left(vault: Vault) -> bool:
+    """Whether an earlier command left merges to be completed."""
+    return (vault.state / LEFT).exists()
+
+
 def leave(vault: Vault, merges: Sequence[GitMerge]) -> None:
     """Note the merges that are still to be completed; without any the note goes."""
     path = vault.state / LEFT
@@ -69,6 +76,13 @@ def left(vault: Vault) -> list[GitMerge]:
     if lines and not here:
         leave(vault, ())
     return here
+
+
+def is_completed(vault: Vault, one: GitMerge) -> bool:
+    """Whether a commit after a merge, made in whatever clone, completed it."""
+    asked = f"--format=%(trailers:key={COMPLETES},valueonly)"
+    grep = ("--fixed-strings", f"--grep={COMPLETES}: {one.commit}")
+    return one.commit in vault.git.run("log", asked, *grep, f"{one.commit}..HEAD", "--").decode().split()
 
 
 def merges_between(vault: Vault, old: str, new: str) -> list[GitMerge]:

@@ -98,14 +98,16 @@ class Transaction:
         changed = finish_scan(self.vault, scan)
         if not changed:
             return HandEdits({}, ())
+        from clawmem.vault.copies import finish_renames
         from clawmem.vault.hand_edits import check_edits  # knows every kind of file, and is rarely needed
 
-        edits = check_edits(self.vault, changed)
+        edits = check_edits(self.vault, finish_renames(self.vault, changed))
         if edits.good:
             with held_index(self.vault) as said:
                 self.notices += said
                 # Only now no git is at work that puts files in place: looked at again, the edits are a person's.
-                edits = check_edits(self.vault, finish_scan(self.vault, start_scan(self.vault)))
+                changed = finish_scan(self.vault, start_scan(self.vault))
+                edits = check_edits(self.vault, finish_renames(self.vault, changed))
                 self._take_in(edits.good)
         for path, problem in edits.bad:
             self.unreadable[path] = problem

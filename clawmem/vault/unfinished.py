@@ -19,6 +19,8 @@ from clawmem.vault.vault import Vault, parse_yaml
 from clawmem.vault.verbatim import keep_verbatim
 from clawmem.vault.versions import commit_at, contents, versions
 
+_STAGES = (0, 2, 3)
+
 
 class Stopped(NamedTuple):
     """The two commits of the merge; the files that differ, as they stand in the work tree; and for each what git itself
@@ -70,11 +72,12 @@ def _stopped(vault: Vault) -> Stopped | None:
     paths = sorted(changed.paths | set(_staged(vault, ours)))
     held = [side[path] for side in (changed.base, changed.theirs) for path in paths if path in side]
     data = contents(vault, held)
-    merged = vault.git.blobs(f":0:{path}" for path in paths)
+    # Where both sides moved a file, what git merged of it stands among the stages of both new names.
+    merged = vault.git.blobs(f":{stage}:{path}" for path in paths for stage in _STAGES)
     known = {
         path: (
             *(data[side[path].blob] if path in side else None for side in (changed.base, changed.theirs)),
-            merged[f":0:{path}"],
+            *(merged[f":{stage}:{path}"] for stage in _STAGES),
         )
         for path in paths
     }

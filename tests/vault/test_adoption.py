@@ -116,16 +116,19 @@ def test_a_fact_cut_from_one_file_and_put_into_another_moved(
     assert ids(furnished, JANE) == [cello]
 
 
-def test_what_still_stands_elsewhere_is_not_told_as_taken_out(
-    furnished: Vault, environment: dict[str, str], clawmem: Command
-) -> None:
+def test_a_copy_whose_original_goes_is_a_move(furnished: Vault, environment: dict[str, str], clawmem: Command) -> None:
+    moved = ids(furnished, JANE)
     shutil.copytree(furnished.root / JANE, furnished.root / "life/resources/copy")
-    assert clawmem("remember", "Next.").code == 0
+    said = clawmem("remember", "Next.", "--json").json["notices"]
+    assert any("an id stands once" in one for one in said)
+    assert subjects(furnished, environment)[0].startswith("remember(")
+    assert subjects(furnished, environment)[1].startswith("remember(")
     shutil.rmtree(furnished.root / JANE)
     done = clawmem("remember", "After.", "--json")
     assert done.code == 0
     assert "takes out" not in done.out
-    assert subjects(furnished, environment)[1] == "edit(areas/people/jane): by hand"
+    assert subjects(furnished, environment)[1] == "edit(resources/copy): by hand, 2 facts moved from areas/people/jane"
+    assert ids(furnished, "life/resources/copy") == moved
 
 
 def test_a_folder_deleted_comes_back_with_the_command_that_is_named(furnished: Vault, clawmem: Command) -> None:

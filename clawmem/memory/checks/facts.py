@@ -117,7 +117,8 @@ def all_facts_problems(facts: Sequence[PlacedFact], known_names: frozenset[str],
         earlier = first.setdefault(placed.fact.id, placed)
         if earlier is not placed:
             place = f"{earlier.path}:{earlier.line}"
-            yield placed.problem(ERROR, "id-unique", f"{placed.fact.id} is already the id of the fact at {place}.")
+            problem = placed.problem(ERROR, "id-unique", f"{placed.fact.id} is already the id of the fact at {place}.")
+            yield problem._replace(fixable=earlier.path != placed.path)
     yield from _chain_problems(first, unread)
     for placed in facts:
         for name in placed.fact.related_entities:
@@ -130,7 +131,8 @@ def _chain_problems(first: Mapping[str, PlacedFact], unread: str) -> Iterator[Pr
     hidden = set(_WORD.findall(unread)) - first.keys()
     for problem in chain.problems(one.fact for one in first.values()):
         if hidden.isdisjoint(_words(problem.sentence)):
-            yield first[problem.fact_id].problem(ERROR, "chain", problem.sentence)
+            found = first[problem.fact_id].problem(ERROR, "chain", problem.sentence)
+            yield found._replace(fixable=problem.closable)
 
 
 def _words(sentence: str) -> Iterable[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from clawmem.errors import InvalidInput
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.model.entity import ITEMS, ROOTS, SUMMARY, check_agent, check_name, name_of_path
 from clawmem.model.layout import OWNED_FOLDERS, is_owned
+from clawmem.model.text import as_one_file
 from clawmem.vault.vault import Vault
 
 PAGES = ("README.md", "AGENTS.md", "MEMORY.md")
@@ -135,7 +135,7 @@ def case_problems(owned: Iterable[str]) -> Iterator[Problem]:
     """Paths that one file system keeps apart and another takes for the same."""
     alike: dict[str, list[str]] = defaultdict(list)
     for path in owned:
-        alike[unicodedata.normalize("NFC", path).casefold()].append(path)
+        alike[as_one_file(path)].append(path)
     for paths in alike.values():
         for path in paths[1:]:
             message = f"This path differs from {paths[0]} only by case or accents; elsewhere they are one file."

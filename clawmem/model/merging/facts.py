@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.model.comparison import bare, points_at
-from clawmem.model.fact import Fact, Link
+from clawmem.model.fact import Fact
 from clawmem.model.merging.chains import Facts, close_replaced, without_circles
-from clawmem.model.merging.collisions import longer_id
 from clawmem.model.merging.contradictions import Contradiction, contradictions, question_of, settle_values
 from clawmem.model.merging.fields import Order, merged_fact
 from clawmem.model.merging.policy import SUCCESSORS, WORDING, Conflict, Policy
@@ -16,9 +15,8 @@ from clawmem.model.merging.rivals import Contest, contests, proposal_for, rivals
 from clawmem.model.merging.shelves import Shelved, Shelves, shelved, table
 from clawmem.model.merging.twins import Twin, join_twins
 from clawmem.model.merging.values import MISSING, three_way
+from clawmem.model.merging.wordings import set_beside
 from clawmem.model.proposal import Proposal
-
-_WORDED = "worded otherwise on another machine"
 
 
 class MergedFacts(NamedTuple):
@@ -84,7 +82,7 @@ def _merge_each(
         path = three_way(base.path if base else MISSING, one.path, other.path, max)
         facts[fact_id] = Shelved(joined.fact, path)
         if joined.other is not None:
-            conflicts.append(_beside(facts, joined.fact, joined.other, path))
+            conflicts.append(_beside(facts, joined.fact, joined.other, path, policy))
     return conflicts
 
 
@@ -96,12 +94,13 @@ def _order(*sides: Mapping[str, Shelved]) -> Order:
     return order
 
 
-def _beside(facts: Facts, kept: Fact, other: Fact, path: str) -> Conflict:
-    """Set another wording beside the one that keeps the id."""
-    beside_id = longer_id(other, set())
-    link = Link("contradicts", kept.id, _WORDED, other.timestamp)
-    facts[beside_id] = Shelved(other._replace(id=beside_id, links=(link,)), path)
-    return Conflict(WORDING, path, kept.id, f"both sides changed the words of {kept.id}; {beside_id} has the others")
+def _beside(facts: Facts, kept: Fact, other: Fact, path: str, policy: Policy) -> Conflict:
+    """Keep the wording that lost: beside the other where a person decides, else in its chain."""
+    beside_id = set_beside(facts, kept, other, path, closed=policy.side is not None)
+    words = f"{beside_id} has the others"
+    if policy.side is not None:
+        words = f"{kept.id} has those of the side that wins, and {beside_id}, which it replaced, the others"
+    return Conflict(WORDING, path, kept.id, f"both sides changed the words of {kept.id}; {words}")
 
 
 def _bring_back(facts: Facts, known: Mapping[str, Shelved], *sides: Mapping[str, Shelved]) -> None:

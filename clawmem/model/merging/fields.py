@@ -30,7 +30,7 @@ class Joined(NamedTuple):
 
 def merged_fact(base: Fact | None, ours: Fact, theirs: Fact, order: Order, side: str | None) -> Joined:
     """The fact that both versions have become. `side` wins where both changed the wording; without one the
-    wording that sorts last stays, and the other is given back."""
+    wording that sorts last stays. The other one is given back."""
     if ours == theirs or theirs == base:
         return Joined(ours)
     if ours == base:
@@ -45,7 +45,7 @@ def merged_fact(base: Fact | None, ours: Fact, theirs: Fact, order: Order, side:
     if other is not None:
         fields.update({name: getattr(kept, name) for name in _TRIPLE})
     fact = ours._replace(**fields)
-    return Joined(fact, _rival(base, other, fact) if other and side is None else None)
+    return Joined(fact, _rival(base, other, fact) if other else None)
 
 
 def _of(fact: Fact | None, name: str) -> Any:

@@ -11,14 +11,16 @@ from clawmem.model.entity import ITEMS
 from clawmem.model.merging.collisions import Renamed, collisions, with_new_names
 from clawmem.model.merging.facts import merge_facts
 from clawmem.model.merging.keyed import keeping_keys
-from clawmem.model.merging.ledger import merge_ledger
+from clawmem.model.merging.ledger import merge_ledger, rested_upon
 from clawmem.model.merging.lines import merge_lines
 from clawmem.model.merging.pages import merge_page
-from clawmem.model.merging.policy import FILE, OURS, SETTING, TEXT, Conflict, Policy
+from clawmem.model.merging.policy import EVENT, FILE, OURS, SETTING, TEXT, Conflict, Policy
 from clawmem.model.merging.prose import Told, counting
 from clawmem.model.merging.records import merge_record
 from clawmem.model.merging.values import merged_names
 from clawmem.model.redaction import RECORD, merged_records
+
+_RESTS = "a fact was learned from it on the other"
 
 
 class MergedFile(NamedTuple):
@@ -48,6 +50,12 @@ def merge_file(
     records = merged_records(*sorted(filter(None, (base, ours, theirs)))) if path == RECORD else None
     if records is not None:
         return MergedFile(records)
+    is_ledger = path.startswith("ledger/") and path.endswith(".jsonl")
+    kept = rested_upon(base or b"", ours or b"", theirs or b"", cited) if is_ledger else ()
+    if kept:
+        said = (f"{one} was taken back on one side; it stays: {_RESTS}" for one in kept)
+        lines = merge_ledger(base or b"", ours or b"", theirs or b"", cited)
+        return MergedFile(lines, tuple(Conflict(EVENT, path, None, one) for one in said))
     if ours == theirs or theirs == base:
         return MergedFile(ours)
     if ours == base:
@@ -57,7 +65,7 @@ def merge_file(
         return MergedFile(theirs if ours is None else ours)
     if path.rsplit("/", 1)[-1] == ITEMS:
         return _facts(path, base, ours, theirs, policy)
-    if path.startswith("ledger/") and path.endswith(".jsonl"):
+    if is_ledger:
         return MergedFile(merge_ledger(base or b"", ours, theirs, cited))
     if path.endswith(".json"):
         record = merge_record(path, base, ours, theirs)

@@ -35,6 +35,19 @@ def merge_ledger(base: bytes, ours: bytes, theirs: bytes, cited: Container[str] 
     return b"".join(line.raw + b"\n" for line in _in_place(kept, _each_once(added)))
 
 
+def rested_upon(base: bytes, ours: bytes, theirs: bytes, cited: Container[str]) -> tuple[str, ...]:
+    """The events in `cited` that one side alone took out, and that `merge_ledger` therefore keeps."""
+    if not cited or ours == theirs:
+        return ()
+    sides = [frozenset(data.split(b"\n")) for data in (ours, theirs)]
+    lines = [_line(raw) for raw in base.split(b"\n") if raw.strip() and (raw in sides[0]) != (raw in sides[1])]
+    wanted = [line for line in lines if line.name in cited]
+    if not wanted:
+        return ()
+    changed = {_line(raw).name for side in sides for raw in side - frozenset(base.split(b"\n")) if raw.strip()}
+    return tuple(line.name for line in wanted if line.name not in changed)
+
+
 def _stays(line: _Line, mine: set[bytes], yours: set[bytes], cited: Container[str], changed: Container[str]) -> bool:
     if line.raw in mine and line.raw in yours:
         return True

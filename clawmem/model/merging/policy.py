@@ -9,9 +9,9 @@ POLICIES = (NEWEST, OURS, THEIRS, REVIEW, FAIL)
 
 # The kinds of conflict: two successors of one fact, two wordings of one fact, two values of a relation that takes one,
 # facts that replace each other, two versions of a text, two values of one setting, two versions of a file that cannot
-# be joined.
+# be joined, an event that one side took back and the other learned from.
 SUCCESSORS, WORDING, VALUES, CIRCLE = "successors", "wording", "values", "circle"
-TEXT, SETTING, FILE = "text", "setting", "file"
+TEXT, SETTING, FILE, EVENT = "text", "setting", "file", "event"
 
 
 class Policy(NamedTuple):

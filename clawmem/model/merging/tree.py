@@ -11,6 +11,7 @@ from clawmem.model.entity import ITEMS, name_of_path
 from clawmem.model.fact import Fact
 from clawmem.model.layout import is_proposal_path
 from clawmem.model.merging.collisions import Renamed, collisions, with_new_names
+from clawmem.model.merging.doubles import fronts, united
 from clawmem.model.merging.facts import MergedFacts, merge_facts
 from clawmem.model.merging.files import merge_file
 from clawmem.model.merging.moves import Files, agreed, moves, renamed
@@ -42,9 +43,9 @@ def merge_trees(base: Files, ours: Files, theirs: Files, policy: Policy = Policy
 
     Raises NeedsPerson, naming the file, where facts that both sides changed cannot be read.
     """
-    trees = _one_name_each(base, ours, theirs)
+    trees = one_name_each(base, ours, theirs)
     before, clashes = _one_meaning_each(trees)
-    base_facts, our_facts, their_facts = (_readable(side, before) for side in before)
+    base_facts, our_facts, their_facts = (united(_readable(side, before), fronts(side))[0] for side in before)
     facts = merge_facts(base_facts, our_facts, their_facts, policy)
     files, conflicts, stale = _others(before, facts, policy)
     for path, held in facts.shelves.items():
@@ -54,7 +55,7 @@ def merge_trees(base: Files, ours: Files, theirs: Files, policy: Policy = Policy
     return Merged({**files, **gone}, (*facts.conflicts, *conflicts), proposals, facts.twins, clashes, tuple(stale))
 
 
-def _one_name_each(base: Files, ours: Files, theirs: Files) -> Trees:
+def one_name_each(base: Files, ours: Files, theirs: Files) -> Trees:
     """The three sides with moved entities under one name."""
     names = agreed(moves(base, ours), moves(base, theirs))
     return renamed(base, names["base"]), renamed(ours, names["ours"]), renamed(theirs, names["theirs"])
