@@ -82,6 +82,10 @@ def _git_at_work(vault: Vault) -> Iterator[None]:
     process = subprocess.Popen(
         ["git", "cat-file", "--batch"], cwd=vault.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
+    assert process.stdin and process.stdout
+    process.stdin.write(b"none\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == b"none missing\n"  # until then it may still be about to become a git
     try:
         yield
     finally:
