@@ -161,8 +161,12 @@ CREDENTIALS: dict[str, Make] = {
     "google oauth secret": _token("GOCSPX-", 28, SAFE),
     "google service account": lambda d: (
         '{"type": "service_account", "private_key": "'
-        + START + "-----BEGIN PRIVATE KEY-----\\n" + _rows(d).replace("\n", "\\n") + "\\n-----END PRIVATE KEY-----\\n"
-        + END + '"}'
+        + START
+        + "-----BEGIN PRIVATE KEY-----\\n"
+        + _rows(d).replace("\n", "\\n")
+        + "\\n-----END PRIVATE KEY-----\\n"
+        + END
+        + '"}'
     ),  # fmt: skip
     "ghost admin key": _said("ghost admin api key: {}", lambda d: d.some(24, HEX) + ":" + d.some(64, HEX)),
     "gitea token": _token("", 40, HEX, carrier="GITEA_TOKEN={}"),
@@ -189,9 +193,7 @@ CREDENTIALS: dict[str, Make] = {
     ),
     "kubeconfig key": _said("    client-key-data: {}", lambda d: _b64("-----BEGIN RSA PRIVATE KEY-----\n" + _rows(d))),
     "kubeconfig token": _token("", 44, carrier="users:\n- name: ci\n  user:\n    token: {}"),
-    "kubernetes secret": _said(
-        "kind: Secret\ndata:\n  db-password: {}", lambda d: _b64(d.some(18))
-    ),
+    "kubernetes secret": _said("kind: Secret\ndata:\n  db-password: {}", lambda d: _b64(d.some(18))),
     "langsmith key": _said("{}", lambda d: "lsv2_pt_" + d.some(32, HEX) + "_" + d.some(10, HEX)),
     "langfuse key": _said("{}", lambda d: "sk-lf-" + _uuid(d)),
     "launchdarkly key": _said("{}", lambda d: "sdk-" + _uuid(d)),
@@ -228,9 +230,7 @@ CREDENTIALS: dict[str, Make] = {
     "openshift token": _token("sha256~", 43, SAFE, carrier="oc login --token={}"),
     "opsgenie key": _said("Authorization: GenieKey {}", _uuid),
     "pagerduty key": _token("u+", 18, SAFE, carrier="PAGERDUTY_API_KEY={}"),
-    "paypal access token": _said(
-        "{}", lambda d: "access_token$production$" + d.some(16, LOW) + "$" + d.some(32, HEX)
-    ),
+    "paypal access token": _said("{}", lambda d: "access_token$production$" + d.some(16, LOW) + "$" + d.some(32, HEX)),
     "paypal client secret": _token("E", 79, SAFE, carrier="PAYPAL_CLIENT_SECRET={}"),
     "perplexity key": _token("pplx-", 48),
     "pinecone key": _said("{}", lambda d: "pcsk_" + d.some(6) + "_" + d.some(63)),
@@ -267,7 +267,9 @@ CREDENTIALS: dict[str, Make] = {
     "scalingo token": _token("tk-us-", 48, SAFE),
     "sendgrid key": _said("{}", lambda d: "SG." + d.some(22, SAFE) + "." + d.some(43, SAFE)),
     "sendinblue key": _said("{}", lambda d: "xkeysib-" + d.some(64, HEX) + "-" + d.some(16)),
-    "sentry org token": _said("{}", lambda d: "sntrys_" + _url64({"iat": 17, "url": "x" + d.some(60)}) + "_" + d.some(43)),
+    "sentry org token": _said(
+        "{}", lambda d: "sntrys_" + _url64({"iat": 17, "url": "x" + d.some(60)}) + "_" + d.some(43)
+    ),
     "sentry user token": _token("sntryu_", 64, HEX),
     "shippo token": _token("shippo_live_", 40, HEX),
     "shopify token": _token("shpat_", 32, HEX),
@@ -341,14 +343,10 @@ CREDENTIALS: dict[str, Make] = {
     "django key": _said("SECRET_KEY = 'django-insecure-{}'", lambda d: d.some(50, LOW + "!@#$%^&*(-_=+)")),
     "rails master key": _token("", 32, HEX, carrier="RAILS_MASTER_KEY={}"),
     "jwt secret": _said("JWT_SECRET={}", lambda d: d.some(24)),
-    "json web key": _said(
-        '{{"kty": "EC", "crv": "P-256", "x": "f83OJ3D2", "d": "{}"}}', lambda d: d.some(43, SAFE)
-    ),
+    "json web key": _said('{{"kty": "EC", "crv": "P-256", "x": "f83OJ3D2", "d": "{}"}}', lambda d: d.some(43, SAFE)),
     "otpauth": _said("otpauth://totp/acme:jane?secret={}&issuer=acme", lambda d: d.some(32, B32)),
     "totp seed": _said("my 2FA secret is {}", lambda d: " ".join(d.some(4, B32) for _ in range(8))),
-    "sas address": _said(
-        "https://acme.blob.core.windows.net/x?sv=2026-01-01&sig={}", lambda d: d.some(43) + "%3D"
-    ),
+    "sas address": _said("https://acme.blob.core.windows.net/x?sv=2026-01-01&sig={}", lambda d: d.some(43) + "%3D"),
     "s3 signed address": _said(
         "https://b.s3.amazonaws.com/a?X-Amz-Signature={}&X-Amz-Expires=3600", lambda d: d.some(64, HEX)
     ),
@@ -366,7 +364,9 @@ CREDENTIALS: dict[str, Make] = {
     "recovery codes": _said(
         "GitHub recovery codes:\n{}", lambda d: "\n".join(f"{d.some(5, HEX)}-{d.some(5, HEX)}" for _ in range(6))
     ),
-    "backup codes": _said("My backup codes are {}", lambda d: ", ".join(f"{d.number(4)} {d.number(4)}" for _ in range(5))),
+    "backup codes": _said(
+        "My backup codes are {}", lambda d: ", ".join(f"{d.number(4)} {d.number(4)}" for _ in range(5))
+    ),
     "pin": _said("my PIN is {}", lambda d: d.number(4)),
     "card pin": _said("The PIN of my debit card: {}", lambda d: d.number(4)),
     "german pin": _said("Die PIN meiner Karte ist {}", lambda d: d.number(4)),
