@@ -167,7 +167,7 @@ CREDENTIALS: dict[str, Make] = {
         + "\\n-----END PRIVATE KEY-----\\n"
         + END
         + '"}'
-    ),  # fmt: skip
+    ),
     "ghost admin key": _said("ghost admin api key: {}", lambda d: d.some(24, HEX) + ":" + d.some(64, HEX)),
     "gitea token": _token("", 40, HEX, carrier="GITEA_TOKEN={}"),
     "github token": _token("ghp_", 36),

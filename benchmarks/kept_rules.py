@@ -3,8 +3,8 @@
     pip install --target /tmp/rules detect-secrets==1.5.0 mnemonic==0.21
     PYTHONPATH=/tmp/rules python -m benchmarks.kept_rules
 
-`clawmem/model/kept_rules.py` has the patterns of detect-secrets (Apache-2.0) that are fit for prose: each compiles, takes
-time linear in the text, and has a literal word that asks for it. What is left out, and why, is in `LEFT_OUT`.
+`clawmem/model/kept_rules.py` has the patterns of detect-secrets (Apache-2.0) that are fit for prose: each compiles,
+takes time linear in the text, and has a literal word that asks for it. What is left out, and why, is in `LEFT_OUT`.
 `clawmem/model/phrase_words.py` has the English words of wallets' recovery phrases (BIP 39), from mnemonic (MIT).
 """
 
@@ -95,7 +95,7 @@ def _rules() -> Iterator[str]:
         re.compile(text, pattern.flags)
         taken, altered = taken + 1, altered + (text != pattern.pattern)
         words, small = WORDS[plugin], bool(pattern.flags & re.IGNORECASE)
-        yield f"    KeptRule({plugin.replace('_', '-')!r}, {words!r}, {text!r}, {small!r}),  # noqa: E501\n"
+        yield f"    KeptRule({plugin.replace('_', '-')!r}, {words!r}, {text!r}, {small!r}),\n"
     print(f"detect-secrets: {taken} of {total} patterns taken, {altered} of them altered, {total - taken} left out")
 
 
@@ -108,7 +108,7 @@ def main() -> None:
     _write(
         "kept_rules.py",
         '"""Patterns of detect-secrets 1.5.0, as data: see NOTICE. Written by benchmarks/kept_rules.py."""\n\n'
-        "from __future__ import annotations\n\nfrom typing import NamedTuple\n\n\n"
+        "# ruff: noqa: E501\n\nfrom __future__ import annotations\n\nfrom typing import NamedTuple\n\n\n"
         "class KeptRule(NamedTuple):\n"
         '    """A pattern: its plugin, the words of which one stands in small letters in what it matches, whether case'
         ' is ignored."""\n\n'
@@ -116,14 +116,15 @@ def main() -> None:
         "# fmt: off\nKEPT = (\n" + "".join(_rules()) + ")\n# fmt: on\n",
     )
     words = (files("mnemonic") / "wordlist" / "english.txt").read_text().split()
-    rows, row = [], ""
+    rows: list[str] = []
+    row = ""
     for word in words:
         if len(row) + len(word) > 116:
             rows, row = [*rows, row], ""
         row = f"{row} {word}".strip()
     _write(
         "phrase_words.py",
-        '"""The English words of recovery phrases (BIP 39), from mnemonic 0.21: see NOTICE. Written by'
+        '"""The words of recovery phrases (BIP 39), from mnemonic 0.21: see NOTICE. Written by'
         ' benchmarks/kept_rules.py."""\n\nfrom __future__ import annotations\n\n'
         'PHRASE_WORDS = frozenset(\n    """\n' + "\n".join([*rows, row]) + '\n""".split()\n)\n',
     )

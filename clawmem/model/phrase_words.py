@@ -1,4 +1,4 @@
-"""The English words of recovery phrases (BIP 39), from mnemonic 0.21: see NOTICE. Written by benchmarks/kept_rules.py."""
+"""The words of recovery phrases (BIP 39), from mnemonic 0.21: see NOTICE. Written by benchmarks/kept_rules.py."""
 
 from __future__ import annotations
 

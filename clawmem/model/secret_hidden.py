@@ -27,18 +27,30 @@ def forms(text: str) -> Iterator[Form]:
     wide = None if text.isascii() else _WIDE.search(text)
     hidden = None if text.isascii() else _HIDDEN.search(text)
     if hidden or wide:
-        form = _without(_whole(text), _HIDDEN, lambda _: "")
+        form = _without(_whole(text), _HIDDEN, _nothing)
         yield _without(form, _WIDE, lambda found: unicodedata.normalize("NFKC", found))
 
 
 def broken_forms(text: str) -> Iterator[tuple[Form, tuple[str, ...]]]:
     """The text with its lines joined, and without percent-encoding, each with the rules of shape that it asks for. Only
     those are looked for, as joined lines make words that nobody wrote."""
-    for pattern, change in ((_BREAK, lambda _: ""), (_PERCENT, lambda found: chr(int(found[1:], 16)))):
+    for pattern, change in ((_BREAK, _nothing), (_PERCENT, _decoded)):
         if pattern.search(text):
-            asked = rules_in_question(pattern.sub(lambda match, change=change: change(match[0]), text))
+            asked = rules_in_question(_changed(text, pattern, change))
             if asked:
                 yield _without(_whole(text), pattern, change), asked
+
+
+def _changed(text: str, pattern: re.Pattern[str], change: Callable[[str], str]) -> str:
+    return pattern.sub(lambda match: change(match[0]), text)
+
+
+def _nothing(_: str) -> str:
+    return ""
+
+
+def _decoded(escape: str) -> str:
+    return chr(int(escape[1:], 16))
 
 
 def _whole(text: str) -> Form:

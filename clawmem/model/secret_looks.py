@@ -32,13 +32,15 @@ _HARMLESS_STARTS = (
     "iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "PHN2Zy", "JVBERi",  # images and documents
     "sha1-", "sha256-", "sha384-", "sha512-",  # integrity hashes
     "pk_live_", "pk_test_", "sb_publishable_", "phc_",  # keys that every visitor of a page gets
-    "chatcmpl-", "msg_", "toolu_", "call_", "resp_", "run_", "thread_", "asst_", "file-", "req_", "cus_", "pi_", "price_",
+    "chatcmpl-", "msg_", "toolu_", "call_", "resp_", "run_", "thread_",
+    "asst_", "file-", "req_", "cus_", "pi_", "price_",
     "sub_", "evt_", "cs_test_", "cs_live_",  # ids of what vendors keep
     "WebKitFormBoundary", "Part_",  # what parts mails and forms
 )  # fmt: skip
 _HARMLESS_BEFORE = (
     "sha1", "sha256", "sha384", "sha512", "md5", "digest", "checksum", "fingerprint", "integrity", "etag", "hash",
-    "commit", "h1:", "base64,", "public key", "publickey", "public_key", "public-key", "sitekey", "site key", "boundary",
+    "commit", "h1:", "base64,", "public key", "publickey", "public_key", "public-key",
+    "sitekey", "site key", "boundary",
     "=_", "pk.", "message-id", "spki", "x5t", "nonce",
 )  # fmt: skip
 # Words that samples and tests are full of: those that stand for the thing itself, and what stands beside them.

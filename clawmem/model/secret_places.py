@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from clawmem.model.kept_rules import KEPT
@@ -26,12 +26,18 @@ _CODES = (
 _SAYS = r"(?:\s{0,2}[:=]\s{0,3}|\s{1,3}(?:is|was|are|ist|war|lautet|es|est|è|é)\s{0,2}:?\s{1,3})"
 
 PATTERNS: dict[str, str] = {
-    "curl-login": rf"\bcurl\b{_REST}{{0,300}}?\s(?:-u|--user|--proxy-user)[ =]{{0,2}}[\"']?[^\s:\"'$]{{1,80}}:([^\s\"']{{3,200}})",
+    "curl-login": (
+        rf"\bcurl\b{_REST}{{0,300}}?"
+        r"\s(?:-u|--user|--proxy-user)[ =]{0,2}[\"']?[^\s:\"'$]{1,80}:([^\s\"']{3,200})"
+    ),
     "mysql-option": rf"\b(?:mysql|mariadb)[a-z-]{{0,12}}\b{_REST}{{0,200}}?\s-p[\"']?([^\s\"'$<-][^\s\"']{{2,200}})",
     "sshpass-option": rf"\bsshpass\s{{1,3}}(?:-v\s{{1,3}})?-p\s{{0,2}}{_VALUE}",
     "login-option": rf"\blogin\b{_REST}{{0,200}}?\s-p\s{{1,2}}{_VALUE}",
     "redis-option": rf"\bredis-cli\b{_REST}{{0,200}}?\s-a\s{{1,2}}{_VALUE}",
-    "smb-option": rf"\b(?:smb|rpc)client\b{_REST}{{0,200}}?\s(?:-U|--user)[ =][\"']?[^\s%\"']{{1,80}}%([^\s\"']{{3,200}})",
+    "smb-option": (
+        rf"\b(?:smb|rpc)client\b{_REST}{{0,200}}?"
+        r"\s(?:-U|--user)[ =][\"']?[^\s%\"']{1,80}%([^\s\"']{3,200})"
+    ),
     "pgpass": r"(?<![^\s\"'])[^\s:\"']{1,100}:[56]432:[^\s:]{1,100}:[^\s:]{1,100}:([^\s:\"']{6,200})(?![^\s\"'])",
     "netrc": r"\bmachine\s{1,3}\S{1,100}\s{1,9}login\s{1,3}\S{1,100}\s{1,9}password\s{1,3}(\S{3,200})",
     "xml-element": (
@@ -70,7 +76,7 @@ def compiled(pattern: str, ignores_case: bool = True) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE if ignores_case else 0)
 
 
-def at_places(text: str, lower: str, places: list[str]) -> Iterator[Hit]:
+def at_places(text: str, lower: str, places: Sequence[str]) -> Iterator[Hit]:
     """The credentials that stand at the places in question."""
     for place in places:
         if place == "kept":
@@ -176,6 +182,6 @@ def phrases(text: str) -> Iterator[Hit]:
         if match is not None and near and match[0].lower() in PHRASE_WORDS:
             run.append(match)
             continue
-        if len(run) >= 12:
+        if len(run) >= 12 and len({one[0] for one in run}) > len(run) / 2:
             yield "recovery-phrase", run[0].start(), run[-1].end()
         run = [match] if match is not None and match[0].lower() in PHRASE_WORDS else []

@@ -26,7 +26,8 @@ _HEADERS = ("bearer-token", "basic-authorization")
 
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _RUN = r"[A-Za-z0-9+/=_-]{32,}"
-_ASSIGNED = r"""(\\?["'`*_]{0,3}\s{0,3}(?::=|=>|==?|:)[*_]{0,2}\s{0,3}|\s{1,3}(?:is|was):?\s{1,3})(\\?["'`]?)([^\s"'`,;]{6,200})"""
+_SIGN = r"""(\\?["'`*_]{0,3}\s{0,3}(?::=|=>|==?|:)[*_]{0,2}\s{0,3}|\s{1,3}(?:is|was):?\s{1,3})"""
+_ASSIGNED = _SIGN + r"""(\\?["'`]?)([^\s"'`,;]{6,200})"""
 _OPTION = r"""([ =]{1,3})(["'`]?)([^\s"'`,;]{6,200})"""
 _HEADER = r"\s{1,3}([A-Za-z0-9._~+/-]{16,}=*)"
 _PUBLIC = (
@@ -118,7 +119,7 @@ def _assigned(text: str, rule: str, end: int, option: bool) -> Hit | None:
     # Somebody may well say that his password is password1; code only shows what would stand there.
     said = rule == "password" and (spoken or match[1].strip(" :\n*_") in ("is", "was"))
     # `pass` and `pw` are words of code, too: what is assigned to them must look like a password.
-    loose = spoken or (name is not None and name[0].lower() in ("pass", "pw"))
+    loose = spoken or (name is not None and name[0].endswith(("pass", "pw")))
     if len(seen) < 6 or (is_stand_in if said else _says_nothing)(seen) or not _fits(seen, rule, loose):
         return None
     return rule, match.start(3), match.start(3) + len(value)

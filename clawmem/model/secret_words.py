@@ -29,7 +29,7 @@ up down back on off in set stored saved kept hidden hashed visible available use
 awful silly stupid funny crazy impossible awesome cool common default broken dead stale fresh recent outdated obsolete
 none nothing something anything everything mine yours theirs ours whatever somewhere nowhere elsewhere everywhere
 enough ok yes true false null nil pending confidential sacred personal shared weird odd strange annoying tricky
-string str text bytes varchar number boolean any object char field value int integer type enum uuid varbinary
+string bool const str text bytes varchar number boolean any object char field value int integer type enum uuid varbinary
 password passwort kennwort passwords contraseña senha passwd secret token see ask tba tbd todo unchanged changed reset
 sicher unsicher geheim falsch richtig korrekt stark schwach lang kurz alt neu einfach schwer kompliziert gesperrt
 abgelaufen vergessen geändert bekannt unbekannt weg leer gültig ungültig erforderlich nötig notwendig pflicht hier dort

@@ -432,7 +432,7 @@ def _has_long_word(text: str) -> bool:
 
 
 def _has_row_of_words(text: str) -> bool:
-    """Whether twelve words of three to eight letters follow each other, as in a recovery phrase and hardly elsewhere."""
+    """Whether twelve words of three to eight letters follow each other, as in a recovery phrase."""
     row = 0
     for word in text.split():
         word = word.strip(",.0123456789)")
@@ -443,7 +443,7 @@ def _has_row_of_words(text: str) -> bool:
 
 
 def _may_hide(text: str) -> bool:
-    """Whether something in the text can hide a credential: invisible or wide characters, a broken line, percent signs."""
+    """Whether something in the text can hide a credential: invisible or wide letters, a broken line, percent signs."""
     if not text.isascii() and (max(text) >= "\uff01" or any(letter in text for letter in INVISIBLE)):
         return True
     if "\n" in text or "\\n" in text:
