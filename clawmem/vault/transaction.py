@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from threading import Thread
 
-from clawmem.errors import ClawmemError, GitFailed, Locked, Marked, Refused, Unreadable
+from clawmem.errors import ClawmemError, GitFailed, Locked, Marked, Refused, SecretFound, Unreadable
 from clawmem.model.change import Change
 from clawmem.vault.fast_import import stream
 from clawmem.vault.interrupted import refuse_interrupted
@@ -31,7 +31,7 @@ from clawmem.vault.pending import (
     write_pending,
 )
 from clawmem.vault.refs import Head
-from clawmem.vault.scan import HandEdits, finish_scan, remember_untracked, start_scan
+from clawmem.vault.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
 from clawmem.vault.seen import Seen
 from clawmem.vault.stale import clear_crash_reports, clear_halves, clear_stale_locks
 from clawmem.vault.vault import Vault
@@ -100,6 +100,8 @@ class Transaction:
         from clawmem.vault.hand_edits import check_edits  # knows every kind of file, and is rarely needed
 
         edits = check_edits(self.vault, changed)
+        if any(isinstance(problem, SecretFound) for _, problem in edits.bad):
+            forget_untracked(self.vault)
         for path, problem in edits.bad:
             self.unreadable[path] = problem
             self.notices.append(f"left alone: {problem}")
