@@ -21,9 +21,10 @@ from urllib.parse import unquote_to_bytes
 _DEEPEST = 24
 _SHORTEST_CUT = 6
 _CUT = "…"
-_CODE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))")
+# A run of backslashes is entered at its beginning only, or it would take quadratic time.
+_CODE = re.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))")
 _OCTAL = re.compile(rb"\\([0-3][0-7]{2})")
-_CONTROL = re.compile(r"\\+[nrtbf]")
+_CONTROL = re.compile(r"(?<!\\)\\++[nrtbf]")
 _SKIPPED = re.compile(r"[\\\s\u00a0]+")
 _RUN = r"[A-Za-z0-9+/_-]"
 _LONGEST_BASE64 = 1 << 20
