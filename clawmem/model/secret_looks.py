@@ -35,7 +35,7 @@ _HARMLESS_STARTS = (
     "chatcmpl-", "msg_", "toolu_", "call_", "resp_", "run_", "thread_",
     "asst_", "file-", "req_", "cus_", "pi_", "price_",
     "sub_", "evt_", "cs_test_", "cs_live_",  # ids of what vendors keep
-    "WebKitFormBoundary", "Part_",  # what parts mails and forms
+    "WebKitFormBoundary", "Part_", "boundary=",  # what parts mails and forms
 )  # fmt: skip
 _HARMLESS_BEFORE = (
     "sha1", "sha256", "sha384", "sha512", "md5", "digest", "checksum", "fingerprint", "integrity", "etag", "hash",
@@ -135,7 +135,7 @@ def looks_random(run: str, before: str) -> bool:
     Hashes, UUIDs, file data, public keys, addresses, paths and long names do not.
     """
     core = run.rstrip("=").strip("-_/")
-    if not 32 <= len(core) <= LONGEST_KEY or run.startswith(_HARMLESS_STARTS) or is_placeholder(core):
+    if not 32 <= len(core) <= LONGEST_KEY or run.lstrip("-_=").startswith(_HARMLESS_STARTS) or is_placeholder(core):
         return False
     if any(name in before.lower() for name in _HARMLESS_BEFORE) or _is_address(core) or _is_text(run):
         return False

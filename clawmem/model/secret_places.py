@@ -38,6 +38,10 @@ PATTERNS: dict[str, str] = {
         rf"\b(?:smb|rpc)client\b{_REST}{{0,200}}?"
         r"\s(?:-U|--user)[ =][\"']?[^\s%\"']{1,80}%([^\s\"']{3,200})"
     ),
+    "defined-constant": (
+        r"\bdefine\(\s{0,3}[\"'][A-Z_]{0,40}(?:PASSWORD|PASS|SECRET|KEY|SALT)[A-Z_]{0,20}[\"']\s{0,3},\s{0,3}"
+        r"[\"']([^\s\"']{6,200})[\"']"
+    ),
     "pgpass": r"(?<![^\s\"'])[^\s:\"']{1,100}:[56]432:[^\s:]{1,100}:[^\s:]{1,100}:([^\s:\"']{6,200})(?![^\s\"'])",
     "netrc": r"\bmachine\s{1,3}\S{1,100}\s{1,9}login\s{1,3}\S{1,100}\s{1,9}password\s{1,3}(\S{3,200})",
     "xml-element": (
@@ -182,6 +186,7 @@ def phrases(text: str) -> Iterator[Hit]:
         if match is not None and near and match[0].lower() in PHRASE_WORDS:
             run.append(match)
             continue
-        if len(run) >= 12 and len({one[0] for one in run}) > len(run) / 2:
+        ended = bool(run) and not text[run[-1].end() : run[-1].end() + 2].strip(" ")[:1].isalnum()
+        if len(run) >= 12 and ended and len({one[0] for one in run}) > len(run) / 2:
             yield "recovery-phrase", run[0].start(), run[-1].end()
         run = [match] if match is not None and match[0].lower() in PHRASE_WORDS else []

@@ -231,6 +231,7 @@ PLACES = (
     ("redis-cli", "redis-option"),
     ("smbclient", "smb-option"),
     ("rpcclient", "smb-option"),
+    ("define(", "defined-constant"),
     (":5432:", "pgpass"),
     (":6432:", "pgpass"),
     ("machine ", "netrc"),
@@ -288,6 +289,7 @@ NAMES = (
     ("secret", "assigned-secret"),
     ("token", "assigned-token"),
     ("key", "assigned-key"),
+    ("_pat", "assigned-token"),
     ("bearer", "bearer-token"),
     ("basic", "basic-authorization"),
 )
@@ -296,6 +298,7 @@ SHORT_NAMES = frozenset(("pw", "pass", "psk", "clave", "senha"))
 # A bare "key" says little; after one of these words it names a credential.
 KEY_STEMS = (
     "api", "access", "secret", "private", "account", "signing", "encryption", "auth", "master", "service", "license",
+    "admin",
 )  # fmt: skip
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff\u180e"
 _LONG_WORD = 32
