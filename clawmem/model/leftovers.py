@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
 _DEEPEST = 24
 _SHORTEST_CUT = 6
 _CUT = "…"
 # A run of backslashes is entered at its beginning only, or it would take quadratic time.
 _CODE = re.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))")
+_PERCENT = re.compile(rb"%([0-9a-fA-F]{2})")
 _OCTAL = re.compile(rb"\\([0-3][0-7]{2})")
 _CONTROL = re.compile(r"(?<!\\)\\++[nrtbf]")
 _SKIPPED = re.compile(r"[\\\s\u00a0]+")
@@ -81,7 +81,8 @@ def _readings(data: bytes) -> Iterator[str]:
     for _ in range(3):
         if "%" not in text:
             return
-        text = unquote_to_bytes(text.encode(errors="surrogateescape")).decode(errors="surrogateescape")
+        data = _PERCENT.sub(lambda match: bytes([int(match[1], 16)]), text.encode(errors="surrogateescape"))
+        text = data.decode(errors="surrogateescape")
         yield text
 
 
