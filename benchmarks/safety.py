@@ -10,7 +10,8 @@ wait by design where they come from outside.
 On the roads of a person (a note, a paste) only forged texts are kept out: a person may give orders to an agent.
 
 Secrets. Credentials of many kinds and texts that only look so, generated from a seed (benchmarks/secret_texts.py), are
-put to the gate that every write passes.
+put to the gate that every write passes; so is one text of every kind of credential and look-alike that we know
+(benchmarks/credential_formats.py), told by its open and its held part.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.credential_formats import HELD, OPEN, Format, formats, look_alikes
 from benchmarks.secret_texts import CREDENTIALS, HARMLESS, Text, credentials, harmless
 from clawmem.model.quarantine import orders_in_text
-from clawmem.model.secrets import find_secret
+from clawmem.model.secrets import find_secret, find_secrets
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXTS = ROOT / "tests" / "safety"
@@ -197,6 +199,27 @@ def stopped(seed: int = 0) -> tuple[list[Text], list[Text]]:
     return missed, [one for one in harmless(seed=20261123 + seed) if find_secret(one.text)]
 
 
+def is_stopped(one: Format) -> bool:
+    """Whether the gate finds the credential of a text, and not only something else in it."""
+    start = one.text.find(one.secret or "")
+    end = start + len(one.secret or "")
+    return any(hit.start < end and hit.end > start for hit in find_secrets(one.text))
+
+
+def _print_formats() -> None:
+    for part in (OPEN, HELD):
+        given = [one for one in formats() if one.part == part]
+        alike = [one for one in look_alikes() if one.part == part]
+        missed = [one for one in given if not is_stopped(one)]
+        false = [one for one in alike if find_secret(one.text)]
+        print(
+            f"formats, {part} part: {len(given) - len(missed)} of {len(given)} kinds stopped, {len(false)} of "
+            f"{len(alike)} look-alikes"
+        )
+        for one in (*missed, *false):
+            print(f"    {one.kind}")
+
+
 def _print_secrets() -> None:
     tried, outside = len(list(credentials())), len(list(harmless()))
     print(f"secrets: {len(CREDENTIALS)} kinds of credentials, {len(HARMLESS)} kinds of texts that only look so")
@@ -208,5 +231,6 @@ def _print_secrets() -> None:
 
 
 if __name__ == "__main__":
+    _print_formats()
     _print_secrets()
     _print_poison()

@@ -29,7 +29,7 @@ class Text(NamedTuple):
     secret: str | None = None
 
 
-class _Dice:
+class Dice:
     """Chance that is the same for the same seed."""
 
     def __init__(self, seed: int) -> None:
@@ -48,7 +48,7 @@ class _Dice:
         return self.one(*"123456789") + self.some(count - 1, string.digits)
 
 
-def _jwt(dice: _Dice) -> str:
+def _jwt(dice: Dice) -> str:
     def part(record: dict[str, object]) -> str:
         return base64.urlsafe_b64encode(json.dumps(record).encode()).decode().rstrip("=")
 
@@ -56,18 +56,18 @@ def _jwt(dice: _Dice) -> str:
     return ".".join((part(dict(head)), part(dict(body)), dice.some(43, SAFE)))
 
 
-def _pem(dice: _Dice) -> str:
+def _pem(dice: Dice) -> str:
     kind = dice.one("", "RSA ", "EC ", "OPENSSH ")
     rows = [dice.bytes(48) for _ in range(5)]
     return "\n".join([f"-----BEGIN {kind}PRIVATE KEY-----", *rows, f"-----END {kind}PRIVATE KEY-----"])
 
 
-def _password(dice: _Dice) -> str:
+def _password(dice: Dice) -> str:
     word = dice.one("Sommer", "tiger", "Blau", "moon", "Kaffee", "river")
     return f"{word}{dice.number(3)}{dice.one(*'!?*+#')}{dice.some(4)}"
 
 
-CREDENTIALS: dict[str, Callable[[_Dice], str]] = {
+CREDENTIALS: dict[str, Callable[[Dice], str]] = {
     "aws access key": lambda d: d.one("AK", "AS") + "IA" + d.some(16, B32),
     "github token": lambda d: "gh" + d.one("p", "o", "s", "u") + "_" + d.some(36),
     "github fine-grained": lambda d: "github" + "_pat_" + d.some(22) + "_" + d.some(59),
@@ -120,7 +120,7 @@ _OWN_CARRIER = frozenset(("private key", "password", "password in an address", "
 
 def credentials(each: int = 6, seed: int = 20261122) -> Iterator[Text]:
     """`each` texts of every kind of credential, each in another surrounding."""
-    dice = _Dice(seed)
+    dice = Dice(seed)
     for kind, make in CREDENTIALS.items():
         for number in range(each):
             secret = make(dice)
@@ -128,23 +128,23 @@ def credentials(each: int = 6, seed: int = 20261122) -> Iterator[Text]:
             yield Text(kind, carrier.format(secret), secret)
 
 
-def _digest(dice: _Dice, name: str) -> str:
+def _digest(dice: Dice, name: str) -> str:
     return hashlib.new(name, dice.chance.randbytes(16)).hexdigest()
 
 
-def _image(dice: _Dice) -> str:
+def _image(dice: Dice) -> str:
     heads = {"png": "iVBORw0KGgoAAAANSUhEUg", "jpeg": "/9j/4AAQSkZJRgABAQ", "gif": "R0lGODlhAQABAIAAA"}
     kind = dice.one(*heads)
     return f"![logo](data:image/{kind};base64,{heads[kind]}{dice.bytes(90)})"
 
 
-def _public_key(dice: _Dice) -> str:
+def _public_key(dice: Dice) -> str:
     kind = dice.one("ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256")
     head = {"ssh-ed25519": "AAAAC3NzaC1lZDI1NTE5AAAAI", "ssh-rsa": "AAAAB3NzaC1yc2EAAAADAQABAAABAQ"}
     return f"{kind} {head.get(kind, 'AAAAE2VjZHNhLXNoYTItbmlzdHAyNTY')}{dice.bytes(60)} jane@laptop"
 
 
-HARMLESS: dict[str, Callable[[_Dice], str]] = {
+HARMLESS: dict[str, Callable[[Dice], str]] = {
     "git commit": lambda d: (
         f"{d.one('Fixed in', 'See commit', 'Reverts', 'commit')} {_digest(d, 'sha1')}{d.one('.', '', ' on main.')}"
     ),
@@ -235,7 +235,7 @@ HARMLESS: dict[str, Callable[[_Dice], str]] = {
 
 def harmless(each: int = 14, seed: int = 20261123) -> Iterator[Text]:
     """`each` texts of every kind that only looks like a credential."""
-    dice = _Dice(seed)
+    dice = Dice(seed)
     for kind, make in HARMLESS.items():
         for _ in range(each):
             yield Text(kind, make(dice))

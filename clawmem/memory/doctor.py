@@ -12,7 +12,7 @@ from clawmem.memory.checks.merging import merging_problems
 from clawmem.memory.checks.own_settings import own_settings_problems
 from clawmem.memory.checks.problem import ERROR, INFO, Problem, in_order
 from clawmem.memory.checks.reading import Reading, read_vault, reading_problems
-from clawmem.memory.checks.redactions import redaction_problems
+from clawmem.memory.checks.redactions import old_history_problems, redaction_problems
 from clawmem.memory.checks.repository import fsck_problems, repository_problems, state_problems, waiting_problems
 from clawmem.memory.checks.secrets import SECONDS, SecretSearch, files_to_search
 from clawmem.memory.checks.storage import (
@@ -94,7 +94,17 @@ def _examined(vault: Vault, full: bool) -> Diagnosis:
     notices += search.notices()
     if full:
         problems += fsck_problems(vault)
+        problems += _old_histories(vault)
     return Diagnosis(in_order(problems), reading.checked, (), tuple(notices))
+
+
+def _old_histories(vault: Vault) -> list[Problem]:
+    """What is left of histories from before a redaction; where git cannot tell, its damage is named elsewhere."""
+    try:
+        head = vault.head().commit
+        return list(old_history_problems(vault, head)) if head else []
+    except ClawmemError:
+        return []
 
 
 def _with_git(vault: Vault, reading: Reading, problems: list[Problem], full: bool) -> list[Problem]:

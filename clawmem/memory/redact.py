@@ -18,21 +18,21 @@ from clawmem.model.change import Change, subject_line, trailers
 from clawmem.model.codec import fact_from_record, fact_to_line, parse_items, render_items
 from clawmem.model.dates import stamp
 from clawmem.model.entity import items_path
-from clawmem.model.event import Event, ledger_path, parse_events
+from clawmem.model.event import Event, event_to_line, ledger_path, parse_events
 from clawmem.model.fact import Fact
+from clawmem.model.leftovers import holds_still
 from clawmem.model.redaction import (
     RECORD,
     SHORTEST,
     Record,
     fitted,
     hard_to_guess,
-    holds,
-    needles,
     redacted,
     secrets_in,
     with_record,
 )
 from clawmem.model.text import counted
+from clawmem.model.written_forms import Needle, holds, needles
 from clawmem.vault import redaction
 from clawmem.vault.fast_import import stream
 from clawmem.vault.new_secrets import allowed, allowed_name
@@ -94,12 +94,12 @@ def redact(vault: Vault, what: What, caller: Caller, reason: str | None = None, 
         started.adopt()
         redaction.check_can_redact(vault)
         texts, held = _looked_up(vault, what)
-        wanted = needles(texts)
+        wanted = needles(tuple(texts))
         refs = redaction.refs_of(vault)
         would = rehearse(vault, _commits(refs), partial(redacted, wanted=wanted))
         heads = (vault.head().commit or "", None)
         if dry_run or not would.held:
-            left = redaction.remains(vault, partial(holds, wanted=wanted)) if not would.held else []
+            left = redaction.remains(vault, partial(holds_still, texts=texts)) if not would.held else []
             if not would.held and not left:
                 raise NotFound("No commit and no file holds that text.", "Give it exactly as it was written.")
             if dry_run or not any(one.startswith(".git") for one in left):
@@ -111,7 +111,7 @@ def _looked_up(vault: Vault, what: What) -> tuple[tuple[str, ...], _Held]:
 
     def looked_up(index: Index) -> tuple[tuple[str, ...], _Held]:
         texts = _texts(vault, index, what)
-        return texts, _held(vault, index, needles(texts))
+        return texts, _held(vault, index, needles(tuple(texts)))
 
     return answered(vault, looked_up)
 
@@ -129,7 +129,7 @@ def _texts(vault: Vault, index: Index, what: What) -> tuple[str, ...]:
         found = secrets_in([fact.fact, fact.object, fact.subject, fact.source_text])
     else:
         raise InvalidInput("Nothing is named.", "Name a fact, or --event ID, or --pattern TEXT (or - for stdin).")
-    short = next((text for text in found if len(text) < SHORTEST), None)
+    short = next((text for text in found if len(" ".join(text.split())) < SHORTEST), None)
     if short is not None:
         raise InvalidInput(
             f"The text has only {len(short)} characters, and would be taken out of every word that holds it.",
@@ -138,14 +138,14 @@ def _texts(vault: Vault, index: Index, what: What) -> tuple[str, ...]:
     return found
 
 
-def _held(vault: Vault, index: Index, wanted: Sequence[bytes]) -> _Held:
+def _held(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _Held:
     facts = tuple(one for one in all_facts(index) if holds(fact_to_line(one.fact).encode(), wanted))
     events: dict[str, str] = {}
     for path in sorted((vault.root / "ledger").glob("*.jsonl")):
         name = f"ledger/{path.name}"
         data = vault.read(name) or b""
         for event in parse_events(data, name) if holds(data, wanted) else ():
-            if holds(event.text.encode(errors="surrogatepass"), wanted):
+            if holds(event_to_line(event).encode(errors="surrogatepass"), wanted):
                 events[event.id] = event_day(index, event.id) or path.stem
     known = {one.fact.id for one in facts}
     citing = (one for event in events for one in learned_from(index, event) if one.fact.id not in known)
@@ -163,19 +163,20 @@ def _done(
 ) -> Redacted:  # fmt: skip
     vault = started.vault
     head = vault.head()
-    wanted = needles(texts)
+    wanted = needles(tuple(texts))
     assert head.branch and head.commit
     started.notices += redaction.begin(vault)
     new = rewrite(vault, _commits(refs), partial(redacted, wanted=wanted))
     base = new.names[head.commit]
     change = _tombstone(vault, texts, held, new, base, caller, reason) if new.held else None
     tip = _recorded(vault, change, head.branch, base, caller) if change else base
-    paths = vault.changes_between(head.commit, tip)
+    # What a person committed under a name that no vault file has is left to git; the check after names what remains.
+    paths = [path for path in vault.changes_between(head.commit, tip) if "\\" not in path]
     write_pending(vault, Pending(head.commit, tuple(paths), change.subject if change else "", ()))
     moves = _moves(vault, refs, new, wanted)
     moves[head.branch] = (head.commit, tip)
     redaction.switch(vault, moves)
-    left = tuple(redaction.remains(vault, partial(holds, wanted=wanted)))
+    left = tuple(redaction.remains(vault, partial(holds_still, texts=tuple(texts))))
     return _told(vault, new, held, wanted, (head.commit, tip), left, started)
 
 
@@ -187,7 +188,7 @@ def _recorded(vault: Vault, change: Change, branch: str, base: str, caller: Call
 
 
 def _moves(
-    vault: Vault, refs: Sequence[redaction.Ref], new: Rewritten, wanted: Sequence[bytes]
+    vault: Vault, refs: Sequence[redaction.Ref], new: Rewritten, wanted: Sequence[Needle]
 ) -> dict[str, tuple[str, str | None]]:
     """Where each ref goes. Those that follow remotes go away: what they name is not the remote's any more."""
     moves: dict[str, tuple[str, str | None]] = {}
@@ -201,7 +202,7 @@ def _moves(
     return moves
 
 
-def _tag(vault: Vault, ref: redaction.Ref, new: Rewritten, wanted: Sequence[bytes]) -> str | None:
+def _tag(vault: Vault, ref: redaction.Ref, new: Rewritten, wanted: Sequence[Needle]) -> str | None:
     """The tag anew, on the new commit; away with it where that commit is on no branch."""
     if ref.commit not in new.names:
         return None
@@ -261,7 +262,7 @@ def _events_after(vault: Vault, held: _Held, base: str) -> dict[str, Event]:
 
 
 def _told(
-    vault: Vault, done: Rewritten, held: _Held, wanted: Sequence[bytes], heads: tuple[str, str | None],
+    vault: Vault, done: Rewritten, held: _Held, wanted: Sequence[Needle], heads: tuple[str, str | None],
     left: Sequence[str], started: Transaction,
 ) -> Redacted:  # fmt: skip
     facts = tuple(Placed(_shown(one.fact, wanted), one.entity) for one in held.facts)
@@ -271,6 +272,6 @@ def _told(
     )
 
 
-def _shown(fact: Fact, wanted: Sequence[bytes]) -> Fact:
+def _shown(fact: Fact, wanted: Sequence[Needle]) -> Fact:
     """The fact without what goes."""
     return fact_from_record(json.loads(redacted(fact_to_line(fact).encode(), wanted)))

@@ -46,6 +46,7 @@ def relation(vault: Vault, head: str, tip: str, place: Place) -> Relation:
     if not place.rewritten:
         _refuse_rewritten(vault, head, tip, place, between)
     if not common and not place.unrelated:
+        _forget_where_redacted(vault, head, place)
         raise Refused(
             f"This vault and {place.remote}/{place.branch} have no history in common: they were begun separately.",
             _UNRELATED if not (vault.git_dir / "shallow").exists() else _SHALLOW,
@@ -67,6 +68,14 @@ def _refuse_rewritten(vault: Vault, head: str, tip: str, place: Place, between: 
         forget_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
     if side is not None:
         raise _rewritten(place.remote, side == HERE)
+
+
+def _forget_where_redacted(vault: Vault, head: str, place: Place) -> None:
+    """What is refused may be an old form of what was redacted here, begun anew."""
+    from clawmem.vault.rewritten import forget_fetched, is_redacted  # not needed where nothing came in
+
+    if is_redacted(vault, head):
+        forget_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
 
 
 def _rewritten(remote: str, here: bool) -> HistoryRewritten:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.errors import ClawmemError, InvalidInput, Locked, Refused, RemoteFailed
+from clawmem.errors import ClawmemError, HistoryRewritten, InvalidInput, Locked, Refused, RemoteFailed
 from clawmem.memory.merge_words import OP
 from clawmem.memory.permission import check_may_write_at_all
 from clawmem.memory.relation import Place, Relation, relation
@@ -17,7 +17,7 @@ from clawmem.vault.driver import ASKED as ABOUT_DRIVER
 from clawmem.vault.driver import install_driver
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.merges import GitMerge, git_merged, has_left
-from clawmem.vault.refs import Head
+from clawmem.vault.refs import Head, read_ref
 from clawmem.vault.remote import ASKED as ABOUT_REMOTES
 from clawmem.vault.remote import fetch, find_remote, push
 from clawmem.vault.stale import clear_ref_locks, ref_locks
@@ -166,7 +166,17 @@ class _Meeting:
     def fetched(self) -> str | None:
         """The remote's commit, or None where it has no such branch."""
         allowed = self.wanted.allow_rewritten
-        return fetch(self.vault, self.remote, self.branch, self.told, self.seconds, allowed)
+        # git moves this one by itself, whether or not we take what was fetched.
+        theirs = f"refs/remotes/{self.remote.name}/{self.branch}"
+        before = read_ref(self.vault.git_dir, theirs)
+        try:
+            return fetch(self.vault, self.remote, self.branch, self.told, self.seconds, allowed)
+        except HistoryRewritten:
+            from clawmem.vault.rewritten import forget_rejected  # only where a history is not taken
+
+            with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
+                forget_rejected(self.vault, theirs, before)
+            raise
 
     def tried(self) -> Synced:
         """What would be done."""

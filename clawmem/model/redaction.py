@@ -10,12 +10,11 @@ from clawmem.model.event import Event
 from clawmem.model.fact import RETRACTED, Fact
 from clawmem.model.secret_looks import entropy
 from clawmem.model.secrets import find_secrets
+from clawmem.model.written_forms import Needle, without
 
 MARK = "[redacted]"
 RECORD = "ledger/redactions.json"
 SHORTEST = 6
-_CUT = "…".encode()
-_SHORTEST_CUT = 6
 # With so many bits nobody guesses the text from the name of a commit that held it.
 _SAFE_BITS = 80
 
@@ -42,42 +41,9 @@ def secrets_in(texts: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found or given))
 
 
-def needles(texts: Iterable[str]) -> tuple[bytes, ...]:
-    """Every form in which the texts may stand in a file: plain, on one line, in small letters, escaped as JSON; the
-    longest first."""
-    forms = [form for text in texts for form in (text, " ".join(text.split()), text.casefold())]
-    forms += [json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in forms for ascii_only in (False, True)]
-    found = dict.fromkeys(form.encode(errors="surrogatepass") for form in forms if form)
-    return tuple(sorted(found, key=lambda one: (-len(one), one)))
-
-
-def holds(data: bytes, wanted: Sequence[bytes]) -> bool:
-    """Whether the data has one of the texts in it, or the beginning of one that was cut off."""
-    return any(one in data for one in wanted) or any(_cut_off(data, one) is not None for one in wanted)
-
-
-def redacted(data: bytes, wanted: Sequence[bytes]) -> bytes:
+def redacted(data: bytes, wanted: Sequence[Needle]) -> bytes:
     """The data with each of the texts replaced, cut off ones too."""
-    mark = MARK.encode()
-    for one in wanted:
-        data = data.replace(one, mark)
-        while (place := _cut_off(data, one)) is not None:
-            data = data[: place[0]] + mark + data[place[1] :]
-    return data
-
-
-def _cut_off(data: bytes, one: bytes) -> tuple[int, int] | None:
-    """Where a beginning of the text stands before the sign that something was cut."""
-    head = one[:_SHORTEST_CUT]
-    place = data.find(head) if len(one) > _SHORTEST_CUT and _CUT in data else -1
-    while place >= 0:
-        size = len(head)
-        while size < len(one) and data[place + size : place + size + 1] == one[size : size + 1]:
-            size += 1
-        if data.startswith(_CUT, place + size) or data.startswith(b"\\u2026", place + size):
-            return place, place + size
-        place = data.find(head, place + 1)
-    return None
+    return without(data, wanted, MARK.encode())
 
 
 def fitted(fact: Fact, event: Event | None, remark: Mapping[str, Any], held: bool) -> Fact:

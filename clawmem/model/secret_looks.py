@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 from functools import cache
@@ -30,10 +31,17 @@ _HARMLESS_STARTS = (
     "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNr", "AAAAInNr",  # public SSH keys
     "iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "PHN2Zy", "JVBERi",  # images and documents
     "sha1-", "sha256-", "sha384-", "sha512-",  # integrity hashes
+    "pk_live_", "pk_test_", "sb_publishable_", "phc_",  # keys that every visitor of a page gets
+    "chatcmpl-", "msg_", "toolu_", "call_", "resp_", "run_", "thread_",
+    "asst_", "file-", "req_", "cus_", "pi_", "price_",
+    "sub_", "evt_", "cs_test_", "cs_live_",  # ids of what vendors keep
+    "WebKitFormBoundary", "Part_", "boundary=",  # what parts mails and forms
 )  # fmt: skip
 _HARMLESS_BEFORE = (
     "sha1", "sha256", "sha384", "sha512", "md5", "digest", "checksum", "fingerprint", "integrity", "etag", "hash",
-    "commit", "h1:", "base64,", "public key",
+    "commit", "h1:", "base64,", "public key", "publickey", "public_key", "public-key",
+    "sitekey", "site key", "boundary",
+    "=_", "pk.", "message-id", "spki", "x5t", "nonce",
 )  # fmt: skip
 # Words that samples and tests are full of: those that stand for the thing itself, and what stands beside them.
 _OF_SAMPLES = frozenset(
@@ -51,6 +59,7 @@ _BESIDE_SAMPLES = frozenset(
 _COUNTING = "|".join(("123456789", "12345678", "1234567", "123456", "12345", "1234", "123", "12", "456", "789", r"\d"))
 _HEX = frozenset("0123456789abcdefABCDEF-")
 _SYMBOLS = frozenset("!@#$%^&*?+=~")
+_NOT_BASE58 = frozenset("0OIl")
 LONGEST_KEY = 200
 
 
@@ -126,9 +135,9 @@ def looks_random(run: str, before: str) -> bool:
     Hashes, UUIDs, file data, public keys, addresses, paths and long names do not.
     """
     core = run.rstrip("=").strip("-_/")
-    if not 32 <= len(core) <= LONGEST_KEY or run.startswith(_HARMLESS_STARTS) or is_placeholder(core):
+    if not 32 <= len(core) <= LONGEST_KEY or run.lstrip("-_=").startswith(_HARMLESS_STARTS) or is_placeholder(core):
         return False
-    if any(name in before.lower() for name in _HARMLESS_BEFORE) or _is_address(core):
+    if any(name in before.lower() for name in _HARMLESS_BEFORE) or _is_address(core) or _is_text(run):
         return False
     pieces = core.replace("_", "-").replace("/", "-").split("-")
     kinds = [[_kind(letter) for letter in piece if letter.isalnum()] for piece in pieces]
@@ -140,8 +149,23 @@ def looks_random(run: str, before: str) -> bool:
 
 
 def _is_address(core: str) -> bool:
-    """A Bitcoin or IPFS address: public by nature."""
-    return core.isalnum() and ((core[0] in "13" and len(core) <= 35) or (core.startswith("Qm") and len(core) == 46))
+    """A Bitcoin, IPFS or Solana address, or the key of a page's captcha: public by nature."""
+    if core.startswith("6L") and len(core) == 40 and core[8:13] == "AAAAA":
+        return True
+    if not core.isalnum():
+        return False
+    if len(core) in (43, 44) and _NOT_BASE58.isdisjoint(core):
+        return True
+    return (core[0] in "13" and len(core) <= 35) or (core.startswith("Qm") and len(core) == 46)
+
+
+def _is_text(run: str) -> bool:
+    """Base64 of plain words, as logs and mails have it."""
+    try:
+        plain = base64.b64decode(run + "=" * (-len(run) % 4), validate=True).decode()
+    except ValueError:
+        return False
+    return plain.isprintable() and plain.count(" ") * 12 >= len(plain)
 
 
 def _kind(letter: str) -> int:

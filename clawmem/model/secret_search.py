@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from clawmem.model.secret_looks import (
@@ -15,6 +15,7 @@ from clawmem.model.secret_looks import (
     looks_random,
 )
 from clawmem.model.secret_rules import RULES
+from clawmem.model.secrets import Asked, find_secrets
 
 Hit = tuple[str, int, int]
 """Rule, start, end."""
@@ -23,8 +24,10 @@ _SHORTEST_ASSIGNED_KEY = 12
 _SHORTEST_SPOKEN_KEY = 16
 _HEADERS = ("bearer-token", "basic-authorization")
 
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _RUN = r"[A-Za-z0-9+/=_-]{32,}"
-_ASSIGNED = r"""(\\?["'`]?\s{0,3}(?::=|=>|==?|:)\s{0,3}|\s{1,3}(?:is|was):?\s{1,3})(\\?["'`]?)([^\s"'`,;]{6,200})"""
+_SIGN = r"""(\\?["'`*_]{0,3}\s{0,3}(?::=|=>|==?|:)[*_]{0,2}\s{0,3}|\s{1,3}(?:is|was):?\s{1,3})"""
+_ASSIGNED = _SIGN + r"""(\\?["'`]?)([^\s"'`,;]{6,200})"""
 _OPTION = r"""([ =]{1,3})(["'`]?)([^\s"'`,;]{6,200})"""
 _HEADER = r"\s{1,3}([A-Za-z0-9._~+/-]{16,}=*)"
 _PUBLIC = (
@@ -34,14 +37,41 @@ _PUBLIC = (
 _DISCORD = r"(?<![\w.-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![\w-])"
 
 
-def search(text: str, rules: Iterable[str], named: Iterable[tuple[str, int, bool]], bare: bool) -> Iterator[Hit]:
-    """The credentials of the rules in question, of the named places, and bare ones where asked; in order, apart."""
-    found = [hit for rule in rules for hit in _by_rule(rule, text)]
-    for rule, end, option in named:
-        found += _after_header(text, rule, end) if rule in _HEADERS else _after_name(text, rule, end, option)
-    if bare:
-        found += _bare(text)
+def search(text: str, lower: str, asked: Asked) -> Iterator[Hit]:
+    """The credentials that the text gave reason to look for; in order, apart. `lower` is the text in small letters."""
+    found = list(_as_it_stands(text, lower, asked))
+    if asked.hidden:
+        from clawmem.model.secret_hidden import broken_forms, forms
+
+        for form in forms(text):
+            found += [_back(form.places, (hit.rule, hit.start, hit.end), text) for hit in find_secrets(form.text)]
+        for form, rules in broken_forms(text):
+            found += [_back(form.places, hit, text) for rule in rules for hit in _by_rule(rule, form.text)]
     return _merged(found)
+
+
+def _as_it_stands(text: str, lower: str, asked: Asked) -> Iterator[Hit]:
+    for rule in asked.rules:
+        yield from _by_rule(rule, text)
+    for rule, end, option in asked.named:
+        yield from _after_header(text, rule, end) if rule in _HEADERS else _after_name(text, rule, end, option)
+    if asked.places:
+        from clawmem.model.secret_places import at_places
+
+        yield from at_places(text, lower, asked.places)
+    if asked.phrases:
+        from clawmem.model.secret_places import phrases
+
+        yield from phrases(text)
+    if asked.bare:
+        yield from _bare(text)
+
+
+def _back(places: Sequence[int], hit: Hit, text: str) -> Hit:
+    """A hit in another form of the text, as a place in the text itself."""
+    rule, start, end = hit
+    first, last = places[start], places[end]
+    return rule, first, first + len(text[first:last].rstrip(" \t\n\\"))
 
 
 @cache
@@ -60,17 +90,45 @@ def _by_rule(rule: str, text: str) -> Iterator[Hit]:
 
 def _after_name(text: str, rule: str, end: int, option: bool) -> Iterator[Hit]:
     """The value given to a name: `password = ...`, `"api_key": "..."`, `the password is ...`, `--token ...`."""
+    hit = _assigned(text, rule, end, option)
+    if hit is None and rule == "password" and not option:
+        from clawmem.model.secret_words import said_after  # few texts speak of passwords
+
+        span = said_after(text, end, _name_before(text, end))
+        hit = (rule, *span) if span else None
+    if hit:
+        yield hit
+
+
+def _name_before(text: str, end: int) -> str:
+    before = text[max(0, end - 14) : end].lower()
+    return next((name for name in ("mot de passe", "passphrase", "clave") if before.endswith(name)), "")
+
+
+def _assigned(text: str, rule: str, end: int, option: bool) -> Hit | None:
     match = _compiled(_OPTION if option else _ASSIGNED).match(text, end)
     if match is None:
-        return
+        return None
     # What is said in a sentence must look more like a value than what stands in quotes or after an equals sign.
     spoken = not match[2] and "=" not in match[1]
     value = match[3].rstrip(".!?)") if spoken else match[3].rstrip("\\")
     seen = value.split("\\n", 1)[0]
+    name = _compiled(r"[A-Za-z_]*$").search(text, max(0, end - 40), end)
+    if _is_uuid_of_a_key(seen, name[0] if name else "", match[1]):
+        return rule, match.start(3), match.start(3) + len(value)
     # Somebody may well say that his password is password1; code only shows what would stand there.
-    said = rule == "password" and (spoken or match[1].strip(" :\n") in ("is", "was"))
-    if len(seen) >= 6 and not (is_stand_in if said else _says_nothing)(seen) and _fits(seen, rule, spoken):
-        yield rule, match.start(3), match.start(3) + len(value)
+    said = rule == "password" and (spoken or match[1].strip(" :\n*_") in ("is", "was"))
+    # `pass` and `pw` are words of code, too: what is assigned to them must look like a password.
+    loose = spoken or (name is not None and name[0].endswith(("pass", "pw")))
+    if len(seen) < 6 or (is_stand_in if said else _says_nothing)(seen) or not _fits(seen, rule, loose):
+        return None
+    return rule, match.start(3), match.start(3) + len(value)
+
+
+def _is_uuid_of_a_key(value: str, name: str, sign: str) -> bool:
+    """Whether a variable of the environment gives a key that has the form of a UUID, as those of several vendors."""
+    named = name.isupper() and "IDEMPOTENCY" not in name and "=" in sign and "_" in name
+    return named and _compiled(_UUID).fullmatch(value) is not None
 
 
 def _says_nothing(value: str) -> bool:

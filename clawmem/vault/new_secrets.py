@@ -114,9 +114,12 @@ class _Gate:
     def masked(self, change: Change) -> Change:
         """The change without what was found, anywhere in it."""
         from clawmem.model.redaction import redacted  # only where there is something to mask
+        from clawmem.model.written_forms import needles
+
+        wanted = needles(tuple(self._found))
 
         def words(text: str) -> str:
-            return redacted(text.encode(), [form for value in self._found for form in _forms(value)]).decode()
+            return redacted(text.encode(errors="surrogatepass"), wanted).decode(errors="replace")
 
         return change._replace(
             subject=words(change.subject),

@@ -7,6 +7,7 @@ the next command that writes finishes the job.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -144,7 +145,12 @@ def sweep(vault: Vault) -> None:
         _remove(vault.git_dir / name)
     for name in (PAST, JOINED, LEFT):
         _remove(vault.state / name)
-    for path in [*vault.state.glob("index-*"), vault.state / "index.sqlite", *vault.state.glob("heartbeat.log*")]:
+    for path in [
+        *vault.state.glob("index-*"),
+        vault.state / "index.sqlite",
+        *vault.state.glob("heartbeat.log*"),
+        *vault.state.glob("vectors.sqlite*"),
+    ]:
         _remove(path)
     for path in half_objects(vault):
         _remove(path)
@@ -161,7 +167,8 @@ def _remove(path: Path) -> None:
 
 
 def remains(vault: Vault, holds: Holds) -> list[str]:
-    """Where the text still is: objects of git by name, files by path from the vault's folder. Reads everything."""
+    """Where the text still is: objects of git by name, files by path from the vault's folder, whether they hold it or
+    are named by it. Reads everything."""
     return [*_objects(vault, holds), *_files(vault, holds)]
 
 
@@ -182,15 +189,26 @@ def _files(vault: Vault, holds: Holds) -> Iterator[str]:
     """Files anywhere below the vault, but for git's objects, which are packed and were read otherwise."""
     objects = common_dir_of(vault.git_dir) / "objects"
     for path in sorted(files_below(vault.root)):
-        if path.is_symlink() or not path.is_file() or path.is_relative_to(objects):
+        if path.is_relative_to(objects) or not (path.is_symlink() or path.is_file()):
+            continue
+        shown = path.relative_to(vault.root).as_posix()
+        if holds(os.fsencode(shown)):
+            yield f"{_unnamed(shown, holds)} (in its name)"
             continue
         try:
-            if holds(path.read_bytes()):
-                yield path.relative_to(vault.root).as_posix()
+            if holds(os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()):
+                yield shown
         except FileNotFoundError:
             continue  # a reader's own passing file
         except OSError:
-            yield f"{path.relative_to(vault.root).as_posix()} (which cannot be read)"
+            yield f"{shown} (which cannot be read)"
+
+
+def _unnamed(shown: str, holds: Holds) -> str:
+    """The path without the parts that say it."""
+    parts = ("[redacted]" if holds(os.fsencode(part)) else part for part in shown.split("/"))
+    named = "/".join(parts)
+    return "[redacted]" if holds(os.fsencode(named)) else named
 
 
 def remotes_of(vault: Vault) -> Sequence[str]:

@@ -84,6 +84,8 @@ class _Reader:
             self._renamed.add(self._mark)
         elif word in (b"M", b"D"):
             return self._file(line)
+        elif word in (b"author", b"committer", b"tagger"):
+            return self._person(word, rest)
         return line
 
     def _file(self, line: bytes) -> bytes:
@@ -95,6 +97,15 @@ class _Reader:
             self._fell_on()
             return line.replace(parts[-1], self._change(parts[-1]).replace(b"[redacted]", b"redacted"))
         return line
+
+    def _person(self, word: bytes, rest: bytes) -> bytes:
+        """Who made a commit: a name and an address, in which no angle brackets stand."""
+        name, _, others = rest.rpartition(b" <")
+        address, _, when = others.partition(b"> ")
+        changed = self._change(name) + b" <" + self._change(address) + b"> " + when
+        if changed != rest and self._mark.decode() in self.commits:
+            self._fell_on()
+        return word + b" " + changed
 
     def _fell_on(self) -> None:
         self._held[self.commits[self._mark.decode()]] = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping
 
@@ -68,7 +67,55 @@ def _fits(redacted: str, words: str) -> bool:
     """Whether a subject is another one with some of it taken out."""
     if MARK not in redacted:
         return False
-    return re.fullmatch(".*".join(map(re.escape, redacted.split(MARK))), words) is not None
+    first, *middle, last = redacted.split(MARK)
+    if not words.startswith(first) or not words.endswith(last) or len(words) < len(first) + len(last):
+        return False
+    place, end = len(first), len(words) - len(last)
+    # In order, each as early as it stands: no other choice could fit where this one does not.
+    for piece in middle:
+        place = words.find(piece, place, end)
+        if place < 0:
+            return False
+        place += len(piece)
+    return True
+
+
+def is_redacted(vault: Vault, head: str | None) -> bool:
+    """Whether something was redacted in the history of a commit."""
+    return vault.read(RECORD) is not None or (head is not None and bool(redactions_in(vault, head)))
+
+
+def old_forms(vault: Vault, head: str) -> list[str]:
+    """The commits that git still keeps beside the history of one, and that look like commits of it from before a
+    redaction: of the same people and times, with the same subjects. Runs git over all objects."""
+    told = vault.git.run("fsck", "--unreachable", "--no-reflogs", "--no-progress", "--connectivity-only").decode()
+    rows = [line.split() for line in told.splitlines()]
+    kept = [row[2] for row in rows if row[:2] == ["unreachable", "commit"]]
+    kept += vault.git.run("rev-list", "--all", "--not", head).decode().split()
+    if not kept:
+        return []
+    given = "".join(f"{name}\n" for name in dict.fromkeys(kept)).encode()
+    form = f"--format=%H %x01{_FORM}"
+    printed = vault.git.run("log", "--no-walk=unsorted", "--stdin", form, given=given).decode(errors="replace")
+    known = _commits(vault, head)
+    found = []
+    for line in printed.splitlines():
+        name, _, rest = line.partition(" \x01")
+        made, _, words = rest.partition("\0")
+        if any(_alike(words, other) for other in known.get(made, ())):
+            found.append(name)
+    return found
+
+
+def forget_rejected(vault: Vault, ref: str, before: str | None) -> None:
+    """Let go of a history that was fetched and not taken: the ref that git moved by itself goes back to where it was;
+    where something was redacted here, the objects go, too, as they may hold it. The caller holds the writer lock."""
+    vault.git.run("update-ref", "--no-deref", *((ref, before) if before else ("-d", ref)))
+    (vault.git_dir / "FETCH_HEAD").unlink(missing_ok=True)
+    if is_redacted(vault, vault.head().commit):
+        if before:  # its reflog names what was fetched
+            vault.git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", ref)
+        _drop_unreachable(vault)
 
 
 def forget_fetched(vault: Vault, ref: str, remote: str) -> None:
@@ -80,5 +127,9 @@ def forget_fetched(vault: Vault, ref: str, remote: str) -> None:
     names = vault.git.run("for-each-ref", form, f"refs/remotes/{remote}/", ref).decode().split()
     vault.git.run("update-ref", "--stdin", given="".join(f"option no-deref\ndelete {one}\n" for one in names).encode())
     (vault.git_dir / "FETCH_HEAD").unlink(missing_ok=True)
+    _drop_unreachable(vault)
+
+
+def _drop_unreachable(vault: Vault) -> None:
     vault.git.run("-c", "pack.threads=1", "repack", "-a", "-d", "-q")
     vault.git.run("prune", "--expire=now")

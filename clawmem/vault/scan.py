@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.model.layout import OWNED_FOLDERS, is_owned
+from clawmem.model.secrets import find_secret
 from clawmem.vault.vault import Vault
 
 # New folders come as folders, not file by file: only so can git's cache of untracked files help.
@@ -33,7 +34,14 @@ def remember_untracked(vault: Vault) -> None:
     Scans themselves never write the index, so this is for upkeep and for changes of many files.
     """
     with vault.git.lent({"GIT_OPTIONAL_LOCKS": "1"}):
-        vault.git.run(*_STATUS)
+        printed = vault.git.run(*_STATUS)
+    if find_secret(printed.decode(errors="replace")) is not None:
+        forget_untracked(vault)
+
+
+def forget_untracked(vault: Vault) -> None:
+    """Take the names of new files out of git's index: one of them is, or holds, a credential."""
+    vault.git.run("update-index", "--no-untracked-cache")
 
 
 def finish_scan(vault: Vault, scan: subprocess.Popen[bytes]) -> tuple[str, ...]:

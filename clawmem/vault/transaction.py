@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from threading import Thread
 
-from clawmem.errors import ClawmemError, GitFailed, Locked, Marked, Refused, Unreadable
+from clawmem.errors import ClawmemError, GitFailed, Locked, Marked, Refused, SecretFound, Unreadable
 from clawmem.model.change import Change
 from clawmem.vault.fast_import import stream
 from clawmem.vault.git_index import hold_index, let_go
@@ -32,7 +32,7 @@ from clawmem.vault.pending import (
     write_pending,
 )
 from clawmem.vault.refs import Head
-from clawmem.vault.scan import HandEdits, finish_scan, remember_untracked, start_scan
+from clawmem.vault.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
 from clawmem.vault.seen import Seen
 from clawmem.vault.stale import clear_crash_reports, clear_halves, clear_stale_locks
 from clawmem.vault.vault import Vault
@@ -102,6 +102,8 @@ class Transaction:
         from clawmem.vault.hand_edits import check_edits  # knows every kind of file, and is rarely needed
 
         edits = check_edits(self.vault, finish_renames(self.vault, changed))
+        if any(isinstance(problem, SecretFound) for _, problem in edits.bad):
+            forget_untracked(self.vault)
         if edits.good:
             with held_index(self.vault) as said:
                 self.notices += said

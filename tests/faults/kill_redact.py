@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from clawmem.model.redaction import MARK, RECORD, holds, needles
+from clawmem.model.leftovers import holds_still
+from clawmem.model.redaction import MARK, RECORD
 from clawmem.vault import redaction
 from clawmem.vault.vault import Vault
 from tests.faults.checks import facts, git
@@ -53,7 +54,7 @@ class Leak:
         """Whether it is gone; raises where it is half gone, or gone with what stood around it."""
         root, environment = self.arena.root, self.arena.environment
         known = {one["fact"] for one in facts(root)}
-        left = redaction.remains(Vault(root, environment), partial(holds, wanted=needles([self.secret])))
+        left = redaction.remains(Vault(root, environment), partial(holds_still, texts=(self.secret,)))
         assert git(root, environment, "for-each-ref", "refs/clawmem/redacting") == ""
         assert not (root / ".git/clawmem/redacting.json").exists()
         gone = known >= set(self.texts(MARK))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from clawmem.memory.finish import finish_merge
 from clawmem.memory.redact import What, redact
 from clawmem.memory.sync import Wanted
 from clawmem.model.redaction import RECORD
+from clawmem.vault.rewritten import _fits
 from tests.conftest import Command
 from tests.faults.checks import assert_sound, assert_whole, git
 from tests.memory.machines import Machine, make_hub, make_machines
@@ -164,3 +166,41 @@ def test_a_secret_in_the_very_first_commit(tmp_path: Path, environment: dict[str
     with pytest.raises(HistoryRewritten, match="before a redaction here"):
         alone.sync(Wanted(allow_unrelated=True))
     assert not holds_secret(root)
+
+
+def test_an_old_history_that_is_forced_back_leaves_no_object(leaked: list[Machine], clawmem: Command) -> None:
+    one, other = leaked
+    redacted(one)
+    one.git("push", "-q", "--force", "origin", "main")
+    one.sync()
+    other.git("push", "-q", "--force", "origin", "main")
+    known = one.git("for-each-ref")
+    for wanted in (Wanted(), Wanted(dry_run=True), Wanted()):
+        with pytest.raises(HistoryRewritten, match="its history was rewritten"):
+            one.sync(wanted)
+        assert not holds_secret(one.root)
+        assert one.git("for-each-ref") == known
+        assert SECRET.encode() not in b"".join(path.read_bytes() for path in one.root.rglob("*") if path.is_file())
+    assert clawmem("doctor", "--full", cwd=one.root).code == 0
+
+
+def test_doctor_names_an_old_history_that_plain_git_brought(leaked: list[Machine], clawmem: Command) -> None:
+    one, _ = leaked
+    redacted(one)
+    clean = clawmem("doctor", "--full", "--json", cwd=one.root).data["problems"]
+    assert not [row for row in clean if "before a redaction" in row["message"]]
+    one.git("fetch", "-q", "origin")
+    for _ in range(2):
+        found = clawmem("doctor", "--full", "--json", cwd=one.root).data["problems"]
+        (told,) = [row for row in found if "before a redaction" in row["message"]]
+        assert told["severity"] == "warning"
+        one.git("update-ref", "-d", "refs/remotes/origin/main")  # the objects are still there
+
+
+def test_a_subject_with_many_marks_is_compared_in_linear_time() -> None:
+    started = time.perf_counter()
+    assert not _fits("[redacted]" * 2_000 + "!", "a" * 20_000)
+    assert _fits("the [redacted] of [redacted]", "the code of the gate")
+    assert not _fits("the [redacted] of [redacted] x", "the code of the gate")
+    assert not _fits("ab[redacted]ba", "aba")
+    assert time.perf_counter() - started < 1

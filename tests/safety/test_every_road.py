@@ -137,6 +137,47 @@ def test_it_is_refused(clawmem: Command, vault_root: Path, ids: Mapping[str, str
     assert clawmem("status").code == DONE
 
 
+SAID = (
+    Road("remember", "Jane swims", "--valid-from", SECRET),
+    Road("remember", "Jane swims", "--valid-to", SECRET),
+    Road("remember", "Jane swims", "--trust", SECRET),
+    Road("remember", "Jane swims", "--confidence", SECRET),
+    Road("remember", "Jane swims", "--agent", SECRET),
+    Road("remember", "Jane swims", "--agent", f"{NAME} x"),
+    Road("remember", "Jane swims", env={"CLAWMEM_AGENT": SECRET}),
+    Road("remember", "Jane swims", "--category", SECRET),
+    Road("remember", "--jsonl", "-", given=_line(fact="Jane swims", valid_from=SECRET)),
+    Road("remember", "--jsonl", "-", given=f'{{"fact": {SECRET}'),
+    Road("revoke", "--session", SECRET),
+    Road("revoke", "--source", f"web:{SECRET}"),
+    Road("agent", "create", SECRET),
+    Road("show", SECRET),
+    Road("why", SECRET),
+    Road("retract", SECRET),
+    Road("supersede", SECRET, "Jane runs"),
+    Road("list", "--entity", f"projects/{NAME}"),
+    Road("recall", "tea", "--at", SECRET),
+    Road("config", "get", SECRET),
+    Road("config", "set", SECRET, "x"),
+    Road("ingest", f"/nowhere/{SECRET}.jsonl"),
+    Road("ingest", "-", "--format", SECRET, given="x"),
+    Road("restore", f"/nowhere/{SECRET}.clawmem", "elsewhere"),
+    Road(SECRET),
+    Road("status", f"--{SECRET}"),
+)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_an_error_does_not_repeat_it(clawmem: Command, vault_root: Path, ids: Mapping[str, str], form: str) -> None:
+    wrong = []
+    for road in SAID:
+        asked = Road(*road.words, *(["--json"] if form == "json" else []), given=road.given, env=road.env)
+        code, out, err = _walk(asked, clawmem, vault_root, ids)
+        if code == DONE or SECRET in out + err or NAME in out + err:
+            wrong.append((str(road), code, out + err))
+    assert not wrong
+
+
 def test_it_is_masked_where_the_settings_say_so(
     clawmem: Command, vault_root: Path, caller: Caller, ids: Mapping[str, str], environment: dict[str, str],
     tmp_path: Path,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clawmem.memory.checks.problem import ERROR, Problem
+from clawmem.memory.checks.problem import ERROR, WARNING, Problem
 from clawmem.model.redaction import RECORD, records_of
 from clawmem.model.text import counted
-from clawmem.vault.rewritten import redactions_in
+from clawmem.vault.rewritten import is_redacted, old_forms, redactions_in
 from clawmem.vault.vault import Vault
 
 
@@ -22,6 +22,19 @@ def redaction_problems(vault: Vault, head: str) -> Iterator[Problem]:
     if known < len(made):
         message = f"History tells of {counted(len(made), 'redaction')}, the file of {known}.{_cure(made)}"
         yield Problem(ERROR, "redactions", RECORD, None, message)
+
+
+def old_history_problems(vault: Vault, head: str) -> Iterator[Problem]:
+    """Commits from before a redaction that git still keeps, by whatever road they came. Runs git over all objects."""
+    kept = old_forms(vault, head) if is_redacted(vault, head) else []
+    if kept:
+        message = (
+            f"git still keeps {counted(len(kept), 'commit')} that look like this history from before a redaction, "
+            f"{kept[0][:12]} among them. If nothing else needs them: `git remote prune origin`, delete the refs that "
+            "lead there (`git for-each-ref --contains COMMIT`), `git reflog expire --expire=now --all`, "
+            "`git repack -a -d` and `git prune --expire=now`."
+        )
+        yield Problem(WARNING, "redactions", ".git", None, message)
 
 
 def _cure(made: list[str]) -> str:

@@ -1,0 +1,142 @@
+"""Whether a text that was taken out still stands somewhere: asked of what the data means, not of how it is written.
+
+This is the check after a redaction, and shares nothing with the search before it (`written_forms`). JSON is parsed and
+each of its strings looked at, those inside strings, too. All other text is compared without what escapes add or take:
+backslashes and blanks. So it finds rather too much than too little.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+_DEEPEST = 24
+_SHORTEST_CUT = 6
+_CUT = "…"
+# A run of backslashes is entered at its beginning only, or it would take quadratic time.
+_CODE = re.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))")
+_PERCENT = re.compile(rb"%([0-9a-fA-F]{2})")
+_OCTAL = re.compile(rb"\\([0-3][0-7]{2})")
+_CONTROL = re.compile(r"(?<!\\)\\++[nrtbf]")
+_SKIPPED = re.compile(r"[\\\s\u00a0]+")
+_RUN = r"[A-Za-z0-9+/_-]"
+_LONGEST_BASE64 = 1 << 20
+
+
+def holds_still(data: bytes, texts: tuple[str, ...]) -> bool:
+    """Whether one of the texts can be read out of the data."""
+    wanted = _wanted(texts)
+    return any(_says(text, wanted) for text in _readings(data)) or _is_encoded(data, wanted)
+
+
+@lru_cache(maxsize=16)
+def _wanted(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(bare for text in texts for bare in (_bare(text), _bare(text.casefold())) if bare))
+
+
+def _bare(text: str) -> str:
+    """The text without what is written in many ways."""
+    return _SKIPPED.sub("", unicodedata.normalize("NFC", text)).replace("''", "'")
+
+
+def _says(text: str, wanted: Iterable[str]) -> bool:
+    bare = _bare(text)
+    return any(one in bare for one in wanted) or (_CUT in bare and any(_is_cut(bare, one) for one in wanted))
+
+
+def _is_cut(bare: str, one: str) -> bool:
+    """Whether a beginning of the text stands before the sign that something was cut."""
+    for piece in bare.split(_CUT)[:-1]:
+        tail = piece[-len(one) :]
+        start = tail.rfind(one[:_SHORTEST_CUT])
+        while start >= 0:
+            if one.startswith(tail[start:]) and len(one) > _SHORTEST_CUT:
+                return True
+            start = tail.rfind(one[:_SHORTEST_CUT], 0, start + _SHORTEST_CUT - 1)
+    return False
+
+
+def _readings(data: bytes) -> Iterator[str]:
+    """What the data says, as text, as JSON, and with the escapes of addresses, pages and of git read."""
+    text = data.decode(errors="surrogateescape")
+    yield text
+    if not data.isascii():
+        yield data.decode("latin-1")
+    yield from _strings_of(text)
+    if "\\" in text:
+        plain = _CODE.sub(_character, text)
+        joined = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        yield joined
+        yield _CONTROL.sub(" ", joined)
+        yield _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), data).decode(errors="replace")
+    if "&" in text:
+        yield html.unescape(text)
+    for _ in range(3):
+        if "%" not in text:
+            return
+        data = _PERCENT.sub(lambda match: bytes([int(match[1], 16)]), text.encode(errors="surrogateescape"))
+        text = data.decode(errors="surrogateescape")
+        yield text
+
+
+def _character(match: re.Match[str]) -> str:
+    number = int(match[1] or match[2] or match[3], 16)
+    return chr(number) if number < 0x110000 else match[0]
+
+
+def _strings_of(text: str) -> Iterator[str]:
+    """Every string in a file of JSON, or in lines of JSON, and in strings that are JSON themselves."""
+    waiting: list[tuple[Any, int]] = [(value, 0) for value in _parsed(text)]
+    while waiting:
+        value, depth = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [(one, depth) for one in (*value.keys(), *value.values())]
+        elif isinstance(value, list):
+            waiting += [(one, depth) for one in value]
+        elif isinstance(value, str):
+            yield value
+            if depth < _DEEPEST and value.lstrip()[:1] in ("{", "[", '"'):
+                waiting += [(one, depth + 1) for one in _parsed(value)]
+
+
+def _parsed(text: str) -> Iterator[Any]:
+    if text.lstrip()[:1] not in ("{", "[", '"'):
+        return
+    try:
+        yield json.loads(text)
+        return
+    except (ValueError, RecursionError):
+        pass
+    for line in text.splitlines():
+        try:
+            yield json.loads(line.strip().rstrip(","))
+        except (ValueError, RecursionError):
+            continue
+
+
+def _is_encoded(data: bytes, wanted: Iterable[str]) -> bool:
+    """Whether a run of base64 or of hexadecimal digits stands for it."""
+    shortest = min((len(one.encode(errors="surrogatepass")) for one in wanted), default=6)
+    # What is shorter than the text in base64 cannot hold it.
+    for match in re.finditer(f"{_RUN}{{{shortest * 4 // 3},}}", data.decode("latin-1")):
+        run = match[0][:_LONGEST_BASE64]
+        for plain in _decoded(run):
+            if _says(plain.decode(errors="replace"), wanted):
+                return True
+    return False
+
+
+def _decoded(run: str) -> Iterator[bytes]:
+    letters = run[:-1] if len(run) % 4 == 1 else run
+    padded = letters + "=" * (-len(letters) % 4)
+    with suppress(ValueError):
+        yield base64.b64decode(padded.replace("-", "+").replace("_", "/"), validate=True)
+    with suppress(ValueError):
+        yield bytes.fromhex(run[: len(run) // 2 * 2])

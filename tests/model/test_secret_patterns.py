@@ -1,0 +1,71 @@
+"""Each pattern for credentials takes time linear in the text, whatever the text; each that is kept has its word."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from clawmem.model.kept_rules import KEPT
+from clawmem.model.leftovers import holds_still
+from clawmem.model.secret_places import PATTERNS
+from clawmem.model.secret_rules import RULES
+from clawmem.model.secrets import PLACES, STARTS, find_secrets
+from clawmem.model.written_forms import needles, without
+
+ALL = {
+    **{rule: re.compile(one.pattern) for rule, one in RULES.items()},
+    **{place: re.compile(pattern, re.IGNORECASE) for place, pattern in PATTERNS.items()},
+    **{f"kept {n}": re.compile(rule.pattern, re.IGNORECASE * rule.ignores_case) for n, rule in enumerate(KEPT)},
+}
+PIECES = (
+    "a", "A", "1", " ", "\n", '"', "\\", "-", "=", ":", "/", "x:", "://a:", "-----BEGIN ", "PRIVATE KEY-----", "aws ",
+    "password: ", "password is ", "pass ", "eyJ", "eyJaaaaaaaaaaaa.", "sk-", "curl -u ", "curl ", "mysql -p", "login ",
+    "machine a login b ", "<password>", "</", '"auth": "', "cookie sid=", "otpauth://a?", "pin is 1", "the pin ",
+    "recovery codes: ", "abcd ", "ABCD ", "secret ABCD ", "abandon ", "%41", "\\u0041", "\u200b", "\uff41", "key=",
+    "0x", "AAAA", "hooks.zapier.com", "ghp_a\n", "'", "x:5432:", "//:_authToken=", "kind: secret\n data: ",
+)  # fmt: skip
+
+
+def slowest(work: object, pieces: tuple[str, ...] = PIECES) -> list[tuple[str, float, float]]:
+    """The pieces of which four times as many take much more than four times as long."""
+    slow = []
+    for piece in pieces:
+        few, many = _seconds(work, piece, 5_000), _seconds(work, piece, 20_000)
+        if many > 0.05 and many > 9 * few:
+            few, many = min(_seconds(work, piece, 5_000) for _ in range(3)), _seconds(work, piece, 20_000)
+            if many > 9 * few:
+                slow.append((piece, few, many))
+    return slow
+
+
+def _seconds(work: object, piece: str, size: int) -> float:
+    text = piece * (size // len(piece))
+    started = time.perf_counter()
+    work(text)  # type: ignore[operator]
+    return time.perf_counter() - started
+
+
+@pytest.mark.parametrize("rule", ALL)
+def test_a_pattern_is_linear(rule: str) -> None:
+    assert slowest(lambda text: sum(1 for _ in ALL[rule].finditer(text))) == []
+
+
+def test_the_search_is_linear() -> None:
+    starts = tuple(dict.fromkeys(start for start, _ in (*STARTS, *PLACES)))
+    assert slowest(find_secrets, (*PIECES, *starts)) == []
+
+
+def test_taking_out_and_looking_again_are_linear() -> None:
+    wanted = needles(('"marigold" \\ heron',))
+    assert slowest(lambda text: without(text.encode(), wanted, b"[redacted]")) == []
+    assert slowest(lambda text: holds_still(text.encode(), ('"marigold" \\ heron',))) == []
+
+
+def test_each_kept_rule_is_asked_for_by_a_word() -> None:
+    asked = {word for word, place in PLACES if place == "kept"} | {start.lower() for start, _ in STARTS}
+    for rule in KEPT:
+        assert all(
+            any(known in word or word in known for known in asked | {"accountkey=", ":_auth"}) for word in rule.words
+        )
