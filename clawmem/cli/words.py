@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmem.model.codec import fact_to_record
+from clawmem.model.event import trust_limit
 from clawmem.model.fact import SUPERSEDED, Fact, since_or_from
 from clawmem.model.ids import PROPOSAL_PREFIX
 from clawmem.model.quarantine import quarantined, quarantined_event
-from clawmem.model.trust import EXTERNAL, OUTSIDE, trust_of_source
+from clawmem.model.trust import EXTERNAL, OUTSIDE
 
 if TYPE_CHECKING:
     from clawmem.cli.face import Face
@@ -74,7 +75,7 @@ def warnings(fact: Fact) -> list[str]:
 
 def event_warning(event: Event) -> str:
     """The same of something said, to be put behind it; empty where there is nothing to know."""
-    remarks = [OUTSIDE] if trust_of_source(event.source or "") == EXTERNAL else []
+    remarks = [OUTSIDE] if trust_limit(event) == EXTERNAL else []
     remarks += ["quarantined: it reads as an order"] if quarantined_event(event) else []
     return f"  ({', '.join(remarks)})" if remarks else ""
 
