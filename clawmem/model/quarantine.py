@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clawmem.model.event import is_from_outside, trust_limit
 from clawmem.model.fact import Fact
 from clawmem.model.seal import seal
 from clawmem.model.trust import is_low
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 MARK = "approved"
 # Counts the versions of the rules in `clawmem.model.injection` and its parts: what an older one judged is judged anew.
-RULES = 1
+RULES = 2
 
 
 def quarantined(fact: Fact) -> str | None:
@@ -50,23 +51,25 @@ def orders_in_text(text: str, outside: bool) -> tuple[str, str] | None:
         return found.rule, found.words
     if not outside:
         return None
+    from clawmem.model.injection_duty import lays_duty
     from clawmem.model.injection_mood import addresses_reader
 
     words = addresses_reader(text)
-    return ("speaks-to-reader", words) if words else None
+    if words:
+        return "speaks-to-reader", words
+    duty = lays_duty(text)
+    return ("lays-a-duty", duty) if duty else None
 
 
 def quarantined_event(event: Event) -> bool:
-    """Whether what was said reads as an order to a machine: from a tool of any kind, from anybody else a forged one."""
-    from clawmem.model.injection import find_injection
-
-    outside = event.role == "tool" or event.kind in ("tool_call", "tool_result")
-    return find_injection(event.text, forged_only=not outside) is not None
+    """Whether what was said reads as an order to whoever reads it, by the rules for facts: from a tool or from outside
+    any order, from anybody else a forged one."""
+    return orders_in_text(event.text, outside=is_from_outside(event)) is not None
 
 
 def mark_of(event: Event) -> int:
     """A number, 0 or more, for all that `quarantined_event` judges by: another text or other rules have another."""
-    return seal(RULES, event.role, event.kind, event.text)
+    return seal(RULES, event.role, event.kind, trust_limit(event), event.text)
 
 
 def is_approved(fact: Fact) -> bool:
