@@ -73,6 +73,8 @@ def follow(vault: Vault, steps: Iterable[Step]) -> None:
                 index.at = step.old
                 if index.head() == step.old:
                     apply_commit(vault, index, step.contents, step.new)
+            with index.writing():
+                _look_outside(vault, index)
         except sqlite3.DatabaseError:
             pass  # a damaged one is met, and built anew, by who opens it
         finally:
@@ -112,8 +114,29 @@ def _catch_up(vault: Vault, index: Index) -> bool:
         if changed is None:
             return False
         _take_in_paths(vault, index, head, changed)
+        _look_outside(vault, index)
         index.set_head(head)
     return True
+
+
+def look_outside(vault: Vault) -> None:
+    """Judge anew what came from outside, where what is accepted here has changed."""
+    index = open_index(vault)
+    try:
+        with index.writing():
+            _look_outside(vault, index)
+    finally:
+        index.close()
+
+
+def _look_outside(vault: Vault, index: Index) -> None:
+    from clawmem.index.outside import follow_commits
+
+    changed = follow_commits(vault, index)
+    if changed:
+        from clawmem.index.intake import take_in_again
+
+        take_in_again(index, changed)
 
 
 def _build(vault: Vault, forced: bool) -> Index:
@@ -156,6 +179,7 @@ def _fill(vault: Vault, index: Index, afresh: bool) -> None:
         return
     with index.writing():
         _take_in_paths(vault, index, head, vault.files_at(head, *FOLDERS))
+        _look_outside(vault, index)
         index.set_head(head)
 
 

@@ -35,6 +35,7 @@ from clawmem.model.redaction import (
 from clawmem.model.text import counted
 from clawmem.vault import redaction
 from clawmem.vault.fast_import import stream
+from clawmem.vault.made_here import note_made, rename_made
 from clawmem.vault.new_secrets import allowed, allowed_name
 from clawmem.vault.pending import Pending, write_pending
 from clawmem.vault.rewriting import ASIDE, Rewritten, rehearse, rewrite
@@ -175,6 +176,8 @@ def _done(
     moves = _moves(vault, refs, new, wanted)
     moves[head.branch] = (head.commit, tip)
     redaction.switch(vault, moves)
+    rename_made(vault, new.names)
+    note_made(vault, [tip], None)
     left = tuple(redaction.remains(vault, partial(holds, wanted=wanted)))
     return _told(vault, new, held, wanted, (head.commit, tip), left, started)
 

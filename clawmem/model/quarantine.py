@@ -51,20 +51,28 @@ def orders_in_text(text: str, outside: bool) -> tuple[str, str] | None:
         return found.rule, found.words
     if not outside:
         return None
-    from clawmem.model.injection_duty import lays_duty
     from clawmem.model.injection_mood import addresses_reader
 
     words = addresses_reader(text)
-    if words:
-        return "speaks-to-reader", words
+    return ("speaks-to-reader", words) if words else None
+
+
+def orders_said(text: str, outside: bool) -> tuple[str, str] | None:
+    """The like in what was said. A fact from outside may tell of a duty ("The manager must sign the form"), as it waits
+    for a person where it speaks to its reader; words that nobody looked at may not."""
+    found = orders_in_text(text, outside)
+    if found or not outside:
+        return found
+    from clawmem.model.injection_duty import lays_duty
+
     duty = lays_duty(text)
     return ("lays-a-duty", duty) if duty else None
 
 
 def quarantined_event(event: Event) -> bool:
-    """Whether what was said reads as an order to whoever reads it, by the rules for facts: from a tool or from outside
-    any order, from anybody else a forged one."""
-    return orders_in_text(event.text, outside=is_from_outside(event)) is not None
+    """Whether what was said reads as an order to whoever reads it: from a tool or from outside any order and any duty,
+    from anybody else a forged one."""
+    return orders_said(event.text, outside=is_from_outside(event)) is not None
 
 
 def mark_of(event: Event) -> int:

@@ -9,6 +9,7 @@ from clawmem.errors import ClawmemError, NotFound
 from clawmem.index.channels import Filter, all_passing, all_sketches, rows
 from clawmem.index.lookup import Placed
 from clawmem.index.lookup import find as find_fact
+from clawmem.index.outside import served
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import unreadable
@@ -62,7 +63,8 @@ def show(vault: Vault, reference: str, caller: Caller, as_of: str | None = None)
 
 
 def _shown(index: Index, reference: str, as_of: str | None) -> Shown:
-    placed = find_fact(index, reference)
+    found = find_fact(index, reference)
+    placed = Placed(served(index, found.fact), found.entity)
     if as_of is None:
         return Shown(placed.fact, placed.entity, None, index.notices)
     reason = why_untrue(placed.fact, as_of)
