@@ -12,6 +12,7 @@ from clawmem.index.unread import unreadable
 from clawmem.model import frame
 from clawmem.model.caller import Caller
 from clawmem.model.dates import day_of, stamp
+from clawmem.model.entity import owners_seen
 from clawmem.model.event import Event
 from clawmem.model.packing import Packed, Section, Shown, Unit, pack, rendered
 from clawmem.model.question import Span, time_asked
@@ -92,7 +93,7 @@ def context(
     answer the question are noted as accessed: what is given unasked keeps nothing alive. Raises InvalidInput where the
     budget cannot hold even the frame.
     """
-    owners = (caller.agent, "") if caller.agent else ("",)
+    owners = owners_seen(caller.agent, entity)[::-1]
     wish = Wish(caller, budget, question, Filter(owners=owners, entity=entity, as_of=as_of), evidence)
     done, answering = answered(vault, lambda index: context_in(vault, index, wish))
     if not answering or as_of:

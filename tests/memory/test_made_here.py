@@ -12,7 +12,7 @@ from clawmem.errors import NotPermitted
 from clawmem.governance.review import approve, list_proposals
 from clawmem.governance.trust import trust
 from clawmem.index.channels import Filter
-from clawmem.memory.redact import redact
+from clawmem.memory.redact import What, redact
 from clawmem.model.acceptance import Acceptance, Signature, accepts, as_served, stake_in
 from clawmem.model.fact import Fact
 from clawmem.model.quarantine import approved
@@ -170,7 +170,7 @@ def test_a_redaction_takes_no_approval_back(two: tuple[Machine, Machine]) -> Non
     one, _ = two
     one.keep("Ada's cat is Zqxcat.")
     let_in(one)
-    redact(one.vault, one.caller, pattern="Zqxcat")
+    redact(one.vault, What(pattern="Zqxcat"), one.caller)
     (one.root / ".git/clawmem/outside.json").unlink(missing_ok=True)
     assert BIDDEN in told(one)
 
@@ -201,9 +201,7 @@ def test_who_is_accepted(author: str, key: str, accepted: Acceptance, counts: bo
 
 
 def test_what_is_at_stake() -> None:
-    fact = Fact(
-        id="fact_1", fact=BIDDEN, category="fact", timestamp="2026-11-20T00:00:00Z", status="active", trust="user"
-    )
+    fact = Fact("fact_1", BIDDEN, "fact", "2026-11-20T00:00:00Z", "x", trust="user")
     assert stake_in(fact) == "order"
     assert stake_in(fact._replace(fact="Ada lives in Oslo.")) is None
     assert stake_in(fact._replace(trust="external")) is None
