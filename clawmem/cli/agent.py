@@ -40,7 +40,7 @@ def list_command(ctx: typer.Context) -> int:
 def show(ctx: typer.Context, agent_id: _Id) -> int:
     """Show an agent's pages and entities."""
     face = Face.of(ctx)
-    one = show_agent(face.runtime.vault(), agent_id)
+    one = show_agent(face.runtime.vault(), agent_id, face.runtime.caller())
     data = {"id": one.id, "entities": list(one.entities), "pages": dict(one.pages)}
     lines = [line for page, text in one.pages for line in (f"[{page}]", text.rstrip(), "")]
     return face.done({"agent": data}, [*lines, *one.entities])

@@ -6,6 +6,7 @@ from clawmem.errors import InvalidInput
 from clawmem.index.channels import Filter
 from clawmem.model.caller import Caller
 from clawmem.model.dates import parse_state
+from clawmem.model.entity import owners_seen
 from clawmem.vault.vault import Vault
 
 
@@ -30,7 +31,7 @@ def filter_of(
 
         entity = entity_asked(vault, entity, caller)
     return Filter(
-        owners=("", caller.agent) if caller.agent else ("",),
+        owners=owners_seen(caller.agent, entity),
         entity=entity,
         category=category.lower() if category is not None else None,
         tag=tag,

@@ -12,9 +12,11 @@ from clawmem.cli.reading import opened
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.learning.ingest import ingest as act
 from clawmem.model.event import ROLES
+from clawmem.model.fact import TRUSTS
 from clawmem.model.text import check_statement, counted
 from clawmem.model.transcript import Message, Skipped
 from clawmem.model.transcripts.formats import AUTO, FORMATS, HEAD_BYTES, Shape, check_format, read, shape_of
+from clawmem.model.trust import is_low, least, trust_of_source
 
 _SHOWN = 20
 _TOLD_EVERY = 200
@@ -29,6 +31,7 @@ def ingest(
     speaker: Annotated[str | None, typer.Option(help="The speaker of the user's lines that name none.")] = None,
     role: Annotated[str, typer.Option(help="The role of plain text.")] = "note",
     source: Annotated[str | None, typer.Option(help="What to call the source (default: the file's name).")] = None,
+    trust: Annotated[str, typer.Option(help="The most that it counts: user, agent, tool or external.")] = "user",
 ) -> int:
     """Events are kept verbatim and once: the same file again adds nothing. Lines that are no message are skipped
     and named, and the exit code is then 4."""
@@ -36,6 +39,8 @@ def ingest(
     check_format(format_)
     if role not in ROLES:
         raise InvalidInput(f"'{role}' is not a role.", f"Choose one of {', '.join(ROLES)}.")
+    if trust not in TRUSTS:
+        raise InvalidInput(f"'{trust}' is not a trust.", f"Choose one of {', '.join(TRUSTS)}.")
     session = session and check_statement(session, "session")
     speaker = speaker and check_statement(speaker, "speaker")
     name = check_statement(source or ("stdin" if file == "-" else file.rsplit("/", 1)[-1]), "source")
@@ -43,7 +48,7 @@ def ingest(
         shape = shape_of(given.read(HEAD_BYTES), name, format_, role)
         given.seek(0)
         found = read(shape, _pieces(given, shape), name, role)
-        messages = _named(found, session, speaker)
+        messages = _named(found, session, speaker, None if trust == "user" else trust)
         done = act(face.runtime.vault(), _told(messages, told) if told else messages, face.runtime.caller(), name)
     data = {
         "format": shape.format,
@@ -64,12 +69,13 @@ def _pieces(given: IO[bytes], shape: Shape) -> Iterator[bytes]:
 
 
 def _named(
-    found: Iterator[Message | Skipped], session: str | None, speaker: str | None
+    found: Iterator[Message | Skipped], session: str | None, speaker: str | None, most: str | None
 ) -> Iterator[Message | Skipped]:  # fmt: skip
     for one in found:
         if isinstance(one, Message):
-            spoken = one.role in ("user", "note")
-            yield one._replace(session=one.session or session, speaker=one.speaker or (speaker if spoken else None))
+            spoken = one.role in ("user", "note") and not is_low(one.trust or trust_of_source(one.source or ""))
+            speaks = one.speaker or (speaker if spoken else None)
+            yield one._replace(session=one.session or session, speaker=speaks, trust=least(one.trust, most))
         else:
             yield one
 

@@ -12,6 +12,7 @@ from clawmem.cli.reading import text_or_stdin
 from clawmem.cli.standpoint import AS_OF_HELP, AT_HELP, standpoint
 from clawmem.cli.words import context_data, event_warning
 from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.model.event import named_in
 from clawmem.model.fact_words import fact_data, fact_line
 from clawmem.model.quarantine import quarantined_event
 from clawmem.model.text import counted
@@ -147,8 +148,7 @@ def _shown(line: str, one: Found | Heard | Noted, explain: bool, more: str = "")
 def _event_line(heard: Heard) -> str:
     event = heard.event
     words = " ".join(event.text.split())
-    who = event.speaker or event.role
-    return f"{event.id}  {event.timestamp[:10]}  {who}: {words}{event_warning(event)}"
+    return f"{event.id}  {event.timestamp[:10]}  {named_in(event)}: {words}{event_warning(event)}"
 
 
 def _told(channel: Channel) -> str:

@@ -1,4 +1,4 @@
-"""`clawmem review list|show|approve|reject`."""
+"""`clawmem review list|show|approve|reject|trust`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from clawmem.cli.words import outcome_lines
 from clawmem.governance.review import Reviewed, Shown, list_proposals, show_proposal
 from clawmem.governance.review import approve as approve_act
 from clawmem.governance.review import reject as reject_act
+from clawmem.governance.trust import trust as trust_act
 from clawmem.model.fact_words import fact_data, fact_line
 from clawmem.model.proposal import Proposal
 from clawmem.model.proposal_file import proposal_to_record
@@ -75,6 +76,32 @@ def reject(
     """Turn a proposal down, in one commit; the same event never proposes it again."""
     face = Face.of(ctx)
     return _done(face, reject_act(face.runtime.vault(), proposal, face.runtime.caller(), reason))
+
+
+@review.command("trust")
+def trust(
+    ctx: typer.Context,
+    author: Annotated[
+        list[str] | None, typer.Argument(help="An author as `git log` names them; * stands for any letters.")
+    ] = None,
+    key: Annotated[list[str] | None, typer.Option("--key", help="The fingerprint of a signing key.")] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="No longer trust these.")] = False,
+) -> int:
+    """Accept the commits of others on this machine: what they approved counts, and their orders are not labelled.
+    Without arguments, list who is accepted."""
+    face = Face.of(ctx)
+    done = trust_act(face.runtime.vault(), face.runtime.caller(), tuple(author or ()), tuple(key or ()), remove)
+    lines = [*done.accepted.authors, *(f"key {one}" for one in done.accepted.keys)]
+    data = {
+        "authors": list(done.accepted.authors),
+        "keys": list(done.accepted.keys),
+        "outside": [{"fact": fact_id, "stake": stake} for fact_id, stake in done.outside],
+    }
+    left = len(done.outside)
+    talk = [] if lines else ["Nobody is accepted but this clone."]
+    if left:
+        talk.append(f"{left} {'fact comes' if left == 1 else 'facts come'} from commits that are not accepted here.")
+    return face.done(data, lines, talk=talk)
 
 
 def _done(face: Face, done: Reviewed) -> int:

@@ -23,7 +23,7 @@ def tier(
     face = Face.of(ctx)
     vault = face.runtime.vault()
     done = restore(vault, fact, face.runtime.caller()) if wake else None
-    placed = peek(vault, fact)
+    placed = peek(vault, fact, face.runtime.caller())
     settings = vault.settings
     data = explain(
         placed.fact,

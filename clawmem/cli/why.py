@@ -25,7 +25,7 @@ def why(
 ) -> int:
     """Its evidence, its event, its commits and authors, and the facts it replaced or was replaced by, oldest first."""
     face = Face.of(ctx)
-    told = act(face.runtime.vault(), fact)
+    told = act(face.runtime.vault(), fact, face.runtime.caller())
     return face.done(_data(told), _lines(told), told.notices)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from clawmem.model.event import trust_limit
 from clawmem.model.fact import SUPERSEDED, Fact
 from clawmem.model.fact_words import fact_data, fact_line
 from clawmem.model.quarantine import quarantined_event
-from clawmem.model.trust import EXTERNAL, OUTSIDE, trust_of_source
+from clawmem.model.trust import EXTERNAL, OUTSIDE
 
 if TYPE_CHECKING:
     from clawmem.cli.face import Face
@@ -40,7 +41,7 @@ def context_data(done: Context | Brief) -> dict[str, Any]:
 
 def event_warning(event: Event) -> str:
     """The same of something said, to be put behind it; empty where there is nothing to know."""
-    remarks = [OUTSIDE] if trust_of_source(event.source or "") == EXTERNAL else []
+    remarks = [OUTSIDE] if trust_limit(event) == EXTERNAL else []
     remarks += ["quarantined: it reads as an order"] if quarantined_event(event) else []
     return f"  ({', '.join(remarks)})" if remarks else ""
 

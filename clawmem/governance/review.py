@@ -17,6 +17,7 @@ from clawmem.model.caller import Caller
 from clawmem.model.change import Change
 from clawmem.model.dates import stamp
 from clawmem.model.proposal import APPROVED, OPEN, REJECTED, Proposal, Ruling
+from clawmem.vault.adoption import own_identity
 from clawmem.vault.vault import Vault
 
 A_PERSON = "a person"
@@ -78,7 +79,10 @@ def approve(vault: Vault, reference: str, caller: Caller, reason: str | None = N
             return _again(work, proposal)
         plan = plan_approval(work, proposal, because, beside)
         decided = _decided(proposal, APPROVED, caller, because)
-        commits = work.commit([_change(work, decided, plan, "approved")])
+        change = _change(work, decided, plan, "approved")
+        # Other machines may accept what this person approves, so the commit says who it was.
+        author = change.author or own_identity(vault)
+        commits = work.commit([change._replace(author=author)])
         return Reviewed(decided, plan.facts, plan.outcome, commits[-1], work.notices)
 
 

@@ -143,7 +143,8 @@ def all_passing(index: Index, wanted: Filter, limit: int | None = None) -> list[
     condition, values = condition_of(wanted)
     check_total(index.database)
     query = f"SELECT {PLACED} FROM fact WHERE {condition} ORDER BY n LIMIT ?"
-    return [placed(row) for row in index.database.execute(query, (*values, -1 if limit is None else limit))]
+    every = [placed(row) for row in index.database.execute(query, (*values, -1 if limit is None else limit))]
+    return list(_as_served(index, dict(enumerate(every))).values())
 
 
 def rows(index: Index, numbers: Sequence[int], read: Callable[..., Placed] = placed) -> dict[int, Placed]:
@@ -155,7 +156,16 @@ def rows(index: Index, numbers: Sequence[int], read: Callable[..., Placed] = pla
             found[row[2]] = read(row)
     if len(found) != len(set(numbers)):
         raise RowDamaged("a fact that was found is not in the index")
-    return found
+    return _as_served(index, found)
+
+
+def _as_served(index: Index, found: dict[int, Placed]) -> dict[int, Placed]:
+    """The facts as they are served: those with something at stake that came from outside are few, if any."""
+    if index.database.execute("SELECT 1 FROM outside LIMIT 1").fetchone() is None:
+        return found
+    from clawmem.index.outside import served
+
+    return {n: Placed(served(index, one.fact), one.entity) for n, one in found.items()}
 
 
 def kept_tokens(index: Index, numbers: Sequence[int]) -> dict[int, tuple[int, bool]]:

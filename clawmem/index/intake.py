@@ -8,9 +8,11 @@ from typing import Any
 
 from clawmem.errors import ClawmemError
 from clawmem.index.keyword import Document
+from clawmem.index.outside import stakes
 from clawmem.index.schema import tags_column
 from clawmem.index.standing import columns
 from clawmem.index.store import Index
+from clawmem.model.acceptance import as_served
 from clawmem.model.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.dates import sortable
 from clawmem.model.entity import ITEMS, kind_of, name_of_path, owner_of, title_of
@@ -134,6 +136,7 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
     owner = owner_of(entity) or ""
     fresh = index.database.execute("SELECT coalesce(max(n), 0) FROM fact").fetchone()[0]
     rows, old, new, edges, changed, left = [], [], [], [], [], 0
+    staked = stakes(index)
     for fact in facts:
         n, before = standing.get(fact.id, (0, None))
         line = fact_to_line(fact)
@@ -152,7 +155,7 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
             changed.append((n,))
             left += seal(n, entity, before)
         edges += [(n, kind, target) for kind, target in pointers(fact)]
-        rows.append(_row(n, entity, owner, fact, line))
+        rows.append(_row(n, entity, owner, as_served(fact, staked.get(fact.id)), line))
     if old:
         index.engine.remove(old)
     if new:
@@ -164,6 +167,16 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
         index.database.executemany("DELETE FROM edge WHERE n = ?", changed)
     if edges:
         index.database.executemany("INSERT OR IGNORE INTO edge VALUES (?, ?, ?)", edges)
+
+
+def take_in_again(index: Index, fact_ids: Iterable[str]) -> None:
+    """Make the columns of some facts anew, whose lines are as they were."""
+    staked = stakes(index)
+    for fact_id in fact_ids:
+        query = "SELECT n, entity, owner, line FROM fact WHERE id = ?"
+        for n, entity, owner, line in index.database.execute(query, (fact_id,)).fetchall():
+            fact = as_served(fact_from_record(json.loads(line)), staked.get(fact_id))
+            index.database.execute(_INSERT, _row(n, entity, owner, fact, line))
 
 
 def _add_up(index: Index, facts: int, seals: int) -> None:

@@ -82,6 +82,8 @@ def follow(vault: Vault, steps: Iterable[Step]) -> bool:
                 if index.head() == step.old:
                     apply_commit(vault, index, step.contents, step.new)
                     note_doubles(index, step.contents)
+            with index.writing():
+                _look_outside(vault, index)
         except UNREADABLE:
             pass  # a damaged one is met, and built anew, by who opens it
         finally:
@@ -135,8 +137,29 @@ def _catch_up(vault: Vault, index: Index) -> bool:
             return False
         _take_in_paths(vault, index, head, changed)
         note_doubles(index, changed)
+        _look_outside(vault, index)
         index.set_head(head)
     return True
+
+
+def look_outside(vault: Vault) -> None:
+    """Judge anew what came from outside, where what is accepted here has changed."""
+    index = open_index(vault)
+    try:
+        with index.writing():
+            _look_outside(vault, index)
+    finally:
+        index.close()
+
+
+def _look_outside(vault: Vault, index: Index) -> None:
+    from clawmem.index.outside import follow_commits
+
+    changed = follow_commits(vault, index)
+    if changed:
+        from clawmem.index.intake import take_in_again
+
+        take_in_again(index, changed)
 
 
 def _build(vault: Vault, forced: bool) -> Index:
@@ -180,6 +203,7 @@ def _fill(vault: Vault, index: Index, afresh: bool) -> None:
     with index.writing():
         _take_in_paths(vault, index, head, vault.files_at(head, *FOLDERS))
         note_doubles(index)
+        _look_outside(vault, index)
         index.set_head(head)
 
 

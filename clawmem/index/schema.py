@@ -14,7 +14,8 @@ VERSION = "12"
 # entities by name. `used`, `weight` and `pace` are what a fact's tier and its place in it depend on: see
 # `clawmem.index.standing`. The `tokens` of an event or a note are those of its line of context, once they are counted;
 # an event's `verdict` says whether it reads as an order, once it was judged: see `clawmem.index.verdicts`. `dispute`
-# names the facts that open proposals of conflicts put in question. `seal` is the checksum of what a row gives out, with
+# names the facts that open proposals of conflicts put in question; `outside` those of which something at stake came by
+# a commit that does not count here, see `clawmem.index.outside`. `seal` is the checksum of what a row gives out, with
 # its number where it has one; `total` counts the facts and adds up their seals: see `clawmem.index.seals`.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -120,6 +121,7 @@ CREATE TABLE edge (
     PRIMARY KEY (n, kind, target)
 ) WITHOUT ROWID;
 CREATE INDEX edge_target ON edge (target, kind);
+CREATE TABLE outside (id TEXT PRIMARY KEY, stake TEXT NOT NULL, seal INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE broken (path TEXT PRIMARY KEY, problem TEXT NOT NULL, seal INTEGER NOT NULL) WITHOUT ROWID;
 """
 

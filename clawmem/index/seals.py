@@ -28,6 +28,12 @@ def check_event(n: int, event_id: str, day: str, line: str, given: int) -> None:
         raise RowDamaged(f"row {n} of the events in the index is damaged")
 
 
+def check_outside(fact_id: str, stake: str, given: int) -> None:
+    """Raise RowDamaged where the row of a fact that came from outside does not have its seal."""
+    if seal(fact_id, stake) != given:
+        raise RowDamaged(f"the row of {fact_id} among the facts from outside is damaged")
+
+
 def note_seal(n: int, path: str, place: int, day: str | None, owner: str, text: str) -> int:
     """The seal of the row of a note's line."""
     return seal(n, path, place, day, owner, text)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from clawmem.index.outside import stakes
 from clawmem.index.store import Index
+from clawmem.model.acceptance import as_served
 from clawmem.model.codec import fact_from_record
 from clawmem.model.event import event_from_record
 from clawmem.model.tokens import context_line, event_line, note_line
@@ -38,7 +40,9 @@ def _portions(index: Index, act: Callable[[Index, Callable[[str], int]], int], c
 
 def _count_facts(index: Index, count: Callable[[str], int]) -> int:
     rows = index.database.execute("SELECT n, line FROM fact WHERE exact = 0 LIMIT ?", (_AT_ONCE,)).fetchall()
-    found = [(count(context_line(fact_from_record(json.loads(line)))), n) for n, line in rows]
+    staked = stakes(index)
+    facts = [(fact_from_record(json.loads(line)), n) for n, line in rows]
+    found = [(count(context_line(as_served(fact, staked.get(fact.id)))), n) for fact, n in facts]
     index.database.executemany("UPDATE fact SET tokens = ?, exact = 1 WHERE n = ?", found)
     return len(rows)
 

@@ -22,7 +22,7 @@ from clawmem.model.ids import new_fact_id
 from clawmem.model.learned import learned_fact
 from clawmem.model.promotion import promotion_of
 from clawmem.model.proposition import Proposition
-from clawmem.model.recalled import masked
+from clawmem.model.recalled import masked, parts_of
 from clawmem.model.secrets import find_secret
 from clawmem.model.text import normal
 
@@ -76,7 +76,9 @@ def _propositions(work: Writing, events: Sequence[Event]) -> Iterable[tuple[Prop
     speakers = tuple(people_in(events))
     for event in events:
         if not event.recalled:
-            for proposition in extract(event._replace(text=masked(event.text)), work.vault.catalog, speakers):
+            for proposition in extract(
+                event._replace(text=masked(event.text, parts_of(event.metadata))), work.vault.catalog, speakers
+            ):
                 yield proposition, event
 
 

@@ -18,7 +18,7 @@ from clawmem.model.change import Change, agent_author, subject_line, trailers
 from clawmem.model.daily import day_and_agent, noted
 from clawmem.model.dates import day_of, stamp
 from clawmem.model.event import Event, ledger_path, render_events
-from clawmem.model.recalled import is_recalled
+from clawmem.model.recalled import is_recalled, parts_of
 from clawmem.model.secrets import SecretMatch, find_known_secret, find_secret, redact
 from clawmem.model.text import counted
 from clawmem.model.transcript import Message, Skipped
@@ -146,11 +146,12 @@ def to_events(messages: Iterable[Message], caller: Caller, source: str, repeats:
                 one.speaker,
                 one.session or caller.session,
                 caller.agent,
-                source,
+                one.source or source,
                 one.external_id,
                 "note" if one.role == "note" else one.kind,
-                one.recalled or is_recalled(one.text),
+                one.recalled or is_recalled(one.text, parts_of(one.metadata)),
                 one.metadata,
+                one.trust,
             )
         )
     return events
@@ -248,7 +249,8 @@ def _secret_in(message: Message) -> tuple[str, str] | None:
     match = find_secret(message.text)
     if match:
         return match.rule, "it"
-    for name, where in ((message.speaker, "its speaker"), (message.session, "its session")):
+    names = ((message.speaker, "its speaker"), (message.session, "its session"), (message.source, "its source"))
+    for name, where in names:
         rule = _rule_of_name(name) if name else None
         if rule:
             return rule, where
@@ -268,12 +270,13 @@ def _rule_of_name(name: str) -> str | None:
 
 def _redacted(message: Message) -> Message:
     """The message without its credentials. An id that is one tells nothing any more, and goes; so does metadata."""
-    speaker, session = (_redacted_name(name) for name in (message.speaker, message.session))
+    speaker, session, source = (_redacted_name(name) for name in (message.speaker, message.session, message.source))
     identity = message.external_id
     return message._replace(
         text=redact(message.text),
         speaker=speaker,
         session=session,
+        source=source,
         external_id=None if identity and find_known_secret(identity) else identity,
         metadata=None if _match_in(message.metadata) else message.metadata,
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from clawmem.model.event import Event
+from clawmem.learning.quoted import is_doubtful
+from clawmem.model.event import Event, is_from_outside, trust_limit
 from clawmem.model.injection import Injection, find_injection
 from clawmem.model.proposition import Proposition
 from clawmem.model.quarantine import orders_in_text
-from clawmem.model.trust import is_low, trusted_as
+from clawmem.model.trust import EXTERNAL, is_low, least
 
 
 def commands_a_model(text: str) -> bool:
@@ -17,7 +18,7 @@ def commands_a_model(text: str) -> bool:
 def orders_in(event: Event) -> Injection | None:
     """The orders to a machine in an event: of any kind where a tool or the outside speaks, else only those that are
     forged, for a person may say how to be served."""
-    return find_injection(event.text, forged_only=not speaks_as_tool(event))
+    return find_injection(event.text, forged_only=not is_from_outside(event))
 
 
 def as_trusted(event: Event, found: tuple[Proposition, ...]) -> tuple[Proposition, ...]:
@@ -30,19 +31,16 @@ def as_trusted(event: Event, found: tuple[Proposition, ...]) -> tuple[Propositio
     return tuple(_capped(one, event) for one in found)
 
 
-def speaks_as_tool(event: Event) -> bool:
-    """Whether the text of an event comes from a program or from outside and not from somebody who takes part."""
-    return event.role == "tool" or event.kind in ("tool_call", "tool_result") or is_low(_trust_of("user", event))
-
-
 def _capped(one: Proposition, event: Event) -> Proposition:
     trust = _trust_of(one.trust, event)
+    if trust == "user" and event.role == "user" and is_doubtful(event.text, *one.span):
+        trust = EXTERNAL
     ordering = is_low(trust) and orders_in_text(one.source_text, outside=True)
     return one._replace(trust="external" if ordering else trust)
 
 
 def _trust_of(earned: str, event: Event) -> str:
-    """The trust of what an event says, where its role would earn it that much: never more than the name of its
-    source tells of, and an agent's own notes are the agent's word."""
+    """The trust of what an event says, where its role would earn it that much: never more than what it comes from
+    allows, and an agent's own notes are the agent's word."""
     own_note = event.role == "note" and event.agent is not None and earned == "user"
-    return trusted_as("agent" if own_note else earned, event.source or "", None)
+    return least("agent" if own_note else earned, trust_limit(event)) or earned

@@ -83,6 +83,7 @@ _NAMED_TEXT = re.compile(
 _FOR_EXAMPLE = re.compile(r"\bfor example$", re.IGNORECASE)
 _POINTED_AT = re.compile(r"\b(?:this|these|the following|what follows|below)\b", re.IGNORECASE)
 _POINTED_BACK = re.compile(r"\b(?:this|that|it|these|those|the above|above)\b", re.IGNORECASE)
+_OF_ONE = re.compile(r"\b(?:I|my|me|we|our|us)\b")
 _INTO = re.compile(
     rf"(?:please |pls |kindly |(?:can|could|would|will) you (?:please )?)?{_WORK} (?:in|into|to) [A-Z]\w+$",
     re.IGNORECASE,
@@ -166,6 +167,12 @@ def asks_on_its_own(words: str, back: bool = False) -> bool:
     that may have come before."""
     pointed = (_POINTED_BACK if back else _POINTED_AT).search(words) is not None
     return pointed and (_TO_WORK_ON.search(words) is not None or _speaks_of_a_text(words)) and _may_ask(words)
+
+
+def asks_at_the_start(words: str) -> bool:
+    """Whether a question that begins a message asks for work on a text ("Fix the grammar?"), which can only follow."""
+    asked = _TO_WORK_ON.search(words) or _BRIEFLY.fullmatch(words) or _speaks_of_a_text(words)
+    return bool(asked) and _OF_ONE.search(words) is None and _may_ask(words)
 
 
 def asks_by_its_line(words: str) -> bool:

@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 from clawmem.learning.injection import orders_in
 from clawmem.learning.triples import THE_USER
-from clawmem.model.event import Event
-from clawmem.model.recalled import masked
+from clawmem.model.event import SILENT_KINDS, Event, is_from_outside, name_of_outsider
+from clawmem.model.recalled import masked, parts_of
 from clawmem.model.secrets import find_secret
 
 LONGEST_PIECE = 6000
 LONGEST_QUESTION = 8000
 MOST_PIECES = 20
-_SILENT_KINDS = ("tool_call", "app")
 _PROGRAMS = frozenset("assistant ai bot claude chatgpt gpt gemini copilot agent system model".split())
 _NOBODY = frozenset(("", "user", "human", "me"))
 
@@ -36,16 +35,16 @@ class Piece(NamedTuple):
 
 def speaks(event: Event) -> bool:
     """Whether there is anything in the event for a model to read; a credential is never shown to one."""
-    if event.recalled or event.role == "system" or event.kind in _SILENT_KINDS:
+    if event.recalled or event.role == "system" or event.kind in SILENT_KINDS:
         return False
-    return bool(masked(event.text).strip()) and find_secret(event.text) is None
+    return bool(masked(event.text, parts_of(event.metadata)).strip()) and find_secret(event.text) is None
 
 
 def pieces(events: Iterable[Event], speakers: Collection[str]) -> Iterator[Piece]:
     """The events in pieces, in order."""
     for event in events:
         role, speaker = _voice(event, speakers)
-        text, start, orders = masked(event.text), 0, orders_in(event) is not None
+        text, start, orders = masked(event.text, parts_of(event.metadata)), 0, orders_in(event) is not None
         while True:
             end = _cut(text, start)
             yield Piece(event, start, text[start:end], speaker, role, end >= len(text), orders)
@@ -91,9 +90,8 @@ def _cut(text: str, start: int) -> int:
 def _voice(event: Event, speakers: Collection[str]) -> tuple[str, str]:
     """By which role the event is read, and who speaks, `the user` where no name is known."""
     name = (event.speaker or "").strip()
-    if event.role == "tool" or event.kind == "tool_result":
-        metadata = event.metadata or {}
-        return "tool", name or str(metadata.get("tool") or metadata.get("name") or "a tool")
+    if is_from_outside(event):
+        return "tool", name_of_outsider(event) or "a tool"
     person = name.lower() not in _PROGRAMS | _NOBODY
     # In a conversation among people whoever answers is a person, whatever role the transcript gives them.
     among_people = len([one for one in speakers if one.lower() not in _PROGRAMS | _NOBODY]) > 1

@@ -10,6 +10,7 @@ from itertools import islice
 
 from clawmem.learning.fiction import announces, heading, made_up_from, returns
 from clawmem.learning.introductions import (
+    asks_at_the_start,
     asks_by_its_line,
     asks_for_work,
     asks_on_its_own,
@@ -19,6 +20,7 @@ from clawmem.learning.introductions import (
     reports,
     said_before_comma,
 )
+from clawmem.learning.pastes import is_heading, pasted, unclear
 from clawmem.learning.quotations import Span, never_closed, quotations
 from clawmem.learning.reported import reported
 from clawmem.learning.sentences import Piece, sentences, sub_piece
@@ -41,17 +43,6 @@ _TURN = re.compile(
     r"(?: ?\(?\d{1,2}[:.]\d\d[^):\n]{0,12}\)?)?:[ \t]"
 )
 _SENDER = frozenset(("me", "i", "myself"))
-# What stands with a colon before one's own words; any other capitalised word there may be who speaks.
-_HEADINGS = frozenset(
-    "update updates correction corrections note notes reminder info news status background context situation question "
-    "answer goal goals plan plans decision problem summary bio intro job work home location diet hobby hobbies family "
-    "health allergy allergies contact name address age language languages stack tools setup project today tomorrow "
-    "yesterday ps fyi btw tldr edit heads-up disclaimer preference preferences about me education skills experience "
-    "result results task todo ok okay yes no hi hello hey thanks well so also first second third finally again then "
-    "now actually honestly true fact facts profile requirements constraint constraints budget deadline issue topic "
-    "lesson takeaway til remember important warning".split()
-)
-_ABSTRACT = re.compile(r"(?:ion|ment|ing|ity|ness|ence|ance|age|ies|ship|ure|ly)s?$")
 
 
 def own_sentences(text: str) -> Iterator[Piece]:
@@ -75,9 +66,24 @@ def is_own(text: str, start: int, end: int) -> bool:
     return not any(first < end and start < last for first, last in foreign)
 
 
+def is_doubtful(text: str, start: int, end: int) -> bool:
+    """Whether a stretch of a message may be another's as well as its sender's, so that nobody but a person can tell."""
+    return any(first < end and start < last for first, last in (*unclear(text), *_after_another(text)))
+
+
+def _after_another(text: str) -> list[Span]:
+    """What stands below another's words that a colon announced and nothing closes: they may go on."""
+    for sentence in sentences(text):
+        for start, end in _after_colon(text, sentence):
+            closed = text[start:end].rstrip().endswith(('"', "”", "```", "~~~"))
+            if not closed and end < len(text):
+                return [(end, len(text))]
+    return []
+
+
 def _foreign(text: str, pieces: Sequence[Piece]) -> list[Span]:
     """Where in a message somebody else speaks, or nobody at all; in order, apart from each other."""
-    marked = _joined([*_quotations(text), *_mails(text), *_turns(text), *_headed(text)])
+    marked = _joined([*_quotations(text), *_mails(text), *_turns(text), *_headed(text), *pasted(text)])
     ends = [end for _, end in marked]
     found: list[Span] = []
     until = 0
@@ -124,7 +130,17 @@ def _announced(text: str, sentence: Piece) -> list[Span]:
 
 
 def _after(text: str, sentence: Piece) -> list[Span]:
-    """What follows a colon, where the words before it announce another's words."""
+    """What follows a colon, where the words before it announce another's words, or a comma."""
+    announced = _after_colon(text, sentence)
+    if announced:
+        return announced
+    words = sentence.text.replace("’", "'")
+    told = said_before_comma(words) or made_up_from(words)
+    spans = [(told, len(words))] if told else reported(words)
+    return [(sentence.start + start, sentence.start + end) for start, end in spans]
+
+
+def _after_colon(text: str, sentence: Piece) -> list[Span]:
     for colon in islice(_COLON.finditer(sentence.text, 0, _FARTHEST), _MOST_COLONS):
         head, at = sentence.text[: colon.start()].replace("’", "'").strip(" *_"), sentence.start + colon.end()
         if (asks_for_work(head) or _is_part(head, text)) if colon[0] == ":" else asks_only(head):
@@ -133,10 +149,7 @@ def _after(text: str, sentence: Piece) -> list[Span]:
             line = text.find("\n", at)
             empty = line >= 0 and not text[at:line].strip()
             return [(at, _end_of_block(text, at, len(text) if line < 0 or empty else line))]
-    words = sentence.text.replace("’", "'")
-    told = said_before_comma(words) or made_up_from(words)
-    spans = [(told, len(words))] if told else reported(words)
-    return [(sentence.start + start, sentence.start + end) for start, end in spans]
+    return []
 
 
 def _is_part(head: str, text: str) -> bool:
@@ -151,7 +164,13 @@ def _around(text: str, sentence: Piece, last: bool) -> list[Span]:
     if last:
         return [_before(text, sentence)] if asks_on_its_own(words, back=True) else []
     ends_line = _ENDS_LINE.match(text, sentence.end) is not None
-    if asks_on_its_own(words) or asks_only(words) or (ends_line and asks_by_its_line(words)):
+    begins = not text[: sentence.start].strip() and sentence.text.endswith("?")
+    if (
+        (begins and asks_at_the_start(words))
+        or asks_on_its_own(words)
+        or asks_only(words)
+        or (ends_line and asks_by_its_line(words))
+    ):
         return [(sentence.end, returns(text, sentence.end, _end_of_block(text, sentence.end, len(text))))]
     return []
 
@@ -215,5 +234,6 @@ def _is_speaker(label: str, rest: str) -> bool:
     last = label.split()[-1]
     if label.split()[0] in ("Dear", "Hi", "Hello", "Hey"):
         return False
-    heading = last.lower() in _HEADINGS or _ABSTRACT.search(last.lower()) or not last[1:].islower()
-    return not heading and re.match(r"(?:I|I'm|I’m|I've|I’ve|[Mm]y|[Ww]e)\b", rest) is not None
+    if not last[1:].islower() or is_heading(label):
+        return False
+    return re.match(r"(?:I|I'm|I’m|I've|I’ve|[Mm]y|[Ww]e)\b", rest) is not None

@@ -9,7 +9,7 @@ from clawmem.learning.dating import label_of, said_day
 from clawmem.learning.sentences import Piece, sentences, sub_piece
 from clawmem.learning.third_person import about
 from clawmem.model.date_words import find_dates
-from clawmem.model.event import Event
+from clawmem.model.event import Event, name_of_outsider
 from clawmem.model.proposition import Hint, Proposition
 from clawmem.model.text import one_line
 
@@ -152,7 +152,7 @@ def tool_reports(event: Event) -> Iterator[Proposition]:
     """Plain sentences that a tool reported, attributed to it."""
     if len(event.text) > _LONGEST_REPORT:
         return
-    name = event.speaker or str((event.metadata or {}).get("tool") or (event.metadata or {}).get("name") or "A tool")
+    name = name_of_outsider(event) or "A tool"
     for sentence in sentences(event.text):
         if _REPORT.fullmatch(sentence.text) and len(sentence.text) <= 200:
             words = one_line(sentence.text).rstrip(".")

@@ -25,7 +25,7 @@ from clawmem.model.fact import Fact
 from clawmem.model.learned import learned_fact
 from clawmem.model.proposal import Entry, Proposal, Target
 from clawmem.model.proposition import Proposition
-from clawmem.model.recalled import masked
+from clawmem.model.recalled import masked, parts_of
 from clawmem.model.reinforce import raised
 from clawmem.model.secrets import find_secret
 from clawmem.model.succession import correct, succeed
@@ -74,7 +74,7 @@ class Round:
         if event.recalled:
             return
         before = self._mind.spans_of(event.id)
-        readable = event._replace(text=masked(event.text))
+        readable = event._replace(text=masked(event.text, parts_of(event.metadata)))
         by_model = event.id in self._extractor.by_model
         for number, proposition in enumerate(self._extractor.extract(readable, self._catalog, speakers)):
             unfit = self._unfit(proposition, event, number, before)

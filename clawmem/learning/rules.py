@@ -42,7 +42,7 @@ from clawmem.learning.voices import Voice, told_to, voice_of
 from clawmem.learning.words import HAS_A, RECENT
 from clawmem.model.catalog import Catalog, canonical
 from clawmem.model.date_words import Found, find_dates
-from clawmem.model.event import Event
+from clawmem.model.event import SILENT_KINDS, Event, is_from_outside
 from clawmem.model.proposition import Hint, Proposition
 
 _LONGEST_STATEMENT = 45
@@ -70,15 +70,29 @@ def extract(event: Event, catalog: Catalog, speakers: Collection[str] = ()) -> t
 def _extract(event: Event, catalog: Catalog, speakers: Collection[str]) -> tuple[Proposition, ...]:
     if event.recalled or event.role == "system" or not event.text.strip():
         return ()
-    if event.role == "tool" or event.kind in ("tool_call", "tool_result"):
-        return tuple(told_to(one, speakers) for one in tool_reports(event)) if event.kind != "tool_call" else ()
+    if event.kind in SILENT_KINDS:
+        return ()
+    if event.role == "tool" or event.kind == "tool_result":
+        return tuple(told_to(one, speakers) for one in tool_reports(event))
+    if is_from_outside(event):
+        # What an outsider says of others is a claim; "I" is nobody there, and never the user.
+        return tuple(one for one in _told(event, catalog, Voice(THE_USER, chat=False)) if not _of_the_user(one))
     voice = voice_of(event, speakers)
     if voice is None:
         return tuple(told_to(one, speakers) for one in assistant_says(event))
+    return _told(event, catalog, voice)
+
+
+def _told(event: Event, catalog: Catalog, voice: Voice) -> tuple[Proposition, ...]:
     heard = event._replace(text=_SMALL_I.sub("I", event.text))
     own = own_sentences(heard.text)
     found = (proposition for sentence in own for proposition in _in_sentence(sentence, heard, voice))
     return tuple(_quoting(event, _mapped(proposition, catalog)) for proposition in _distinct(found))
+
+
+def _of_the_user(proposition: Proposition) -> bool:
+    told = (proposition.statement, proposition.subject, proposition.object)
+    return any(THE_USER.casefold() in (text or "").casefold() for text in told)
 
 
 def _quoting(event: Event, proposition: Proposition) -> Proposition:

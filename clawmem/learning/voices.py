@@ -23,10 +23,11 @@ class Voice(NamedTuple):
 
 
 def voice_of(event: Event, speakers: Collection[str]) -> Voice | None:
-    """Who speaks; None for an assistant."""
+    """Who speaks; None for an assistant, by role or by name."""
     speaker = (event.speaker or "").strip()
     person = speaker and speaker.lower() not in _ASSISTANTS | _NOBODY
-    if event.role == "assistant" and not (person and speaker in speakers):
+    named_program = event.role == "user" and speaker.lower() in _ASSISTANTS
+    if named_program or (event.role == "assistant" and not (person and speaker in speakers)):
         return None
     among_people = len(_people(speakers)) > 1
     return Voice(speaker if person else THE_USER, chat=not (person and among_people))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from clawmem.errors import NotFound, Refused
 from clawmem.index.lookup import entity_names
 from clawmem.index.refresh import answered
+from clawmem.memory.permission import check_may_read
 from clawmem.memory.writing import writing
 from clawmem.model.caller import Caller
 from clawmem.model.change import Change, subject_line, trailers
@@ -71,9 +72,10 @@ def list_agents(vault: Vault) -> tuple[Agent, ...]:
     return tuple(Agent(agent, tuple(owned.get(agent, ()))) for agent in sorted({*owned, *on_disk}))
 
 
-def show_agent(vault: Vault, agent: str) -> Agent:
-    """One agent with its pages; NotFound where there is none of that id."""
+def show_agent(vault: Vault, agent: str, caller: Caller | None = None) -> Agent:
+    """One agent with its pages; NotFound where there is none of that id, NotPermitted for another agent."""
     name = check_agent(agent)
+    check_may_read(caller, f"@{name}/pages")
     known = next((one for one in list_agents(vault) if one.id == name), None)
     if known is None:
         raise NotFound(f"There is no agent '{name}'.", f"Make it with `clawmem agent create {name}`.")

@@ -10,6 +10,7 @@ from clawmem.index.lookup import Placed, counts, entities, entity_names, facts_o
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import unreadable
+from clawmem.memory.permission import check_may_read
 from clawmem.memory.places import existing_entity, expanded, new_entity_files
 from clawmem.memory.writing import Writing, writing
 from clawmem.model.caller import Caller
@@ -92,6 +93,7 @@ def show_entity(vault: Vault, name: str, caller: Caller) -> Shown:
 
 def _shown(vault: Vault, index: Index, name: str, caller: Caller) -> Shown:
     found = existing_entity(index, name, caller)
+    check_may_read(caller, found)
     described = {entity.name: entity for entity in entities(index)}
     facts = tuple(facts_of(index, found))
     entity = described.get(found) or Entity(found, title_of(found), (), kind_of(found))

@@ -11,6 +11,7 @@ from clawmem.index.lookup import by_ids, entities, resolve
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import refuse_unread, unreadable
+from clawmem.memory.permission import check_may_read, may_read
 from clawmem.memory.places import existing_entity, expanded
 from clawmem.model.caller import Caller
 from clawmem.model.codec import parse_items
@@ -64,8 +65,11 @@ def cut_off(vault: Vault) -> list[str]:
 def _log(vault: Vault, index: Index, about: str | None, caller: Caller, bounds: Bounds) -> Logged:
     with open_history(vault) as history:
         if about is None:
-            return _logged(history.entries(_wanted(bounds)), "vault", None, bounds, index)
+            entries = history.entries(_wanted(bounds))
+            shown = (one for one in entries if all(may_read(caller, name) for name in one.entities))
+            return _logged(shown, "vault", None, bounds, index)
         kind, name = _meant(index, history, about, caller)
+        check_may_read(caller, _place(index, history, name) if kind == "fact" else name)
         if kind == "fact":
             places = {name: paths_of_fact(index, history, name)}
             newest_first = reversed(fact_history(history, places, bounds.folds)[name])
@@ -75,6 +79,11 @@ def _log(vault: Vault, index: Index, about: str | None, caller: Caller, bounds: 
         paths = [path for place in former_names(index, name) for path in (items_path(place), summary_path(place))]
         entries = history.entries(_wanted(bounds)._replace(paths=paths))
         return _logged(entries, kind, name, bounds, index)
+
+
+def _place(index: Index, history: History, fact_id: str) -> str:
+    known = by_ids(index, [fact_id])
+    return known[fact_id].entity if known else lost_fact(index, history, fact_id).entity
 
 
 def fact_named(index: Index, history: History, reference: str) -> str:

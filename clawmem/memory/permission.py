@@ -1,4 +1,4 @@
-"""The one place where it is asked whether an agent may write what it is about to write."""
+"""The one place where it is asked whether an agent may read or write what it is about to."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from clawmem.errors import NotPermitted
 from clawmem.model.caller import Caller
+from clawmem.model.entity import owner_of
 from clawmem.model.permission import allowed, forbidden, in_words, rights_of
 from clawmem.vault.vault import Vault
 
@@ -26,6 +27,22 @@ def check_may_write_at_all(vault: Vault, caller: Caller) -> None:
     """Raise NotPermitted where the caller is an agent that only reads."""
     if caller.agent is not None and rights_of(vault.settings, caller.agent).read_only:
         raise _refused(caller.agent, "change this memory", "nothing", "read_only")
+
+
+def may_read(caller: Caller | None, entity: str) -> bool:
+    """The rule that `check_may_read` holds; no caller is a person."""
+    return caller is None or caller.agent is None or owner_of(entity) in (None, caller.agent)
+
+
+def check_may_read(caller: Caller | None, entity: str) -> None:
+    """Raise NotPermitted where an agent asks for what stands in another agent's workspace. It reads its own and what
+    all share; a person reads everything."""
+    if not may_read(caller, entity):
+        owner, asks = owner_of(entity), caller.agent if caller else ""
+        raise NotPermitted(
+            f"{entity} is {owner}'s own, and the agent {asks} is told nothing from it.",
+            f"It is {owner} or a person who may ask; a person leaves out --agent and CLAWMEM_AGENT.",
+        )
 
 
 def check_own_word(caller: Caller, author: str | None) -> None:

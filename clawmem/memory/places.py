@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from clawmem.errors import ClawmemError, InvalidInput, MaybeUnread, NotFound, Refused
+from clawmem.errors import ClawmemError, InvalidInput, MaybeUnread, NotFound
 from clawmem.index.lookup import ending_in, entities, entity_exists, entity_names, known_as, same_place
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import broken_files
+from clawmem.memory.permission import check_may_read
 from clawmem.model.caller import Caller
 from clawmem.model.dates import day_of, stamp
 from clawmem.model.draft import Draft
@@ -64,7 +65,7 @@ def _refuse_unread(index: Index, text: str, name: str) -> None:
 def entity_asked(vault: Vault, text: str, caller: Caller) -> str:
     """The entity whose facts alone a reader asks for, by any name it has; of a vault of the past by later names, too.
 
-    Raises what existing_entity does, and Refused where it is another agent's own, from which nothing is served here.
+    Raises what existing_entity and `check_may_read` do.
     """
     try:
         found = answered(vault, lambda index: existing_entity(index, text, caller))
@@ -73,9 +74,7 @@ def entity_asked(vault: Vault, text: str, caller: Caller) -> str:
         if earlier is None:
             raise
         found = earlier
-    owner = owner_of(found)
-    if owner not in (None, caller.agent):
-        raise Refused(f"{found} is {owner}'s own, and others are served nothing from it.", f"Ask with --agent {owner}.")
+    check_may_read(caller, found)
     return found
 
 

@@ -35,6 +35,7 @@ from clawmem.model.text import counted
 from clawmem.model.written_forms import Needle, holds, needles
 from clawmem.vault import redaction
 from clawmem.vault.fast_import import stream
+from clawmem.vault.made_here import note_made, rename_made
 from clawmem.vault.new_secrets import allowed, allowed_name
 from clawmem.vault.pending import Pending, write_pending
 from clawmem.vault.rewriting import ASIDE, Rewritten, rehearse, rewrite
@@ -176,6 +177,8 @@ def _done(
     moves = _moves(vault, refs, new, wanted)
     moves[head.branch] = (head.commit, tip)
     redaction.switch(vault, moves)
+    rename_made(vault, new.names)
+    note_made(vault, [tip], None)
     left = tuple(redaction.remains(vault, partial(holds_still, texts=tuple(texts))))
     return _told(vault, new, held, wanted, (head.commit, tip), left, started)
 

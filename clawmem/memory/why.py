@@ -13,6 +13,8 @@ from clawmem.index.unread import unreadable
 from clawmem.memory.chains import chain_in
 from clawmem.memory.evidence import find_event
 from clawmem.memory.history import Lost, beginnings, cut_off, fact_history, lost_fact, paths_of_fact
+from clawmem.memory.permission import check_may_read
+from clawmem.model.caller import Caller
 from clawmem.model.entry import Entry
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact
@@ -46,15 +48,16 @@ class Why(NamedTuple):
     removed: Entry | None = None
 
 
-def why(vault: Vault, reference: str) -> Why:
-    """Explain the fact with this id or unique prefix, whoever's it is, also one that was taken out again; raises
-    NotFound or AmbiguousId."""
-    return answered(vault, lambda index: _why(vault, index, reference), one_state=False)
+def why(vault: Vault, reference: str, caller: Caller | None = None) -> Why:
+    """Explain the fact with this id or unique prefix, also one that was taken out again; raises NotFound, AmbiguousId,
+    and NotPermitted where `caller` is an agent and it is another one's own."""
+    return answered(vault, lambda index: _why(vault, index, reference, caller), one_state=False)
 
 
-def _why(vault: Vault, index: Index, reference: str) -> Why:
+def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> Why:
     with open_history(vault) as history:
         one, removed = _found(index, history, reference)
+        check_may_read(caller, one.entity)
         members = [one] if removed else chain_in(index, one.fact.id)
         wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
         told = fact_history(history, wanted)

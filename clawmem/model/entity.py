@@ -89,6 +89,13 @@ def owner_of(name: str) -> str | None:
     return name[1:].split("/", 1)[0] if name.startswith("@") else None
 
 
+def owners_seen(agent: str | None, entity: str | None = None) -> tuple[str, ...]:
+    """Whose places are served, '' for the global one: an agent sees its own as well, a person those of the agent whose
+    entity they ask for."""
+    owner = agent or (owner_of(entity) if entity else None)
+    return ("", owner) if owner else ("",)
+
+
 def folder_of(name: str) -> str:
     """The vault path of the entity's folder."""
     if name.startswith("@"):

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.trust import is_low, least, trust_of_source
 
 ROLES = ("user", "assistant", "system", "tool", "note")
 
@@ -12,8 +13,9 @@ ROLES = ("user", "assistant", "system", "tool", "note")
 class Event(NamedTuple):
     """One event. `text` is verbatim; `timestamp` is ISO 8601 UTC; `external_id` is the id its source gave it.
 
-    `kind` is `message` for dialogue and says otherwise (tool_call, tool_result, note, app) where it is not;
-    `recalled` marks text that came out of this memory and must never be learned from again.
+    `kind` is `message` for dialogue and says otherwise (tool_call, tool_result, attachment, note, app) where it is not;
+    `recalled` marks text that came out of this memory and must never be learned from again. `trust` is the most that
+    its words may count, where its source showed that they are not the word of its role.
     """
 
     id: str
@@ -28,11 +30,52 @@ class Event(NamedTuple):
     kind: str = "message"
     recalled: bool = False
     metadata: Mapping[str, Any] | None = None
+    trust: str | None = None
+
+
+_THE_USER = frozenset("user human me myself i".split())
+# Kinds in which nobody says anything.
+SILENT_KINDS = ("tool_call", "app")
+_OF_TOOLS = ("tool_call", "tool_result", "attachment")
+
+
+def trust_limit(event: Event) -> str | None:
+    """The most trust that what an event says can have, by who and what it comes from and never by its words: its role
+    and kind, its source, the name of its speaker, and what was seen when it was taken in. None where nothing limits
+    what its role earns."""
+    of_tool = "tool" if event.role == "tool" or event.kind in _OF_TOOLS else None
+    named = trust_of_source(event.speaker) if event.speaker else None
+    return least(of_tool, event.trust, trust_of_source(event.source or ""), named)
+
+
+def is_from_outside(event: Event) -> bool:
+    """Whether the text comes from a program or from outside and not from somebody who takes part."""
+    return is_low(trust_limit(event))
+
+
+def name_of_outsider(event: Event) -> str | None:
+    """What a tool or an outsider is called in statements: never as the user."""
+    metadata = event.metadata or {}
+    named = (event.speaker, metadata.get("tool"), metadata.get("name"), metadata.get("file"), event.source)
+    return next((str(one) for one in named if one and str(one).lower() not in _THE_USER), None)
+
+
+def named_in(event: Event) -> str:
+    """Who speaks, as it is shown: a tool under no other name, and nobody as the user who may be another."""
+    if event.role == "tool":
+        return "tool"
+    if event.role == "user" and event.speaker is None and is_from_outside(event):
+        return "unknown"
+    return event.speaker or event.role
 
 
 def people_in(events: Iterable[Event]) -> frozenset[str]:
-    """The people who speak in some events: named tools, systems and assistants are none."""
-    return frozenset(event.speaker for event in events if event.speaker and event.role in ("user", "note"))
+    """The people who speak in some events: tools, systems and assistants are none, and nothing from outside is one."""
+    return frozenset(
+        event.speaker
+        for event in events
+        if event.speaker and event.role in ("user", "note") and not is_from_outside(event)
+    )
 
 
 def is_for(event: Event, owners: Collection[str]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clawmem.model.event import is_from_outside, trust_limit
 from clawmem.model.fact import Fact
 from clawmem.model.seal import seal
 from clawmem.model.trust import is_low
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 MARK = "approved"
 # Counts the versions of the rules in `clawmem.model.injection` and its parts: what an older one judged is judged anew.
-RULES = 1
+RULES = 2
 
 
 def quarantined(fact: Fact) -> str | None:
@@ -56,17 +57,27 @@ def orders_in_text(text: str, outside: bool) -> tuple[str, str] | None:
     return ("speaks-to-reader", words) if words else None
 
 
-def quarantined_event(event: Event) -> bool:
-    """Whether what was said reads as an order to a machine: from a tool of any kind, from anybody else a forged one."""
-    from clawmem.model.injection import find_injection
+def orders_said(text: str, outside: bool) -> tuple[str, str] | None:
+    """The like in what was said. A fact from outside may tell of a duty ("The manager must sign the form"), as it waits
+    for a person where it speaks to its reader; words that nobody looked at may not."""
+    found = orders_in_text(text, outside)
+    if found or not outside:
+        return found
+    from clawmem.model.injection_duty import lays_duty
 
-    outside = event.role == "tool" or event.kind in ("tool_call", "tool_result")
-    return find_injection(event.text, forged_only=not outside) is not None
+    duty = lays_duty(text)
+    return ("lays-a-duty", duty) if duty else None
+
+
+def quarantined_event(event: Event) -> bool:
+    """Whether what was said reads as an order to whoever reads it: from a tool or from outside any order and any duty,
+    from anybody else a forged one."""
+    return orders_said(event.text, outside=is_from_outside(event)) is not None
 
 
 def mark_of(event: Event) -> int:
     """A number, 0 or more, for all that `quarantined_event` judges by: another text or other rules have another."""
-    return seal(RULES, event.role, event.kind, event.text)
+    return seal(RULES, event.role, event.kind, trust_limit(event), event.text)
 
 
 def is_approved(fact: Fact) -> bool:

@@ -6,7 +6,9 @@ It is marked when it is given out, known again when it comes back, and never lea
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 OPENING = "<clawmem-context>"
 CLOSING = "</clawmem-context>"
@@ -27,15 +29,26 @@ def wrapped(text: str) -> str:
     return f"{OPENING}\n{text}\n{CLOSING}"
 
 
-def is_recalled(text: str) -> bool:
+PARTS = "parts"
+
+
+def parts_of(metadata: Mapping[str, Any] | None) -> Sequence[int]:
+    """The lengths of the parts that a text was put together from, where its source gave it in parts. No text can make a
+    border between two parts, so what a program opens in one of them ends there."""
+    given = (metadata or {}).get(PARTS)
+    whole = isinstance(given, list) and all(isinstance(one, int) and one >= 0 for one in given)
+    return given if isinstance(given, list) and whole else ()
+
+
+def is_recalled(text: str, parts: Sequence[int] = ()) -> bool:
     """Whether a text is nothing but what a memory or a program put there."""
-    spans = _spans(text)
+    spans = _all_spans(text, parts)
     return bool(spans) and not _blanked(text, spans).strip()
 
 
-def masked(text: str) -> str:
+def masked(text: str, parts: Sequence[int] = ()) -> str:
     """The text with everything nobody said blanked out, every other character in its place."""
-    return _blanked(text, _spans(text))
+    return _blanked(text, _all_spans(text, parts))
 
 
 def awaits(text: str) -> str | None:
@@ -55,10 +68,17 @@ def _openings() -> re.Pattern[str]:
 
 
 @cache
+def _closings() -> re.Pattern[str]:
+    return re.compile(rf"^[ \t]*</({'|'.join([_OWN, *_ELEMENTS])})>", re.MULTILINE)
+
+
+@cache
 def _to_the_end() -> re.Pattern[str]:
     """Lines after which a program has the word until the message ends."""
     return re.compile(
         rf"^[ \t]*(?:Contents of [^\n]{{0,300}}?{_BOOT}|#{{1,6}}[ \t]+(?:\S*/)?{_BOOT}"
+        r"|(?:Stop|SubagentStop|SubagentStart|PreToolUse|PostToolUse|PostToolUseFailure|UserPromptSubmit|SessionStart|"
+        r"SessionEnd|PreCompact|Notification|PermissionRequest)(?::\S{1,80})? (?:hook|operation)\b"
         r"|This session is being continued from a previous conversation"
         r"|The conversation history before this point was compacted into"
         r"|Pre-compaction memory flush|Read HEARTBEAT\.md if it exists"
@@ -86,6 +106,16 @@ def _asking() -> re.Pattern[str]:
     )
 
 
+def _all_spans(text: str, parts: Sequence[int]) -> list[tuple[int, int]]:
+    if sum(parts) + len(parts) - 1 != len(text):
+        return _spans(text)
+    found, start = [], 0
+    for length in parts:
+        found += [(start + one, start + other) for one, other in _spans(text[start : start + length])]
+        start += length + 1
+    return found
+
+
 def _spans(text: str) -> list[tuple[int, int]]:
     spans = _elements(text)[0] if "<" in text else []
     rest = _to_the_end().search(text)
@@ -96,12 +126,13 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def _elements(text: str) -> tuple[list[tuple[int, int]], str | None]:
-    """Where elements stand, and the closing mark that is missing at the end. An element that is never closed lasts to
-    the end, if it begins a line or is our own."""
-    spans, at, unclosed = [], 0, set()
+    """Where elements stand, and the closing mark that is missing at the end. An element lasts to its last closing mark:
+    what a program put into it can write any other. One that is never closed lasts to the end, if it begins a line or is
+    our own; one that is closed and never opened was opened before the text began."""
+    spans, at, unclosed = _never_opened(text), 0, set()
     while found := _openings().search(text, at):
         name, at = found[1], found.end()
-        end = -1 if name in unclosed else text.find(f"</{name}>", at)
+        end = -1 if name in unclosed else text.rfind(f"</{name}>", at)
         if end >= 0:
             at = end + len(name) + 3
             spans.append((found.start(), at))
@@ -110,6 +141,13 @@ def _elements(text: str) -> tuple[list[tuple[int, int]], str | None]:
         else:
             unclosed.add(name)
     return spans, None
+
+
+def _never_opened(text: str) -> list[tuple[int, int]]:
+    closing = _closings().search(text)
+    if closing is None or any(one[1] == closing[1] for one in _openings().finditer(text, 0, closing.start())):
+        return []
+    return [(0, closing.end())]
 
 
 def _begins_line(text: str, start: int) -> bool:

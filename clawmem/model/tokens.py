@@ -13,10 +13,10 @@ import re
 from functools import lru_cache
 
 from clawmem.model.dates import day_of
-from clawmem.model.event import Event
+from clawmem.model.event import Event, named_in, trust_limit
 from clawmem.model.fact import Fact, since_or_from
 from clawmem.model.text import one_line, visible
-from clawmem.model.trust import EXTERNAL, OUTSIDE, trust_of_source
+from clawmem.model.trust import EXTERNAL, OUTSIDE
 
 LONELY = frozenset(
     "bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qy qz rj tj tq uq vq vz wq wv wz xg xh "
@@ -45,8 +45,8 @@ def event_line(event: Event) -> str:
     """What was said, by whom, when, and whether its source is an outsider, as `context` gives it; long texts are
     cut."""
     said = cut(servable(event.text), LONGEST_TURN)
-    remark = _REMARK if trust_of_source(event.source or "") == EXTERNAL else ""
-    return f"- {servable(event.speaker or event.role)}: {said} ({day_of(event.timestamp)}{remark})\n"
+    remark = _REMARK if trust_limit(event) == EXTERNAL else ""
+    return f"- {servable(named_in(event))}: {said} ({day_of(event.timestamp)}{remark})\n"
 
 
 def note_line(text: str) -> str:

@@ -29,8 +29,9 @@ _EARLIEST_YEAR = 1000
 class Message(NamedTuple):
     """One message of a transcript. `timestamp` is ISO 8601 UTC, or None where the transcript names no time.
 
-    `kind` is message, tool_call, tool_result or note; `recalled` says that its source knows nobody said it:
-    the machine around the conversation put it there.
+    `kind` is message, tool_call, tool_result, attachment, note or app; `recalled` says that its source knows nobody
+    said it: the machine around the conversation put it there. `trust` is the most its words may count, where something
+    shows that they may not be the word of its role; `source` is where the line itself says it comes from.
     """
 
     line: int
@@ -43,6 +44,8 @@ class Message(NamedTuple):
     kind: str = "message"
     recalled: bool = False
     metadata: Mapping[str, Any] | None = None
+    trust: str | None = None
+    source: str | None = None
 
 
 class Skipped(NamedTuple):

@@ -20,21 +20,37 @@ def is_low(trust: str | None) -> bool:
     return rank(trust) <= _RANKS["tool"]
 
 
-# What a source is called that is a program or a place on the net: the whole word, or the part before : / or a blank.
-_NAMES = {
-    "external": "external", "web": "external", "http": "external", "https": "external", "browser": "external",
-    "website": "external", "webpage": "external", "www": "external", "feed": "external", "rss": "external",
-    "tool": "tool", "function": "tool", "mcp": "tool", "shell": "tool", "plugin": "tool",
-}  # fmt: skip
+# What a source is called that is a program, or a channel on which others write: the whole word, or the part before
+# : / or a blank.
+_NAMES = dict.fromkeys(
+    "external web http https browser website webpage www feed rss atom url html htm pdf docx epub ocr scrape crawl "
+    "email mail e-mail imap smtp inbox newsletter slack discord telegram whatsapp sms imessage irc mattermost zulip "
+    "twitter mastodon reddit forum usenet webhook clipboard attachment upload download".split(),
+    EXTERNAL,
+) | dict.fromkeys("tool function mcp shell bash terminal stdout stderr log hook plugin".split(), "tool")
+# Files that hold pages, mails or logs, whatever they are called.
+_SUFFIXES = {
+    **dict.fromkeys("html htm xhtml mhtml pdf eml mbox msg rss atom xml epub docx odt rtf vtt srt".split(), EXTERNAL),
+    **dict.fromkeys("log out err trace".split(), "tool"),
+}
 
 
 def trust_of_source(source: str) -> str | None:
-    """The trust that a source's name itself tells of, such as `external` for `web:example.org`; None where it does
-    not say."""
+    """The trust that a source's name itself tells of: `external` for `web:example.org`, an address or `page.html`,
+    `tool` for `tool:grep` or `build.log`; None where it does not say."""
     word = source.strip().lower()
+    if "://" in word:
+        return EXTERNAL
+    named = word
     for mark in (":", "/", " "):
-        word = word.partition(mark)[0]
-    return _NAMES.get(word)
+        named = named.partition(mark)[0]
+    return _NAMES.get(named) or _SUFFIXES.get(word.rpartition(".")[2] if "." in word else "")
+
+
+def least(*trusts: str | None) -> str | None:
+    """The lowest of some limits; None where there is none."""
+    given = [one for one in trusts if one is not None]
+    return min(given, key=rank) if given else None
 
 
 def trusted_as(trust: str | None, source: str, agent: str | None) -> str:

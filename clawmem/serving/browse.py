@@ -9,10 +9,12 @@ from clawmem.errors import ClawmemError, NotFound
 from clawmem.index.channels import Filter, all_passing, all_sketches, rows
 from clawmem.index.lookup import Placed
 from clawmem.index.lookup import find as find_fact
+from clawmem.index.outside import served
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import unreadable
 from clawmem.memory.chains import chain_in
+from clawmem.memory.permission import check_may_read
 from clawmem.model.caller import Caller
 from clawmem.model.dates import stamp
 from clawmem.model.fact import Fact
@@ -51,7 +53,7 @@ class Listed(NamedTuple):
 def show(vault: Vault, reference: str, caller: Caller, as_of: str | None = None) -> Shown:
     """One fact by id or unique prefix, which counts as an access; or with `as_of` whether it was true then."""
     try:
-        shown = answered(vault, lambda index: _shown(index, reference, as_of))
+        shown = answered(vault, lambda index: _shown(index, reference, caller, as_of))
     except NotFound:
         _refuse_later(vault, reference)
         raise
@@ -61,8 +63,10 @@ def show(vault: Vault, reference: str, caller: Caller, as_of: str | None = None)
     return shown._replace(fact=with_access(shown.fact, counted), notices=notices)
 
 
-def _shown(index: Index, reference: str, as_of: str | None) -> Shown:
-    placed = find_fact(index, reference)
+def _shown(index: Index, reference: str, caller: Caller, as_of: str | None) -> Shown:
+    found = find_fact(index, reference)
+    check_may_read(caller, found.entity)
+    placed = Placed(served(index, found.fact), found.entity)
     if as_of is None:
         return Shown(placed.fact, placed.entity, None, index.notices)
     reason = why_untrue(placed.fact, as_of)
@@ -125,7 +129,8 @@ def _in_standing(
     return [(place[one.id], one) for one in ordered(standings)]
 
 
-def peek(vault: Vault, reference: str) -> Placed:
+def peek(vault: Vault, reference: str, caller: Caller | None = None) -> Placed:
     """One fact by id or unique prefix, without counting an access."""
     placed = answered(vault, lambda index: find_fact(index, reference))
+    check_may_read(caller, placed.entity)
     return Placed(with_access(placed.fact, accesses(unfolded(vault))), placed.entity)

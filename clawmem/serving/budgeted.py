@@ -15,7 +15,7 @@ from clawmem.model.packing import More, Section, Unit, pack
 from clawmem.model.tokens import cut, note_line, token_bound
 from clawmem.serving.commands import commands, replaced_remark
 from clawmem.serving.context import Context, made
-from clawmem.serving.pages import said_units
+from clawmem.serving.pages import orders_remark, said_units
 from clawmem.serving.recall import Noted, Recalled
 from clawmem.serving.shelves import Shelves, found, shelves_then
 from clawmem.serving.units import Way, fact_units
@@ -54,9 +54,11 @@ def _packed(
     reader = Reader(wanted.owners, caller.now, wanted.entity)
     on = shelves_then(index, reader, {}, wanted) if wanted.as_of else Shelves(index, reader, {}, {})
     way = Way(vault.catalog, wanted.as_of or stamp(caller.now), evidence)
+    events = [one.event for one in result.heard]
+    said = said_units(index, events)
     parts = (
         (frame.ASKED, "", fact_units(on, found(on, [one.fact.id for one in result.found]), way)),
-        (frame.SAID, " --in events", said_units(index, [one.event for one in result.heard])),
+        (frame.SAID, " --in events", said),
         (frame.NOTED, " --in notes", [_note_unit(one) for one in result.noted]),
     )
     most = max(len(result.found), len(result.heard), len(result.noted))
@@ -68,7 +70,10 @@ def _packed(
         if units
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
-    aside = frame.aside(replaced_remark(wanted, question, result.earlier)) if result.earlier else None
+    asides = [replaced_remark(wanted, question, result.earlier)] if result.earlier else []
+    orders = orders_remark(len(events) - len(said), commands(wanted, question).recall)
+    asides += [orders] if orders else []
+    aside = frame.aside("; ".join(asides)) if asides else None
     packed = pack(heading, sections, budget, More(more.recall + limit, more.others + limit), aside)
     return made(on, packed, ())[0]
 

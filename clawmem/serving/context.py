@@ -13,12 +13,13 @@ from clawmem.index.unread import unreadable
 from clawmem.model import frame
 from clawmem.model.caller import Caller
 from clawmem.model.dates import day_of, stamp
+from clawmem.model.entity import owners_seen
 from clawmem.model.event import Event
 from clawmem.model.packing import Packed, Section, Shown, Unit, pack, rendered
 from clawmem.model.question import Span, time_asked
 from clawmem.model.tiers import COLD, HOT, WARM
 from clawmem.serving.commands import commands, replaced_remark
-from clawmem.serving.pages import event_units, page_units, recent_units, said_units, summary_units
+from clawmem.serving.pages import event_units, orders_remark, page_units, recent_units, said_units, summary_units
 from clawmem.serving.recall import EVENTS, Question, best_rows
 from clawmem.serving.shelves import TITLES, Shelves, first, places, shelves, shelves_then
 from clawmem.serving.units import Way, fact_units, words_of
@@ -59,10 +60,11 @@ class Context(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What answers a question: facts and events, each best first."""
+    """What answers a question: facts and events, each best first, and the events that may be told as units."""
 
     facts: Sequence[Candidate]
     heard: Sequence[Event]
+    said: Sequence[Unit]
 
 
 class Wish(NamedTuple):
@@ -92,7 +94,7 @@ def context(
     answer the question are noted as accessed: what is given unasked keeps nothing alive. Raises InvalidInput where the
     budget cannot hold even the frame.
     """
-    owners = (caller.agent, "") if caller.agent else ("",)
+    owners = owners_seen(caller.agent, entity)[::-1]
     wish = Wish(caller, budget, question, Filter(owners=owners, entity=entity, as_of=as_of), evidence)
     done, answering = answered(vault, lambda index: context_in(vault, index, wish))
     if not answering or as_of:
@@ -108,13 +110,18 @@ def context_in(vault: Vault, index: Index, wish: Wish) -> tuple[Context, list[st
     counted = accesses(unfolded(vault))
     on = shelves_then(index, reader, counted, wanted) if wanted.as_of else shelves(index, reader, counted)
     way = Way(vault.catalog, wanted.as_of or stamp(caller.now), wish.evidence)
-    asked, aside = None, None
+    asked, asides = None, list[str]()
     if wish.question:
         most = _answers_wanted(wish.budget)
         numbers, earlier = best_rows(vault, index, Question(wish.question, caller, wanted, most), counted)
-        aside = frame.aside(replaced_remark(wanted, wish.question, earlier)) if earlier else None
+        asides += [replaced_remark(wanted, wish.question, earlier)] if earlier else []
         placed = places(on, numbers)
-        asked = Asked([placed[n] for n in numbers if n in placed], _heard(vault, index, wish, most))
+        heard = _heard(vault, index, wish, most)
+        said = said_units(index, heard)
+        asked = Asked([placed[n] for n in numbers if n in placed], heard, said)
+        orders = orders_remark(len(heard) - len(said), commands(wanted, wish.question).recall)
+        asides += [orders] if orders else []
+    aside = frame.aside("; ".join(asides)) if asides else None
     sections = [
         *_own_pages(index, caller.agent),
         *_shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE if asked and asked.facts else 1.0),
@@ -174,12 +181,11 @@ def _heard(vault: Vault, index: Index, wish: Wish, most: int) -> list[Event]:
 def _answers(on: Shelves, way: Way, wish: Wish, asked: Asked) -> list[Section]:
     """The facts that answer the question, and where something was said that does."""
     more = f"{commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
-    heard = said_units(on.source, asked.heard)
     sections = [
         Section(frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, turn=2),
-        Section(frame.SAID, _given(heard), f"{more} --in events", share=SAID_SHARE, turn=3),
+        Section(frame.SAID, _given(asked.said), f"{more} --in events", share=SAID_SHARE, turn=3),
     ]
-    return [one for one, units in zip(sections, (asked.facts, heard), strict=True) if units]
+    return [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
 
 
 def _timeline(on: Shelves, way: Way, wish: Wish, heard: Sequence[Event]) -> list[Section]:

@@ -12,6 +12,7 @@ from clawmem.index.lookup import Placed, by_ids, resolve
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import refuse_unread, unreadable
+from clawmem.memory.permission import check_may_read
 from clawmem.memory.places import existing_entity
 from clawmem.model.caller import Caller
 from clawmem.vault.vault import Vault
@@ -134,6 +135,14 @@ def _nodes(index: Index, names: Iterable[str]) -> dict[str, Node]:
 
 
 def _node(index: Index, reference: str, caller: Caller) -> str:
+    """The fact or entity that a reference names; raises NotPermitted where it is another agent's own."""
+    name = _named(index, reference, caller)
+    place = by_ids(index, [name])[name].entity if is_fact(name) else name
+    check_may_read(caller, place)
+    return name
+
+
+def _named(index: Index, reference: str, caller: Caller) -> str:
     """The fact or entity that a reference names: an id or its prefix, else a name, title or alias."""
     if is_fact(reference):
         return resolve(index, reference)

@@ -54,6 +54,13 @@ def said_units(index: Index, events: Sequence[Event]) -> list[Unit]:
     return [_said(event, one.tokens) for event, one in known if not reads_as_order(event, one.verdicts)]
 
 
+def orders_remark(left_out: int, command: str) -> str | None:
+    """How many of some events were left out as orders, and what shows them."""
+    if not left_out:
+        return None
+    return f"{left_out} left out: read as orders; `{command} --in events` shows them"
+
+
 def _said(event: Event, tokens: int | None) -> Unit:
     text = event_line(event)
     return Unit(event.id, token_bound(text) if tokens is None else tokens, tokens is not None, text)

@@ -43,7 +43,7 @@ def plan_adoption(vault: Vault, before: Files, after: Files) -> tuple[Adoption, 
     moved: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for one in went:
         moved[one.new][one.old, one.new] += 1
-    author = _own_identity(vault)
+    author = own_identity(vault)
     found = []
     for group in gathered(edited, went):
         here = [(stood.get(place, {}), stands.get(place, {})) for place in group]
@@ -94,7 +94,7 @@ def _touched(states: Iterable[tuple[Mapping[str, Fact], Mapping[str, Fact]]]) ->
                 yield key
 
 
-def _own_identity(vault: Vault) -> Author:
+def own_identity(vault: Vault) -> Author:
     printed = vault.git.try_run("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
     if printed is None:
         return UNNAMED

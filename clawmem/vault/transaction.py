@@ -18,6 +18,7 @@ from clawmem.vault.fast_import import stream
 from clawmem.vault.git_index import hold_index, let_go
 from clawmem.vault.interrupted import refuse_interrupted
 from clawmem.vault.lock import writer_lock
+from clawmem.vault.made_here import note_made
 from clawmem.vault.new_secrets import screened
 from clawmem.vault.pending import (
     Pending,
@@ -184,11 +185,19 @@ class Transaction:
         pending = Pending(head.commit, paths, changes[-1].subject, _consumed(changes))
         write_pending(self.vault, pending)
         try:
-            if self.vault.settings.flag("git.sign"):
-                return self._import_signed(changes, head.branch, head.commit)
-            return self._import(changes, head.branch, head.commit)
+            signed = self.vault.settings.flag("git.sign")
+            land = self._import_signed if signed else self._import
+            names = land(changes, head.branch, head.commit)
         except GitFailed as problem:
-            return self._after_failure(pending, head, problem)
+            names = self._after_failure(pending, head, problem)
+        self._note_made(names, head.commit)
+        return names
+
+    def _note_made(self, names: Sequence[str], parent: str | None) -> None:
+        try:
+            note_made(self.vault, names, parent)
+        except OSError as problem:
+            self.notices.append(f"committed, but not noted as made here: {problem}")
 
     def _import(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
         given = stream(changes, branch, parent, int(self.now.timestamp()))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.model.transcript import Message, Skipped, first, role_of, time_of, word
+from clawmem.model.transcript import Message, Skipped, first, time_of, word
+from clawmem.model.transcripts.origin import is_app, origin_of
 from clawmem.model.transcripts.parts import Read, Thread, answered, called, said
 
 _TEXT_KEYS = ("content", "text", "message")
@@ -16,6 +18,8 @@ _SESSION_KEYS = ("session", "session_id", "conversation_id", "thread_id")
 
 def fits_message(record: Mapping[str, Any]) -> bool:
     """Whether a record is a message: content, and a role or no other kind of type."""
+    if is_app(record):
+        return True
     content = first(record, *_TEXT_KEYS)
     if not isinstance(content, str | list) and "tool_calls" not in record:
         return False
@@ -28,12 +32,14 @@ def fits_chat(record: Mapping[str, Any]) -> bool:
 
 
 def read_message(line: int, record: Mapping[str, Any], thread: Thread) -> Read:
-    """The events of one message `{role, content, timestamp?, speaker?, session?, id?, tool_calls?}`."""
+    """The events of one message `{role, content, timestamp?, speaker?, session?, id?, source?, tool_calls?}`."""
     try:
         base = _base(line, record)
     except ValueError as problem:
         return [Skipped(line, str(problem))]
     content = first(record, *_TEXT_KEYS)
+    if base.kind == "app":
+        return [_of_app(base, record, content)]
     if base.role == "tool":
         identity = first(record, "tool_call_id", *_ID_KEYS)
         tool = None if "speaker" in record else record.get("name")
@@ -64,15 +70,30 @@ def read_chat(line: int, record: Mapping[str, Any], thread: Thread) -> Iterator[
 
 
 def _base(line: int, record: Mapping[str, Any]) -> Message:
-    return Message(
+    named = word(first(record, "speaker", "name"))
+    about = origin_of(record)
+    base = Message(
         line,
-        role_of(record.get("role", "user")),
+        about.role,
         "",
         time_of(first(record, *_TIME_KEYS)),
-        word(first(record, "speaker", "name")),
+        None if about.kind == "app" else named,
         word(first(record, *_SESSION_KEYS)),
         word(first(record, *_ID_KEYS)),
+        kind=about.kind,
+        recalled=about.recalled,
+        source=word(record.get("source")) if isinstance(record.get("source"), str) else None,
     )
+    # Who gives no role gives at least a name; without either, nobody says who speaks.
+    unknown = record.get("role") is None and named is None and base.role == "user"
+    return base._replace(trust="external" if unknown or about.doubtful else None)
+
+
+def _of_app(base: Message, record: Mapping[str, Any], content: Any) -> Message:
+    """An event of a program, as its text or else as the JSON of its name and properties."""
+    name = word(first(record, "name", "event"))
+    text = content if isinstance(content, str) and content.strip() else json.dumps(record, ensure_ascii=False)
+    return base._replace(text=text, metadata={"name": name} if name else None)
 
 
 def _calls(base: Message, record: Mapping[str, Any], thread: Thread) -> Iterator[Message]:

@@ -63,9 +63,12 @@ def _message(
     author, about, content = (_object(message.get(key)) for key in ("author", "metadata", "content"))
     kind = content.get("content_type")
     hidden = bool(about.get("is_visually_hidden_from_conversation") or about.get("is_user_system_message"))
+    role = role_of(author.get("role") or "user")
+    if role == "user" and kind not in (None, "text", "multimodal_text", *_REMEMBERED):
+        role = "tool"
     base = Message(
-        line, role_of(author.get("role", "user")), "", when, None, session, word(message.get("id")),
-        recalled=hidden or kind in _REMEMBERED,
+        line, role, "", when, None, session, word(message.get("id")),
+        recalled=hidden or kind in _REMEMBERED, trust=None if author.get("role") else "external",
     )  # fmt: skip
     text = _text(content)
     recipient = message.get("recipient") or "all"

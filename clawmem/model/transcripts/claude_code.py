@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from clawmem.model.transcript import Message, Skipped, first, time_of, word
-from clawmem.model.transcripts.parts import Read, Thread, said
+from clawmem.model.transcripts.origin import origin_of
+from clawmem.model.transcripts.parts import Read, Thread, answered, said, text_of
 
 _SPOKEN = ("user", "assistant")
 # Lines by which the program keeps its own books; nobody says anything in them.
 _QUIET = frozenset(
     "summary file-history-snapshot file-history-delta queue-operation progress attachment last-prompt mode "
     "permission-mode custom-title ai-title agent-name agent-color agent-setting tag pr-link worktree-state "
-    "cost-state bridge-session relocated started result stream_event rate_limit_event fork-context-ref "
+    "cost-state bridge-session relocated started result hook hook_response stream_event "
+    "rate_limit_event fork-context-ref "
     "content-replacement attribution-snapshot saved_hook_context".split()
 )
 _MARKS = ("sessionId", "session_id", "uuid", "parentUuid", "leafUuid", "messageId", "isSidechain")
@@ -45,7 +47,15 @@ def read(line: int, record: Mapping[str, Any], thread: Thread) -> Read:
     message = record.get("message")
     if not isinstance(message, dict):
         return [Skipped(line, "it has no message")]
-    return said(_aside(base) if record.get("isSidechain") else base, message.get("content"), thread)
+    content = message.get("content")
+    if record.get("isSidechain"):
+        return said(_aside(base), content, thread)
+    origin = origin_of(record) if kind == "user" else None
+    if origin and origin.role == "tool" and text_of(content).strip():
+        return answered(base, content, first(record, "sourceToolUseID", "tool_use_id"), thread)
+    if origin and origin.doubtful:
+        base = base._replace(trust="external")
+    return said(base, content, thread)
 
 
 def _aside(base: Message) -> Message:
@@ -56,4 +66,8 @@ def _aside(base: Message) -> Message:
 def _by_program(record: Mapping[str, Any]) -> bool:
     message = record.get("message")
     model = message.get("model") if isinstance(message, dict) else None
-    return bool(record.get("isMeta") or record.get("isCompactSummary") or model == "<synthetic>")
+    origin = record.get("origin")
+    another = isinstance(origin, dict) and origin.get("kind") not in (None, "human", "user")
+    hook = record.get("type") == "user" and origin_of({**record, "role": "user"}).recalled
+    marked = any(record.get(key) for key in ("isMeta", "isCompactSummary", "isSynthetic", "isVisibleInTranscriptOnly"))
+    return bool(marked or another or hook or model == "<synthetic>")

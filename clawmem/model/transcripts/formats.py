@@ -177,5 +177,8 @@ def _sound(one: Message | Skipped) -> Message | Skipped:
     about = one.metadata and {
         key: sound(value) if isinstance(value, str) else value for key, value in one.metadata.items()
     }
-    speaker, session, external = (value and sound(value) for value in (one.speaker, one.session, one.external_id))
-    return one._replace(text=sound(one.text), speaker=speaker, session=session, external_id=external, metadata=about)
+    names = (one.speaker, one.session, one.external_id, one.source)
+    speaker, session, external, source = (value and sound(value) for value in names)
+    return one._replace(
+        text=sound(one.text), speaker=speaker, session=session, external_id=external, source=source, metadata=about
+    )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from clawmem.model.transcript import Message, Skipped, first, role_of, time_of, word
-from clawmem.model.transcripts.parts import Read, Thread, answered, said
+from clawmem.model.transcripts.origin import is_of_group, origin_of
+from clawmem.model.transcripts.parts import Read, Thread, answered, said, text_of
 
 _QUIET = frozenset("model_change thinking_level_change custom label session_info".split())
 # What the program tells the model about earlier talk, or lays before it from elsewhere.
@@ -40,12 +42,39 @@ def read(line: int, record: Mapping[str, Any], thread: Thread) -> Read:
         return [Skipped(line, "it has no message")]
     try:
         when = time_of(first(record, "timestamp")) or time_of(message.get("timestamp"))
-        return _entry(Message(line, "system", "", when, None, thread.session, word(record.get("id"))), message, thread)
+        base = Message(line, "system", "", when, None, thread.session, word(record.get("id")))
+        about = {key: value for key, value in record.items() if key not in ("type", "kind")}
+        return _entry(base, about, message, thread)
     except ValueError as problem:
         return [Skipped(line, str(problem))]
 
 
-def _entry(base: Message, message: Mapping[str, Any], thread: Thread) -> Read:
+# The head that the program puts before what came over a channel; in groups it names the group or the sender.
+_ENVELOPE = re.compile(r"\s*\[(?P<head>[^\]\n]{3,300})\][ \t]*(?P<sender>[^:\n]{1,80}:[ \t])?")
+_GROUP_HEAD = re.compile(r"\b(?:group|guild|channel|room|thread)\b|@g\.us\b|(?:^|\s)#\w|\bid:-\d", re.IGNORECASE)
+_CHANNELS = re.compile(
+    r"(?:WhatsApp|Telegram|Discord|Slack|Signal|iMessage|BlueBubbles|MSTeams|Microsoft Teams|Teams|Matrix|Mattermost|"
+    r"Google Chat|GoogleChat|IRC|LINE|Zalo|Nostr|Twitch|Feishu|Nextcloud)\b",
+    re.IGNORECASE,
+)
+_GROUP_INFO = re.compile(
+    r"\"is_group(?:_chat)?\"\s*:\s*true|\"group_\w+\"\s*:|\[Chat messages since your last reply"
+    r"|untrusted (?:context|metadata)[^\n]*\bgroup\b",
+    re.IGNORECASE,
+)
+
+
+def in_group(text: str) -> bool:
+    """Whether the program's own head of a message says that it was written in a group or a channel."""
+    if _GROUP_INFO.search(text):
+        return True
+    found = _ENVELOPE.match(text)
+    if found is None or not _CHANNELS.match(found["head"]):
+        return False
+    return _GROUP_HEAD.search(found["head"]) is not None or found["sender"] is not None
+
+
+def _entry(base: Message, about: Mapping[str, Any], message: Mapping[str, Any], thread: Thread) -> Read:
     role = message.get("role")
     if role is None or role in _RETOLD_ROLES:
         return said(base._replace(recalled=True), first(message, "summary", "content"), thread)
@@ -53,6 +82,12 @@ def _entry(base: Message, message: Mapping[str, Any], thread: Thread) -> Read:
         return answered(base, message.get("output"), None, thread, "bash", bool(message.get("exitCode")))
     base = base._replace(role=role_of(role))
     if base.role != "tool":
-        return said(base, message.get("content"), thread)
+        content = message.get("content")
+        outside = base.role == "user" and (is_of_group({**about, **message}) or in_group(text_of(content)))
+        if base.role == "user":
+            base = base._replace(trust="external" if outside else None, recalled=origin_of(message).recalled)
+            if origin_of(message).role == "tool":
+                return answered(base, content, None, thread)
+        return said(base, content, thread)
     call, tool = message.get("toolCallId"), message.get("toolName")
     return answered(base, message.get("content"), call, thread, tool, bool(message.get("isError")))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeGuard
 
-from clawmem.model.recalled import asks_memory
-from clawmem.model.transcript import Message, Skipped, word
+from clawmem.model.recalled import PARTS, asks_memory
+from clawmem.model.transcript import Message, Skipped, first, word
 
 TOOL_TEXT_LIMIT = 4000
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
@@ -31,6 +31,12 @@ class Thread:
 
 
 Read = Iterable[Message | Skipped]
+# What only a part has that came with a file or from a page, and the types of such parts.
+_FILE_KEYS = frozenset(
+    "file file_id file_data file_name filename fileName document attachment source uri url path mime_type mimeType "
+    "media_type".split()
+)
+_FILES = frozenset("file input_file document attachment resource embedded_resource search_result".split())
 
 
 def said(base: Message, content: Any, thread: Thread) -> Iterator[Message]:
@@ -39,9 +45,15 @@ def said(base: Message, content: Any, thread: Thread) -> Iterator[Message]:
     Thinking, images and whatever else is no text are not kept.
     """
     texts: list[str] = []
-    for part in [content] if isinstance(content, str | dict) else content if isinstance(content, list) else ():
+    given = [content] if isinstance(content, str | dict) else content if isinstance(content, list) else []
+    base = _unsure(base, given)
+    for part in given:
         text = _text(part)
-        if text is not None:
+        if text is not None and base.role != "assistant" and _is_file(part):
+            yield from _joined(base, texts)
+            texts = []
+            yield from _attached(base, part, text)
+        elif text is not None:
             texts.append(text)
         elif isinstance(part, dict) and part.get("type") in _CALLS | _RESULTS:
             yield from _joined(base, texts)
@@ -97,8 +109,32 @@ def _text(part: Any) -> str | None:
 
 def _joined(base: Message, texts: list[str]) -> Iterator[Message]:
     text = "\n".join(texts)
+    if not text.strip():
+        return
+    # A program closes what it opens in the same part, and no text can make a border between two.
+    borders = {PARTS: [len(one) for one in texts]} if len(texts) > 1 and "<" in text else {}
+    yield base._replace(text=text, metadata={**(base.metadata or {}), **borders} or None)
+
+
+def _is_file(part: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(part, dict) and (part.get("type") in _FILES or not _FILE_KEYS.isdisjoint(part))
+
+
+def _attached(base: Message, part: Mapping[str, Any], text: str) -> Iterator[Message]:
+    """The text of a file that somebody attached: it is not what they say."""
+    file = part.get("file")
+    inner = file if isinstance(file, dict) else part
+    name = word(first(inner, "filename", "file_name", "fileName", "name", "title", "path", "url", "uri", "file_id"))
+    noted = {**(base.metadata or {}), **({"file": name} if name else {})}
     if text.strip():
-        yield base._replace(text=text)
+        yield _cut(base._replace(role="tool", kind="attachment", text=text, speaker=None, metadata=noted or None))
+
+
+def _unsure(base: Message, given: Sequence[Any]) -> Message:
+    """A message with a file and more than one text: programs put a file's text beside the sender's own."""
+    texts = [part for part in given if _text(part) is not None and not _is_file(part)]
+    doubted = base.role == "user" and len(texts) > 1 and any(_is_file(part) and _text(part) is None for part in given)
+    return base._replace(trust="external") if doubted else base
 
 
 def _tool(base: Message, part: Mapping[str, Any], thread: Thread) -> Iterator[Message]:

@@ -62,7 +62,7 @@ def test_own_lines() -> None:
     record = {"role": "human", "speaker": "Nora", "session": "s", "id": "D1:1", "timestamp": AT, "content": "Hi.\n "}
     assert taken(lines(record, {"text": "Bare."}), "jsonl", True) == [
         Message(1, "user", "Hi.\n ", AT, "Nora", "s", "D1:1"),
-        Message(2, "user", "Bare."),
+        Message(2, "user", "Bare.", trust="external"),
     ]
 
 

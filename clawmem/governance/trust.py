@@ -1,0 +1,53 @@
+"""Whose commits a person accepts on this machine, beside those that this clone made."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.errors import NotPermitted
+from clawmem.index.outside import stakes
+from clawmem.index.refresh import look_outside, open_index
+from clawmem.model.acceptance import Acceptance
+from clawmem.model.caller import Caller
+from clawmem.model.text import check_statement
+from clawmem.vault.made_here import accepted_here, keep_accepted
+from clawmem.vault.vault import Vault
+
+
+class Trusted(NamedTuple):
+    """Who is accepted now, and the facts of which something at stake came from others, each with what is at stake."""
+
+    accepted: Acceptance
+    outside: tuple[tuple[str, str], ...]
+
+
+def trust(
+    vault: Vault, caller: Caller, authors: tuple[str, ...] = (), keys: tuple[str, ...] = (), remove: bool = False
+) -> Trusted:
+    """Accept these authors and keys on this machine, or with `remove` no longer; with neither, only tell who is.
+
+    Nothing of it is written to the vault's files: no remote can change it. Raises NotPermitted for an agent that would
+    change it.
+    """
+    before = accepted_here(vault)
+    if authors or keys:
+        if caller.agent:
+            raise NotPermitted(
+                f"The agent {caller.agent} may not say whose commits count here.",
+                "A person runs the same command without --agent and CLAWMEM_AGENT.",
+            )
+        named = tuple(check_statement(one, "author") for one in authors)
+        keep_accepted(vault, _changed(before, named, keys, remove))
+        look_outside(vault)
+    index = open_index(vault)
+    try:
+        return Trusted(accepted_here(vault), tuple(sorted(stakes(index).items())))
+    finally:
+        index.close()
+
+
+def _changed(before: Acceptance, authors: tuple[str, ...], keys: tuple[str, ...], remove: bool) -> Acceptance:
+    pairs = ((before.authors, authors), (before.keys, keys))
+    if remove:
+        return Acceptance(*(tuple(one for one in had if one not in given) for had, given in pairs))
+    return Acceptance(*(tuple(dict.fromkeys((*had, *given))) for had, given in pairs))

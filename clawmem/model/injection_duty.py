@@ -1,0 +1,103 @@
+"""Whether a text lays a duty on somebody: by the grammar of orders in English, German, French and Spanish.
+
+No words for goods, deeds or machines stand here, only what a language uses to say that something is to be done: modal
+verbs, impersonal duties, imperatives, words that bind from now on, and those that call the reader.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+_START = r"(?:^|[.!?:;¡])[\s\"'“„«*_#-]{0,20}"
+_WITHIN = r"(?:[^.!?\n]|\.(?=\S))"
+# A language is asked only of a text that has two of its commonest words.
+_LANGUAGES = {
+    "de": frozenset(
+        "der die das den dem und ist sind nicht ein eine einen einem einer mit auf für zu jede jeder jedes jeden alle "
+        "wird ohne bitte an in nach als von im über ab aus bei soll sollen muss müssen darf werden sich auch".split()
+    ),
+    "fr": frozenset(
+        "le la les des un une est et dans pour sur avec sans du que qui chaque au aux à de par l d doit devra".split()
+    ),
+    "es": frozenset("el la los las de que en y con para por un una se es cada al del sin a".split()),
+}
+_NO_VERBS = {
+    "de": r"Alle|Diese|Jede|Eine|Keine|Viele|Heute|Seine|Ihre|Meine|Unsere|Manche|Einige|Beide|Welche|Die|Sie|Auf|In|"
+    r"An|Nach|Mit|Bei|Vor|Aus|Von|Zu|Für|Durch|Gegen|Ohne|Um|Unter|Über|Hinter|Neben|Zwischen|Seit|Während|Wegen|Trotz|"
+    r"Statt|Bis|Gegenüber|Laut|Ab|Als|Wenn|Weil|Dass|Ob|Und|Oder|Aber|Denn|Da|Dann|Dort|Hier|Jetzt|Nun|Nur|Auch|"
+    r"Ist|Sind|War|Hat|Wird|Kann|Soll|Muss|Darf|Dank|Damit|Wo|Was|Wer|Wie|Wann|Er|Es|Wir|Ich|Der|Das|Den|Dem|Im|Am|Zum|Zur",
+    "fr": r"Entre|Contre|Outre|Vers|Dans|Sous|Hors|Depuis|Dès|Toutes|Tous|Comme|Quelles?|Elles?|Ils|Puis|Mais|Lors|"
+    r"Plus|Moins|Alors|Lorsque|Hier|Les|Des|Le|Ce|Ces|Cette|Une|Notre|Nos|Leurs?|Autre|Quatre|Sauf|Jamais|Toujours",
+    "es": r"Entre|Para|Hacia|Sobre|Desde|Durante|Ante|Contra|Hasta|Cada|Toda|Esta|Esa|Una|La|Ella|Que|Donde|Mientras|"
+    r"Mañana|Ahora|Fuera|Cerca|Era|Había|Otra|Nuestra|Ninguna|Aunque|Siempre|De|Se|Le|Me|Este|Ese",
+}
+_PATTERNS: dict[str, tuple[str, ...]] = {
+    "en": (
+        r"\b(?:is|are|was|were) (?:hereby )?to be \w+(?:ed|en|t|d|n)\b",
+        r"\b(?:must|shall|should|ought to|(?:has|have|needs?) to) (?:\w+ly )?be (?:\w+ly )?(?:\w+(?:ed|en)|sent|put|"
+        r"kept|done|made|told|paid|held|set|read|run|cut|left|built|brought|sold|lent|spent|shown|known|drawn)\b",
+        r"\b(?:must|shall|ought to|(?:has|have|needs?) to) (?!be\b|do with\b|have\b)(?:\w+ly )?[a-z]+\b",
+        r"\bno \w+(?: \w+){0,3} (?:may|can|shall|should) be\b",
+        r"\bit is (?:required|necessary|mandatory|essential|imperative|vital|compulsory|obligatory|expected|requested) "
+        r"(?:that|to|for)\b",
+        r"\bthe (?:next|first|last|final|only|remaining) (?:step|thing|task)(?: \w+)? is to \w+",
+        r"\b(?:is|are) (?:required|expected|asked|requested|obliged|supposed|told|instructed|bound) to \w+",
+        r"\b(?:one|whoever \w+(?: \w+){0,4}|everyone|everybody|anybody|nobody) (?:is|are) to \w+",
+        r"\b(?:from now on|from this point|from here on|henceforth|going forward)\b",
+    ),
+    "de": (
+        rf"\b(?:ist|sind|hat|haben|bleibt|bleiben|wäre|wären)\b{_WITHIN}{{0,120}}?\b(?:zu [a-zäöüß]+(?:en|rn|ln)|"
+        r"[a-zäöüß]{2,12}zu[a-zäöüß]{3,}(?:en|rn|ln))\b",
+        rf"\b(?:muss|müssen|soll|sollen|sollte|sollten|darf|dürfen)\b{_WITHIN}{{0,160}}?\b[a-zäöüß]+(?:en|rn|ln)\b",
+        r"\b(?:ist|sind|wird)\b[^.!?\n]{0,40}\b(?:erforderlich|pflicht|zwingend|notwendig|nötig|vorgeschrieben|"
+        r"verpflichtend|untersagt|verboten|vorschrift)\b",
+        rf"{_START}bitte\b",
+        r"\b[a-zäöüß]+en (?-i:Sie)\b",
+        r"\b(?:du|dir|dich|deine?[rsnm]?|euch|eure?[rsnm]?)\b|(?<=\w )(?-i:Ihnen|Ihre?[rsnm]?)\b",
+        rf"{_START}(?!(?:{_NO_VERBS['de']})\b)[a-zäöüß]+[a-zß]\s+(?:die|den|das|dem|der|alle[ns]?|jede[ns]?|diese[ns]?|"
+        r"keine[ns]?|nie|niemals|immer|stets|mir|uns|nicht)\b(?!, )",
+        r"\b(?:künftig|ab (?:jetzt|sofort)|von nun an|fortan)\b",
+    ),
+    "fr": (
+        r"\b(?:doit|doivent|devra|devront|devrait|devraient|faut|faudra|veuillez|prière de|merci de|convient de|"
+        r"(?:est|sont) (?:tenu|prié|obligé)e?s?)\b",
+        r"\b(?:est|sont|restent?) à \w+(?:er|ir|re)\b",
+        r"\best (?:impératif|obligatoire|nécessaire|indispensable|requis|interdit|défendu)\b",
+        r"\b(?:vous|votre|vos|tu|toi|ton|tes|te)\b",
+        rf"{_START}(?:ne |n['’])?\w+ez\b",
+        rf"{_START}(?!(?:{_NO_VERBS['fr']})\b)\w+(?:e|s|er|ir|re)\s+(?:les?|la|l['’]|tous|toutes|tout|ce|cette|ces|une?|"
+        r"aux?|jamais|pas|toujours)\b",
+        r"\b(?:désormais|dorénavant|à partir de maintenant)\b",
+    ),
+    "es": (
+        r"\b(?:deben?|deberán?|deberían?|hay que|habrá que|tienen? que|tendrán? que|han? de|habrán? de|se ruega|"
+        r"se requiere|se exige|es (?:obligatorio|necesario|imprescindible|preciso|imperativo)|"
+        r"(?:queda|está) prohibido)\b",
+        r"\b(?:usted|ustedes|tú|tus?|te|ti|contigo|vosotros|vuestr[oa]s?)\b",
+        rf"{_START}(?:por favor,?\s+)?(?!(?:{_NO_VERBS['es']})\b)\w+(?:a|e|en|an|ad|ed|id|ar|er|ir|lo|los|las)\s+"
+        r"(?:el|la|los|las|al|a|todos|todas|todo|una?|este|esta|siempre|nunca)\b",
+        rf"{_START}no \w+(?:as|es)\b",
+        r"\b(?:a partir de ahora|de ahora en adelante|en adelante)\b",
+    ),
+}
+
+
+def lays_duty(text: str) -> str | None:
+    """The words by which a text says that something is to be done, or None where it does not. Linear in the text."""
+    for language in _spoken_in(text):
+        for pattern in _compiled(language):
+            found = pattern.search(text)
+            if found:
+                return " ".join(found[0].split())[:80] or found[0]
+    return None
+
+
+def _spoken_in(text: str) -> list[str]:
+    words = set(re.findall(r"[^\W\d_]+", text.lower()))
+    return ["en", *(name for name, common in _LANGUAGES.items() if len(words & common) > 1)]
+
+
+@cache
+def _compiled(language: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in _PATTERNS[language])
