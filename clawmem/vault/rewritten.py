@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping
 
@@ -66,9 +65,18 @@ def _alike(one: str, other: str) -> bool:
 
 def _fits(redacted: str, words: str) -> bool:
     """Whether a subject is another one with some of it taken out."""
-    if MARK not in redacted:
+    begin, *between = redacted.split(MARK)
+    if not between or not words.startswith(begin):
         return False
-    return re.fullmatch(".*".join(map(re.escape, redacted.split(MARK))), words) is not None
+    *between, end = between
+    place = len(begin)
+    for piece in between:
+        # The first place will do: what follows has the more room. A pattern would try all of them.
+        found = words.find(piece, place)
+        if found < 0:
+            return False
+        place = found + len(piece)
+    return len(words) - len(end) >= place and words.endswith(end)
 
 
 def forget_fetched(vault: Vault, ref: str, remote: str) -> None:
