@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-VERSION = "11"
+VERSION = "12"
 
 # The columns of `fact` that say what its line says, in the form filters and ranking need, so that a search decodes
 # only the lines it gives out. `tags` has each tag in small letters between newlines. `tokens` counts the fact's line

@@ -40,6 +40,7 @@ _TURN = re.compile(
     r"(?m)^(?:\[[^\]\n]{3,30}\] ?)?(?P<who>[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2})"
     r"(?: ?\(?\d{1,2}[:.]\d\d[^):\n]{0,12}\)?)?:[ \t]"
 )
+_SPEAKS = re.compile(r"(?:I|I'm|I’m|I've|I’ve|[Mm]y|[Ww]e)\b")
 _SENDER = frozenset(("me", "i", "myself"))
 # What stands with a colon before one's own words; any other capitalised word there may be who speaks.
 _HEADINGS = frozenset(
@@ -205,15 +206,15 @@ def _turns(text: str) -> list[Span]:
     spans = []
     for turn, end in zip(turns, ends, strict=False):
         line = text.find("\n", turn.end())
-        if turn["who"].lower() not in _SENDER and (chat or _is_speaker(turn["who"], text[turn.end() :])):
+        if turn["who"].lower() not in _SENDER and (chat or _is_speaker(turn["who"], text, turn.end())):
             spans.append((turn.start(), end if chat or line < 0 else line))
     return spans
 
 
-def _is_speaker(label: str, rest: str) -> bool:
-    """Whether a label may be the name of who says "I" after it."""
+def _is_speaker(label: str, text: str, at: int) -> bool:
+    """Whether a label may be the name of who says "I" in what begins there."""
     last = label.split()[-1]
     if label.split()[0] in ("Dear", "Hi", "Hello", "Hey"):
         return False
     heading = last.lower() in _HEADINGS or _ABSTRACT.search(last.lower()) or not last[1:].islower()
-    return not heading and re.match(r"(?:I|I'm|I’m|I've|I’ve|[Mm]y|[Ww]e)\b", rest) is not None
+    return not heading and _SPEAKS.match(text, at) is not None

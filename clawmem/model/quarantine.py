@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MARK = "approved"
 # Counts the versions of the rules in `clawmem.model.injection` and its parts: what an older one judged is judged anew.
-RULES = 1
+RULES = 2
 
 
 def quarantined(fact: Fact) -> str | None:
