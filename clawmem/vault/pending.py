@@ -47,7 +47,7 @@ def read_pending(vault: Vault) -> Pending | None:
         for path in pending.paths:
             check_inside(path)
         return pending
-    except (ValueError, KeyError, TypeError, AttributeError, InvalidInput):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidInput):
         raise StorageFailed(
             f"{vault.state / _NAME} is damaged, so an interrupted change cannot be finished.",
             "Compare `git status` in the vault with what you expect, then delete that file.",
@@ -148,8 +148,8 @@ def sync_index(vault: Vault, paths: Sequence[str], kept: Sequence[str]) -> None:
     """Make git's index say of each file what HEAD says, also of those that a person changed and we kept."""
     update_index(vault, [path for path in paths if path not in set(kept)])
     if kept:
-        names = [f":(literal){path}" for path in kept]
-        _with_patience(vault, ("reset", "--quiet", "HEAD", "--", *names), b"")
+        names = "".join(f":(literal){path}\0" for path in kept).encode(errors="surrogateescape")
+        _with_patience(vault, ("reset", "--quiet", "HEAD", "--pathspec-from-file=-", "--pathspec-file-nul"), names)
 
 
 def update_index(vault: Vault, paths: Sequence[str]) -> None:
@@ -158,7 +158,7 @@ def update_index(vault: Vault, paths: Sequence[str]) -> None:
     gone = [path for path in paths if path not in there]
     for names, options in ((there, ("--add", "--chmod=-x")), (gone, ("--force-remove",))):
         if names:
-            given = "".join(f"{path}\0" for path in names).encode()
+            given = "".join(f"{path}\0" for path in names).encode(errors="surrogateescape")
             _with_patience(vault, ("update-index", *options, "-z", "--stdin"), given)
 
 
