@@ -15,8 +15,9 @@ from clawmem.model.settings import AGENTS, BY_KEY, SETTINGS, Settings, parse_val
 from clawmem.model.settings_wrong import tolerant
 from clawmem.model.text import check_visible
 from clawmem.vault.new_secrets import allowed
+from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.transaction import transaction
-from clawmem.vault.vault import Vault, parse_yaml
+from clawmem.vault.vault import Vault
 
 
 class Configured(NamedTuple):

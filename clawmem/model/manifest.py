@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import DamagedBackup, Refused
+from clawmem.model.bounds import MANIFEST_BYTES
+from clawmem.model.strict_json import read_json
 
 KIND = "clawmem-backup"
 FORMAT = 1
@@ -52,7 +54,7 @@ def render_manifest(manifest: Manifest) -> bytes:
 def parse_manifest(data: bytes) -> Manifest:
     """Read a manifest; raises DamagedBackup where it is none, Refused where a newer clawmem made it."""
     try:
-        record = json.loads(data)
+        record = read_json(data, MANIFEST_BYTES)
         kind, form = record["kind"], record["format"]
     except (ValueError, TypeError, KeyError):
         raise DamagedBackup("its manifest cannot be read") from None

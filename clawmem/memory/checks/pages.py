@@ -13,7 +13,7 @@ from clawmem.model.entity import is_path, name_of_path, summary_path, title_of
 from clawmem.model.layout import CATALOG, SETTINGS
 from clawmem.model.settings import settings_from_mapping
 from clawmem.model.summary import generated_part, marker_problem, split_front_matter
-from clawmem.vault.vault import parse_yaml
+from clawmem.vault.strict_yaml import parse_yaml
 
 _MARKS = ("<<<<<<< ", ">>>>>>> ")
 _QUOTED = re.compile(r"'([^']+)'|setting (\S+)")
