@@ -28,7 +28,7 @@ QUESTION_CHARACTERS = 100_000
 # A ledger or a page, as the index takes it in.
 FILE_BYTES = 512 << 20
 # The description in a backup of what the backup holds.
-MANIFEST_BYTES = 64 << 20
+MANIFEST_BYTES = 16 << 20
 # The subject of a commit that clawmem writes, in bytes.
 SUBJECT_BYTES = 10_000
 
