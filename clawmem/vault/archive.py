@@ -33,7 +33,7 @@ def write_archive(target: Path, manifest: Manifest, parts: Mapping[str, Path]) -
     import os
 
     described = render_manifest(manifest)
-    with target.open("xb") as file:
+    with open(target, "xb", opener=_private) as file:
         with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
             for name, data in ((MANIFEST, described), (CHECKSUM, _checksum(described))):
                 archive.addfile(_header(name, len(data)), io.BytesIO(data))
@@ -99,6 +99,12 @@ def _member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
     if found is None:
         raise DamagedBackup(f"it holds no {name}")
     return found  # type: ignore[no-any-return]
+
+
+def _private(path: str, flags: int) -> int:
+    import os
+
+    return os.open(path, flags, 0o600)
 
 
 def _header(name: str, size: int) -> tarfile.TarInfo:
