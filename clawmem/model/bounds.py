@@ -10,7 +10,7 @@ NUMBER_DIGITS = 300
 # A counter must fit into the 64 bits that SQLite has for it.
 LARGEST_NUMBER = 2**63 - 1
 # Lists, objects and the values in them, in one JSON text: each takes memory, however short its text is.
-JSON_VALUES = 4_000_000
+JSON_VALUES = 2_000_000
 # YAML repeats what an alias names, and aliases of aliases multiply.
 YAML_ALIASES = 8
 YAML_BYTES = 1 << 20

@@ -68,6 +68,8 @@ def event_from_record(record: Mapping[str, Any]) -> Event:
     for key in _MAY_BE_TEXT:
         if not isinstance(record.get(key), str | None):
             raise InvalidInput(f"the key '{key}' is not text")
+    if not isinstance(record.get("recalled"), bool | None):
+        raise InvalidInput("the key 'recalled' is neither true nor false")
     if not isinstance(record.get("metadata"), dict | None):
         raise InvalidInput("the key 'metadata' is not an object")
     known = {key: record[key] for key in Event._fields if key in record}

@@ -11,6 +11,7 @@ from clawmem.index.store import Index
 from clawmem.index.unread import unreadable
 from clawmem.model import frame
 from clawmem.model.caller import Caller
+from clawmem.model.catalog import Catalog
 from clawmem.model.dates import day_of, stamp
 from clawmem.model.event import Event
 from clawmem.model.packing import Packed, Section, Shown, Unit, pack, rendered
@@ -106,7 +107,7 @@ def context_in(vault: Vault, index: Index, wish: Wish) -> tuple[Context, list[st
     reader = Reader(wanted.owners, caller.now, wanted.entity)
     counted = accesses(unfolded(vault))
     on = shelves_then(index, reader, counted, wanted) if wanted.as_of else shelves(index, reader, counted)
-    way = Way(vault.catalog, wanted.as_of or stamp(caller.now), wish.evidence)
+    way = Way(vault.catalog_to_read() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     asked, aside = None, None
     if wish.question:
         most = _answers_wanted(wish.budget)

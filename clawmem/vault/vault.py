@@ -110,7 +110,7 @@ class Vault:
 
     def prepare_state(self) -> None:
         """Make the folder for derived and passing files inside the git folder."""
-        self.state.mkdir(exist_ok=True)
+        self.state.mkdir(mode=0o700, exist_ok=True)
 
     @cached_property
     def settings(self) -> Settings:
@@ -148,6 +148,13 @@ class Vault:
             if standing is None or standing == self.read(CATALOG):
                 raise
             return catalog_from_mapping(parse_yaml(standing.decode(errors="replace"), CATALOG) or {})
+
+    def catalog_to_read(self) -> Catalog | None:
+        """The catalog for what only reads, and goes on without it: None where it cannot be read."""
+        try:
+            return self.catalog
+        except ClawmemError:
+            return None
 
     def load_yaml(self, name: str) -> Any:
         """A YAML file of the work tree as plain values, None where it is missing.
