@@ -23,14 +23,10 @@ LEDGER_LINE_BYTES = 32 << 20
 MESSAGE_CHARACTERS = 4_000_000
 # One line, or one JSON document, of a transcript.
 RECORD_BYTES = 16 << 20
-# What is read of a question.
+# A question to `recall` or `context`.
 QUESTION_CHARACTERS = 100_000
-# A ledger or a page, as the index takes it in.
-FILE_BYTES = 512 << 20
 # The description in a backup of what the backup holds.
 MANIFEST_BYTES = 16 << 20
-# The subject of a commit that clawmem writes, in bytes.
-SUBJECT_BYTES = 10_000
 
 
 def beyond(what: str, number: int, most: int, unit: str) -> str:

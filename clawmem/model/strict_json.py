@@ -38,7 +38,7 @@ def read_json(data: str | bytes, most: int = JSON_BYTES, pairs: Pairs | None = N
 def refuse_deep(value: Any) -> None:
     """Raise ValueError where lists and objects stand within each other more often than the bound allows."""
     level = [value]
-    for _ in range(JSON_DEPTH + 1):
+    for _ in range(JSON_DEPTH):
         level = [one for held in level for one in _inner(held) if type(one) in (dict, list)]
         if not level:
             return

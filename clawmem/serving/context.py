@@ -19,7 +19,7 @@ from clawmem.model.question import Span, time_asked
 from clawmem.model.tiers import COLD, HOT, WARM
 from clawmem.serving.commands import commands, replaced_remark
 from clawmem.serving.pages import event_units, page_units, recent_units, said_units, summary_units
-from clawmem.serving.recall import EVENTS, Question, best_rows
+from clawmem.serving.recall import EVENTS, Question, best_rows, check_question
 from clawmem.serving.shelves import TITLES, Shelves, first, places, shelves, shelves_then
 from clawmem.serving.units import Way, fact_units, words_of
 from clawmem.vault.journal import accesses, record_access, unfolded
@@ -93,6 +93,7 @@ def context(
     budget cannot hold even the frame.
     """
     owners = (caller.agent, "") if caller.agent else ("",)
+    check_question(question or "")
     wish = Wish(caller, budget, question, Filter(owners=owners, entity=entity, as_of=as_of), evidence)
     done, answering = answered(vault, lambda index: context_in(vault, index, wish))
     if not answering or as_of:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from clawmem.errors import InvalidInput
 from clawmem.index.channels import (
     Filter,
     Hits,
@@ -19,6 +20,7 @@ from clawmem.index.meaning import facts_by_meaning
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import unreadable
+from clawmem.model.bounds import QUESTION_CHARACTERS, beyond
 from clawmem.model.caller import Caller
 from clawmem.model.catalog import Catalog
 from clawmem.model.dates import stamp
@@ -112,6 +114,13 @@ class _Answers(NamedTuple):
     earlier: str | None
 
 
+def check_question(question: str) -> None:
+    """Raise InvalidInput where a question is longer than one can be."""
+    if len(question) > QUESTION_CHARACTERS:
+        told = beyond("The question", len(question), QUESTION_CHARACTERS, "characters")
+        raise InvalidInput(f"{told}.", "Ask with the words that matter.")
+
+
 def recall(
     vault: Vault,
     question: str,
@@ -123,6 +132,7 @@ def recall(
 ) -> Recalled:
     """The facts, events and notes that answer a `Question` best; notes in the access journal which facts were shown,
     unless it looks back."""
+    check_question(question)
     asked = Question(question, caller, wanted, limit, where, passes)
     result = answered(vault, lambda index: recall_in(vault, index, asked))
     if result.earlier:
