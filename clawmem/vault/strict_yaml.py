@@ -40,7 +40,7 @@ def _refuse_unbounded(text: str, name: str, loader: Any) -> None:
     opened: list[str | None] = []
     aliases = 0
     for event in yaml.parse(text, Loader=loader):
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark else 0
         if isinstance(event, yaml.AliasEvent):
             aliases += 1
             if event.anchor in opened:
