@@ -11,6 +11,7 @@ from clawmem.cli.face import Face
 from clawmem.cli.reading import opened
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.learning.ingest import ingest as act
+from clawmem.model.bounds import RECORD_BYTES
 from clawmem.model.event import ROLES
 from clawmem.model.fact import TRUSTS
 from clawmem.model.text import check_statement, counted
@@ -65,7 +66,15 @@ def ingest(
 
 
 def _pieces(given: IO[bytes], shape: Shape) -> Iterator[bytes]:
-    return iter(given) if shape.by_line else iter(lambda: given.read(_BLOCK_BYTES), b"")
+    return _lines(given) if shape.by_line else iter(lambda: given.read(_BLOCK_BYTES), b"")
+
+
+def _lines(given: IO[bytes]) -> Iterator[bytes]:
+    """The lines; of one that is longer than a record may be, only so much that it shows."""
+    while line := given.readline(RECORD_BYTES + 1):
+        yield line
+        while len(line) > _BLOCK_BYTES and not line.endswith(b"\n"):
+            line = given.readline(len(line))
 
 
 def _named(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from clawmem.errors import InvalidInput, NotFound, StorageFailed
+from clawmem.model.strict_json import read_json
 
 
 def text_or_stdin(argument: str) -> str:
@@ -82,7 +82,7 @@ def json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = read_json(line)
         except ValueError as problem:
             raise InvalidInput(
                 f"Line {number} is not JSON: {problem}.", "Nothing was kept; mend it and try again."

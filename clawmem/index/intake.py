@@ -19,9 +19,10 @@ from clawmem.model.entity import ITEMS, kind_of, name_of_path, owner_of, title_o
 from clawmem.model.fact import Fact, pointers
 from clawmem.model.layout import is_ledger, is_page, is_proposal_path
 from clawmem.model.seal import seal
+from clawmem.model.strict_json import read_json
 from clawmem.model.text import normal
 from clawmem.model.tokens import line_tokens
-from clawmem.vault.vault import parse_yaml
+from clawmem.vault.strict_yaml import parse_yaml
 
 _COLUMNS = (
     "n, id, entity, owner, status, category, subject, predicate, valid_from, valid_to, timestamp, event,"
@@ -95,7 +96,7 @@ def _only_added(index: Index, entity: str, data: bytes | None) -> list[Fact] | N
     if not rows or body[: len(rows)] != [line for _, line in rows]:
         return None
     try:
-        added = [fact_from_record(json.loads(line)) for line in body[len(rows) :]]
+        added = [fact_from_record(read_json(line)) for line in body[len(rows) :]]
     except (ValueError, AttributeError, ClawmemError):
         return None
     ids = [fact_id for fact_id, _ in rows] + [fact.id for fact in added]

@@ -161,7 +161,7 @@ def identity(engine: str, number: int) -> str:
 def create_store(vault: Vault, name: str) -> Index:
     """An empty index in a new file of that name, which nobody finds before `put_in_use`."""
     path = vault.state / f"index-{name}.sqlite"
-    path.touch(exist_ok=False)
+    path.touch(mode=0o600, exist_ok=False)
     try:
         index = _connect(vault, str(path))
         # Until it is in use nobody needs a way back.

@@ -193,6 +193,7 @@ def make_vectors(vault: Vault) -> Vectors:
         vectors.close()
     for name in (path, path.with_name(f"{VECTORS_FILE}-journal")):
         name.unlink(missing_ok=True)
+    path.touch(mode=0o600)
     vectors = _connect(path, "rwc", _PATIENCE)
     with vectors.writing():
         for statement in _TABLES.split(";"):

@@ -30,6 +30,7 @@ from clawmem.model.dates import day_of, days_between, moment_of
 from clawmem.model.promotion import MARK
 from clawmem.model.proposal import REJECTED
 from clawmem.model.settings import Settings
+from clawmem.model.strict_json import read_json
 from clawmem.vault.vault import Vault
 
 PATH = "ledger/adaptation.json"
@@ -77,7 +78,7 @@ def _stored(read: Read) -> Outcomes:
         return Outcomes()
     refuse_conflict_markers(data.decode("utf-8-sig", errors="replace"), PATH)
     try:
-        return outcomes_from_record(json.loads(data)["outcomes"])
+        return outcomes_from_record(read_json(data)["outcomes"])
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise Unreadable(PATH, None, f"it does not say what became of promoted facts ({problem})") from None
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from clawmem.errors import Unreadable
 from clawmem.model.event import Event
+from clawmem.model.strict_json import read_json
 
 PATH = "ledger/learned.json"
 
@@ -45,7 +46,7 @@ def parse_cursor(data: bytes | None) -> Cursor:
     if data is None:
         return Cursor({}, {})
     try:
-        record = json.loads(data)
+        record = read_json(data)
         days = {str(day): Reached(int(number), str(last)) for day, (number, last) in record["days"].items()}
         mentions = {str(title): int(count) for title, count in record.get("mentions", {}).items()}
     except (ValueError, KeyError, TypeError, AttributeError) as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 Span = tuple[int, int]
 _QUOTATION = re.compile(
@@ -23,9 +24,11 @@ def quotations(text: str) -> list[Span]:
 def never_closed(text: str) -> list[Span]:
     """From each mark that opens a quotation which its line does not close, to the end of that line."""
     within = quotations(text)
+    starts = [start for start, _ in within]
     spans: list[Span] = []
     for mark in _OPENING.finditer(text):
-        inside = any(start <= mark.start() < end for start, end in within)
+        before = bisect_right(starts, mark.start())
+        inside = before > 0 and mark.start() < within[before - 1][1]
         if not inside and not (spans and mark.start() < spans[-1][1]):
             line = text.find("\n", mark.end())
             spans.append((mark.start(), len(text) if line < 0 else line))

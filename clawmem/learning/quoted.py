@@ -42,6 +42,7 @@ _TURN = re.compile(
     r"(?m)^(?:\[[^\]\n]{3,30}\] ?)?(?P<who>[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2})"
     r"(?: ?\(?\d{1,2}[:.]\d\d[^):\n]{0,12}\)?)?:[ \t]"
 )
+_SPEAKS = re.compile(r"(?:I|I'm|I’m|I've|I’ve|[Mm]y|[Ww]e)\b")
 _SENDER = frozenset(("me", "i", "myself"))
 
 
@@ -224,16 +225,16 @@ def _turns(text: str) -> list[Span]:
     spans = []
     for turn, end in zip(turns, ends, strict=False):
         line = text.find("\n", turn.end())
-        if turn["who"].lower() not in _SENDER and (chat or _is_speaker(turn["who"], text[turn.end() :])):
+        if turn["who"].lower() not in _SENDER and (chat or _is_speaker(turn["who"], text, turn.end())):
             spans.append((turn.start(), end if chat or line < 0 else line))
     return spans
 
 
-def _is_speaker(label: str, rest: str) -> bool:
-    """Whether a label may be the name of who says "I" after it."""
+def _is_speaker(label: str, text: str, at: int) -> bool:
+    """Whether a label may be the name of who says "I" in what begins there."""
     last = label.split()[-1]
     if label.split()[0] in ("Dear", "Hi", "Hello", "Hey"):
         return False
     if not last[1:].islower() or is_heading(label):
         return False
-    return re.match(r"(?:I|I'm|I’m|I've|I’ve|[Mm]y|[Ww]e)\b", rest) is not None
+    return _SPEAKS.match(text, at) is not None

@@ -71,7 +71,8 @@ def rebuilt(file: IO[bytes], work: Staging, environment: Mapping[str, str]) -> t
     against what git has. Raises DamagedBackup."""
     manifest = read_archive(file, work.folder)
     root = work.folder / "vault"
-    (root / ".git").mkdir(parents=True)
+    root.mkdir(mode=0o700)
+    (root / ".git").mkdir(mode=0o700)
     vault = Vault(root, environment)
     vault.git = work.git(root, vault.git)
     unbundle(root, vault.git, work.folder / BUNDLE, manifest.object_format, manifest.branch, manifest.commit)

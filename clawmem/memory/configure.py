@@ -30,8 +30,9 @@ from clawmem.model.settings_wrong import tolerant
 from clawmem.model.text import check_visible
 from clawmem.vault.new_secrets import allowed
 from clawmem.vault.own_settings import Place, local_place, settings_here, user_place
+from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.transaction import transaction
-from clawmem.vault.vault import Vault, parse_yaml
+from clawmem.vault.vault import Vault
 
 
 class Configured(NamedTuple):

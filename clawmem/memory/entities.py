@@ -21,7 +21,8 @@ from clawmem.model.entity import Entity, check_new_name, folder_of, is_path, kin
 from clawmem.model.layout import is_owned
 from clawmem.model.summary import front_matter, split_front_matter
 from clawmem.model.text import check_statement
-from clawmem.vault.vault import Vault, parse_yaml
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
 
 
 class Row(NamedTuple):

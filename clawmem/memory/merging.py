@@ -15,7 +15,8 @@ from clawmem.model.merging.tree import Merged, merge_trees
 from clawmem.model.text import counted
 from clawmem.vault.hand_edits import check_file
 from clawmem.vault.joining import Entries
-from clawmem.vault.vault import Vault, parse_yaml
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
 from clawmem.vault.versions import (
     EMPTY_TREE,
     PLAIN,

@@ -9,7 +9,7 @@ from clawmem.errors import ClawmemError, Refused
 from clawmem.model.catalog import Catalog, Predicate, canonical, catalog_from_mapping, catalog_to_mapping
 from clawmem.model.layout import CATALOG
 from clawmem.model.proposal import Entry
-from clawmem.vault.vault import parse_yaml
+from clawmem.vault.strict_yaml import parse_yaml
 
 
 def with_entry(text: str, entry: Entry) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from clawmem.errors import Refused
 from clawmem.model.summary import yaml_scalar
-from clawmem.vault.vault import parse_yaml
+from clawmem.vault.strict_yaml import parse_yaml
 
 _INDENT = "  "
 

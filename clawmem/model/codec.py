@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from clawmem.errors import InvalidInput, Marked, Unreadable
+from clawmem.model.bounds import LARGEST_NUMBER
 from clawmem.model.fact import ACTIVE, ALWAYS_WRITTEN, CANONICAL_KEYS, STATUSES, Fact, Link
+from clawmem.model.strict_json import read_json
 
 OTHER_NAMES = {
     "supersededBy": "superseded_by",
@@ -155,7 +157,7 @@ def _records(text: str, path: str) -> list[tuple[int, Any]]:
     if not text.strip():
         raise Unreadable(path, 1, "it is empty where a JSON array should be")
     try:
-        whole = json.loads(text)
+        whole = read_json(text)
     except ValueError as problem:
         line = getattr(problem, "lineno", None)
         raise Unreadable(path, line, f"it is not valid JSON ({getattr(problem, 'msg', problem)})") from None
@@ -196,11 +198,13 @@ def _checked(name: str, value: Any) -> Any:
     if name == "access_count":
         if value is None:
             return 0
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise InvalidInput("the key 'access_count' must be a whole number, 0 or more")
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST_NUMBER:
+            raise InvalidInput("the key 'access_count' must be a whole number, 0 or more, of at most 64 bits")
         return value
     if name == "source_span":
         return _span(value)
+    if value is not None and not isinstance(value, list | tuple):
+        raise InvalidInput("the key 'links' must be a list")
     return tuple(_link(item) for item in value or ())
 
 
@@ -242,6 +246,7 @@ def _link(value: Any) -> Link:
     if isinstance(value, dict):
         to = value.get("to") or value.get("target")
         kind = value.get("type") or value.get("relation")
-        if isinstance(to, str) and isinstance(kind, str):
-            return Link(kind, to, value.get("reason"), value.get("at"))
-    raise InvalidInput("each of 'links' must be an object with 'type' and 'to'")
+        about = value.get("reason"), value.get("at")
+        if isinstance(to, str) and isinstance(kind, str) and all(isinstance(one, str | None) for one in about):
+            return Link(kind, to, *about)
+    raise InvalidInput("each of 'links' must be an object with 'type' and 'to', all of them texts")

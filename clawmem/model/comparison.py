@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.codec import fact_from_record
 from clawmem.model.fact import ARCHIVED, RETRACTED, SUPERSEDED, Fact
+from clawmem.model.strict_json import read_json
 
 LEARNED = "learned"
 CORRECTED = "corrected"
@@ -78,7 +78,7 @@ def record_in(data: bytes, fact_id: str) -> Fact | None:
         if quoted not in line:
             continue
         try:
-            fact = fact_from_record(json.loads(line.strip().rstrip(b",")))
+            fact = fact_from_record(read_json(line.strip().rstrip(b",")))
         except (ValueError, AttributeError, InvalidInput):
             continue
         if fact.id == fact_id:

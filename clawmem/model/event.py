@@ -5,8 +5,11 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.bounds import LEDGER_LINE_BYTES
+from clawmem.model.strict_json import read_json
 from clawmem.model.trust import is_low, least, trust_of_source
 
+_MAY_BE_TEXT = ("speaker", "session", "agent", "source", "external_id", "kind")
 ROLES = ("user", "assistant", "system", "tool", "note")
 
 
@@ -105,6 +108,13 @@ def event_from_record(record: Mapping[str, Any]) -> Event:
     for key in ("id", "timestamp", "role", "text"):
         if not isinstance(record.get(key), str):
             raise InvalidInput(f"the key '{key}' is missing or not text")
+    for key in _MAY_BE_TEXT:
+        if not isinstance(record.get(key), str | None):
+            raise InvalidInput(f"the key '{key}' is not text")
+    if not isinstance(record.get("recalled"), bool | None):
+        raise InvalidInput("the key 'recalled' is neither true nor false")
+    if not isinstance(record.get("metadata"), dict | None):
+        raise InvalidInput("the key 'metadata' is not an object")
     known = {key: record[key] for key in Event._fields if key in record}
     unknown = {key: value for key, value in record.items() if key not in Event._fields}
     if unknown:
@@ -124,7 +134,7 @@ def parse_events(data: bytes, path: str) -> tuple[Event, ...]:
         if not line.strip():
             continue
         try:
-            events.append(event_from_record(json.loads(line)))
+            events.append(event_from_record(read_json(line, LEDGER_LINE_BYTES)))
         except InvalidInput as problem:
             raise Unreadable(path, number, problem.message) from None
         except (ValueError, AttributeError, TypeError) as problem:

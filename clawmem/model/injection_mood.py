@@ -70,15 +70,29 @@ _PATTERNS = (
 )
 
 
+# What stands between words is short. Where it is not, a pattern that tries each part of it takes quadratic time.
+_ENDS = 8
+_RUN = re.compile(rf"[\W_]{{{2 * _ENDS + 1},}}")
+_SIGNS = frozenset(".!?:;>)]|,")
+
+
 @cache
 def _compiled() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in _PATTERNS)
 
 
+def _shortened(run: re.Match[str]) -> str:
+    """The ends of a run, and between them what begins a line or a sentence where something in it does."""
+    left_out = run[0][_ENDS:-_ENDS]
+    begins = "\n" if "\n" in left_out else ". " if not _SIGNS.isdisjoint(left_out) else ""
+    return f"{run[0][:_ENDS]}{begins}{run[0][-_ENDS:]}"
+
+
 def addresses_reader(text: str) -> str | None:
     """The words by which a text speaks to its reader, or None where it only tells something."""
+    plain = _RUN.sub(_shortened, text)
     for pattern in _compiled():
-        found = pattern.search(text)
+        found = pattern.search(plain)
         if found:
             return " ".join(found[0].split())[:80] or found[0]
     return None

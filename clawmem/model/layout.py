@@ -15,7 +15,13 @@ def is_owned(path: str) -> bool:
     """Whether a vault path is clawmem's to stage and commit."""
     if path in OWNED_FILES:
         return True
-    return path.startswith(OWNED_FOLDERS) and path.endswith(OWNED_ENDINGS) and path.isprintable()
+    ours = path.startswith(OWNED_FOLDERS) and path.endswith(OWNED_ENDINGS)
+    return ours and path.isprintable() and "\\" not in path
+
+
+def is_text(path: str) -> bool:
+    """Whether a path is UTF-8 text; git and the disk take any bytes."""
+    return not any("\udc80" <= letter <= "\udcff" for letter in path)
 
 
 def check_inside(path: str) -> str:

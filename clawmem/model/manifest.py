@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import DamagedBackup, Refused
+from clawmem.model.bounds import MANIFEST_BYTES
+from clawmem.model.strict_json import read_json
 
 KIND = "clawmem-backup"
 FORMAT = 1
@@ -52,11 +54,11 @@ def render_manifest(manifest: Manifest) -> bytes:
 def parse_manifest(data: bytes) -> Manifest:
     """Read a manifest; raises DamagedBackup where it is none, Refused where a newer clawmem made it."""
     try:
-        record = json.loads(data)
+        record = read_json(data, MANIFEST_BYTES)
         kind, form = record["kind"], record["format"]
     except (ValueError, TypeError, KeyError):
         raise DamagedBackup("its manifest cannot be read") from None
-    if kind != KIND or not isinstance(form, int):
+    if kind != KIND or type(form) is not int or form < 1:
         raise DamagedBackup("its manifest is not that of a backup")
     if form > FORMAT:
         raise Refused(
@@ -65,8 +67,22 @@ def parse_manifest(data: bytes) -> Manifest:
         )
     try:
         known = {key: record[key] for key in Manifest._fields}
-        members = {name: Member(int(one["size"]), str(one["sha256"])) for name, one in known["members"].items()}
-        known["counts"] = {name: int(number) for name, number in known["counts"].items()}
+        members = {name: Member(_size(one["size"]), str(one["sha256"])) for name, one in known["members"].items()}
+        known["counts"] = {name: _size(number) for name, number in known["counts"].items()}
     except (ValueError, TypeError, KeyError, AttributeError) as problem:
         raise DamagedBackup(f"its manifest lacks something ({problem})") from None
+    for name in ("made", "made_by", "vault", "object_format", "commit", "tree"):
+        if not isinstance(known[name], str):
+            raise DamagedBackup(f"its manifest has no text as its {name}")
+    if not isinstance(known["branch"], str | None):
+        raise DamagedBackup("its manifest names a branch that is none")
+    for name in ("refs", "left_out"):
+        if not isinstance(known[name], dict) or not all(isinstance(value, str) for value in known[name].values()):
+            raise DamagedBackup(f"its manifest lists no {name}")
     return Manifest(**{**known, "members": members})
+
+
+def _size(number: object) -> int:
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        raise ValueError("a number is missing")
+    return number

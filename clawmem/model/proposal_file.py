@@ -34,6 +34,7 @@ from clawmem.model.proposal import (
     Worth,
     proposal_path,
 )
+from clawmem.model.strict_json import read_json
 
 _WITH_FACT = frozenset((ADD, SUPERSEDE, MERGE, END))
 _WITH_TARGETS = frozenset((SUPERSEDE, MERGE, END, RETRACT))
@@ -83,7 +84,7 @@ def parse_proposal(data: bytes, path: str) -> Proposal:
     text = data.decode("utf-8-sig", errors="replace")
     refuse_conflict_markers(text, path)
     try:
-        record = json.loads(text)
+        record = read_json(text)
         if not isinstance(record, dict):
             raise InvalidInput("it is not a JSON object")
         proposal = proposal_from_record(record)

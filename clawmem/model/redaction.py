@@ -10,6 +10,7 @@ from clawmem.model.event import Event
 from clawmem.model.fact import RETRACTED, Fact
 from clawmem.model.secret_looks import entropy
 from clawmem.model.secrets import find_secrets
+from clawmem.model.strict_json import read_json
 from clawmem.model.written_forms import Needle, without
 
 MARK = "[redacted]"
@@ -69,7 +70,7 @@ def hard_to_guess(texts: Iterable[str]) -> bool:
 def records_of(data: bytes | None) -> tuple[dict[str, Any], ...]:
     """The records in a file of redactions; ValueError where it is none."""
     try:
-        rows = json.loads(data)["redactions"] if data is not None else []
+        rows = read_json(data)["redactions"] if data is not None else []
         if all(isinstance(row, dict) for row in rows):
             return tuple(rows)
     except (KeyError, TypeError) as problem:

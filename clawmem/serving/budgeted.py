@@ -10,6 +10,7 @@ from clawmem.index.standing import Reader
 from clawmem.index.store import Index
 from clawmem.model import frame
 from clawmem.model.caller import Caller
+from clawmem.model.catalog import Catalog
 from clawmem.model.dates import stamp
 from clawmem.model.packing import More, Section, Unit, pack
 from clawmem.model.tokens import cut, note_line, token_bound
@@ -53,7 +54,7 @@ def _packed(
 ) -> Context:
     reader = Reader(wanted.owners, caller.now, wanted.entity)
     on = shelves_then(index, reader, {}, wanted) if wanted.as_of else Shelves(index, reader, {}, {})
-    way = Way(vault.catalog, wanted.as_of or stamp(caller.now), evidence)
+    way = Way(vault.catalog_to_read() or Catalog({}), wanted.as_of or stamp(caller.now), evidence)
     events = [one.event for one in result.heard]
     said = said_units(index, events)
     parts = (

@@ -12,6 +12,7 @@ from clawmem.index.store import Index
 from clawmem.index.unread import unreadable
 from clawmem.model import frame
 from clawmem.model.caller import Caller
+from clawmem.model.catalog import Catalog
 from clawmem.model.dates import day_of, stamp
 from clawmem.model.entity import owners_seen
 from clawmem.model.event import Event
@@ -20,7 +21,7 @@ from clawmem.model.question import Span, time_asked
 from clawmem.model.tiers import COLD, HOT, WARM
 from clawmem.serving.commands import commands, replaced_remark
 from clawmem.serving.pages import event_units, orders_remark, page_units, recent_units, said_units, summary_units
-from clawmem.serving.recall import EVENTS, Question, best_rows
+from clawmem.serving.recall import EVENTS, Question, best_rows, check_question
 from clawmem.serving.shelves import TITLES, Shelves, first, places, shelves, shelves_then
 from clawmem.serving.units import Way, fact_units, words_of
 from clawmem.vault.journal import accesses, record_access, unfolded
@@ -95,6 +96,7 @@ def context(
     budget cannot hold even the frame.
     """
     owners = owners_seen(caller.agent, entity)[::-1]
+    check_question(question or "")
     wish = Wish(caller, budget, question, Filter(owners=owners, entity=entity, as_of=as_of), evidence)
     done, answering = answered(vault, lambda index: context_in(vault, index, wish))
     if not answering or as_of:
@@ -109,7 +111,7 @@ def context_in(vault: Vault, index: Index, wish: Wish) -> tuple[Context, list[st
     reader = Reader(wanted.owners, caller.now, wanted.entity)
     counted = accesses(unfolded(vault))
     on = shelves_then(index, reader, counted, wanted) if wanted.as_of else shelves(index, reader, counted)
-    way = Way(vault.catalog, wanted.as_of or stamp(caller.now), wish.evidence)
+    way = Way(vault.catalog_to_read() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     asked, asides = None, list[str]()
     if wish.question:
         most = _answers_wanted(wish.budget)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from clawmem.errors import InvalidInput
 from clawmem.index.channels import (
     Filter,
     Hits,
@@ -19,12 +20,15 @@ from clawmem.index.meaning import facts_by_meaning, suggested_meaning
 from clawmem.index.refresh import answered
 from clawmem.index.store import Index
 from clawmem.index.unread import unreadable
+from clawmem.model.bounds import QUESTION_CHARACTERS, beyond
 from clawmem.model.caller import Caller
+from clawmem.model.catalog import Catalog
 from clawmem.model.dates import stamp
 from clawmem.model.entity import owner_of
 from clawmem.model.event import Event
 from clawmem.model.fact import Fact, importance_of
 from clawmem.model.irregular import forms_of
+from clawmem.model.layout import CATALOG
 from clawmem.model.question import Span, search_words, time_asked
 from clawmem.model.ranking import Ranked, Standing, rank
 from clawmem.model.tiers import is_over, tier_of
@@ -110,6 +114,13 @@ class _Answers(NamedTuple):
     earlier: str | None
 
 
+def check_question(question: str) -> None:
+    """Raise InvalidInput where a question is longer than one can be."""
+    if len(question) > QUESTION_CHARACTERS:
+        told = beyond("The question", len(question), QUESTION_CHARACTERS, "characters")
+        raise InvalidInput(f"{told}.", "Ask with the words that matter.")
+
+
 def recall(
     vault: Vault,
     question: str,
@@ -121,6 +132,7 @@ def recall(
 ) -> Recalled:
     """The facts, events and notes that answer a `Question` best; notes in the access journal which facts were shown,
     unless it looks back."""
+    check_question(question)
     asked = Question(question, caller, wanted, limit, where, passes)
     result = answered(vault, lambda index: recall_in(vault, index, asked))
     if result.earlier:
@@ -164,8 +176,11 @@ def best_rows(
 def _facts(vault: Vault, index: Index, asked: Question, counted: Mapping[str, Access]) -> _Answers:
     question, wanted, now = asked.words, asked.wanted, stamp(asked.caller.now)
     words = [form for word in search_words(question) for form in forms_of(word)]
+    read = vault.catalog_to_read()
+    catalog = read or Catalog({})
+    unread = Hits({}, False, f"{CATALOG} cannot be read", unable=True)
     hits = {
-        "predicate": predicate_channel(index, question, vault.catalog, wanted),
+        "predicate": predicate_channel(index, question, catalog, wanted) if read else unread,
         "keyword": keyword_channel(index, words, wanted),
         "vector": facts_by_meaning(vault, index, question, wanted, now[:10]),
     }
@@ -177,7 +192,7 @@ def _facts(vault: Vault, index: Index, asked: Question, counted: Mapping[str, Ac
     for _ in range(asked.passes - 1):
         from clawmem.serving.passes import links_channel  # one pass is what is usual
 
-        hits["links"] = links_channel(index, question, vault.catalog, [n for n, _, _ in best], wanted)
+        hits["links"] = links_channel(index, question, catalog, [n for n, _, _ in best], wanted)
         again = _ranked(index, hits, counted, asked, asked_of)
         if [n for n, _, _ in again] == [n for n, _, _ in best]:
             break
@@ -187,7 +202,7 @@ def _facts(vault: Vault, index: Index, asked: Question, counted: Mapping[str, Ac
         from clawmem.index.replaced import replaced_since  # few questions are about the past
 
         past = Span(span.first, min(span.last, now[:10]))
-        earlier = replaced_since(index, question, words, vault.catalog, past, wanted, hits["keyword"])
+        earlier = replaced_since(index, question, words, catalog, past, wanted, hits["keyword"])
     return _Answers(hits, best, earlier)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from clawmem.errors import DamagedBackup
+from clawmem.model.bounds import MANIFEST_BYTES
 from clawmem.model.manifest import Manifest, Member, parse_manifest, render_manifest
 
 MANIFEST = "manifest.json"
@@ -32,7 +33,7 @@ def write_archive(target: Path, manifest: Manifest, parts: Mapping[str, Path]) -
     import os
 
     described = render_manifest(manifest)
-    with target.open("xb") as file:
+    with open(target, "xb", opener=_private) as file:
         with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
             for name, data in ((MANIFEST, described), (CHECKSUM, _checksum(described))):
                 archive.addfile(_header(name, len(data)), io.BytesIO(data))
@@ -55,12 +56,15 @@ def read_archive(file: IO[bytes], folder: Path) -> Manifest:
                 raise DamagedBackup("its manifest names other parts than a backup has")
             for name, wanted in manifest.members.items():
                 _unpack(archive, name, wanted, folder / name)
-    except (tarfile.TarError, EOFError, UnicodeDecodeError, ValueError) as problem:
+    except (tarfile.TarError, EOFError, KeyError, UnicodeError, ValueError, OverflowError, RecursionError) as problem:
         raise DamagedBackup(f"it cannot be unpacked ({problem})") from None
     return manifest
 
 
 def _unpack(archive: tarfile.TarFile, name: str, wanted: Member, target: Path) -> None:
+    header = archive.getmember(name)
+    if header.size != wanted.size or header.sparse is not None:
+        raise DamagedBackup(f"{name} does not have the size of the manifest")
     with _member(archive, name) as packed, target.open("xb") as file:
         found = _copied(packed, file)
     if found != wanted:
@@ -81,7 +85,10 @@ def _copied(source: IO[bytes], target: IO[bytes] | None) -> Member:
 
 def _small(archive: tarfile.TarFile, name: str) -> bytes:
     with _member(archive, name) as packed:
-        return packed.read()
+        data = packed.read(MANIFEST_BYTES + 1)
+    if len(data) > MANIFEST_BYTES:
+        raise DamagedBackup(f"its {name} is longer than {MANIFEST_BYTES:,} bytes")
+    return data
 
 
 def _member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
@@ -92,6 +99,12 @@ def _member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
     if found is None:
         raise DamagedBackup(f"it holds no {name}")
     return found  # type: ignore[no-any-return]
+
+
+def _private(path: str, flags: int) -> int:
+    import os
+
+    return os.open(path, flags, 0o600)
 
 
 def _header(name: str, size: int) -> tarfile.TarInfo:

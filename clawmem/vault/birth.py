@@ -66,7 +66,9 @@ def template_files() -> Iterator[tuple[str, bytes]]:
 def _initialise(root: Path, environment: Mapping[str, str]) -> None:
     # The state folder comes first: it marks what is unfinished as ours, and the lock in it keeps others out.
     state = root / ".git" / "clawmem"
-    state.mkdir(parents=True, exist_ok=True)
+    # A memory is its owner's alone, where the folder was not there before with other permissions.
+    for folder in (root, root / ".git", state):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     git = Git(root, environment)
     with writer_lock(state / "lock", _WAIT, "init"):
         (root / ".git" / "config.lock").unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,9 @@ from clawmem.vault.vault import Vault
 _NOT_OURS = ("--exclude=refs/remotes/*", "--exclude=refs/clawmem/unsigned")
 # What `git fsck` says of objects that are whole and break a rule of style.
 _BADLY_MADE = ("error in ", "warning in ", "notice: ")
+# git says itself which of these names are none; of one that it gets as an argument, the system bounds the length.
+_BRANCH = re.compile(r"refs/heads/[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]{0,999}")
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class Bundled(NamedTuple):
@@ -67,10 +71,12 @@ def unbundle(root: Path, git: Git, bundle: Path, object_format: str, branch: str
     """Make `root` a repository with a bundle's refs and every object checked, HEAD where it was, and no work tree
     yet."""
     # `branch` is written, never read as an option: it comes from a file.
-    if branch is not None and not branch.startswith("refs/heads/"):
+    if branch is not None and not _BRANCH.fullmatch(branch):
         raise DamagedBackup("its manifest names a branch that is none")
     if object_format not in ("sha1", "sha256"):
         raise DamagedBackup("its manifest names an object format that git does not have")
+    if not _COMMIT.fullmatch(commit):
+        raise DamagedBackup("its manifest names a commit that is none")
     git.run("init", "--quiet", "--template=", f"--object-format={object_format}", "--initial-branch=main", ".")
     configure(git)
     try:
@@ -80,10 +86,13 @@ def unbundle(root: Path, git: Git, bundle: Path, object_format: str, branch: str
         git.run("fetch", "--quiet", "--no-tags", str(bundle), "+refs/*:refs/*", "HEAD")
     except GitFailed as problem:
         raise DamagedBackup(problem.message.rstrip(".")) from problem
-    if branch is not None:
-        git.run("symbolic-ref", "HEAD", branch)
-    else:
-        git.run("update-ref", "--no-deref", "HEAD", commit)
+    try:
+        if branch is not None:
+            git.run("symbolic-ref", "HEAD", branch)
+        else:
+            git.run("update-ref", "--no-deref", "HEAD", commit)
+    except GitFailed as problem:
+        raise DamagedBackup(problem.message.rstrip(".")) from problem
     (root / ".git" / "FETCH_HEAD").unlink(missing_ok=True)
 
 

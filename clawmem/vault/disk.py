@@ -84,7 +84,7 @@ def append_line(path: Path, line: bytes) -> None:
     """Append a line, whole or not at all, to a file that many processes append to; what a killed one left of its own
     line is cut off first. A file that is renamed away meanwhile is left, and made anew."""
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if _same_file(descriptor, path):

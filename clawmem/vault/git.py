@@ -107,7 +107,8 @@ class Git:
         wanted = list(names)
         if not wanted:
             return {}
-        given = "".join(f"{name}\n" for name in wanted).encode()
+        # A path may hold any byte. A line break in it would end the name, so git is asked for that one first.
+        given = "".join(f"{self._on_one_line(name)}\n" for name in wanted).encode(errors="surrogateescape")
         stream = self.run("cat-file", "--batch", given=given)
         found: dict[str, bytes | None] = {}
         position = 0
@@ -124,6 +125,12 @@ class Git:
                 _check_sound(name, header[0], header[1], data)
             position = end + 1 + size + 1
         return found
+
+    def _on_one_line(self, name: str) -> str:
+        if "\n" not in name:
+            return name
+        known_as = self.try_run("rev-parse", "--verify", "--quiet", name)
+        return known_as.decode().strip() if known_as else "missing:missing"
 
 
 def _check_sound(name: str, known_as: bytes, kind: bytes, data: bytes) -> None:

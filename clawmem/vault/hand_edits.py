@@ -16,8 +16,9 @@ from clawmem.model.settings import settings_from_mapping
 from clawmem.model.summary import split_front_matter
 from clawmem.vault.copies import copies
 from clawmem.vault.scan import HandEdits
+from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.travel import Travel, gathered, place_of, travels
-from clawmem.vault.vault import Vault, parse_yaml
+from clawmem.vault.vault import Vault
 
 _ID = re.compile(rb'"(?:id|fact_id)"\s*:\s*"([^"]+)"')
 

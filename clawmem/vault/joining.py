@@ -160,7 +160,7 @@ def _check_moved(vault: Vault, head: Head, target: str, problem: GitFailed) -> N
 
 
 def _is_plain(side: Mapping[str, Held], path: str) -> bool:
-    return path not in side or side[path].mode == PLAIN
+    return "\\" not in path and (path not in side or side[path].mode == PLAIN)
 
 
 def _refuse_unsafe(started: Transaction, paths: Sequence[str], looks: _Looks) -> None:

@@ -22,7 +22,7 @@ def writer_lock(path: Path, wait: float, purpose: str) -> Iterator[int]:
 
     Raises Locked, naming the holder, when the time is over.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _acquire(descriptor, wait)
         os.ftruncate(descriptor, 0)

@@ -111,7 +111,7 @@ def read_own(place: Place) -> str | None:
 
 def parse_own(place: Place, text: str) -> Any:
     """The plain values of a text of one of the machine's files; raises Unreadable."""
-    from clawmem.vault.vault import parse_yaml
+    from clawmem.vault.strict_yaml import parse_yaml
 
     try:
         return parse_yaml(text, place.name)

@@ -73,7 +73,7 @@ class VaultAt(Vault):
     def prepare_state(self) -> None:
         """Make the folder for what is derived from this commit; of the others only the few used last stay."""
         if not self.state.is_dir():
-            self.state.mkdir(parents=True, exist_ok=True)
+            self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
             _evict(self.state)
 
     def _state_of(self, name: str) -> list[Any] | None:

@@ -47,7 +47,7 @@ def read_pending(vault: Vault) -> Pending | None:
         for path in pending.paths:
             check_inside(path)
         return pending
-    except (ValueError, KeyError, TypeError, AttributeError, InvalidInput):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidInput):
         raise StorageFailed(
             f"{vault.state / _NAME} is damaged, so an interrupted change cannot be finished.",
             "Compare `git status` in the vault with what you expect, then delete that file.",
@@ -174,7 +174,8 @@ def sync_index(vault: Vault, paths: Sequence[str], kept: Sequence[str]) -> None:
     with new_index(vault):
         _update(vault, [path for path in paths if path not in set(kept)])
         if kept:
-            vault.git.run("reset", "--quiet", "HEAD", "--", *(f":(literal){path}" for path in kept))
+            names = "".join(f":(literal){path}\0" for path in kept).encode(errors="surrogateescape")
+            vault.git.run("reset", "--quiet", "HEAD", "--pathspec-from-file=-", "--pathspec-file-nul", given=names)
 
 
 def _update(vault: Vault, paths: Sequence[str]) -> None:
@@ -183,5 +184,5 @@ def _update(vault: Vault, paths: Sequence[str]) -> None:
     gone = [path for path in paths if path not in there]
     for names, options in ((there, ("--add", "--chmod=-x")), (gone, ("--force-remove",))):
         if names:
-            given = "".join(f"{path}\0" for path in names).encode()
+            given = "".join(f"{path}\0" for path in names).encode(errors="surrogateescape")
             vault.git.run("update-index", *options, "-z", "--stdin", given=given)

@@ -9,7 +9,8 @@ from clawmem.errors import ClawmemError
 from clawmem.model.codec import parse_items
 from clawmem.model.entity import items_path, summary_path
 from clawmem.model.summary import split_front_matter, yaml_scalar
-from clawmem.vault.vault import Vault, parse_yaml
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
 
 _INLINE = re.compile(r"^(aliases:[ \t]*\[)([^\n\]]*)(\][ \t]*)$", re.MULTILINE)
 _LISTED = re.compile(r"^(aliases:[ \t]*\n)([ \t]*)(?=- )", re.MULTILINE)

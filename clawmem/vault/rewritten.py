@@ -65,19 +65,18 @@ def _alike(one: str, other: str) -> bool:
 
 def _fits(redacted: str, words: str) -> bool:
     """Whether a subject is another one with some of it taken out."""
-    if MARK not in redacted:
+    begin, *between = redacted.split(MARK)
+    if not between or not words.startswith(begin):
         return False
-    first, *middle, last = redacted.split(MARK)
-    if not words.startswith(first) or not words.endswith(last) or len(words) < len(first) + len(last):
-        return False
-    place, end = len(first), len(words) - len(last)
-    # In order, each as early as it stands: no other choice could fit where this one does not.
-    for piece in middle:
-        place = words.find(piece, place, end)
-        if place < 0:
+    *between, end = between
+    place = len(begin)
+    for piece in between:
+        # The first place will do: what follows has the more room. A pattern would try all of them.
+        found = words.find(piece, place)
+        if found < 0:
             return False
-        place += len(piece)
-    return True
+        place = found + len(piece)
+    return len(words) - len(end) >= place and words.endswith(end)
 
 
 def is_redacted(vault: Vault, head: str | None) -> bool:

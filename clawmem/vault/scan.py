@@ -13,6 +13,7 @@ from clawmem.vault.vault import Vault
 
 # New folders come as folders, not file by file: only so can git's cache of untracked files help.
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=all")
+_AT_ONCE = 200
 
 
 class HandEdits(NamedTuple):
@@ -57,5 +58,10 @@ def finish_scan(vault: Vault, scan: subprocess.Popen[bytes]) -> tuple[str, ...]:
 def _new_files(vault: Vault, folders: Iterable[str]) -> set[str]:
     """The files in new folders, as git sees them: without what is ignored and what is another repository's."""
     names = [f":(literal){folder}" for folder in folders]
-    printed = vault.git.run("ls-files", "-z", "--others", "--exclude-standard", "--", *names)
-    return set(printed.decode(errors="surrogateescape").split("\0"))
+    found: set[str] = set()
+    # More of them than the system takes as arguments may be new at once.
+    for start in range(0, len(names), _AT_ONCE):
+        some = names[start : start + _AT_ONCE]
+        printed = vault.git.run("ls-files", "-z", "--others", "--exclude-standard", "--", *some)
+        found.update(printed.decode(errors="surrogateescape").split("\0"))
+    return found

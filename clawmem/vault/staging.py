@@ -37,7 +37,7 @@ def staging(target: Path) -> Iterator[Staging]:
     """A new folder beside `target`, removed in the end whatever happens, with those that killed processes left."""
     _sweep(target)
     folder = target.with_name(f".{target.name}.{os.getpid()}.{time.time_ns():x}{_ENDING}")
-    folder.mkdir()
+    folder.mkdir(mode=0o700)
     try:
         with writer_lock(folder / "lock", 0, "making") as descriptor:
             yield Staging(folder, descriptor)

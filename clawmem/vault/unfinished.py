@@ -15,7 +15,8 @@ from clawmem.vault.lock import writer_lock
 from clawmem.vault.own_settings import settings_here
 from clawmem.vault.pending import bring, held_index, settle
 from clawmem.vault.stale import clear_halves, clear_stale_locks
-from clawmem.vault.vault import Vault, parse_yaml
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
 from clawmem.vault.verbatim import keep_verbatim
 from clawmem.vault.versions import commit_at, contents, versions
 

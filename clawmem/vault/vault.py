@@ -17,6 +17,7 @@ from clawmem.model.settings import Settings, settings_from_mapping
 from clawmem.vault.disk import Disk
 from clawmem.vault.git import Git, lost_object
 from clawmem.vault.refs import Head, git_dir_of, read_head
+from clawmem.vault.strict_yaml import parse_yaml
 
 if TYPE_CHECKING:
     from clawmem.model.catalog import Catalog
@@ -110,7 +111,7 @@ class Vault:
 
     def prepare_state(self) -> None:
         """Make the folder for derived and passing files inside the git folder."""
-        self.state.mkdir(exist_ok=True)
+        self.state.mkdir(mode=0o700, exist_ok=True)
 
     @cached_property
     def settings(self) -> Settings:
@@ -156,6 +157,13 @@ class Vault:
             if standing is None or standing == self.read(CATALOG):
                 raise
             return catalog_from_mapping(parse_yaml(standing.decode(errors="replace"), CATALOG) or {})
+
+    def catalog_to_read(self) -> Catalog | None:
+        """The catalog for what only reads, and goes on without it: None where it cannot be read."""
+        try:
+            return self.catalog
+        except ClawmemError:
+            return None
 
     def load_yaml(self, name: str) -> Any:
         """A YAML file of the work tree as plain values, None where it is missing.
@@ -259,16 +267,3 @@ def _parts(root: Path, name: str) -> Iterator[str]:
     for part in name.split("/"):
         place = f"{place}/{part}"
         yield place
-
-
-def parse_yaml(text: str, name: str) -> Any:
-    """YAML text as plain values; raises Unreadable naming the line that is wrong."""
-    import yaml  # 11 ms to import: only where a YAML file really has to be parsed
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        return yaml.load(text, Loader=loader)
-    except yaml.YAMLError as problem:
-        mark = getattr(problem, "problem_mark", None)
-        what = getattr(problem, "problem", None) or "it is not YAML"
-        raise Unreadable(name, mark.line + 1 if mark else None, f"it is not valid YAML ({what})") from None

@@ -12,7 +12,7 @@ from clawmem.learning.said_of import Called, said_of
 from clawmem.model.catalog import Catalog, catalog_from_mapping
 from clawmem.model.entity import Entity
 from clawmem.model.fact import Fact
-from clawmem.vault.vault import parse_yaml
+from clawmem.vault.strict_yaml import parse_yaml
 
 SHIPPED = Path(__file__).parents[2] / "vault-template" / "predicates.yaml"
 ANN, SHOP, USER, DEFAULT = "areas/people/ann", "projects/webshop", "areas/people/user", "areas/general"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ from clawmem.errors import InvalidInput, NeedsPerson, Unreadable
 from clawmem.memory.checks.problem import ERROR, WARNING, Problem
 from clawmem.model.codec import OTHER_NAMES, fact_from_record, parse_items_with_lines, render_items
 from clawmem.model.fact import Fact
+from clawmem.model.strict_json import read_json
 
 # What rewriting a record would have to invent.
 _NEVER_INVENTED = ("timestamp", "source")
@@ -59,7 +59,7 @@ def _salvaged(path: str, data: bytes, why: Unreadable | None) -> ReadItems:
 
 
 def _record(line: str) -> dict[str, Any]:
-    record = json.loads(line.strip().rstrip(","))
+    record = read_json(line.strip().rstrip(","))
     if not isinstance(record, dict):
         raise InvalidInput("a fact must be a JSON object")
     return record
@@ -120,10 +120,10 @@ def _lost_by_rewriting(data: bytes) -> str | None:
 
 def _all_records(text: str, hook: Any) -> list[dict[str, Any]] | None:
     try:
-        whole = json.loads(text, object_pairs_hook=hook)
+        whole = read_json(text, pairs=hook)
     except ValueError:
         lines = [line.strip().rstrip(",") for line in text.split("\n") if line.strip() not in _BRACKETS]
-        return [json.loads(line, object_pairs_hook=hook) for line in lines]
+        return [read_json(line, pairs=hook) for line in lines]
     if isinstance(whole, dict) and len(whole) == 1:
         whole = next(iter(whole.values()))
     return whole if isinstance(whole, list) else None
@@ -135,7 +135,7 @@ def _valid_array(data: bytes) -> bool:
 
 def _valid_json(data: bytes) -> bool:
     try:
-        json.loads(data.decode())
+        read_json(data.decode())
     except ValueError:
         return False
     return True

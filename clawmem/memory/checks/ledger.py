@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import date
@@ -13,8 +12,10 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.memory.checks.facts import PlacedFact
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
+from clawmem.model.bounds import LEDGER_LINE_BYTES
 from clawmem.model.dates import day_of, moment_of
 from clawmem.model.event import ROLES, Event, event_from_record
+from clawmem.model.strict_json import read_json
 
 
 class ReadLedger(NamedTuple):
@@ -95,7 +96,7 @@ def repeated_problems(read: Callable[[str], bytes], ids: EventIds) -> Iterator[P
 
 
 def _event(line: bytes) -> Event:
-    record = json.loads(line)
+    record = read_json(line, LEDGER_LINE_BYTES)
     if not isinstance(record, dict):
         raise InvalidInput("it is not a JSON object")
     return event_from_record(record)

@@ -14,8 +14,9 @@ from clawmem.model.catalog import catalog_from_mapping
 from clawmem.model.entity import is_path, name_of_path, summary_path, title_of
 from clawmem.model.layout import CATALOG, SETTINGS
 from clawmem.model.settings import settings_from_mapping
+from clawmem.model.strict_json import read_json
 from clawmem.model.summary import generated_part, marker_problem, split_front_matter
-from clawmem.vault.vault import parse_yaml
+from clawmem.vault.strict_yaml import parse_yaml
 
 _MARKS = ("<<<<<<< ", ">>>>>>> ")
 _PIECE = 1 << 20
@@ -115,6 +116,14 @@ def _mark_problems(path: str, text: str) -> Iterator[Problem]:
     elif generated_part(text) is None:
         message = "The page has no marks, so there is no place for its generated part."
         yield Problem(WARNING, "marks", path, None, message, fixable=True)
+
+
+def json_problems(path: str, data: bytes) -> Iterator[Problem]:
+    """What keeps a JSON file that clawmem writes for itself from being read."""
+    try:
+        read_json(data)
+    except ValueError as problem:
+        yield Problem(ERROR, "json", path, getattr(problem, "lineno", None), f"The file cannot be read: {problem}.")
 
 
 def settings_problems(text: str) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from clawmem.memory.checks.ledger import EventIds, evidence_problems, read_ledge
 from clawmem.memory.checks.pages import (
     alias_problems,
     catalog_problems,
+    json_problems,
     read_summary,
     settings_problems,
     text_problems,
@@ -121,6 +122,8 @@ def _read_file(vault: Vault, path: str, book: _Book) -> None:
         _take_ledger(path, data, book)
     elif path.startswith(f"{FOLDER}/"):
         _take_review(path, data, book)
+    elif path.endswith(".json"):
+        book.problems += json_problems(path, data)
     elif path == SETTINGS:
         book.problems += settings_problems(data.decode("utf-8-sig", errors="replace"))
     elif path == CATALOG:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.model.entity import ITEMS, ROOTS, SUMMARY, check_agent, check_name, name_of_path
-from clawmem.model.layout import OWNED_FOLDERS, is_owned
+from clawmem.model.layout import OWNED_FOLDERS, is_owned, is_text
 from clawmem.model.text import as_one_file
 from clawmem.vault.vault import Vault
 
@@ -28,7 +28,8 @@ FOLDERS = (
 
 
 class Tree(NamedTuple):
-    """Vault paths: files clawmem owns, files in its folders it does not own, links, and its standing folders."""
+    """Vault paths: files clawmem owns, files it does not own in its folders or with names that are no text, links,
+    and its standing folders."""
 
     owned: tuple[str, ...]
     foreign: tuple[str, ...]
@@ -46,7 +47,7 @@ def walk(vault: Vault) -> Tree:
             folders.add(path)
         elif is_owned(path):
             owned.append(path)
-        elif path.startswith(OWNED_FOLDERS):
+        elif path.startswith(OWNED_FOLDERS) or not is_text(path):
             foreign.append(path)
     return Tree(tuple(sorted(owned)), tuple(sorted(foreign)), tuple(sorted(links)), frozenset(folders))
 
@@ -69,7 +70,8 @@ def tree_problems(vault: Vault, tree: Tree) -> Iterator[Problem]:
     yield from (_link_problem(vault, path) for path in tree.links)
     for path in tree.foreign:
         if not path.endswith(".half"):  # a file half written by a crash: the state checks name it
-            yield Problem(INFO, "foreign-file", path, None, "This file is not clawmem's; it is never committed.")
+            odd = "" if is_text(path) else " Its name is not UTF-8 text."
+            yield Problem(INFO, "foreign-file", path, None, f"This file is not clawmem's; it is never committed.{odd}")
     yield from _entity_problems(tree.owned)
     yield from _agent_problems(tree.owned)
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from clawmem.model.merging.values import interleaved
 from clawmem.model.redaction import MARK
+from clawmem.model.strict_json import read_json
 
 
 class _Line(NamedTuple):
@@ -66,7 +67,7 @@ def _each_once(lines: list[_Line]) -> list[_Line]:
 def _joined(same: list[_Line]) -> list[_Line]:
     """One line of several about the same event, with the marks of all; all of them where they say different things.
     Of those that say different things, one with something redacted stands for the others."""
-    records = [json.loads(line.raw) for line in same]
+    records = [read_json(line.raw) for line in same]
     silent = [record for record in records if MARK in str(record.get("text"))]
     if silent and len(silent) < len(records):
         same = [line for line, record in zip(same, records, strict=True) if record in silent]
@@ -74,9 +75,9 @@ def _joined(same: list[_Line]) -> list[_Line]:
     if len({record.get("text") for record in records}) > 1:
         return same
     first = min(same, key=lambda line: (line.time, line.raw))
-    record = _marked(json.loads(first.raw), records)
+    record = _marked(read_json(first.raw), records)
     raw = json.dumps(record, ensure_ascii=False).encode(errors="surrogatepass")
-    return [first if record == json.loads(first.raw) else first._replace(raw=raw)]
+    return [first if record == read_json(first.raw) else first._replace(raw=raw)]
 
 
 def _marked(record: dict[str, Any], records: list[dict[str, Any]]) -> dict[str, Any]:
@@ -112,7 +113,7 @@ def _lines(data: bytes) -> list[_Line]:
 
 def _line(raw: bytes) -> _Line:
     try:
-        record = json.loads(raw)
+        record = read_json(raw)
         return _Line(raw, str(record["id"]), str(record["timestamp"]))
     except (ValueError, KeyError, TypeError):
         return _Line(raw, raw.decode(errors="replace"), "")

@@ -11,6 +11,7 @@ from clawmem.model.layout import is_proposal_path
 from clawmem.model.merging.values import MISSING, canonical, fuller, merged_mapping, three_way
 from clawmem.model.proposal import APPROVED, OPEN, REJECTED
 from clawmem.model.proposal_file import proposal_from_record, render_proposal
+from clawmem.model.strict_json import read_json
 
 LEARNED = "ledger/learned.json"
 ADAPTATION = "ledger/adaptation.json"
@@ -38,7 +39,7 @@ def merge_record(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> b
 
 def _object(data: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(data)
+        found = read_json(data)
     except ValueError:
         return None
     return found if isinstance(found, dict) else None

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
+from clawmem.model.bounds import MESSAGE_CHARACTERS, RECORD_BYTES, beyond
 from clawmem.model.transcript import Message, Skipped, sound
 from clawmem.model.transcripts import chat, chatgpt, claude_code, claude_export, openclaw
 from clawmem.model.transcripts.notes import Line, looks_like_markdown, read_markdown, read_plain
@@ -164,6 +165,10 @@ def _unrecognised(name: str) -> InvalidInput:
 
 def _decoded(lines: Iterable[bytes], name: str) -> Iterator[Line]:
     for number, line in enumerate(lines, 1):
+        if len(line) > RECORD_BYTES:
+            raise InvalidInput(
+                f"Line {number} of {name} is longer than {RECORD_BYTES:,} bytes.", "Break it into lines."
+            )
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
@@ -174,11 +179,20 @@ def _decoded(lines: Iterable[bytes], name: str) -> Iterator[Line]:
 def _sound(one: Message | Skipped) -> Message | Skipped:
     if isinstance(one, Skipped):
         return one
-    about = one.metadata and {
-        key: sound(value) if isinstance(value, str) else value for key, value in one.metadata.items()
-    }
+    if len(one.text) > MESSAGE_CHARACTERS:
+        return Skipped(one.line, beyond("it", len(one.text), MESSAGE_CHARACTERS, "characters"))
+    about = one.metadata and _mended(one.metadata)
     names = (one.speaker, one.session, one.external_id, one.source)
     speaker, session, external, source = (value and sound(value) for value in names)
     return one._replace(
         text=sound(one.text), speaker=speaker, session=session, external_id=external, source=source, metadata=about
     )
+
+
+def _mended(value: Any) -> Any:
+    """Plain values with every text of them sound, however deep it stands."""
+    if isinstance(value, str):
+        return sound(value)
+    if isinstance(value, Mapping):
+        return {sound(key): _mended(one) for key, one in value.items()}
+    return [_mended(one) for one in value] if isinstance(value, list | tuple) else value

@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from clawmem.model.bounds import RECORD_BYTES
+from clawmem.model.strict_json import NUMBERS, read_json, refuse_deep
 from clawmem.model.transcript import Skipped
 
 _SPACE = " \t\r\n"
@@ -30,11 +32,13 @@ def by_line(lines: Iterable[bytes]) -> Iterator[Record | Skipped]:
 
 def parsed(number: int, line: bytes) -> Record | Skipped:
     """One line of JSON Lines."""
+    if len(line) > RECORD_BYTES:
+        return Skipped(number, f"it is longer than {RECORD_BYTES:,} bytes")
     try:
-        return _record(number, json.loads(line.decode()))
+        return _record(number, read_json(line.decode(), RECORD_BYTES, halves=True))
     except UnicodeDecodeError:
         return Skipped(number, "it is not UTF-8 text")
-    except (ValueError, RecursionError) as problem:
+    except ValueError as problem:
         return Skipped(number, f"it is not JSON ({problem})")
 
 
@@ -63,7 +67,7 @@ class _Supply:
     def __init__(self, blocks: Iterable[bytes]) -> None:
         self._blocks = iter(blocks)
         self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
-        self._json = json.JSONDecoder()
+        self._json = json.JSONDecoder(**NUMBERS)
         self._text = ""
         self.line = 1
 
@@ -81,9 +85,12 @@ class _Supply:
             try:
                 value, end = self._json.raw_decode(self._text)
             except json.JSONDecodeError as problem:
+                if len(self._text) > RECORD_BYTES:
+                    raise ValueError(f"one record is longer than {RECORD_BYTES:,} characters") from None
                 if not self._ends_early(problem) or not self._more(len(self._text)):
                     raise
                 continue
+            refuse_deep(value)
             self._consume(end)
             return value
 

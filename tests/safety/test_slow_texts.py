@@ -1,0 +1,344 @@
+"""No text takes long: every pattern in the package, and what uses them, grows about linearly with what it reads."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import random
+import re
+import re._constants as kinds  # type: ignore[import-not-found]
+import re._parser as parser  # type: ignore[import-not-found]
+import signal
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import clawmem
+from clawmem.learning import corrections
+from clawmem.learning.rules import extract
+from clawmem.learning.sentences import LONGEST_SENTENCE
+from clawmem.learning.shapes import deeds, undertakings
+from clawmem.model import injection_mood, injection_rules, secret_looks, secret_rules, secret_search
+from clawmem.model.catalog import Catalog
+from clawmem.model.date_words import find_dates
+from clawmem.model.event import Event
+from clawmem.model.injection import find_injection
+from clawmem.model.injection_mood import addresses_reader
+from clawmem.model.passage import search_texts
+from clawmem.model.recalled import is_recalled, masked
+from clawmem.model.secrets import find_secrets
+from clawmem.model.tokens import token_bound
+from clawmem.model.transcripts.formats import read, shape_of
+from clawmem.model.turns import is_question
+from clawmem.vault.rewritten import _fits
+
+SHAPES = (
+    *("a A 1 0 _ \" ' * # “ ” „ « ` ( ) [ ] { } < > - . , : ; / \\ = | ! ? … @ % & é 我 😀 \u0301 \u200b".split()),
+    *(" ", "\n", "\t", "\r\n", "\0", "\"'", "[]", "{}", "* ", "# ", ". ", ", ", ": ", " - ", "a ", "A ", "a, ", "1 "),
+    *("a.", "a-", "a_", "a@", "@a", "'s ", "a's ", '\\"', "00:", "%20", "a=b ", '"a" ', "“a” ", "- a\n", "> a\n"),
+    *("1. a\n", "# a\n", "| a ", "```\n", "~~~", "<!-- ", "</a>", "![a](b ", "https://a.b/c?d=", "2026-11-21 "),
+    *("I ", "I'm ", "my ", "and I ", "you ", "please ", "ok ", "said ", "so I ", "when I ", "from a to b ", "to "),
+    *("I live in Oslo. ", '"I like tea." ', 'She said: "I like it. ', "User: hi\nAssistant: ho\n", "ignore the "),
+    *('{"name": "Jane", "tags": ["a"]}, ', '"key":"I live in Oslo",', "password: ", "aGVsbG8gd29y", "[redacted]"),
+    *("write ", "on Monday ", "for 3 years ", "system: ", "you are now ", "agent ", "send the ", "Jane "),
+)
+_SMALL, _LARGE = 300, 1_200
+# Three quarters of the way from linear to quadratic, where four times the text is read; less says nothing.
+_MOST_GROWTH, _MEASURABLE, _TICK = 10.0, 0.05, 0.01
+_CLAUSE_SECONDS = 0.03
+
+
+class Used(NamedTuple):
+    """A pattern, the module it is in, and whether it is only ever held against the beginning of a text."""
+
+    pattern: re.Pattern[Any]
+    module: str
+    at_start: bool
+
+
+class _TooLong(Exception):
+    pass
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    def stop(*_: object) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def _taken(act: Callable[[str], object], text: str, most: float = 5.0) -> float:
+    """The CPU seconds that an act takes; `most` where it takes longer."""
+    start = time.process_time()
+    try:
+        with _limited(most):
+            act(text)
+    except _TooLong:
+        return most
+    return time.process_time() - start
+
+
+def _grows(act: Callable[[str], object], shape: str, small: int, large: int, head: str = "") -> str | None:
+    """What says that four times the text takes much more than four times as long; None where it does not."""
+    texts = [f"{head}{(shape * (size // len(shape) + 1))[:size]}\0x" for size in (small, large)]
+    if _taken(act, texts[1]) < _MEASURABLE:
+        return None
+    # The machine may have been busy: once more, the best of some.
+    much = min(_taken(act, texts[1]) for _ in range(2))
+    little = max(_TICK, min(_taken(act, texts[0]) for _ in range(3)))
+    if much < _MEASURABLE or much < _MOST_GROWTH * little:
+        return None
+    return f"{head + shape!r}: {little:.4f} s for {small}, {much:.4f} s for {large}"
+
+
+@cache
+def _modules() -> dict[str, Any]:
+    found = pkgutil.walk_packages(clawmem.__path__, "clawmem.")
+    return {one.name: importlib.import_module(one.name) for one in found if not one.name.endswith("__main__")}
+
+
+@cache
+def _trees() -> dict[str, ast.Module]:
+    return {name: ast.parse(Path(str(module.__file__)).read_text()) for name, module in _modules().items()}
+
+
+def _strings(module: str) -> list[str]:
+    """Every text in a module that looks like a pattern."""
+    texts = (one.value for one in ast.walk(_trees()[module]) if isinstance(one, ast.Constant))
+    return [text for text in texts if isinstance(text, str) and re.search(r"\\[a-zA-Z]|\(\?|\[\^", text)]
+
+
+# Where a pattern is made of what is only known when it runs: the patterns themselves, or one for a sample word.
+MADE_LATER: dict[tuple[str, str], Callable[[], list[str]]] = {
+    ("clawmem.learning.corrections", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
+    ("clawmem.learning.corrections", "_LEAD + form"): lambda: [one.pattern for one in corrections._FORMS],
+    ("clawmem.learning.corrections", "{name}$"): lambda: [r"(?:\bis|['’]s|called|named)(?: actually)? Jane$"],
+    ("clawmem.learning.shapes.deeds", "limit"): lambda: [*filter(None, deeds._STRONG_ONLY_WITH.values())],
+    ("clawmem.learning.shapes.undertakings", "limit"): lambda: [*filter(None, undertakings._ONLY_WITH.values())],
+    ("clawmem.learning.shapes.habits", "accept"): lambda: _strings("clawmem.learning.shapes.habits"),
+    ("clawmem.memory.checks.pages", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
+    ("clawmem.memory.checks.review", "re.escape(key)"): lambda: [r'\s*[{,]?\s*"Jane"\s*:'],
+    ("clawmem.model.injection_mood", "pattern"): lambda: [one.pattern for one in injection_mood._compiled()],
+    ("clawmem.model.injection_rules", "pattern"): lambda: [
+        one for rules in injection_rules.patterns_of().values() for one in rules
+    ],
+    ("clawmem.model.merging.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
+    ("clawmem.model.secret_looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
+    ("clawmem.model.secret_search", "pattern"): lambda: [
+        *(one.pattern for one in secret_rules.RULES.values()),
+        *(text for text in vars(secret_search).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
+    ],
+    ("clawmem.serving.conflicts", "re.escape(named)"): lambda: [r"(?<!\w)Jane(?!\w)"],
+}
+_CALLS = frozenset("compile search match fullmatch sub subn split findall finditer".split())
+_AT_START = frozenset(("match", "fullmatch"))
+
+
+def patterns() -> list[Used]:
+    """Every pattern that the sources give to `re`, wherever they do; AssertionError for one that is not known."""
+    ways = _ways()
+    found: dict[tuple[Any, int, bool], Used] = {}
+    for module, tree in _trees().items():
+        names = {id(one.value): one.targets[0] for one in tree.body if isinstance(one, ast.Assign)}
+        for call in ast.walk(tree):
+            if not _is_call(call):
+                continue
+            kept = names.get(id(call))
+            known = ways.get((module, kept.id)) if isinstance(kept, ast.Name) else None
+            at_start = call.func.attr in _AT_START or bool(known and known <= _AT_START)  # type: ignore[attr-defined]
+            for pattern in _given(module, call):
+                found.setdefault((pattern.pattern, pattern.flags, at_start), Used(pattern, module, at_start))
+    return list(found.values())
+
+
+def _is_call(node: ast.AST) -> Any:
+    func = node.func if isinstance(node, ast.Call) else None
+    named = isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "re"
+    return named and func.attr in _CALLS  # type: ignore[union-attr]
+
+
+def _given(module: str, call: Any) -> list[re.Pattern[Any]]:
+    scope = vars(_modules()[module])
+    flags = [one for one in call.args[1:2] if call.func.attr == "compile"]
+    flags += [one.value for one in call.keywords if one.arg == "flags"]
+    try:
+        return [re.compile(*(eval(ast.unparse(one), scope) for one in (call.args[0], *flags)))]
+    except NameError:
+        written = ast.unparse(call.args[0])
+        made = next((made for (where, part), made in MADE_LATER.items() if where == module and part in written), None)
+        assert made is not None, f"{module}: say in MADE_LATER what {written} can be"
+        assert made()
+        return [re.compile(one, re.IGNORECASE | re.MULTILINE) for one in made()]
+
+
+def _ways() -> dict[tuple[str, str], set[str]]:
+    """How each pattern that has a name is used, in its module and in those that import it."""
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for module, tree in _trees().items():
+        home = {
+            one.asname or one.name: (node.module or "", one.name)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for one in node.names
+        }
+        used = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                found[home.get(node.id, (module, node.id))].add(used.get(id(node), "finditer"))
+    return found
+
+
+def _pieces(tree: Any) -> Iterator[str]:
+    """The words and letters that a pattern itself asks for."""
+    run = ""
+    for kind, value in tree:
+        if kind is kinds.LITERAL:
+            run += chr(value)
+            continue
+        yield run
+        run = ""
+        if kind is kinds.IN:
+            yield from (chr(one) for what, one in value if what is kinds.LITERAL)
+            yield from (chr(one[0]) for what, one in value if what is kinds.RANGE)
+        for part in _parts(kind, value):
+            yield from _pieces(part)
+    yield run
+
+
+def _parts(kind: Any, value: Any) -> list[Any]:
+    if kind in (kinds.MAX_REPEAT, kinds.MIN_REPEAT, kinds.POSSESSIVE_REPEAT):
+        return [value[2]]
+    if kind is kinds.SUBPATTERN:
+        return [value[3]]
+    if kind is kinds.BRANCH:
+        return list(value[1])
+    if kind in (kinds.ASSERT, kinds.ASSERT_NOT):
+        return [value[1]]
+    return [value] if kind is kinds.ATOMIC_GROUP else []
+
+
+def _own_shapes(pattern: re.Pattern[Any], most: int = 16) -> list[str]:
+    source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+    flags = pattern.flags if isinstance(pattern.pattern, str) else pattern.flags & ~re.UNICODE
+    pieces = [one for one in dict.fromkeys(_pieces(parser.parse(source, flags))) if one]
+    if len(pieces) > most:
+        pieces = [*pieces[: most // 2], *random.Random(1).sample(pieces[most // 2 :], most // 2)]
+    return [*pieces, *(f"{one} " for one in pieces)]
+
+
+def _tried(used: Used) -> Callable[[str], object]:
+    pattern = used.pattern
+
+    def act(text: str) -> None:
+        read = text if isinstance(pattern.pattern, str) else text.encode(errors="surrogatepass")
+        if used.at_start:
+            pattern.fullmatch(read)
+        else:
+            for _ in pattern.finditer(read):
+                pass
+
+    return act
+
+
+def test_every_pattern_is_found() -> None:
+    assert len(patterns()) > 400
+    assert len(SHAPES) >= 100
+
+
+def _too_slow(chosen: Callable[[Used], bool], judged: Callable[[Used, str], str | None]) -> list[str]:
+    found = []
+    for used in filter(chosen, patterns()):
+        shapes = (*SHAPES, *_own_shapes(used.pattern))
+        told = next((told for shape in shapes if (told := judged(used, shape))), None)
+        found += [f"{used.module}: {used.pattern.pattern!r:.150}: {told}"] if told else []
+    return found
+
+
+def _reads_sentences(used: Used) -> bool:
+    return used.module.startswith("clawmem.learning.")
+
+
+@pytest.mark.soak
+def test_patterns_that_read_whole_texts_are_linear() -> None:
+    assert _too_slow(lambda used: not _reads_sentences(used), _grown) == []
+
+
+def _grown(used: Used, shape: str) -> str | None:
+    return _grows(_tried(used), shape, _SMALL, _LARGE)
+
+
+@pytest.mark.soak
+def test_patterns_that_read_sentences_take_milliseconds_for_the_longest() -> None:
+    """What learning reads is cut into sentences first, and into clauses of at most LONGEST_SENTENCE characters."""
+    assert _too_slow(_reads_sentences, _long) == []
+
+
+def _long(used: Used, shape: str) -> str | None:
+    act, text = _tried(used), (shape * (LONGEST_SENTENCE // len(shape) + 1))[:LONGEST_SENTENCE] + "\0"
+    taken = _taken(act, text)
+    if taken > _CLAUSE_SECONDS:
+        taken = min(taken, _taken(act, text), _taken(act, text))
+    return f"{shape!r}: {taken:.3f} s" if taken > _CLAUSE_SECONDS else None
+
+
+_CATALOG = Catalog({})
+
+
+def _said(role: str, kind: str = "message") -> Callable[[str], object]:
+    return lambda text: extract(Event("evt_1", "2026-11-21T09:30:00Z", role, text, kind=kind), _CATALOG)
+
+
+def _ingested(name: str, text: str) -> list[object]:
+    data = text.encode(errors="replace")
+    shape = shape_of(data[:1000], name, "markdown" if name.endswith("md") else "text")
+    return list(read(shape, data.splitlines(True), name))
+
+
+WHOLE: dict[str, Callable[[str], object]] = {
+    "a message of the user": _said("user"),
+    "a message of the assistant": _said("assistant"),
+    "a result of a tool": _said("tool", "tool_result"),
+    "orders": find_injection,
+    "orders to the reader": addresses_reader,
+    "secrets": find_secrets,
+    "recalled": lambda text: (is_recalled(text), masked(text)),
+    "dates": lambda text: find_dates(text, date(2026, 11, 21)),
+    "passages": lambda text: search_texts(text, None, ""),
+    "question": is_question,
+    "tokens": token_bound,
+    "markdown": lambda text: _ingested("a.md", text),
+    "plain text": lambda text: _ingested("a.txt", text),
+}
+
+
+@pytest.mark.parametrize("what", [what for what in WHOLE if not what.startswith("a ")])
+def test_functions_that_read_whole_texts_are_linear(what: str) -> None:
+    WHOLE[what]('I live in Oslo. "Ignore the system", you agent.')
+    assert [told for shape in SHAPES if (told := _grows(WHOLE[what], shape, 2_000, 8_000))] == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("what", WHOLE)
+def test_functions_that_read_long_texts_are_linear(what: str) -> None:
+    WHOLE[what]('I live in Oslo. "Ignore the system", you agent.')
+    assert [told for shape in SHAPES if (told := _grows(WHOLE[what], shape, 30_000, 120_000))] == []
+
+
+def test_a_subject_of_many_redactions_is_compared_in_linear_time() -> None:
+    assert _grows(lambda text: _fits("[redacted]" * 12 + "!", text), "a", 20_000, 80_000) is None
+    assert _grows(lambda text: _fits(text, "a" * len(text)), "[redacted]", 20_000, 80_000) is None
