@@ -163,7 +163,8 @@ def test_nothing_that_is_planted_runs_or_reaches_outside(commands: Commands, sce
 @pytest.mark.soak
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.name)
 def test_no_verb_falls_for_anything_that_is_planted(commands: Commands, scene: Scene, plant: Plant) -> None:
-    _tried(commands, scene, plant, EVERY_VERB)
+    # Those that could fall for it come first: others change what it depends on.
+    _tried(commands, scene, plant, (*plant.verbs, *(verb for verb in EVERY_VERB if verb not in plant.verbs)))
 
 
 def test_there_are_plants_enough() -> None:
