@@ -14,6 +14,7 @@ from typing import Any
 
 def _preload() -> None:
     import clawmem.cli
+
     for module in pkgutil.iter_modules(clawmem.cli.__path__, "clawmem.cli."):
         importlib.import_module(module.name)
     importlib.import_module("git")
