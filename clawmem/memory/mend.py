@@ -64,7 +64,7 @@ def _mend_git(vault: Vault, problems: Sequence[Problem]) -> None:
         elif one.check == LOST and one.path:
             give_back(vault, one.path)
         elif one.check == LINE_ENDS and one.path == ".git/config":
-            vault.git.run("config", "--local", "core.autocrlf", "false")
+            vault.git.configure({"core.autocrlf": "false"})
         elif one.check == MERGING and one.path == CONFIGURATION:
             install_driver(vault)
 

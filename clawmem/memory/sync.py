@@ -19,7 +19,7 @@ from clawmem.vault.lock import writer_lock
 from clawmem.vault.merges import GitMerge, git_merged, has_left
 from clawmem.vault.refs import Head, read_ref
 from clawmem.vault.remote import ASKED as ABOUT_REMOTES
-from clawmem.vault.remote import fetch, find_remote, push
+from clawmem.vault.remote import fetch, find_remote, push, unused_on_the_way
 from clawmem.vault.stale import clear_ref_locks, ref_locks
 from clawmem.vault.talk import Told
 from clawmem.vault.transaction import Transaction, transaction
@@ -161,6 +161,8 @@ class _Meeting:
         # Everything that git's own settings must tell is read by one git.
         self.configuration = configured(vault, f"{ABOUT_REMOTES}|{ABOUT_DRIVER}")
         self.remote = find_remote(vault, wanted.remote or settings.words("sync.remote"), self.configuration)
+        unused = unused_on_the_way(vault)
+        self.unused = (unused,) if unused else ()
         self.place = Place(self.remote.name, self.branch, wanted.allow_unrelated, wanted.allow_rewritten)
 
     def fetched(self) -> str | None:
@@ -233,7 +235,7 @@ class _Meeting:
         return count_between(self.vault, tip, head) if known is None else known
 
     def _so_far(self, taken: list[Taken], sent: int = 0) -> Synced:
-        return Synced(self.remote.name, self.branch, tuple(taken), sent, notices=_notices(taken))
+        return Synced(self.remote.name, self.branch, tuple(taken), sent, notices=(*self.unused, *_notices(taken)))
 
     def _nap(self, attempt: int, took: float) -> float:
         """Up to as long as an attempt takes, as whoever was faster is through by then. Who has tried often tries again

@@ -95,7 +95,8 @@ def _touched(states: Iterable[tuple[Mapping[str, Fact], Mapping[str, Fact]]]) ->
 
 
 def own_identity(vault: Vault) -> Author:
-    printed = vault.git.try_run("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
+    with vault.git.as_person():
+        printed = vault.git.try_run("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
     if printed is None:
         return UNNAMED
     name, _, rest = printed.decode(errors="replace").partition(" <")

@@ -78,8 +78,7 @@ def _initialise(root: Path, environment: Mapping[str, str]) -> None:
 
 def configure(git: Git) -> None:
     """Give a new repository the settings of a vault's."""
-    for key, value in _CONFIG.items():
-        git.run("config", "--local", key, value)
+    git.configure(_CONFIG)
 
 
 def _check_place(root: Path, inside_repository: bool) -> None:

@@ -107,7 +107,7 @@ def check_objects(git: Git) -> None:
 def fsck(git: Git) -> list[str]:
     """What git finds damaged or missing when it reads every object, in its own words."""
     process = git.start("fsck", "--full", "--no-dangling", "--no-progress")
-    printed, complaint = process.communicate(b"")
+    printed, complaint = git.heard(process)
     lines = (complaint + printed).decode(errors="replace").splitlines()
     wrong = [line for line in lines if not line.startswith(_BADLY_MADE)]
     if process.returncode == 0 or (lines and not wrong):

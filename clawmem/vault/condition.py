@@ -89,7 +89,7 @@ def put_branch_back(vault: Vault) -> None:
 def broken_refs(vault: Vault) -> list[str]:
     """What git says of refs that it cannot read or that lead nowhere. Runs git."""
     process = vault.git.start("for-each-ref", "--format=%(objectname) %(objecttype)")
-    _, complaint = process.communicate(b"")
+    _, complaint = vault.git.heard(process)
     lines = complaint.decode(errors="replace").splitlines()
     return lines or ([f"exit code {process.returncode}"] if process.returncode else [])
 

@@ -30,8 +30,7 @@ def install_driver(vault: Vault, told: Mapping[str, str] | None = None) -> bool:
     if driver_problem(vault, told) is None:
         return False
     for name in NAMES:
-        vault.git.run("config", "--local", f"merge.{name}.name", _TITLE)
-        vault.git.run("config", "--local", f"merge.{name}.driver", command_line())
+        vault.git.configure({f"merge.{name}.name": _TITLE, f"merge.{name}.driver": command_line()})
     return True
 
 

@@ -6,6 +6,7 @@ import os
 import shlex
 from pathlib import Path
 
+from clawmem.vault.git import Git
 from clawmem.vault.remote import Other
 from clawmem.vault.talk import talk
 from clawmem.vault.vault import Vault
@@ -19,7 +20,7 @@ def settle_head(vault: Vault, remote: Other, branch: str, seconds: float) -> str
         return None
     order = ("symbolic-ref", "HEAD", f"refs/heads/{branch}")
     place = _bare_here(vault, remote)
-    if place is not None and vault.git.try_run(f"--git-dir={place}", *order) is not None:
+    if place is not None and Git(Path(place), vault.git.environment).try_run("--git-dir=.", *order) is not None:
         return f"HEAD of {remote.name} named no branch that is there; it names {branch} now, as clones check that out"
     command = shlex.join(("git", *(["-C", place] if place else []), *order))
     return (
@@ -36,9 +37,10 @@ def _leads_nowhere(vault: Vault, remote: Other, seconds: float) -> bool:
 
 def _bare_here(vault: Vault, remote: Other) -> str | None:
     """The folder of the other repository, where it is a bare one on a disk of this machine."""
-    told = vault.git.try_run("ls-remote", "--get-url", remote.name) or b""
+    with vault.git.as_person():
+        told = vault.git.try_run("ls-remote", "--get-url", remote.name) or b""
     place = os.path.join(vault.root, os.fsdecode(told).rstrip("\n").removeprefix("file://"))  # noqa: PTH118 - a text
     if not Path(place).is_dir():
         return None
-    bare = vault.git.try_run(f"--git-dir={place}", "rev-parse", "--is-bare-repository")
+    bare = Git(Path(place), vault.git.environment).try_run("--git-dir=.", "rev-parse", "--is-bare-repository")
     return place if (bare or b"").strip() == b"true" else None

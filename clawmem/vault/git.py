@@ -1,16 +1,25 @@
-"""The one place that runs git: no prompts, no hooks, no pagers, none of the caller's GIT_ variables."""
+"""The one place that runs git: no prompts, no hooks, no pagers, none of the caller's GIT_ variables.
+
+What only looks at the repository or changes it gets nobody's configuration but the plain settings of the repository
+itself. What needs the person's (to reach another machine, to sign, to know a name) runs `as_person`.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.errors import GitFailed
+from clawmem.errors import ClawmemError, GitFailed
+from clawmem.vault.refs import common_dir_of, git_dir_of
 
 if TYPE_CHECKING:
     import subprocess
+
+    from clawmem.vault.git_config import Entry
+    from clawmem.vault.git_view import View
 
 # Settings of the person's own git that would change what clawmem stores or run something of theirs.
 _OVERRIDES = (
@@ -33,6 +42,21 @@ _OVERRIDES = (
 )
 _DAMAGED = "Run `clawmem doctor --full`; restore the vault from a backup or another clone."
 _KEPT = frozenset(("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_EXEC_PATH"))
+# git older than 2.32 does not know GIT_CONFIG_GLOBAL, and one that does not fetch lost objects needs no transport.
+_WITHOUT_A_PERSON = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ALLOW_PROTOCOL": "file",
+    "GIT_NO_LAZY_FETCH": "1",
+    # For the logs of refs: without a name git asks the network for that of this machine.
+    "GIT_AUTHOR_NAME": "clawmem",
+    "GIT_AUTHOR_EMAIL": "vault@clawmem",
+    "GIT_COMMITTER_NAME": "clawmem",
+    "GIT_COMMITTER_EMAIL": "vault@clawmem",
+}
+_TRANSPORTS = "file:git:http:https:ssh"
+# A git that takes longer than this may be waiting for a pipe that stands in the place of a file.
+_PATIENCE_SECONDS = 2.0
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
@@ -50,6 +74,87 @@ class Git:
         self.root = root
         self.environment = scrubbed(environment)
         self.keep_open: tuple[int, ...] = ()
+        self._as_person = False
+        self._mark: tuple[int, int, int] | None = None
+        self._view: View | None = None
+        self._checked = False
+
+    @contextmanager
+    def as_person(self) -> Iterator[None]:
+        """Run git with the person's own configuration for a while, and with all of the repository's where that was
+        accepted on this machine: to sign, and to reach other machines."""
+        before, self._as_person = self._as_person, True
+        try:
+            yield
+        finally:
+            self._as_person = before
+
+    def surroundings(self) -> dict[str, str]:
+        """The environment of the next git. Refused where the repository's files lead out of it."""
+        git_dir = git_dir_of(self.root)
+        if git_dir is None:
+            return dict(self.environment)
+        self._check(git_dir)
+        if self._as_person:
+            limits = {} if self._is_accepted(git_dir) else {"GIT_ALLOW_PROTOCOL": _TRANSPORTS, **self._hidden(git_dir)}
+            return {**self.environment, **limits}
+        own = _WITHOUT_A_PERSON if _is_own(self.root, git_dir) else {}
+        return {**own, **self.environment, **self._hidden(git_dir)}
+
+    def is_accepted(self) -> bool:
+        """Whether a person accepted the repository's own configuration on this machine, or clawmem made it here."""
+        git_dir = git_dir_of(self.root)
+        return git_dir is not None and self._is_accepted(git_dir)
+
+    def not_accepted(self) -> tuple[Entry, ...]:
+        """The settings of the repository that nothing uses, as nobody accepted them on this machine."""
+        git_dir = git_dir_of(self.root)
+        if git_dir is None:
+            return ()
+        view = self._view_of(git_dir)
+        return () if view is None or self._is_accepted(git_dir) else view.hidden
+
+    def _check(self, git_dir: Path) -> None:
+        if not self._checked:
+            from clawmem.vault.git_folder import check_git_dir  # a search finds all it needs in the index
+
+            check_git_dir(git_dir)
+            self._checked = True
+
+    def _is_accepted(self, git_dir: Path) -> bool:
+        from clawmem.vault.acceptance import is_accepted  # only on the way to others
+
+        return is_accepted(git_dir, self.environment)
+
+    def _hidden(self, git_dir: Path) -> dict[str, str]:
+        view = self._view_of(git_dir)
+        return {} if view is None else {"GIT_COMMON_DIR": str(view.folder)}
+
+    def _view_of(self, git_dir: Path) -> View | None:
+        """What hides the repository's own configuration, where that holds more than plain data. It is looked at again
+        where the file has changed."""
+        place = common_dir_of(git_dir) / "config"
+        try:
+            facts = os.stat(place)  # noqa: PTH116 - for every git
+            mark = (facts.st_size, facts.st_mtime_ns, facts.st_ino)
+        except FileNotFoundError:
+            return None
+        if self._mark != mark:
+            from clawmem.vault.git_config import is_all_plain  # a search starts no git
+
+            self._view = None
+            if not is_all_plain(place):
+                from clawmem.vault.git_view import View  # few vaults have such settings
+
+                self._view = View(git_dir, self.environment)
+            self._mark = mark
+        return self._view
+
+    def configure(self, settings: Mapping[str, str]) -> None:
+        """Write settings into the repository's own configuration."""
+        git_dir = git_dir_of(self.root) or self.root / ".git"
+        for key, value in settings.items():
+            self.run("config", "--file", str(common_dir_of(git_dir) / "config"), key, value)
 
     def command(self, arguments: Sequence[str]) -> list[str]:
         """The whole command line for some git arguments."""
@@ -60,18 +165,8 @@ class Git:
         """Start git with all three streams piped; the caller waits for it."""
         import subprocess  # a search finds all it needs in the index
 
-        try:
-            return subprocess.Popen(
-                self.command(arguments),
-                cwd=self.root,
-                env=self.environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=self.keep_open,
-            )
-        except FileNotFoundError:
-            raise GitFailed("git was not found on this machine.", "Install git 2.30 or newer.") from None
+        given = subprocess.PIPE
+        return started(self.command(arguments), self.root, self.surroundings(), given, pass_fds=self.keep_open)
 
     @contextmanager
     def lent(self, variables: Mapping[str, str]) -> Iterator[None]:
@@ -89,15 +184,38 @@ class Git:
 
     def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
         """Feed a started git, wait for it, and return what it printed."""
-        printed, complaint = process.communicate(given)
+        printed, complaint = self.heard(process, given)
         if process.returncode != 0:
             raise failure(name, process.returncode, complaint)
         return printed
 
+    def heard(self, process: subprocess.Popen[bytes], given: bytes = b"") -> tuple[bytes, bytes]:
+        """Feed a started git and wait for what it says on both streams. Where it takes long, the vault is looked over
+        for what would hold it up for ever; Refused then, with the name of that."""
+        import subprocess
+
+        try:
+            return process.communicate(given, _PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._refuse_held_up(process)
+            return process.communicate()
+
+    def _refuse_held_up(self, process: subprocess.Popen[bytes]) -> None:
+        from clawmem.vault.git_folder import check_everything  # few gits take long
+
+        git_dir = git_dir_of(self.root)
+        try:
+            if git_dir is not None:
+                check_everything(self.root, git_dir)
+        except ClawmemError:
+            process.kill()
+            process.communicate()
+            raise
+
     def try_run(self, *arguments: str, given: bytes = b"") -> bytes | None:
         """Like run, with None where git exits with an error: for questions whose answer may be no."""
         process = self.start(*arguments)
-        printed, _ = process.communicate(given)
+        printed, _ = self.heard(process, given)
         return printed if process.returncode == 0 else None
 
     def blobs(self, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
@@ -131,6 +249,31 @@ class Git:
             return name
         known_as = self.try_run("rev-parse", "--verify", "--quiet", name)
         return known_as.decode().strip() if known_as else "missing:missing"
+
+
+def started(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], stdin: int, *, pass_fds: Sequence[int] = ()
+) -> subprocess.Popen[bytes]:
+    """Start a program with both of its outputs piped."""
+    import subprocess
+
+    try:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=pass_fds,
+        )
+    except FileNotFoundError:
+        raise GitFailed("git was not found on this machine.", "Install git 2.30 or newer.") from None
+
+
+def _is_own(root: Path, git_dir: Path) -> bool:
+    """Whether git takes the repository for this user's without being told so by the user's configuration."""
+    return all(os.stat(place).st_uid == os.geteuid() for place in (root, git_dir))  # noqa: PTH116 - for every git
 
 
 def _check_sound(name: str, known_as: bytes, kind: bytes, data: bytes) -> None:

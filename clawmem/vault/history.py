@@ -14,6 +14,7 @@ from clawmem.model.dates import stamp
 from clawmem.model.entry import Entry, entry_of, escaped
 from clawmem.vault import points
 from clawmem.vault.git import failure
+from clawmem.vault.git_folder import check_everything
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -87,8 +88,9 @@ class History:
 @contextmanager
 def open_history(vault: Vault) -> Iterator[History]:
     """Open the history; while it is open, this process has the scrubbed environment that git gets."""
+    check_everything(vault.root, vault.git_dir)
     vault.head()  # raises where HEAD is the trouble, which GitPython would put in words of its own
-    with gitpython(vault.git.environment) as git:
+    with gitpython(vault.git.surroundings()) as git:
         repo = git.Repo(vault.root, expand_vars=False)
         repo.git.set_persistent_git_options(c=vault.git.command(())[2::2])
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clawmem.errors import NeedsPerson, Refused
+from clawmem.vault.refs import common_dir_of
 from clawmem.vault.vault import Vault
 
 # What git leaves while a person is in the middle of something, and what git calls it.
@@ -32,4 +33,6 @@ def refuse_interrupted(vault: Vault) -> None:
 
 
 def _is_sparse(vault: Vault) -> bool:
-    return vault.git.try_run("config", "--bool", "core.sparseCheckout") == b"true\n"
+    places = (common_dir_of(vault.git_dir) / "config", vault.git_dir / "config.worktree")
+    asked = ("--bool", "core.sparseCheckout")
+    return any(vault.git.try_run("config", "--file", str(place), *asked) == b"true\n" for place in places)

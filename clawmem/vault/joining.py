@@ -12,6 +12,7 @@ from clawmem.vault.fast_import import TOOL, data_block, identity_line, quoted_pa
 from clawmem.vault.git_index import new_index
 from clawmem.vault.pending import Pending, bring, clear_pending, held_index, sync_index, write_pending
 from clawmem.vault.refs import Head
+from clawmem.vault.signing import commit_signed
 from clawmem.vault.stale import clear_crash_reports
 from clawmem.vault.transaction import Transaction
 from clawmem.vault.vault import Vault
@@ -74,9 +75,7 @@ def _signed(vault: Vault, made: str, parents: Sequence[str], change: Change, sec
         "GIT_COMMITTER_DATE": f"{seconds} +0000",
     }
     named = [part for parent in parents for part in ("-p", parent)]
-    with vault.git.lent(identity):
-        words = message(change).encode()
-        return vault.git.run("commit-tree", f"{made}^{{tree}}", *named, "-S", "-F", "-", given=words).decode().strip()
+    return commit_signed(vault, identity, (f"{made}^{{tree}}", *named), message(change).encode())
 
 
 def advance(started: Transaction, target: str, subject: str, along: str = "") -> Look | None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clawmem.errors import Locked
+from clawmem.vault.disk import open_in_place
 
 _FIRST_NAP = 0.002
 _SHORTEST_NAP = 0.0005
@@ -22,7 +23,7 @@ def writer_lock(path: Path, wait: float, purpose: str) -> Iterator[int]:
 
     Raises Locked, naming the holder, when the time is over.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = open_in_place(path, os.O_RDWR | os.O_CREAT)
     try:
         _acquire(descriptor, wait)
         os.ftruncate(descriptor, 0)

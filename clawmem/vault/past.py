@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.errors import ClawmemError
 from clawmem.model.layout import check_inside
 from clawmem.model.settings import LOCAL, Settings
+from clawmem.vault.containment import check_folder, check_state
 from clawmem.vault.refs import Head
 from clawmem.vault.vault import Vault
 
@@ -38,6 +39,9 @@ class VaultAt(Vault):
         self.present = present
         self.commit = commit
         self.state = present.state / FOLDER / commit
+        for folder in (self.state.parent, self.state):
+            check_folder(folder)
+        check_state(self.state)
         self.notices: list[str] = []
         with suppress(OSError):  # there is none yet, or the disk cannot be written: then nothing is evicted either
             os.utime(self.state)

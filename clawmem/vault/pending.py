@@ -44,7 +44,7 @@ def read_pending(vault: Vault) -> Pending | None:
         # Versions before the seal left none.
         if record.get("seal", _seal(pending)) != _seal(pending):
             raise ValueError("another seal")
-        for path in pending.paths:
+        for path in (*pending.paths, *pending.consumes):
             check_inside(path)
         return pending
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidInput):

@@ -1,11 +1,12 @@
 """Where HEAD stands, read from git's files: starting git for it would cost more than a whole recall."""
 
+import errno
 import os
 from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import GitFailed, Refused
-from clawmem.vault.disk import files_below
+from clawmem.vault.disk import files_below, read_plain
 
 _REF = "ref: "
 _HEX = frozenset("0123456789abcdefABCDEF")
@@ -26,41 +27,44 @@ def git_dir_of(root: Path) -> Path | None:
         return dot_git
     if not dot_git.is_file():
         return None
-    text = dot_git.read_text(encoding="utf-8", errors="replace").strip().replace("\0", "")
+    text = (_text(dot_git) or "").replace("\0", "")
     led_to = (root / text.removeprefix("gitdir: ")).resolve()
     return led_to if led_to.is_dir() else None
 
 
 def common_dir_of(git_dir: Path) -> Path:
     """The folder that holds the shared refs: the git folder itself, but for linked work trees."""
-    try:
-        text = (git_dir / "commondir").read_text(encoding="utf-8", errors="replace").strip()
-    except (FileNotFoundError, NotADirectoryError):
-        return git_dir
-    return (git_dir / text).resolve()
+    text = _text(git_dir / "commondir")
+    return git_dir if text is None else (git_dir / text.replace("\0", "")).resolve()
 
 
 def read_head(git_dir: Path) -> Head:
     """HEAD's branch and commit; FileNotFoundError where `git_dir` is no git folder, GitFailed where one of git's
     files is damaged."""
-    with open(git_dir / "HEAD", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - on every command's path
-        text = file.read().strip()
+    text = _text(git_dir / "HEAD")
+    if text is None:
+        raise FileNotFoundError(git_dir / "HEAD")
     if not text.startswith(_REF):
         return Head(None, _name(text, "HEAD"))
-    branch = text.removeprefix(_REF)
+    branch = text.removeprefix(_REF).strip()
     if branch.endswith("/.invalid"):
         raise Refused(
             "This repository keeps its branches in git's reftable format, which clawmem does not read.",
             "Convert it: git refs migrate --ref-format=files",
         )
+    if not _is_branch(branch):
+        raise GitFailed(
+            ".git/HEAD is damaged: what it names is no branch.",
+            "`git branch --all` shows the branches there are; name one with `git symbolic-ref HEAD refs/heads/main`.",
+        )
     common = common_dir_of(git_dir)
-    loose = _loose(common, branch)
+    loose = _loose_commit(common, branch)
     if loose is not None:
         return Head(branch, loose)
     packed = _packed(common, branch)
     if _seems_lost(git_dir, common, branch, packed):
         # Or it moved between our looks at git's files.
-        loose, packed = _loose(common, branch), _packed(common, branch)
+        loose, packed = _loose_commit(common, branch), _packed(common, branch)
         if loose is not None:
             return Head(branch, loose)
         if packed is not None and _seems_lost(git_dir, common, branch, packed):
@@ -79,12 +83,38 @@ def read_head(git_dir: Path) -> Head:
     return Head(branch, packed)
 
 
-def _loose(common: Path, branch: str) -> str | None:
+def _is_branch(name: str) -> bool:
+    """Whether a ref's name is one, so that the files named after it lie among the refs."""
+    parts = name.split("/")
+    return parts[0] == "refs" and len(parts) > 1 and name.isprintable() and all(_is_part(part) for part in parts)
+
+
+def _is_part(part: str) -> bool:
+    return bool(part) and not part.startswith(".") and not part.endswith(".lock")
+
+
+def _loose(common: Path, name: str) -> str | None:
+    """What the file of a ref holds, None where there is none."""
     try:
-        with open(common / branch, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - on every command's path
-            return _name(file.read().strip(), branch)
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
+        return _text(common / name)
+    except IsADirectoryError:
         return None
+    except OSError as problem:
+        if problem.errno == errno.ENAMETOOLONG:
+            return None
+        raise
+
+
+def _text(path: Path) -> str | None:
+    """A short file of git's, None where there is none; Refused for what is no file."""
+    data = read_plain(path)
+    return None if data is None else data.decode(errors="replace").strip()
+
+
+def _loose_commit(common: Path, branch: str) -> str | None:
+    """The commit that the file of a branch names, None where there is none; GitFailed where it is damaged."""
+    loose = _loose(common, branch)
+    return None if loose is None else _name(loose, branch)
 
 
 def _seems_lost(git_dir: Path, common: Path, branch: str, packed: str | None) -> bool:
@@ -101,12 +131,14 @@ def _seems_lost(git_dir: Path, common: Path, branch: str, packed: str | None) ->
 
 def lost_branch(git_dir: Path) -> tuple[str, str] | None:
     """HEAD's branch and the commit it was at last, where its file is damaged or gone and git's log tells of it."""
-    branch = (git_dir / "HEAD").read_text(encoding="utf-8", errors="replace").strip().removeprefix(_REF)
+    branch = (_text(git_dir / "HEAD") or "").removeprefix(_REF).strip()
     common, moved = common_dir_of(git_dir), last_move(git_dir, branch)
     if moved is None:
         return None
     try:
-        if _loose(common, branch) is not None or not _seems_lost(git_dir, common, branch, _packed(common, branch)):
+        if _loose_commit(common, branch) is not None or not _seems_lost(
+            git_dir, common, branch, _packed(common, branch)
+        ):
             return None
     except GitFailed:
         pass  # damaged
@@ -160,19 +192,14 @@ def _packed(common: Path, branch: str) -> str | None:
 
 
 def _packed_lines(common: Path) -> list[str]:
-    try:
-        return (common / "packed-refs").read_text(encoding="utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
-        return []
+    return (_text(common / "packed-refs") or "").splitlines()
 
 
 def read_ref(git_dir: Path, name: str) -> str | None:
     """The commit that a ref of clawmem's own names, or None where there is none of that name."""
     common = common_dir_of(git_dir)
-    try:
-        return _name((common / name).read_text(encoding="utf-8", errors="replace").strip(), name)
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        return _packed(common, name)
+    loose = _loose(common, name)
+    return _packed(common, name) if loose is None else _name(loose, name)
 
 
 def refs_below(git_dir: Path, folder: str) -> list[str]:
@@ -192,6 +219,6 @@ def last_join(git_dir: Path) -> str | None:
     path = git_dir / "ORIG_HEAD"
     try:
         when = os.stat(path).st_mtime_ns  # noqa: PTH116 - on every writer's path
-        return f"{path.read_text(encoding='utf-8').strip()} {when}"
+        return f"{_text(path)} {when}"
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.errors import HistoryRewritten, NotFound, RemoteFailed
+from clawmem.errors import HistoryRewritten, NotFound, Refused, RemoteFailed
 from clawmem.model.text import one_line, visible
 from clawmem.vault.configured import configured
+from clawmem.vault.git_config import Entry, named_in_short
 from clawmem.vault.refs import Head, read_ref
 from clawmem.vault.talk import Said, Told, talk
 from clawmem.vault.vault import Vault
@@ -26,6 +27,10 @@ _SETTINGS = (
     "credential.interactive=false",
 )
 ASKED = r"^(remote\..*\.|core\.sshcommand$)"
+_ADDRESSES = ("url", "pushurl")
+_ON_THE_WAY = frozenset(
+    ("core", "credential", "fetch", "http", "include", "includeif", "protocol", "push", "remote", "ssh", "url")
+)
 _NO_BRANCH = "couldn't find remote ref"
 # How a host says that somebody else was faster.
 _RACED = (
@@ -58,7 +63,9 @@ def find_remote(vault: Vault, name: str, told: Mapping[str, str] | None = None) 
     none; only names are taken, as a setting travels with the vault and an address in it could be anybody's."""
     told = configured(vault, ASKED) if told is None else told
     known = list(dict.fromkeys(key.split(".", 1)[1].rpartition(".")[0] for key in told if key.startswith("remote.")))
-    if name in known:
+    unused = vault.git.not_accepted()
+    if name in known or any((one.section, one.subsection) == ("remote", name) for one in unused):
+        _check_address(vault, name, told, unused)
         return Other(name, _silent(vault, "core.sshcommand" in told))
     if not known:
         raise NotFound(
@@ -67,6 +74,35 @@ def find_remote(vault: Vault, name: str, told: Mapping[str, str] | None = None) 
     raise NotFound(
         f"git knows no remote '{name}' here; it knows {', '.join(known)}.",
         f"Choose one with --remote or `clawmem config set sync.remote {known[0]}`, or `git remote add {name} URL`.",
+    )
+
+
+def _check_address(vault: Vault, name: str, told: Mapping[str, str], unused: Sequence[Entry]) -> None:
+    """Raise Refused where the address of a remote runs a program, and nobody accepted the vault on this machine."""
+    for one in unused:
+        if (one.section, one.subsection) == ("remote", name) and one.name in _ADDRESSES:
+            raise Refused(
+                f"The address of {name} is not used, as it could run a program here: {visible(one.value)}.",
+                "Accept this vault on this machine with `clawmem config trust`, or give it another address:"
+                f" `git remote set-url {name} URL`.",
+            )
+    addresses = {told.get(f"remote.{name}.{key}") for key in _ADDRESSES} - {None}
+    if addresses and not vault.git.is_accepted():
+        from clawmem.vault.local_remote import refuse_programs  # few remotes are folders of a stranger
+
+        for address in addresses:
+            refuse_programs(vault, name, address or "")
+
+
+def unused_on_the_way(vault: Vault) -> str | None:
+    """What of the vault's own git configuration would change how others are reached, and is not used; None where
+    nothing is."""
+    unused = [one for one in vault.git.not_accepted() if one.section in _ON_THE_WAY]
+    if not unused:
+        return None
+    return (
+        f"not used, as nobody accepted it on this machine: {named_in_short(unused)} of the vault's .git/config;"
+        " `clawmem config trust` accepts it"
     )
 
 

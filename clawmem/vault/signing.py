@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from clawmem.errors import GitFailed
 from clawmem.vault.fast_import import TOOL
+from clawmem.vault.git_config import named_in_short
 from clawmem.vault.vault import Vault
 
 # fast-import cannot sign: its commits land here first, where nobody looks.
@@ -45,5 +47,20 @@ def _signed(vault: Vault, name: str, parent: str | None) -> str:
         "GIT_COMMITTER_DATE": f"{seconds} +0000",
     }
     parents = ["-p", parent] if parent else []
-    with vault.git.lent(identity):
-        return vault.git.run("commit-tree", tree, *parents, "-S", "-F", "-", given=words.encode()).decode().strip()
+    return commit_signed(vault, identity, (tree, *parents), words.encode())
+
+
+def commit_signed(vault: Vault, identity: Mapping[str, str], arguments: Sequence[str], words: bytes) -> str:
+    """Make one signed commit, with the program and key of the person's configuration, or of the repository's where it
+    was accepted on this machine; returns its name."""
+    try:
+        with vault.git.lent(identity), vault.git.as_person():
+            return vault.git.run("commit-tree", *arguments, "-S", "-F", "-", given=words).decode().strip()
+    except GitFailed as problem:
+        unused = vault.git.not_accepted()
+        if unused:
+            problem.hint = (
+                f"{named_in_short(unused)} of this vault's .git/config is not used before you accept it on this"
+                " machine: `clawmem config trust`."
+            )
+        raise

@@ -29,12 +29,15 @@ class Said(NamedTuple):
 
 
 def talk(git: Git, arguments: Sequence[str], seconds: float, told: Told | None = None) -> Said:
-    """Run git for at most so many seconds; `told` hears its progress while it runs."""
+    """Run git, with the person's configuration, for at most so many seconds; `told` hears its progress while it
+    runs."""
+    with git.as_person():
+        surroundings = git.surroundings()
     # In a session of its own, so that ssh finds no terminal to ask at, and so that all of it can be ended.
     process = subprocess.Popen(
         git.command(arguments),
         cwd=git.root,
-        env=git.environment,
+        env=surroundings,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

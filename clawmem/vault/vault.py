@@ -14,6 +14,7 @@ from clawmem.errors import ClawmemError, InvalidInput, NoVault, Refused, Unreada
 from clawmem.model.layout import CATALOG, SETTINGS, check_inside
 from clawmem.model.seal import seal
 from clawmem.model.settings import Settings, settings_from_mapping
+from clawmem.vault.containment import check_state
 from clawmem.vault.disk import Disk
 from clawmem.vault.git import Git, lost_object
 from clawmem.vault.refs import Head, git_dir_of, read_head
@@ -47,9 +48,19 @@ class Vault:
         self.git_dir = git_dir
         self.state = git_dir / "clawmem"
         self.environment = environment
+        self._check_places()
         self.disk = disk or Disk()
         self.git = Git(root, environment)
         self.early: EarlyScan | None = None
+
+    def _check_places(self) -> None:
+        """Raise Refused where git's folder is another vault's, or clawmem's own folder leads out of it."""
+        dot_git = os.path.join(self.root, ".git")  # noqa: PTH118 - on every command's path
+        if os.path.islink(dot_git) or not os.path.isdir(dot_git):  # noqa: PTH112, PTH114
+            from clawmem.vault.git_folder import check_belongs  # few vaults keep it elsewhere
+
+            check_belongs(self.root, self.git_dir)
+        check_state(self.state)
 
     def head(self) -> Head:
         """The branch and commit that HEAD names."""

@@ -17,7 +17,7 @@ from clawmem.cli.app import run
 from tests.conftest import PINNED_NOW
 from tests.faults.checks import git
 
-Files = Mapping[str | bytes, bytes]
+Files = Mapping[str, bytes] | Mapping[str | bytes, bytes]
 MEGABYTE = 1 << 20
 _CPU_SECONDS, _MEMORY_KB = 8.0, 300 * 1024
 _BOMB = b"a: &a [x, x, x, x, x, x, x, x, x]\n" + b"".join(
@@ -276,9 +276,7 @@ def test_there_are_enough_of_them() -> None:
 
 
 def test_facts_that_nobody_can_read(meeting: Meeting) -> None:
-    paths = {
-        f"life/projects/p{number}/items.json": data for number, data in enumerate(ITEMS.values())
-    }
+    paths = {f"life/projects/p{number}/items.json": data for number, data in enumerate(ITEMS.values())}
     meeting.push(paths)
     said = meeting.live_on()
     assert [case for case, path in zip(ITEMS, paths, strict=True) if path not in said] == []

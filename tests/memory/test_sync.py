@@ -29,6 +29,7 @@ from clawmem.model import chain
 from clawmem.model.codec import render_items
 from clawmem.model.draft import draft_from_record
 from clawmem.model.merging.twins import WHY
+from clawmem.vault.acceptance import accept
 from clawmem.vault.birth import create_vault
 from clawmem.vault.rescue import KEPT
 from tests.conftest import NOW, Command
@@ -431,6 +432,7 @@ def test_a_remote_that_gives_but_does_not_take(machines: list[Machine]) -> None:
     one.keep("The boat is red.")
     one.sync()
     other.keep("The lamp is green.")
+    accept(other.vault.git_dir, other.environment)
     hook = one.root.parent / "hub.git/hooks/pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho 'this branch is protected' >&2\nexit 1\n")
@@ -458,6 +460,7 @@ def test_others_are_faster_every_time(machines: list[Machine]) -> None:
     other.sync()
     other.keep("The lamp is green.")
     # Whenever somebody is about to push, another commit lands first.
+    accept(other.vault.git_dir, other.environment)
     hook = one.root.parent / "hub.git/hooks/pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(

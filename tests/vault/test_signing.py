@@ -13,7 +13,9 @@ from clawmem.memory.configure import change_setting
 from clawmem.memory.remember import remember
 from clawmem.model.caller import Caller
 from clawmem.model.draft import draft_from_record
+from clawmem.vault.acceptance import accept
 from clawmem.vault.vault import Vault
+from tests.faults.checks import git
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="no ssh-keygen to make a key with")
 
@@ -28,7 +30,8 @@ def _key(vault: Vault, folder: Path) -> None:
         ("user.signingKey", str(key)),
         ("gpg.ssh.allowedSignersFile", str(allowed)),
     ):
-        vault.git.run("config", "--local", name, value)
+        git(vault.root, vault.git.environment, "config", name, value)
+    accept(vault.git_dir, vault.git.environment)
 
 
 def test_commits_are_signed_once_the_settings_ask(vault: Vault, caller: Caller, tmp_path: Path) -> None:
@@ -38,7 +41,7 @@ def test_commits_are_signed_once_the_settings_ask(vault: Vault, caller: Caller, 
     agent = caller._replace(agent="finance")
     drafts = [draft_from_record({"fact": f"Signed fact {n}"}, caller.now) for n in range(2)]
     done = remember(signing, drafts, agent)
-    rows = vault.git.run("log", "-3", "--format=%G? %an %cn %s").decode().splitlines()
+    rows = git(vault.root, vault.git.environment, "log", "-3", "--format=%G? %an %cn %s").splitlines()
     assert rows[0] == "G finance clawmem remember(areas/general): Signed fact 1"
     assert rows[1] == "G finance clawmem remember(areas/general): Signed fact 0"
     assert rows[2].startswith("N ")
@@ -49,8 +52,8 @@ def test_commits_are_signed_once_the_settings_ask(vault: Vault, caller: Caller, 
 
 def test_a_key_that_is_missing_writes_nothing(vault: Vault, caller: Caller, tmp_path: Path) -> None:
     change_setting(vault, caller, "git.sign", "true")
-    vault.git.run("config", "--local", "gpg.format", "ssh")
-    vault.git.run("config", "--local", "user.signingKey", str(tmp_path / "nowhere"))
+    git(vault.root, vault.git.environment, "config", "gpg.format", "ssh")
+    git(vault.root, vault.git.environment, "config", "user.signingKey", str(tmp_path / "nowhere"))
     signing = Vault(vault.root, vault.git.environment)
     before = vault.head()
     with pytest.raises(GitFailed):
