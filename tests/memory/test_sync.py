@@ -406,6 +406,7 @@ def test_without_a_remote_or_with_another_one(vault_root: Path, machines: list[M
     with pytest.raises(InvalidInput, match="not the name of a branch"):
         one.sync(Wanted(branch="main:refs/heads/other"))
     one.git("remote", "rename", "origin", "hub")
+    accept(one.vault.git_dir, one.environment)
     change_setting(one.vault, one.caller, "sync.remote", "hub")
     change_setting(one.vault, one.caller, "sync.branch", "shared")
     assert one.sync().pushed

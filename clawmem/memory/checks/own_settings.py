@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clawmem.errors import ClawmemError
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.model.layout import SETTINGS
 from clawmem.model.own_settings import differences
@@ -26,7 +27,11 @@ def own_settings_problems(vault: Vault) -> Iterator[Problem]:
         for key in own.no_effect:
             message = f"'{key}' is no setting of a machine; it has no effect here."
             yield Problem(WARNING, CHECK, own.name, None, message)
-    for one in differences(vault.settings):
+    try:
+        settings = vault.settings
+    except ClawmemError:
+        return  # a newer format, which is told with the file itself
+    for one in differences(settings):
         shown = str(one.suggested)[:200]
         message = f"{one.key} is suggested as '{shown}', which is not in force on this machine. {_TRUST}"
         yield Problem(INFO, CHECK, SETTINGS, None, message)
