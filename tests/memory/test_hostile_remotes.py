@@ -17,7 +17,7 @@ from clawmem.cli.app import run
 from tests.conftest import PINNED_NOW
 from tests.faults.checks import git
 
-Files = Mapping[str, bytes] | Mapping[str | bytes, bytes]
+Files = Mapping[Any, bytes]
 MEGABYTE = 1 << 20
 _CPU_SECONDS, _MEMORY_KB = 8.0, 300 * 1024
 _BOMB = b"a: &a [x, x, x, x, x, x, x, x, x]\n" + b"".join(
