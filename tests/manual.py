@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from clawmem.cli.app import load
-from clawmem.cli.verbs import VERBS
+from clawmem.faces.cli.app import load
+from clawmem.faces.verbs.table import VERBS
 
 COMMON = ("--vault", "--agent", "--json", "--quiet", "--help")
 _BLOCK = re.compile(r"<!-- begin: (?P<name>[a-z ]+) -->\n(?P<body>.*?)<!-- end -->\n", re.DOTALL)

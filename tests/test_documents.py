@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from clawmem import errors
-from clawmem.cli.verbs import ALIASES, VERBS
+from clawmem.faces.verbs.table import ALIASES, VERBS
 from clawmem.model.event import Event
 from clawmem.model.fact import CANONICAL_KEYS, STATUSES
 from clawmem.model.setting_values import Setting, wanted
@@ -79,7 +79,7 @@ def test_exit_codes() -> None:
 
 def test_error_codes() -> None:
     documented = {row[0]: int(row[1]) for row in rows(page("exit-codes.md"), "## Error codes")}
-    # The three that are no ClawmemError: cli/boundary.py and cli/app.py make them.
+    # The three that are no ClawmemError: faces/cli/boundary.py and app.py make them.
     boundary = {"usage": errors.USAGE, "bug": errors.BUG, "interrupted": errors.INTERRUPTED}
     assert documented == {**{one.code: one.exit_code for one in failures()}, **boundary}
 

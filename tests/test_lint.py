@@ -26,7 +26,10 @@ class Break(NamedTuple):
 
 BREAKS = {
     "an act imports the face": Break(
-        "house", "memory/remember.py", "import clawmem.cli.face", "clawmem.memory is not allowed to import clawmem.cli"
+        "house",
+        "memory/remember.py",
+        "import clawmem.faces.cli.face",
+        "clawmem.memory is not allowed to import clawmem.faces",
     ),
     "the vault imports the index": Break(
         "house", "vault/vault.py", "import clawmem.index.store", "clawmem.vault is not allowed to import clawmem.index"

@@ -1,0 +1,1 @@
+"""What verbs are made of: parameters, answers, and what several verbs share."""

@@ -1,0 +1,92 @@
+"""`clawmem redact`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from clawmem.errors import DONE, PARTIAL, InvalidInput, Refused
+from clawmem.faces.cli.face import Face, tell
+from clawmem.faces.parts.reading import text_or_stdin
+from clawmem.faces.parts.words import fact_data, fact_line
+from clawmem.memory.redact import Redacted, What
+from clawmem.memory.redact import redact as act
+from clawmem.memory.revise import check_reason
+from clawmem.model.text import counted
+
+_SHOWN = 20
+
+
+def redact(
+    ctx: typer.Context,
+    fact: Annotated[str | None, typer.Argument(help="The id of a fact that holds the secret.")] = None,
+    pattern: Annotated[str | None, typer.Option(help="The text itself, or - for stdin, which no shell keeps.")] = None,
+    event: Annotated[str | None, typer.Option(help="The id of an event that holds the secret.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Why; it is kept with the record.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say which commits change, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> int:
+    """Rewrites history: every commit from the first that holds it gets a new name. Remotes, clones and backups still
+    have it. Of a fact or an event, its credentials go; where it has none, its whole text. Cannot be undone."""
+    face = Face.of(ctx)
+    if sum(one is not None for one in (fact, pattern, event)) != 1:
+        raise InvalidInput("Name one thing to redact.", "A fact, or --event ID, or --pattern TEXT.")
+    what = What(fact, event, text_or_stdin(pattern) if pattern is not None else None)
+    vault, caller, why = face.runtime.vault(), face.runtime.caller(), check_reason(reason)
+    if not dry_run and not yes:
+        _confirm(face, act(vault, what, caller, why, dry_run=True))
+    done = act(vault, what, caller, why, dry_run)
+    data = {
+        "commits": list(done.commits),
+        "renamed": done.renamed,
+        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
+        "events": list(done.events),
+        "old_head": done.old_head,
+        "new_head": done.new_head,
+        "remains": list(done.remains),
+        "remotes": list(done.remotes),
+        "dry_run": dry_run,
+    }
+    return face.done(data, _lines(done, dry_run), done.notices, PARTIAL if done.remains and not dry_run else DONE)
+
+
+def _confirm(face: Face, would: Redacted) -> None:
+    if not sys.stdin.isatty() or face.as_json:
+        raise Refused(
+            f"This rewrites {counted(would.renamed, 'commit')} for good, so it must be said twice.",
+            "Look with --dry-run, then run it again with --yes.",
+        )
+    for line in _lines(would, dry_run=True):
+        tell(f"{line}\n")
+    typer.confirm("Rewrite history?", abort=True, err=True)
+
+
+def _lines(done: Redacted, dry_run: bool) -> list[str]:
+    would = "would be " if dry_run else ""
+    lines = [f"{would}redacted in {counted(len(done.commits), 'commit')}, {would}renamed: {done.renamed:,}"]
+    lines += [f"  {commit[:12]}" for commit in done.commits[:_SHOWN]]
+    lines += [f"  and {len(done.commits) - _SHOWN} more"] if len(done.commits) > _SHOWN else []
+    lines += [f"fact: {fact_line(one.fact, one.entity)}" for one in done.facts]
+    lines += [f"event: {one}" for one in done.events]
+    lines += [f"still there: {place}" for place in done.remains]
+    if done.new_head:
+        lines.append(f"the branch was at {done.old_head[:12]} and is at {done.new_head[:12]}")
+    elif dry_run:
+        lines.append("nothing was changed: this was a dry run")
+    lines += _elsewhere(done)
+    return lines
+
+
+def _elsewhere(done: Redacted) -> list[str]:
+    """What nobody here can reach, and what to do about it."""
+    lines = ["A secret that was once written down is known: change it where it is used."]
+    if done.remotes:
+        named = ", ".join(done.remotes)
+        lines.append(
+            f"Remotes still hold it ({named}): push with `git push --force-with-lease {done.remotes[0]}`, let its "
+            "owner remove old objects, and do not pull before."
+        )
+    lines.append("Other clones and backups still hold it: clone anew from here, and make new backups.")
+    return lines

@@ -1,0 +1,74 @@
+"""`clawmem show`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from clawmem.errors import NotFound
+from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.standpoint import AT_HELP, standpoint
+from clawmem.faces.parts.words import fact_data, fact_line
+from clawmem.model.dates import parse_state
+from clawmem.model.trust import EXTERNAL, OUTSIDE
+from clawmem.serving.browse import Shown, Truth
+from clawmem.serving.browse import show as act
+
+
+def show(
+    ctx: typer.Context,
+    fact: Annotated[str, typer.Argument(help="The id of the fact, or a unique prefix.")],
+    as_of: Annotated[str | None, typer.Option(help="Say whether it was true then, and if not, what was.")] = None,
+    at: Annotated[str | None, typer.Option(help=AT_HELP)] = None,
+) -> int:
+    """Every key that says something, one a line."""
+    face = Face.of(ctx)
+    here = standpoint(face, at)
+    moment = parse_state(as_of, here.caller.now) if as_of else None
+    try:
+        shown = act(here.vault, fact, here.caller, moment)
+    except NotFound as problem:
+        from clawmem.memory.why import gone  # reads the history: only where the fact is not there
+
+        raise (None if at else gone(here.vault, fact)) or problem from None
+    return face.done({**_data(shown), **here.data}, _lines(shown), (*here.notices, *shown.notices))
+
+
+def _data(shown: Shown) -> dict[str, Any]:
+    data: dict[str, Any] = {"fact": fact_data(shown.fact, shown.entity)}
+    if shown.truth:
+        instead = shown.truth.instead
+        data["as_of"] = {
+            "moment": shown.truth.as_of,
+            "true": shown.truth.why_not is None,
+            "why_not": shown.truth.why_not,
+            "instead": fact_data(*instead) if instead else None,
+        }
+    return data
+
+
+def _lines(shown: Shown) -> list[str]:
+    lines = _truth_lines(shown.truth) if shown.truth else []
+    record = fact_data(shown.fact, shown.entity)
+    width = max(map(len, record))
+    notes = {"trust": f", {OUTSIDE}"} if shown.fact.trust == EXTERNAL else {}
+    told = ((key, f"{_plain(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
+    return lines + [f"{key:<{width}}  {words}" for key, words in told]
+
+
+def _truth_lines(truth: Truth) -> list[str]:
+    if truth.why_not is None:
+        return [f"True on {truth.as_of}."]
+    lines = [f"Not true on {truth.as_of}: {truth.why_not}."]
+    if truth.instead:
+        lines.append(f"True then: {fact_line(*truth.instead)}")
+    return lines
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    import json
+
+    return json.dumps(value, ensure_ascii=False)

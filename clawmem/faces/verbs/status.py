@@ -1,0 +1,73 @@
+"""`clawmem status`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import typer
+
+from clawmem import __version__
+from clawmem.faces.cli.face import Face
+from clawmem.memory.status import Status
+from clawmem.memory.status import status as act
+from clawmem.runtime import Found
+
+
+def status(ctx: typer.Context) -> int:
+    """Nothing is changed; the index may be brought up to date."""
+    face = Face.of(ctx)
+    found = face.runtime.found()
+    state = act(face.runtime.vault())
+    return face.done(_data(found, state), _lines(found, state), state.notices)
+
+
+def _data(found: Found, state: Status) -> dict[str, object]:
+    return {
+        "vault": str(found.root),
+        "rule": found.rule,
+        "name": state.name,
+        "format": state.format,
+        "version": __version__,
+        "branch": state.branch,
+        "head": state.head,
+        "facts": dict(state.facts),
+        "entities": state.entities,
+        "events": state.events,
+        "unfolded_accesses": state.unfolded_accesses,
+        "proposals": state.proposals,
+        "edits": {"waiting": list(state.edits.waiting), "unreadable": _reasons(state.edits.unreadable)},
+        "unfinished": state.unfinished,
+        "index": {
+            "state": state.search.state,
+            "engine": state.search.engine,
+            "unreadable": _reasons(state.search.unreadable),
+        },
+    }
+
+
+def _reasons(rows: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
+    return [{"path": path, "problem": problem} for path, problem in rows]
+
+
+def _lines(found: Found, state: Status) -> Iterator[str]:
+    yield f"vault     {found.root} (chosen by {found.rule})"
+    yield f"name      {state.name}, format {state.format}, clawmem {__version__}"
+    yield f"branch    {state.branch or 'none: HEAD is detached'} at {(state.head or 'no commit')[:12]}"
+    yield "facts     " + ", ".join(f"{number:,} {status}" for status, number in state.facts.items())
+    yield f"entities  {state.entities:,}"
+    yield f"events    {state.events:,}"
+    yield f"accesses  {state.unfolded_accesses:,} not folded yet"
+    if state.proposals:
+        yield f"review    {state.proposals:,} waiting; `clawmem review list` shows them"
+    yield f"index     {state.search.state}, {state.search.engine}"
+    if state.unfinished:
+        yield f"waiting   {state.unfinished}"
+    if state.edits.waiting:
+        yield f"edits     {len(state.edits.waiting)} by hand, taken in by the next change: {_some(state.edits.waiting)}"
+    for _, problem in (*state.edits.unreadable, *state.search.unreadable):
+        yield f"broken    {problem}"
+
+
+def _some(paths: tuple[str, ...]) -> str:
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return ", ".join(paths[:3]) + more

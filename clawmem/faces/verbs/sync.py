@@ -1,0 +1,120 @@
+"""`clawmem sync`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.memory.sync import Synced, Taken, Wanted
+from clawmem.memory.sync import sync as act
+from clawmem.model.merging.policy import POLICIES
+from clawmem.model.text import counted
+
+PARAMETERS = (
+    Parameter("remote", "Which of git's remotes (default: sync.remote).", ("--remote",)),
+    Parameter("branch", "The branch there (default: sync.branch, or this one).", ("--branch",)),
+    Parameter(
+        "conflict",
+        "Where two machines changed the same: review (keep both and ask), newest, ours, theirs or fail.",
+        ("--conflict",),
+        metavar="POLICY",
+    ),
+    Parameter("go_on", "Finish the git merge that stopped here, by what the files hold.", ("--continue",), bool, False),
+    Parameter("dry_run", "Fetch and say what would be done; change nothing.", ("--dry-run",), bool, False),
+    Parameter("unrelated", "Join two vaults that were begun separately.", ("--allow-unrelated",), bool, False),
+    Parameter("rewritten", "Meet a remote whose history was rewritten since.", ("--allow-rewritten",), bool, False),
+)
+
+
+def sync(
+    face: Face,
+    remote: str | None,
+    branch: str | None,
+    conflict: str | None,
+    *,
+    go_on: bool,
+    dry_run: bool,
+    unrelated: bool,
+    rewritten: bool,
+) -> int:
+    """Never forces and never asks. Exit code 4 where others were heard but could not be given to, 11 where others
+    pushed first every time, 12 where --conflict fail met a conflict."""
+    policy = _checked_policy(conflict)
+    runtime = face.runtime
+    if go_on:
+        return _continued(face, policy)
+    wanted = Wanted(remote, branch, policy, dry_run, unrelated, rewritten)
+    with face.progress() as told:
+        done = act(runtime.vault(), runtime.caller(), wanted, told)
+    notices = [*done.notices]
+    if done.problem is not None:
+        notices.append(f"not given: {done.problem.message} {done.problem.hint}".strip())
+    return face.done(_data(done, dry_run), _lines(done, dry_run), notices, PARTIAL if done.problem else DONE)
+
+
+def _checked_policy(name: str | None) -> str | None:
+    if name is not None and name not in POLICIES:
+        raise InvalidInput(f"'{name}' is not a conflict policy.", f"Choose one of {', '.join(POLICIES)}.")
+    return name
+
+
+def _data(done: Synced, dry_run: bool) -> dict[str, Any]:
+    problem = done.problem
+    return {
+        "remote": done.remote,
+        "branch": done.branch,
+        "received": done.received,
+        "sent": done.sent,
+        "pushed": done.pushed,
+        "dry_run": dry_run,
+        "attempts": done.attempts,
+        "taken": [_taken(one) for one in done.taken if one.how != "nothing"],
+        "conflicts": [one._asdict() for one in done.conflicts],
+        "proposals": done.proposals,
+        "twins": [twin._asdict() for plan in done.plans for twin in plan.merged.twins],
+        "renamed": [one._asdict() for plan in done.plans for one in plan.merged.renamed],
+        "problem": {"code": problem.code, "message": problem.message, "hint": problem.hint} if problem else None,
+    }
+
+
+def _taken(one: Taken) -> dict[str, Any]:
+    return {"how": one.how, "received": one.received, "commit": one.commit, "rescue": one.rescue}
+
+
+def _lines(done: Synced, dry_run: bool) -> Iterator[str]:
+    would = "would be " if dry_run else ""
+    place = f"{done.remote}/{done.branch}"
+    if not done.received and not done.sent:
+        yield f"nothing to do: {place} and this vault say the same"
+        return
+    if done.received:
+        yield f"{would}taken in: {counted(done.received, 'change')} from {place}"
+    if done.sent:
+        kept = would if done.pushed or dry_run else "not "
+        yield f"{kept}given: {counted(done.sent, 'change')} to {place}"
+    for conflict in done.conflicts:
+        yield f"conflict: {conflict.says}"
+    if done.proposals:
+        yield f"{counted(len(done.proposals), 'question')} for you: `clawmem review list`"
+    rescues = [one.rescue for one in done.taken if one.rescue]
+    if rescues:
+        yield f"before: {rescues[0]}"
+
+
+def _continued(face: Face, policy: str | None) -> int:
+    from clawmem.memory.finish import finish_merge  # only after a git merge that stopped
+
+    done = finish_merge(face.runtime.vault(), face.runtime.caller(), policy)
+    conflicts = done.plan.conflicts if done.plan else ()
+    data = {
+        "commit": done.commit,
+        "rescue": done.rescue,
+        "conflicts": [one._asdict() for one in conflicts],
+        "proposals": list(done.plan.merged.proposals) if done.plan else [],
+    }
+    lines = [f"finished the merge: commit {done.commit[:12]}" if done.commit else "the merge was finished already"]
+    lines += [f"conflict: {one.says}" for one in conflicts]
+    return face.done(data, lines, done.notices)

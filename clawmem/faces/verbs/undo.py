@@ -1,0 +1,46 @@
+"""`clawmem undo`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.past import SHORT, entry_data, entry_line
+from clawmem.faces.parts.words import fact_data, fact_line
+from clawmem.memory.undo import Undone
+from clawmem.memory.undo import undo as act
+
+
+def undo(
+    ctx: typer.Context,
+    target: Annotated[
+        str, typer.Argument(metavar="FACT_ID|COMMIT", help="A commit, or a fact, whose latest change it takes back.")
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
+) -> int:
+    """Nothing is erased: the undo is a new commit, and can be undone too. Refused where later changes depend on it."""
+    face = Face.of(ctx)
+    done = act(face.runtime.vault(), target, face.runtime.caller(), dry_run)
+    data = {
+        "undone": done.undone.commit,
+        "undone_entry": entry_data(done.undone),
+        "commit": done.commit,
+        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
+        "outcome": list(done.outcome),
+        "paths": list(done.paths),
+        "removed": list(done.removed),
+        "dry_run": dry_run,
+    }
+    return face.done(data, _lines(done, dry_run), done.notices)
+
+
+def _lines(done: Undone, dry_run: bool) -> list[str]:
+    lines = [f"{'would undo' if dry_run else 'undone'}: {entry_line(done.undone)}"]
+    for outcome, one in zip(done.outcome, done.facts, strict=True):
+        lines.append(f"{outcome}: {fact_line(one.fact, one.entity)}")
+    if not done.facts:
+        lines += [f"{'removed' if path in done.removed else 'restored'}: {path}" for path in done.paths]
+    lines.append(f"commit {done.commit[:SHORT]}" if done.commit else "nothing was changed: this was a dry run")
+    return lines
