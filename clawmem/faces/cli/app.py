@@ -1,11 +1,9 @@
-"""The table verb -> module made into one Typer application."""
+"""The table of verbs made into one Typer application, which reads what is no plain call."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from importlib import import_module
-from inspect import cleandoc
+from difflib import get_close_matches
 from typing import Any, cast
 
 import typer
@@ -15,10 +13,11 @@ from typer.main import get_command
 from clawmem import __version__
 from clawmem.errors import DONE, USAGE
 from clawmem.faces.cli.boundary import bounded, failed
-from clawmem.faces.cli.face import document, say, tell
+from clawmem.faces.cli.terminal import document, run_command, say, tell
 from clawmem.faces.cli.typed import typed
+from clawmem.faces.parts.command import Command, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
-from clawmem.faces.verbs.table import ALIASES, VERBS
+from clawmem.faces.verbs.table import ALIASES, VERBS, help_of, load
 
 # typer.BadParameter < UsageError < ClickException: the click that Typer carries has moved between releases.
 _UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
@@ -36,50 +35,54 @@ class _Asked(Exception):
 class Verbs(TyperGroup):
     """All verbs, each imported only when it is called."""
 
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        # What a word that is no verb is compared with, so that the message can name the one that was meant.
+        self.commands: Any = dict.fromkeys((*VERBS, *ALIASES))
+
     def list_commands(self, ctx: Any) -> list[str]:
         """The verbs in the order of the table."""
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import the verb's module and make its command, with the options every verb takes."""
+        """Import the verb's module and make its command."""
         name = ALIASES.get(cmd_name, cmd_name)
-        verb = VERBS.get(name)
-        return None if verb is None else load(name)
+        return click_command(name) if name in VERBS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs from the table, so that help imports none of them."""
         with formatter.section("Verbs"):
-            formatter.write_dl([(name, verb.help) for name, verb in VERBS.items()])
+            formatter.write_dl([*VERBS.items()])
 
 
-def load(name: str) -> Any:
-    """One verb as a command; its module holds a function or a Typer of that name."""
-    verb = VERBS[name]
-    module = import_module(f"clawmem.faces.verbs.{verb.module}")
-    part: Any = getattr(module, name, None) or getattr(module, f"{name}_command")
-    if isinstance(part, typer.Typer):
-        command = get_command(part)
-        command.help = verb.help
-    else:
-        app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(name, help=verb.help + _more(part))(typed(part, module.PARAMETERS) if verb.plain else part)
-        command = get_command(app)
-    command.name = name
-    for one in [command, *getattr(command, "commands", {}).values()]:
-        _complete(one)
-    return command
+def click_command(name: str) -> Any:
+    """One verb as a command of the click that Typer carries, or as a group of them."""
+    verb = load(name)
+    if isinstance(verb, Command):
+        return _click(name, verb, help_of(verb, name))
+    group = TyperGroup(name=name, help=VERBS[name], no_args_is_help=True, rich_markup_mode=None)
+    for word, command in verb.items():
+        group.add_command(_click(word, command, help_of(command)), word)
+    return _with_common(group)
 
 
-def _more(function: Any) -> str:
-    text = cleandoc(function.__doc__ or "")
-    return f"\n\n{text}" if text else ""
+def _click(name: str, command: Command, text: str) -> Any:
+    def act(ctx: typer.Context, given: dict[str, Any]) -> int:
+        return run_command(command, *divided(command, ctx.meta.get("clawmem", {}), given))
+
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    examples = "".join(f"\n  {one}" for one in command.examples)
+    app.command(name, help=text, epilog=f"\b\nExamples:{examples}")(typed(act, command.parameters))
+    made = get_command(app)
+    made.name = name
+    return _with_common(made, {one.name for one in command.parameters})
 
 
-def _complete(command: Any) -> None:
-    """Give a command the options that every command takes."""
+def _with_common(command: Any, own: set[str] = frozenset()) -> Any:  # type: ignore[assignment]
+    """The command with the options that every command takes but those that it has itself."""
     command.add_help_option = False
-    command.help = cleandoc(command.help or "")
-    command.params.extend([*(_option(one) for one in COMMON), _help_option()])
+    command.params.extend([*(_option(one) for one in COMMON if one.name not in own), _help_option()])
+    return command
 
 
 def _help_option() -> TyperOption:
@@ -101,7 +104,7 @@ def _help_option() -> TyperOption:
 def _option(one: Parameter) -> TyperOption:
     def keep(ctx: Any, param: Any, value: Any) -> Any:
         if value != one.default:
-            ctx.meta[f"clawmem.{one.name}"] = value
+            ctx.meta.setdefault("clawmem", {})[one.name] = value
         return value
 
     given: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": str}
@@ -132,9 +135,7 @@ def application() -> Any:
     """The whole command line as one click command."""
     app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
     app.callback()(_root)
-    command = get_command(app)
-    _complete(command)
-    return command
+    return _with_common(get_command(app))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -143,10 +144,6 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    if "_CLAWMEM_COMPLETE" in os.environ:
-        from clawmem.faces.cli.complete import answer  # only the completion scripts ask
-
-        return answer(" ".join(arguments), application, load)
     root = application()
     try:
         # Not `main`: it would end the process itself where a pipe breaks, whoever's pipe that is.
@@ -156,10 +153,6 @@ def _run(arguments: Sequence[str]) -> int:
         return _usage(arguments, problem)
     except _Asked as asked:
         return _answered(arguments, asked)
-    except typer.Exit as end:
-        code = end.exit_code
-    except typer.Abort:
-        raise KeyboardInterrupt from None
     return code if isinstance(code, int) else 0
 
 
@@ -177,7 +170,7 @@ def _usage(arguments: Sequence[str], problem: Any) -> int:
             return failed(arguments, "usage", USAGE, "The verb is missing.", f"See `{path} --help`.")
         tell(f"{context.get_help()}\n")
         return USAGE
-    message = problem.format_message()
+    message = _meant(problem) if type(problem).__name__ == "NoSuchOption" else problem.format_message()
     if not message.endswith((".", "?", "!", ")")):
         message += "."
     hint = f"See `{path} --help`."
@@ -185,3 +178,10 @@ def _usage(arguments: Sequence[str], problem: Any) -> int:
         hint += " A text that begins with a dash comes after `--`."
         message = message if problem.option_name.strip("- ") else "A text that begins with a dash reads as an option."
     return failed(arguments, "usage", USAGE, message, hint)
+
+
+def _meant(problem: Any) -> str:
+    """What is said of an unknown option, with the one that is most like it."""
+    known = [flag for one in problem.ctx.command.params for flag in one.opts] if problem.ctx else []
+    near = get_close_matches(problem.option_name, known, n=1)
+    return f"No such option: {problem.option_name}." + (f" Did you mean {near[0]!r}?" if near else "")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from clawmem.errors import BUG, INTERRUPTED, REFUSED, ClawmemError, StorageFailed
-from clawmem.faces.cli.face import document, tell
+from clawmem.faces.cli.terminal import document, tell
 
 _READ_ONLY = "Reads still work; a change needs a writable disk and the right to write."
 # SQLite's own numbers: no right, busy, locked, no memory, read only, I/O error, damaged, full, cannot open, protocol,
@@ -22,7 +22,8 @@ def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return failed(arguments, "interrupted", INTERRUPTED, "Interrupted.", "")
     except ClawmemError as problem:
-        return failed(arguments, problem.code, problem.exit_code, problem.message, problem.hint)
+        notes = getattr(problem, "__notes__", ())
+        return failed(arguments, problem.code, problem.exit_code, problem.message, problem.hint, notes)
     except OSError as problem:
         refused = _storage(problem)
         return failed(arguments, refused.code, refused.exit_code, refused.message, refused.hint)
@@ -33,11 +34,15 @@ def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
         return _bug(arguments, problem)
 
 
-def failed(arguments: Sequence[str], code: str, exit_code: int, message: str, hint: str) -> int:
-    """Report a failure; returns its exit code."""
+def failed(
+    arguments: Sequence[str], code: str, exit_code: int, message: str, hint: str, notices: Sequence[str] = ()
+) -> int:
+    """Report a failure, after the notices that lead to it; returns its exit code."""
     if "--json" in arguments:
         error = {"code": code, "message": message, "hint": hint}
-        return document({"ok": False, "error": error, "notices": []}, exit_code or REFUSED)
+        return document({"ok": False, "error": error, "notices": list(notices)}, exit_code or REFUSED)
+    for notice in () if "--quiet" in arguments else notices:
+        tell(f"note: {notice}\n")
     tell(f"error: {message}\n" + (f"hint: {hint}\n" if hint else ""))
     return exit_code or REFUSED
 

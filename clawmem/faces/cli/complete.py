@@ -1,18 +1,19 @@
 """What can stand at the cursor of a command line: asked by the shells' completion scripts, answered line by line.
 
-The words are walked through the same commands that run them. Typer's own answer imports every verb and Rich,
-and its scripts change between releases; this one imports one verb at most and needs only what a command says of
-its parameters.
+The words are walked through the same tables that run them. Typer's own answer imports every verb and Rich, and its
+scripts change between releases; this one imports one verb at most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.faces.cli.face import say
-from clawmem.faces.verbs.table import ALIASES, VERBS
+from clawmem.faces.cli.terminal import say
+from clawmem.faces.parts.command import Command, Group, all_parameters
+from clawmem.faces.parts.parameters import COMMON, Parameter
+from clawmem.faces.verbs.table import ALIASES, VERBS, help_of, load
 from clawmem.model.text import visible
 from clawmem.runtime import from_process
 
@@ -27,23 +28,27 @@ class Offer(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the cursor is: the command reached and its path, the option that waits for a value or None, the
-    positional words that came before, whether options are over (`--`), and the values of --vault and --agent so far."""
+    """Where the cursor is: the command or group that was reached, None before the verb; the option that waits for a
+    value; the arguments that came before; whether options are over (`--`); the values of --vault and --agent."""
 
-    command: Any
-    path: tuple[str, ...]
-    waiting: Any
-    positionals: tuple[str, ...]
+    reached: Command | Group | None
+    waiting: Parameter | None
+    arguments: tuple[str, ...]
     no_options: bool
     shared: dict[str, str]
 
+    @property
+    def parameters(self) -> Sequence[Parameter]:
+        """What can be given here."""
+        return all_parameters(self.reached) if isinstance(self.reached, Command) else COMMON
 
-def answer(line: str, application: Callable[[], Any], load: Callable[[str], Any]) -> int:
+
+def answer(line: str) -> int:
     """Print the offers for a command line that ends at the cursor; `:files` asks the shell for file names."""
     words, incomplete = split_line(line)
-    place = _placed(application(), words, load)
+    place = _placed(words)
     lines = []
-    for offer in offers(place, incomplete):
+    for offer in offers(place, incomplete) if place else ():
         text = " ".join(offer.help.split())
         short = text if len(text) <= _LONGEST_HELP else text[: _LONGEST_HELP - 1] + "…"
         lines.append(f"{visible(offer.word)}\t{visible(short)}\n")
@@ -72,102 +77,83 @@ def split_line(line: str) -> tuple[list[str], str]:
     return (words[1:-1], words[-1]) if len(words) > 1 else ([], "")
 
 
-def _placed(root: Any, words: Sequence[str], load: Callable[[str], Any]) -> Place:
-    place = Place(root, (), None, (), False, {})
+def _placed(words: Sequence[str]) -> Place | None:
+    """Where the words lead, or None where one of them names no command."""
+    place = Place(None, None, (), False, {})
     for word in words:
         if place.waiting is not None:
-            if place.waiting.name in ("vault", "agent"):
-                place.shared[place.waiting.name] = word
+            place.shared[place.waiting.name] = word
             place = place._replace(waiting=None)
         elif word == "--":
             place = place._replace(no_options=True)
         elif word.startswith("-") and len(word) > 1 and not place.no_options:
             name, joined, value = word.partition("=")
-            option = _options(place.command).get(name)
-            if option is not None and _takes_value(option):
-                place = place._replace(waiting=None if joined else option)
-                if joined and option.name in ("vault", "agent"):
-                    place.shared[option.name] = value
-        elif is_group(place.command):
-            command = _below(place, word, load)
-            if command is None:
-                return place._replace(command=None)
-            place = place._replace(command=command, path=(*place.path, ALIASES.get(word, word)))
+            option = _option_with_value(place, name)
+            if option is not None and joined:
+                place.shared[option.name] = value
+            elif option is not None:
+                place = place._replace(waiting=option)
+        elif isinstance(place.reached, Command):
+            place = place._replace(arguments=(*place.arguments, word))
         else:
-            place = place._replace(positionals=(*place.positionals, word))
+            reached = _below(place.reached, word)
+            if reached is None:
+                return None
+            place = place._replace(reached=reached)
     return place
 
 
-def _below(place: Place, word: str, load: Callable[[str], Any]) -> Any:
-    if not place.path:
-        name = ALIASES.get(word, word)
-        return load(name) if name in VERBS else None
-    return place.command.commands.get(word)
+def _below(group: Group | None, word: str) -> Command | Group | None:
+    if group is not None:
+        return group.get(word)
+    name = ALIASES.get(word, word)
+    return load(name) if name in VERBS else None
 
 
-def is_group(command: Any) -> bool:
-    """Whether words after the command name further commands."""
-    return hasattr(command, "list_commands")
-
-
-def _options(command: Any) -> dict[str, Any]:
-    options = [param for param in command.params if param.param_type_name == "option"]
-    return {name: option for option in options for name in (*option.opts, *option.secondary_opts)}
-
-
-def _takes_value(option: Any) -> bool:
-    return not option.is_flag and not option.count
+def _option_with_value(place: Place, flag: str) -> Parameter | None:
+    return next((one for one in place.parameters if flag in one.flags and one.kind is not bool), None)
 
 
 def offers(place: Place, incomplete: str) -> Iterator[Offer]:
     """Everything that can stand at the cursor and begins with what stands there already."""
-    if place.command is None:
-        return
     if place.waiting is not None:
-        yield from _values(place, place.waiting.name, incomplete)
+        yield from _values(place, place.waiting, incomplete)
     elif incomplete.startswith("-") and not place.no_options:
         name, joined, value = incomplete.partition("=")
-        option = _options(place.command).get(name)
-        if joined and option is not None and _takes_value(option):
-            yield from (Offer(f"{name}={one.word}", one.help) for one in _values(place, option.name, value))
+        option = _option_with_value(place, name)
+        if joined and option is not None:
+            yield from (Offer(f"{name}={one.word}", one.help) for one in _values(place, option, value))
         else:
-            yield from _beginning(incomplete, _option_offers(place.command))
-    elif is_group(place.command):
-        yield from _beginning(incomplete, _command_offers(place))
+            flags = (Offer(max(one.flags, key=len), one.about) for one in place.parameters if one.flags)
+            yield from _beginning(incomplete, [*flags, Offer("--help", "Show this message and exit.")])
+    elif isinstance(place.reached, Command):
+        arguments = [one for one in place.reached.parameters if not one.flags]
+        done = len(place.arguments)
+        for argument in arguments[done : done + 1] or [one for one in arguments[-1:] if one.repeated]:
+            yield from _values(place, argument, incomplete)
+    elif place.reached is not None:
+        some = (Offer(name, help_of(one).partition("\n")[0]) for name, one in place.reached.items())
+        yield from _beginning(incomplete, some)
     else:
-        arguments = [param for param in place.command.params if param.param_type_name == "argument"]
-        done = len(place.positionals)
-        reached = arguments[done : done + 1] or [one for one in arguments if one.nargs == -1]
-        for argument in reached[-1:]:
-            yield from _values(place, argument.name, incomplete)
-
-
-def _option_offers(command: Any) -> Iterator[Offer]:
-    for option in command.params:
-        if option.param_type_name == "option" and not option.hidden:
-            yield Offer(max(option.opts, key=len), option.help or "")
-
-
-def _command_offers(place: Place) -> Iterator[Offer]:
-    if not place.path:
-        yield from (Offer(name, verb.help) for name, verb in VERBS.items())
-        return
-    for name, command in place.command.commands.items():
-        yield Offer(name, (command.help or "").partition("\n")[0])
+        yield from _beginning(incomplete, (Offer(name, text) for name, text in VERBS.items()))
 
 
 def _beginning(incomplete: str, some: Iterable[Offer]) -> Iterator[Offer]:
     return (one for one in some if one.word.startswith(incomplete))
 
 
-def _values(place: Place, name: str, incomplete: str) -> Iterator[Offer]:
-    from clawmem.faces.cli import complete_values  # only where a value is asked for
+def _values(place: Place, parameter: Parameter, incomplete: str) -> Iterator[Offer]:
+    if parameter.choices:
+        meanings = parameter.choices if isinstance(parameter.choices, Mapping) else {}
+        yield from _beginning(incomplete, (Offer(word, meanings.get(word, "")) for word in parameter.choices))
+        return
+    if not parameter.completes:
+        return
+    from clawmem.faces.cli.complete_values import FILES, SOURCES  # only where such a value is asked for
 
-    runtime = from_process(place.shared.get("vault"), place.shared.get("agent"))
     try:
-        path = " ".join((*place.path, name))
-        some = complete_values.values(runtime, path, name, incomplete, place.positionals)
-        yield from _beginning(incomplete, (Offer(word, text) for word, text in some if word != complete_values.FILES))
-        yield from (Offer(word) for word, _ in some if word == complete_values.FILES)
+        runtime = from_process(place.shared.get("vault"), place.shared.get("agent"))
+        some = SOURCES[parameter.completes](runtime, incomplete, place.arguments)
     except ClawmemError:
         return  # no vault, or one that cannot be read: there is nothing to offer, and the command itself will say why
+    yield from (Offer(*one) for one in some if one[0] == FILES or one[0].startswith(incomplete))

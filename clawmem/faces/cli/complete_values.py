@@ -1,131 +1,84 @@
-"""The values that options and arguments may take, by their names; a table, so that each verb need not say it."""
+"""The values that a shell is offered for a parameter, by the kind that its `completes` names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from clawmem.faces.parts.command import Command
+from clawmem.faces.verbs.table import VERBS, load
 from clawmem.memory.candidates import agent_candidates, category_candidates, entity_candidates, fact_candidates
 from clawmem.memory.proposals import read_proposals
-from clawmem.model.draft import LINKED_BY_HAND
-from clawmem.model.event import ROLES
-from clawmem.model.fact import STATUSES, TRUSTS
-from clawmem.model.merging.policy import POLICIES
-from clawmem.model.proposal import KINDS
 from clawmem.model.setting_values import PLACES
 from clawmem.model.settings import SETTINGS, setting_named
 from clawmem.runtime import Runtime
-from clawmem.serving.recall import WHERE
 
 FILES = ":files"
 """Asks the shell for the names of files."""
 
 Pairs = list[tuple[str, str]]
-_Source = Callable[[Runtime, str], Pairs]
+_Source = Callable[[Runtime, str, Sequence[str]], Pairs]
 
 
-def _words(*words: str) -> _Source:
-    return lambda runtime, prefix: [(word, "") for word in words]
-
-
-def _files(runtime: Runtime, prefix: str) -> Pairs:
+def _files(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     return [(FILES, "")]
 
 
-def _facts(runtime: Runtime, prefix: str) -> Pairs:
+def _facts(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     return fact_candidates(runtime.vault(), prefix)
 
 
-def _entities(runtime: Runtime, prefix: str) -> Pairs:
+def _entities(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     agent = runtime.caller().agent
     own = prefix.startswith("@/") and agent is not None
     names = entity_candidates(runtime.vault(), f"@{agent}{prefix[1:]}" if own else prefix)
     return [(f"@{name.removeprefix(f'@{agent}')}" if own else name, "") for name in names]
 
 
-def _agents(runtime: Runtime, prefix: str) -> Pairs:
+def _agents(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     return [(name, "") for name in agent_candidates(runtime.vault(), prefix)]
 
 
-def _categories(runtime: Runtime, prefix: str) -> Pairs:
+def _categories(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     return [(name, "") for name in category_candidates(runtime.vault(), prefix)]
 
 
-def _proposals(runtime: Runtime, prefix: str) -> Pairs:
-    return [(one.id, one.says) for one in read_proposals(runtime.vault()).open if one.id.startswith(prefix)]
+def _proposals(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
+    return [(one.id, one.says) for one in read_proposals(runtime.vault()).open]
 
 
-def _keys(runtime: Runtime, prefix: str) -> Pairs:
+def _keys(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     return [(setting.key, setting.about) for setting in SETTINGS]
 
 
-def _nodes(runtime: Runtime, prefix: str) -> Pairs:
-    return [*_facts(runtime, prefix), *_entities(runtime, prefix)]
+def _setting_values(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
+    setting = setting_named(before[0])
+    words = {"choice": setting.choices, "bool": ("true", "false"), "places": PLACES}.get(setting.kind, ())
+    return [(word, "") for word in words]
 
 
-def _predicates(runtime: Runtime, prefix: str) -> Pairs:
+def _nodes(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
+    return [*_facts(runtime, prefix, before), *_entities(runtime, prefix, before)]
+
+
+def _predicates(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     return [(name, ", ".join(one.phrases)) for name, one in runtime.vault().catalog.predicates.items()]
 
 
-# By the verb and the parameter's name, else by the name alone.
+def _words_of_verb(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
+    verb = load(before[0]) if before[0] in VERBS else {}
+    return [] if isinstance(verb, Command) else [(word, "") for word in verb]
+
+
 SOURCES: dict[str, _Source] = {
-    "vault": _files,
     "agent": _agents,
-    "entity": _entities,
-    "related_entities": _entities,
     "category": _categories,
+    "entity": _entities,
     "fact": _facts,
-    "facts": _facts,
-    "link target": _facts,
-    "link kind": _words(*LINKED_BY_HAND),
+    "fact or entity": _nodes,
+    "file": _files,
     "predicate": _predicates,
-    "recall where": _words(*WHERE, "all"),
-    "trust": _words(*TRUSTS),
-    "status": _words(*STATUSES),
-    "tier": _words("hot", "warm", "cold"),
-    "log about": _nodes,
-    "log author": _agents,
-    "graph neighbors node": _nodes,
-    "graph path first": _nodes,
-    "graph path last": _nodes,
-    "graph backlinks node": _nodes,
-    "undo target": _facts,
-    "agent show agent_id": _agents,
-    "entity show name": _entities,
-    "entity move name": _entities,
-    "entity move target": _entities,
-    "entity rename name": _entities,
-    "entity archive name": _entities,
-    "entity create name": _entities,
-    "config get key": _keys,
-    "config set key": _keys,
-    "completions shell": _words("bash", "zsh", "fish"),
-    "jsonl": _files,
-    "ingest file": _files,
-    "ingest format_": _words(
-        "auto", "claude-code", "openclaw", "chatgpt", "claude", "openai", "jsonl", "markdown", "text"
-    ),
-    "ingest role": _words(*ROLES),
-    "init path": _files,
-    "backup file": _files,
-    "restore file": _files,
-    "restore folder": _files,
-    "sync conflict": _words(*POLICIES),
-    "cron install by": _words("auto", "crontab", "systemd"),
     "proposal": _proposals,
-    "review list kind": _words(*KINDS),
+    "setting": _keys,
+    "value of a setting": _setting_values,
+    "word of a verb": _words_of_verb,
 }
-
-
-def values(runtime: Runtime, path: str, name: str, prefix: str, before: Sequence[str] = ()) -> Pairs:
-    """What may stand for a parameter, each with a word of help; `path` is the verb's words and the name, `before` the
-    arguments that came before."""
-    if path == "config set value":
-        return _setting_values(*before)
-    source = SOURCES.get(path) or SOURCES.get(name)
-    return source(runtime, prefix) if source else []
-
-
-def _setting_values(key: str) -> Pairs:
-    setting = setting_named(key)
-    words = {"choice": setting.choices, "bool": ("true", "false"), "places": PLACES}.get(setting.kind, ())
-    return [(word, "") for word in words]

@@ -1,58 +1,49 @@
-"""The short way in: a plain call of a verb that agents wait for is read without Typer, whose import takes longer
-than a search.
+"""The short way in: a plain call of a verb is read without Typer, whose import takes longer than a search.
 
 Only what cannot be read in two ways is read here: whole names of known options, numbers of digits, no value that
 begins with a dash. Everything else, help and every mistake included, is Typer's, from the same table.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.faces.cli.boundary import bounded
-from clawmem.faces.cli.face import Face
+from clawmem.faces.cli.terminal import run_command
+from clawmem.faces.parts.command import Command, all_parameters, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
-from clawmem.faces.verbs.table import ALIASES, VERBS
-from clawmem.runtime import from_process
-
-
-class Call(NamedTuple):
-    """A verb's function, what it is called with, and the options that every verb takes."""
-
-    function: Any
-    given: dict[str, Any]
-    common: dict[str, Any]
+from clawmem.faces.verbs.table import ALIASES, VERBS, load
 
 
 def run_plain(arguments: Sequence[str]) -> int | None:
     """Run one plain command line and return its exit code, or None, nothing done, where Typer has to read it."""
+    if "_CLAWMEM_COMPLETE" in os.environ:
+        from clawmem.faces.cli.complete import answer  # only the completion scripts ask
+
+        return bounded(arguments, lambda: answer(" ".join(arguments)))
     call = plain_call(arguments)
-    return None if call is None else bounded(arguments, lambda: _answer(call))
+    return None if call is None else bounded(arguments, lambda: run_command(*call))
 
 
-def _answer(call: Call) -> int:
-    common = call.common
-    face = Face(from_process(common["vault"], common["agent"]), common["json"], common["quiet"])
-    code: int = call.function(face, **call.given)
-    return code
-
-
-def plain_call(arguments: Sequence[str]) -> Call | None:
-    """The call that a command line means, or None where Typer has to read it."""
+def plain_call(arguments: Sequence[str]) -> tuple[Command, dict[str, Any], dict[str, Any]] | None:
+    """The command that a command line means, its values and those of the common options, or None where Typer has to
+    read it."""
     start = _verb_at(arguments)
     name = ALIASES.get(arguments[start], arguments[start]) if start < len(arguments) else ""
-    verb = VERBS.get(name)
-    if verb is None or not verb.plain or "_CLAWMEM_COMPLETE" in os.environ:
+    if name not in VERBS:
         return None
-    module = import_module(f"clawmem.faces.verbs.{verb.module}")
+    command, words = load(name), arguments[start + 1 :]
+    if not isinstance(command, Command):
+        if not words or words[0] not in command:
+            return None
+        command, words = command[words[0]], words[1:]
     before = read(COMMON, arguments[:start])
-    given = read((*module.PARAMETERS, *COMMON), arguments[start + 1 :])
+    given = read(all_parameters(command), words)
     if before is None or given is None:
         return None
-    later = {one.name: given.pop(one.name) for one in COMMON}
-    common = {one.name: before[one.name] if later[one.name] == one.default else later[one.name] for one in COMMON}
-    return Call(getattr(module, name), given, common)
+    return command, *divided(command, before, given)
 
 
 def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any] | None:
@@ -66,7 +57,7 @@ def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any
         if one is None:
             if text is None or not arguments:
                 return None
-            one = arguments.pop(0)
+            one = arguments[0] if arguments[0].repeated else arguments.pop(0)
         value = _value(one, text)
         if value is None or (one.name in given and not one.repeated):
             return None
@@ -77,7 +68,7 @@ def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any
 
 
 def _verb_at(arguments: Sequence[str]) -> int:
-    """Where the verb stands, behind options that every verb takes."""
+    """Where the verb stands, behind common options."""
     takes_value = {flag: one.kind is not bool for one in COMMON for flag in one.flags}
     place = 0
     while place < len(arguments) and arguments[place].startswith("-"):

@@ -1,4 +1,4 @@
-"""A table of parameters as Typer takes it: the signature of a function."""
+"""A command as Typer takes it: a function whose signature is made from the table of parameters."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from clawmem.faces.cli.face import Face
 from clawmem.faces.parts.parameters import Parameter
 
 
-def typed(function: Callable[..., int], parameters: Sequence[Parameter]) -> Callable[..., int]:
-    """The function with the signature that Typer reads; it is called with a face in place of Typer's context."""
+def typed(act: Callable[[typer.Context, dict[str, Any]], int], parameters: Sequence[Parameter]) -> Callable[..., int]:
+    """A function with the signature that Typer reads; it calls `act` with the context and the values by name."""
 
     def call(ctx: typer.Context, **given: Any) -> int:
-        return function(Face.of(ctx), **given)
+        return act(ctx, given)
 
     context = Formal("ctx", Formal.KEYWORD_ONLY, annotation=typer.Context)
     call.__signature__ = Signature([context, *map(_formal, parameters)])  # type: ignore[attr-defined]
-    call.__doc__ = function.__doc__
     return call
 
 
@@ -35,5 +33,5 @@ def _formal(one: Parameter) -> Formal:
 
 def _info(one: Parameter) -> Any:
     if one.flags:
-        return typer.Option(*one.flags, help=one.help, metavar=one.metavar, min=one.least, max=one.most)
-    return typer.Argument(help=one.help, metavar=one.metavar, min=one.least, max=one.most)
+        return typer.Option(*one.flags, help=one.about, metavar=one.metavar, min=one.least, max=one.most)
+    return typer.Argument(help=one.about, metavar=one.metavar, min=one.least, max=one.most)

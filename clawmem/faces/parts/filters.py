@@ -1,8 +1,11 @@
-"""The options that choose facts, made into one filter."""
+"""The options that choose facts, and the point in time from which a question is asked."""
 
-from __future__ import annotations
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
+from clawmem.faces.parts.command import Call
 from clawmem.index.channels import Filter
 from clawmem.model.caller import Caller
 from clawmem.model.dates import parse_state
@@ -37,3 +40,23 @@ def filter_of(
         as_of=parse_state(as_of, caller.now) if as_of is not None else None,
         superseded=superseded,
     )
+
+
+class Standpoint(NamedTuple):
+    """The vault to read and who asks it, with the clock of that time; what the result has to say of it."""
+
+    vault: Vault
+    caller: Caller
+    data: Mapping[str, Any] = MappingProxyType({})
+    notices: tuple[str, ...] = ()
+
+
+def standpoint(call: Call, at: str | None) -> Standpoint:
+    """Today's vault and caller, or those of the point that `at` names; raises where there is no such point."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    if at is None:
+        return Standpoint(vault, caller)
+    from clawmem.memory.past import past  # only for a look at the past
+
+    then = past(vault, caller, at)
+    return Standpoint(then.vault, then.caller, {"at": then.point._asdict()}, then.notices)

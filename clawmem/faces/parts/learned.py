@@ -20,6 +20,26 @@ from clawmem.learning.candidate import (
 from clawmem.learning.learn import Learned
 from clawmem.model.text import counted
 
+LEARNED = {
+    "extractor": str,
+    "events": int,
+    **dict.fromkeys(OUTCOMES, int),
+    "entities": [str],
+    "model": ("run", None),
+    "proposals": ["waiting"],
+}
+CANDIDATE = {
+    "statement": str,
+    "outcome": set(OUTCOMES),
+    "gate": str,
+    "reason": str,
+    "event": (str, None),
+    "evidence": (str, None),
+    "fact": (str, None),
+    "entity": (str, None),
+    "proposal": (str, None),
+}
+
 
 def learned_data(learned: Learned) -> dict[str, Any]:
     """The round as callers of --json get it; the counts of outcomes are of candidates."""

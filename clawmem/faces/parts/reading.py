@@ -1,52 +1,50 @@
-"""Arguments that may come from stdin, and JSON Lines with the number of each line."""
+"""What a command reads from a file or from stdin, and JSON Lines with the number of each line."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from clawmem.errors import InvalidInput, NotFound, StorageFailed
+from clawmem.faces.parts.command import Call
 
 
-def text_or_stdin(argument: str) -> str:
-    """The argument itself, or all of stdin where it is `-`."""
-    return stdin_text() if argument == "-" else argument
-
-
-def stdin_text() -> str:
+def stdin_text(call: Call) -> str:
     """All of stdin as text; InvalidInput where it is not UTF-8 or a terminal."""
-    if sys.stdin is None or sys.stdin.isatty():
+    given = call.stdin()
+    if given is None:
         raise InvalidInput("Nothing comes in on stdin.", "Pipe the text in: `echo 'a fact' | clawmem remember -`.")
-    try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise InvalidInput(f"stdin is not UTF-8 text (byte {problem.start}).", "Convert it to UTF-8 first.") from None
+    return _text(given.read(), "stdin", "Convert it to UTF-8 first.")
 
 
-def file_or_stdin(argument: str) -> str:
+def file_or_stdin(call: Call, argument: str) -> str:
     """A file's text, or all of stdin where the argument is `-`."""
     if argument == "-":
-        return stdin_text()
+        return stdin_text(call)
+    with _open(argument) as file:
+        return _text(file.read(), argument, "Convert it first.")
+
+
+def _text(data: bytes, name: str, hint: str) -> str:
     try:
-        with _open(argument) as file:
-            return file.read().decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise InvalidInput(f"{argument} is not UTF-8 text (byte {problem.start}).", "Convert it first.") from None
+        raise InvalidInput(f"{name} is not UTF-8 text (byte {problem.start}).", hint) from None
 
 
 @contextmanager
-def opened(argument: str) -> Iterator[IO[bytes]]:
+def opened(call: Call, argument: str) -> Iterator[IO[bytes]]:
     """A file, or all of stdin where the argument is `-`, to be read in pieces and from its beginning again.
 
     What comes through a pipe is kept in a temporary file first: whoever writes it slowly keeps nobody waiting.
     """
-    if argument == "-" and (sys.stdin is None or sys.stdin.isatty()):
+    given = call.stdin() if argument == "-" else _open(argument)
+    if given is None:
         raise InvalidInput("Nothing comes in on stdin.", "Pipe it in: `clawmem ingest - < chat.jsonl`.")
-    with sys.stdin.buffer if argument == "-" else _open(argument) as file:
+    with given as file:
         if file.seekable():
             yield file
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from clawmem.faces.parts.command import Answer
 from clawmem.model.codec import fact_to_record
 from clawmem.model.fact import SUPERSEDED, Fact, since_or_from
 from clawmem.model.ids import PROPOSAL_PREFIX
@@ -12,11 +13,14 @@ from clawmem.model.quarantine import quarantined, quarantined_event
 from clawmem.model.trust import EXTERNAL, OUTSIDE, trust_of_source
 
 if TYPE_CHECKING:
-    from clawmem.faces.cli.face import Face
     from clawmem.memory.revise import Revised
     from clawmem.model.event import Event
     from clawmem.serving.brief import Brief
     from clawmem.serving.context import Context
+
+OUTCOME = {"added", "noop", "updated", "merged", "retracted", "proposed"}
+REVISED = {"facts": ["fact"], "outcome": [OUTCOME], "commit": (str, None)}
+"""The shape of what a verb says that keeps or revises facts: an outcome for each fact, and the last commit."""
 
 _DID = {
     "added": "remembered",
@@ -92,12 +96,12 @@ def _did(outcome: str, fact: Fact) -> str:
     return _DID[outcome]
 
 
-def done_revising(face: Face, done: Revised) -> int:
-    """Give the result of a revision."""
+def revised(done: Revised) -> Answer:
+    """The answer of a verb that revises facts; its shape is REVISED."""
     data = {
         "facts": [fact_data(one.fact, one.entity) for one in done.facts],
         "outcome": list(done.outcome),
         "commit": done.commit,
     }
     rows = [(outcome, one.fact, one.entity) for outcome, one in zip(done.outcome, done.facts, strict=True)]
-    return face.done(data, outcome_lines(rows, done.commit), done.notices)
+    return Answer(data, outcome_lines(rows, done.commit), done.notices)

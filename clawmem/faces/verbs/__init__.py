@@ -1,1 +1,1 @@
-"""One module a verb, and their table."""
+"""The verbs: each module holds one, as `VERB`, and the table names them."""

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import Parameter
 from clawmem.memory.agents import create_agent, list_agents, show_agent
 from clawmem.model.text import counted
 
-agent = typer.Typer(
-    add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Make, list and show agents."
-)
-_Id = Annotated[str, typer.Argument(help="The agent's id, such as finance.")]
 
-
-@agent.command("create")
-def create(ctx: typer.Context, agent_id: _Id) -> int:
+def create(call: Call, agent_id: str) -> Answer:
     """Make an agent with pages and a workspace of its own."""
-    face = Face.of(ctx)
-    done = create_agent(face.runtime.vault(), agent_id, face.runtime.caller())
+    done = create_agent(call.runtime.vault(), agent_id, call.runtime.caller())
     lines = [f"made the agent {done.id}; its own entities are named @{done.id}/...", f"commit {done.commit[:12]}"]
-    return face.done({"agent": done.id, "commit": done.commit}, lines, done.notices)
+    return Answer({"agent": done.id, "commit": done.commit}, lines, done.notices)
 
 
-@agent.command("list")
-def list_command(ctx: typer.Context) -> int:
+def list_(call: Call) -> Answer:
     """List the agents."""
-    face = Face.of(ctx)
-    agents = list_agents(face.runtime.vault())
+    agents = list_agents(call.runtime.vault())
     data = [{"id": one.id, "entities": list(one.entities)} for one in agents]
     rows = [(one.id, counted(len(one.entities), "entity", "entities")) for one in agents]
-    lines = face.table(("agent", "workspace"), rows) if rows else ()
-    return face.done({"agents": data}, lines, talk=() if rows else ("There are no agents yet.",))
+    talk = () if rows else ("There are no agents yet.",)
+    return Answer({"agents": data}, Table(("agent", "workspace"), rows), talk=talk)
 
 
-@agent.command("show")
-def show(ctx: typer.Context, agent_id: _Id) -> int:
+def show(call: Call, agent_id: str) -> Answer:
     """Show an agent's pages and entities."""
-    face = Face.of(ctx)
-    one = show_agent(face.runtime.vault(), agent_id)
+    one = show_agent(call.runtime.vault(), agent_id)
     data = {"id": one.id, "entities": list(one.entities), "pages": dict(one.pages)}
     lines = [line for page, text in one.pages for line in (f"[{page}]", text.rstrip(), "")]
-    return face.done({"agent": data}, [*lines, *one.entities])
+    return Answer({"agent": data}, [*lines, *one.entities])
+
+
+_ID = Parameter("agent_id", "The agent's id, such as finance.", required=True)
+_AGENT = {"id": str, "entities": [str]}
+
+VERB = {
+    "create": Command(create, (_ID,), {"agent": str, "commit": str}, ("clawmem agent create researcher",)),
+    "list": Command(list_, (), {"agents": [_AGENT]}, ("clawmem agent list",)),
+    "show": Command(
+        show,
+        (_ID._replace(completes="agent"),),
+        {"agent": {**_AGENT, "pages": {str: str}}},
+        ("clawmem agent show finance",),
+    ),
+}

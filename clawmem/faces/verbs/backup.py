@@ -2,60 +2,45 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Any
 
-import typer
-
-from clawmem.errors import DONE, PARTIAL, InvalidInput
-from clawmem.faces.cli.face import Face
+from clawmem.errors import DONE, PARTIAL
+from clawmem.faces.parts.command import Answer, Call, Command, Stream
+from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import opened
 from clawmem.memory.backup import BackedUp, backup_to_file, backup_to_stream, verify_backup
 from clawmem.model.manifest import Manifest, manifest_record
 from clawmem.model.text import counted
 
 
-def backup(
-    ctx: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="The file to write, or - for stdout.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
-    verify: Annotated[bool, typer.Option("--verify", help="Check that backup instead of making one.")] = False,
-) -> int:
+def backup(call: Call, file: str, force: bool, verify: bool) -> Answer | Stream:
     """The whole history, checked by restoring it before the file gets its name. Exit code 4 where an edit made by hand
     could not be taken in, or a committed file cannot be read: the output says so."""
-    face = Face.of(ctx)
     if verify:
-        return _verify(face, file)
+        return _verified(call, file)
+    runtime = call.runtime
     if file == "-":
-        return _to_stdout(face)
-    target = (face.runtime.working_folder / Path(file).expanduser()).resolve()
-    done = backup_to_file(face.runtime.vault(), face.runtime.caller(), target, force)
-    return face.done(data(done, target), _lines(done, f"backed up into {target}"), _notices(done), _code(done))
+        return Stream("backup", lambda out: _answer(backup_to_stream(runtime.vault(), runtime.caller(), out), None))
+    target = (runtime.working_folder / Path(file).expanduser()).resolve()
+    return _answer(backup_to_file(runtime.vault(), runtime.caller(), target, force), target)
 
 
-def _to_stdout(face: Face) -> int:
-    if face.as_json:
-        raise InvalidInput("The backup itself goes to stdout, so JSON cannot.", "Name a file, or leave out --json.")
-    if sys.stdout.isatty():
-        raise InvalidInput("A backup is no text for a terminal.", "Name a file, or send it on: clawmem backup - | ...")
-    out: IO[bytes] = sys.stdout.buffer
-    done = backup_to_stream(face.runtime.vault(), face.runtime.caller(), out)
-    face.notice(*_notices(done), needed=_code(done) != DONE)
-    face.notice(*_lines(done, "backed up"))
-    return _code(done)
+def _answer(done: BackedUp, target: Path | None) -> Answer:
+    first = f"backed up into {target}" if target else "backed up"
+    code = PARTIAL if done.manifest.left_out or done.manifest.counts.get("unreadable") else DONE
+    return Answer(_data(done, target), _lines(done, first), _notices(done), code)
 
 
-def _verify(face: Face, file: str) -> int:
-    with opened(file) as archive:
-        done = verify_backup(archive, face.runtime.environment)
+def _verified(call: Call, file: str) -> Answer:
+    with opened(call, file) as archive:
+        done = verify_backup(archive, call.runtime.environment)
     lines = [f"{file} is whole: it was restored in passing and checked", *_about(done.manifest)]
-    return face.done(data(done, None if file == "-" else Path(file)), lines)
+    return Answer(_data(done, None if file == "-" else Path(file)), lines)
 
 
-def data(done: BackedUp, target: Path | None) -> dict[str, Any]:
-    """A backup for programs."""
+def _data(done: BackedUp, target: Path | None) -> dict[str, Any]:
     return {"file": str(target) if target else None, "size": done.size, "manifest": manifest_record(done.manifest)}
 
 
@@ -64,10 +49,6 @@ def held(manifest: Manifest) -> str:
     nouns = {"facts": "fact", "events": "event", "entities": "entity", "commits": "commit"}
     numbers = {name: manifest.counts[name] for name in nouns}
     return ", ".join(f"{number:,} {nouns[name] if number == 1 else name}" for name, number in numbers.items())
-
-
-def _code(done: BackedUp) -> int:
-    return PARTIAL if done.manifest.left_out or done.manifest.counts.get("unreadable") else DONE
 
 
 def _notices(done: BackedUp) -> tuple[str, ...]:
@@ -85,3 +66,19 @@ def _lines(done: BackedUp, first: str) -> Iterator[str]:
 def _about(manifest: Manifest) -> Iterator[str]:
     yield f"{manifest.vault}: {held(manifest)}"
     yield f"commit {manifest.commit[:12]}, made {manifest.made} by {manifest.made_by}"
+
+
+VERB = Command(
+    backup,
+    (
+        FILE._replace(metavar="FILE|-", help="The file to write, or - for stdout."),
+        Parameter("force", "Replace the file where it exists.", ("--force",), bool, False),
+        Parameter("verify", "Check that backup instead of making one.", ("--verify",), bool, False),
+    ),
+    {"file": (str, None), "size": int, "manifest": "manifest"},
+    (
+        "clawmem backup ~/copies/memory.clawmem",
+        "clawmem backup --verify ~/copies/memory.clawmem",
+        "clawmem backup - | ssh host 'cat > memory.clawmem'",
+    ),
+)

@@ -2,53 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import Parameter
 from clawmem.memory.configure import Configured, all_settings, change_setting, setting, shown
 
-config = typer.Typer(
-    add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Read and change settings."
-)
 
-_Key = Annotated[str, typer.Argument(metavar="KEY", help="A key such as defaults.limit.")]
-
-
-@config.command("get")
-def get(ctx: typer.Context, key: _Key) -> int:
+def get(call: Call, key: str) -> Answer:
     """Print the value of a setting."""
-    face = Face.of(ctx)
-    found = setting(face.runtime.vault(), key)
-    return face.done(_data(found), [shown(found.value)])
+    found = setting(call.runtime.vault(), key)
+    return Answer(_data(found), [shown(found.value)])
 
 
-@config.command("set")
-def set_(
-    ctx: typer.Context,
-    key: _Key,
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.")],
-) -> int:
+def set_(call: Call, key: str, value: str) -> Answer:
     """Change a setting in clawmem.yaml, in one commit; comments and order stay."""
-    face = Face.of(ctx)
-    done = change_setting(face.runtime.vault(), face.runtime.caller(), key, value)
+    done = change_setting(call.runtime.vault(), call.runtime.caller(), key, value)
     data = {"key": done.key, "old": done.old, "new": done.new, "commit": done.commit}
     if done.commit is None:
         lines = [f"{done.key} is {shown(done.new)} already, so there is no commit"]
     else:
         lines = [f"{done.key}: {shown(done.old)} -> {shown(done.new)}", f"commit {done.commit[:12]}"]
-    return face.done(data, lines, done.notices)
+    return Answer(data, lines, done.notices)
 
 
-@config.command("list")
-def list_(ctx: typer.Context) -> int:
+def list_(call: Call) -> Answer:
     """List every setting: its value, whether it is set or the default, and what it means."""
-    face = Face.of(ctx)
-    found = all_settings(face.runtime.vault())
+    found = all_settings(call.runtime.vault())
     rows = [(one.setting.key, shown(one.value), "set" if one.is_set else "default", one.setting.about) for one in found]
-    lines = face.table(("key", "value", "from", "about"), rows)
-    return face.done({"settings": [_data(one) for one in found]}, lines)
+    return Answer({"settings": [_data(one) for one in found]}, Table(("key", "value", "from", "about"), rows))
 
 
 def _data(found: Configured) -> dict[str, object]:
@@ -60,3 +40,18 @@ def _data(found: Configured) -> dict[str, object]:
         "about": known.about,
         "set": found.is_set,
     }
+
+
+_KEY = Parameter("key", "A key such as defaults.limit.", required=True, metavar="KEY", completes="setting")
+_SETTING = {"key": str, "value": object, "default": object, "about": str, "set": bool}
+
+VERB = {
+    "get": Command(get, (_KEY,), _SETTING, ("clawmem config get defaults.limit",)),
+    "set": Command(
+        set_,
+        (_KEY, Parameter("value", "The new value.", required=True, metavar="VALUE", completes="value of a setting")),
+        {"key": str, "old": object, "new": object, "commit": (str, None)},
+        ("clawmem config set defaults.limit 20",),
+    ),
+    "list": Command(list_, (), {"settings": [_SETTING]}, ("clawmem config list",)),
+}

@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
-from clawmem.faces.cli.face import Face
-from clawmem.faces.parts.filters import filter_of
-from clawmem.faces.parts.parameters import Parameter
-from clawmem.faces.parts.reading import text_or_stdin
-from clawmem.faces.parts.standpoint import AS_OF_HELP, AT_HELP, standpoint
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import filter_of, standpoint
+from clawmem.faces.parts.parameters import AS_OF, AT, OF_ENTITY, Parameter
 from clawmem.faces.parts.words import context_data
 from clawmem.serving.context import context as act
 
-PARAMETERS = (
-    Parameter("question", "What the agent is about to do, or - for stdin."),
-    Parameter("budget", "The most tokens.", ("--budget", "-b"), int, least=1),
-    Parameter("entity", "Only facts of this entity.", ("--entity", "-e")),
-    Parameter("as_of", AS_OF_HELP, ("--as-of",)),
-    Parameter("at", AT_HELP, ("--at",)),
-    Parameter("evidence", "Each fact's quote, its event and day.", ("--evidence",), bool, False),
-)
-
 
 def context(
-    face: Face,
+    call: Call,
     question: str | None,
     budget: int | None,
     entity: str | None,
     as_of: str | None,
     at: str | None,
     evidence: bool,
-) -> int:
+) -> Answer:
     """The text is ready for a system prompt and says what it left out."""
-    here = standpoint(face, at)
+    here = standpoint(call, at)
     caller, vault = here.caller, here.vault
-    asked = text_or_stdin(question).strip() if question else None
+    asked = question.strip() if question else None
     wanted = filter_of(vault, caller, entity, as_of=as_of)
     most = budget or vault.settings.whole("context.budget")
     done = act(vault, caller, most, asked, wanted.entity, wanted.as_of, evidence)
     data = {"context": context_data(done), **here.data}
-    return face.done(data, [done.text], (*here.notices, *done.notices))
+    return Answer(data, [done.text], (*here.notices, *done.notices))
+
+
+VERB = Command(
+    context,
+    (
+        Parameter("question", "What the agent is about to do, or - for stdin.", stdin=True),
+        Parameter("budget", "The most tokens.", ("--budget", "-b"), int, least=1),
+        OF_ENTITY,
+        AS_OF,
+        AT,
+        Parameter("evidence", "Each fact's quote, its event and day.", ("--evidence",), bool, False),
+    ),
+    {"context": "context", "at?": "point"},
+    ("clawmem context 'plan the dinner for Friday' --budget 1000",),
+)

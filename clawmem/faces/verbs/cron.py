@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from clawmem.errors import InvalidInput
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.model.schedule import Schedule, at, every
 from clawmem.vault import schedule as beside
 from clawmem.vault.schedule import CRONTAB, SYSTEMD, Entry
 
-cron = typer.Typer(
-    add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Have the heartbeat run by itself."
-)
-
 _DEFAULT = "30m"
-_Every = Annotated[str | None, typer.Option("--every", help="How often: 5m to 30m, 1h to 12h, 1d (default: 30m).")]
-_At = Annotated[str | None, typer.Option("--at", help="Once a day at HH:MM, the machine's time.")]
-_By = Annotated[str, typer.Option("--by", help="crontab, systemd, or auto: what this machine has.")]
-_Dry = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, change nothing.")]
+_AUTO = "auto"
 
 
-@cron.command("install")
-def install(ctx: typer.Context, each: _Every = None, hour: _At = None, by: _By = "auto", dry_run: _Dry = False) -> int:
+def install(call: Call, each: str | None, hour: str | None, by: str, dry_run: bool) -> Answer:
     """Add the heartbeat of this vault to the crontab or the systemd timers of this user; the rest stays."""
-    face = Face.of(ctx)
-    runtime = face.runtime
+    runtime = call.runtime
     vault, environment = runtime.vault(), runtime.environment
     when = _schedule(each, hour)
     if _chosen(by, environment) == SYSTEMD:
@@ -36,42 +26,38 @@ def install(ctx: typer.Context, each: _Every = None, hour: _At = None, by: _By =
         entry = beside.install_crontab(vault, environment, when, dry_run)
     did = "would be installed" if dry_run else "installed"
     first = f"{did} in {entry.by}: the heartbeat runs {when.words}" if entry.changed else f"{entry.by} has it already"
-    return face.done(_data(face, entry), [first, entry.text])
+    return Answer(_data(call, entry), [first, entry.text])
 
 
-@cron.command("show")
-def show(ctx: typer.Context) -> int:
+def show(call: Call) -> Answer:
     """Show what is installed, or what would be."""
-    face = Face.of(ctx)
-    vault, environment = face.runtime.vault(), face.runtime.environment
+    vault, environment = call.runtime.vault(), call.runtime.environment
     line = beside.shown_crontab(vault, environment)
-    units = beside.shown_systemd(vault, environment, face.runtime.home())
+    units = beside.shown_systemd(vault, environment, call.runtime.home())
     found = [Entry(CRONTAB, beside.mark_of(vault), line, True)] if line else []
     found += [Entry(SYSTEMD, beside.unit_of(vault), units, True)] if units else []
     if found:
-        data = {**_data(face, found[0]), "entries": [_data(face, one) for one in found]}
-        return face.done(data, [one.text for one in found])
+        data = {**_data(call, found[0]), "entries": [_data(call, one) for one in found]}
+        return Answer(data, [one.text for one in found])
     wanted = Entry(CRONTAB, beside.mark_of(vault), beside.line_for(vault, environment, every(_DEFAULT)), False)
     notices = ["nothing is installed; `clawmem cron install` would add this line"]
-    return face.done({**_data(face, wanted), "entries": []}, [wanted.text], notices)
+    return Answer({**_data(call, wanted), "entries": []}, [wanted.text], notices)
 
 
-@cron.command("remove")
-def remove(ctx: typer.Context, dry_run: _Dry = False) -> int:
+def remove(call: Call, dry_run: bool) -> Answer:
     """Take the heartbeat of this vault out again; all other lines and timers stay."""
-    face = Face.of(ctx)
-    vault, environment = face.runtime.vault(), face.runtime.environment
+    vault, environment = call.runtime.vault(), call.runtime.environment
     gone = [
         one
         for one in (
             beside.remove_crontab(vault, environment, dry_run),
-            beside.remove_systemd(vault, environment, face.runtime.home(), dry_run),
+            beside.remove_systemd(vault, environment, call.runtime.home(), dry_run),
         )
         if one
     ]
     did = "would be removed from" if dry_run else "removed from"
     lines = [f"{did} {one.by}: {one.text}" for one in gone] or ["nothing is installed, so nothing was removed"]
-    return face.done({"removed": [_data(face, one) for one in gone]}, lines)
+    return Answer({"removed": [_data(call, one) for one in gone]}, lines)
 
 
 def _schedule(each: str | None, hour: str | None) -> Schedule:
@@ -83,11 +69,37 @@ def _schedule(each: str | None, hour: str | None) -> Schedule:
 def _chosen(by: str, environment: Any) -> str:
     if by in (CRONTAB, SYSTEMD):
         return by
-    if by != "auto":
+    if by != _AUTO:
         raise InvalidInput(f"'{by}' runs nothing by itself.", "Choose crontab, systemd or auto.")
     return SYSTEMD if not beside.has_crontab(environment) and beside.has_systemd(environment) else CRONTAB
 
 
-def _data(face: Face, entry: Entry) -> dict[str, Any]:
-    _, log, _ = beside.command_of(face.runtime.vault(), face.runtime.environment)
+def _data(call: Call, entry: Entry) -> dict[str, Any]:
+    _, log, _ = beside.command_of(call.runtime.vault(), call.runtime.environment)
     return {**entry._asdict(), "log": log}
+
+
+_DRY_RUN = DRY_RUN._replace(help="Say what would be done, change nothing.")
+_ENTRY = {"by": {CRONTAB, SYSTEMD}, "name": str, "text": str, "installed": bool, "changed": bool, "log": str}
+
+VERB = {
+    "install": Command(
+        install,
+        (
+            Parameter("each", f"How often: 5m to 30m, 1h to 12h, 1d (default: {_DEFAULT}).", ("--every",)),
+            Parameter("hour", "Once a day at HH:MM, the machine's time.", ("--at",)),
+            Parameter(
+                "by",
+                "crontab, systemd, or auto: what this machine has.",
+                ("--by",),
+                default=_AUTO,
+                choices=(_AUTO, CRONTAB, SYSTEMD),
+            ),
+            _DRY_RUN,
+        ),
+        _ENTRY,
+        ("clawmem cron install --every 30m", "clawmem cron install --at 03:30 --by systemd"),
+    ),
+    "show": Command(show, (), {**_ENTRY, "entries": [_ENTRY]}, ("clawmem cron show",)),
+    "remove": Command(remove, (_DRY_RUN,), {"removed": [_ENTRY]}, ("clawmem cron remove --dry-run",)),
+}

@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from clawmem.errors import InvalidInput
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.past import SHORT, entry_data, minute
 from clawmem.faces.parts.words import fact_data, warnings
 from clawmem.memory.differences import Compared, Counts, compare
 from clawmem.model.comparison import Difference
 from clawmem.model.entry import Entry
-from clawmem.model.telling import Telling, summary, tellings
+from clawmem.model.telling import GROUPS, Telling, summary, tellings
 from clawmem.model.text import counted
 
 
-def diff(
-    ctx: typer.Context,
-    older: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[FROM]",
-            help="A commit or a date; one day before TO by default (in a younger vault its first commit, and where that"
-            " day brought nothing the commit before TO).",
-        ),
-    ] = None,
-    newer: Annotated[str | None, typer.Argument(metavar="[TO]", help="A commit or a date; HEAD by default.")] = None,
-    start: Annotated[str | None, typer.Option("--from", help="The same as FROM.")] = None,
-    end: Annotated[str | None, typer.Option("--to", help="The same as TO.")] = None,
-) -> int:
+def diff(call: Call, older: str | None, newer: str | None, start: str | None, end: str | None) -> Answer:
     """It tells in sentences what was learned, corrected and forgotten. A date stands for the last commit at or before
     it, a day, month or year for its end."""
-    face = Face.of(ctx)
-    told = compare(face.runtime.vault(), face.runtime.caller(), _one("FROM", older, start), _one("TO", newer, end))
-    return face.done(_data(told), _lines(told), told.notices)
+    told = compare(call.runtime.vault(), call.runtime.caller(), _one("FROM", older, start), _one("TO", newer, end))
+    return Answer(_data(told), _lines(told), told.notices)
 
 
 def _one(name: str, argument: str | None, option: str | None) -> str | None:
@@ -101,3 +86,35 @@ def _counts(counts: Counts) -> Iterator[str]:
         yield f"{counted(counts.note_lines_removed, 'line')} taken out of daily notes"
     if counts.other_files:
         yield f"{counted(len(counts.other_files), 'other file')} changed"
+
+
+VERB = Command(
+    diff,
+    (
+        Parameter(
+            "older",
+            "A commit or a date; one day before TO by default (in a younger vault its first commit, and where that"
+            " day brought nothing the commit before TO).",
+            metavar="[FROM]",
+        ),
+        Parameter("newer", "A commit or a date; HEAD by default.", metavar="[TO]"),
+        Parameter("start", "The same as FROM.", ("--from",)),
+        Parameter("end", "The same as TO.", ("--to",)),
+    ),
+    {
+        "from": ("entry", None),
+        "to": "entry",
+        "summary": str,
+        "sentences": [{"group": set(GROUPS), "sentence": str, "fact": str, "entity": str}],
+        "changes": [{"kind": str, "fact": "fact", "entity": str, "before": ("fact", None)}],
+        "moved": [{"source": str, "target": str, "facts": int}],
+        "counts": {
+            "events_added": int,
+            "events_removed": int,
+            "note_lines_added": int,
+            "note_lines_removed": int,
+            "other_files": [str],
+        },
+    },
+    ("clawmem diff", "clawmem diff HEAD~3 HEAD"),
+)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Annotated
-
-import typer
 
 from clawmem.errors import DONE, REFUSED
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import Parameter
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.memory.doctor import Diagnosis
 from clawmem.memory.doctor import doctor as act
@@ -19,22 +17,15 @@ from clawmem.model.text import counted
 _FEW = 3
 
 
-def doctor(
-    ctx: typer.Context,
-    fix: Annotated[bool, typer.Option("--fix", help="Mend what is safe to mend, one commit each.")] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="Leave nothing out: every object of git's is checked, each remark shown.")
-    ] = False,
-) -> int:
+def doctor(call: Call, fix: bool, full: bool) -> Answer:
     """Exit code 0 where no error remains, 1 where one does; warnings and information do not count."""
-    face = Face.of(ctx)
-    found = act(face.runtime.vault(), face.runtime.caller(), fix=fix, full=full)
+    found = act(call.runtime.vault(), call.runtime.caller(), fix=fix, full=full)
     data = {
         "problems": [one._asdict() for one in found.problems],
         "checked": dict(found.checked),
         "commits": list(found.commits),
     }
-    return face.done(data, _lines(found, fix, full), found.notices, DONE if found.healthy else REFUSED)
+    return Answer(data, _lines(found, fix, full), found.notices, DONE if found.healthy else REFUSED)
 
 
 def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
@@ -57,3 +48,34 @@ def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
 def _line(one: Problem) -> str:
     place = "" if one.path is None else f"{one.path}:{one.line}  " if one.line else f"{one.path}  "
     return f"{'mended' if one.fixed else one.severity}  {place}{one.message}  [{one.check}]"
+
+
+VERB = Command(
+    doctor,
+    (
+        Parameter("fix", "Mend what is safe to mend, one commit each.", ("--fix",), bool, False),
+        Parameter(
+            "full",
+            "Leave nothing out: every object of git's is checked, each remark shown.",
+            ("--full",),
+            bool,
+            False,
+        ),
+    ),
+    {
+        "problems": [
+            {
+                "severity": {ERROR, WARNING, INFO},
+                "check": str,
+                "path": (str, None),
+                "line": (int, None),
+                "message": str,
+                "fixable": bool,
+                "fixed": bool,
+            }
+        ],
+        "checked": {str: int},
+        "commits": [str],
+    },
+    ("clawmem doctor --full", "clawmem doctor --fix"),
+)

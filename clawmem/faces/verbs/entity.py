@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import fact_data, fact_line
 from clawmem.memory.entities import (
     Changed,
@@ -18,91 +15,98 @@ from clawmem.memory.entities import (
     show_entity,
 )
 
-entity = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Make, list, show, move, archive and rename entities.",
-)
-_Name = Annotated[str, typer.Argument(help="Its name, title or an alias.")]
 
-
-@entity.command("create")
-def create(
-    ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="Such as projects/website or areas/people/jane.")],
-    title: Annotated[str | None, typer.Option(help="How it is called in text.")] = None,
-    alias: Annotated[list[str] | None, typer.Option(help="Another name for it; may be repeated.")] = None,
-) -> int:
+def create(call: Call, name: str, title: str | None, alias: list[str] | None) -> Answer:
     """Make an entity."""
-    face = Face.of(ctx)
-    done = create_entity(face.runtime.vault(), name, face.runtime.caller(), title, tuple(alias or ()))
-    return _done(face, done, f"made {done.name}")
+    done = create_entity(call.runtime.vault(), name, call.runtime.caller(), title, tuple(alias or ()))
+    return _changed(done, f"made {done.name}")
 
 
-@entity.command("list")
-def list_command(ctx: typer.Context) -> int:
+def list_(call: Call) -> Answer:
     """List every entity with its facts."""
-    face = Face.of(ctx)
-    listed = list_entities(face.runtime.vault())
+    listed = list_entities(call.runtime.vault())
     rows = listed.rows
     data = [{**row.entity._asdict(), "facts": dict(row.facts)} for row in rows]
     cells = [
         (row.entity.name, row.entity.title, str(row.facts.get("active", 0)), str(sum(row.facts.values())))
         for row in rows
     ]
-    lines = face.table(("entity", "title", "active", "facts"), cells) if cells else ()
-    return face.done({"entities": data}, lines, listed.notices, talk=() if cells else ("There are no entities yet.",))
+    table = Table(("entity", "title", "active", "facts"), cells)
+    return Answer({"entities": data}, table, listed.notices, talk=() if cells else ("There are no entities yet.",))
 
 
-@entity.command("show")
-def show(ctx: typer.Context, name: _Name) -> int:
+def show(call: Call, name: str) -> Answer:
     """Show an entity's summary and its facts."""
-    face = Face.of(ctx)
-    shown = show_entity(face.runtime.vault(), name, face.runtime.caller())
+    shown = show_entity(call.runtime.vault(), name, call.runtime.caller())
     data = {
         "entity": shown.entity._asdict(),
         "summary": shown.summary,
         "facts": [fact_data(one.fact, one.entity) for one in shown.facts],
     }
     lines = [shown.summary.rstrip(), "", *(fact_line(one.fact, one.entity) for one in shown.facts)]
-    return face.done(data, lines, shown.notices)
+    return Answer(data, lines, shown.notices)
 
 
-@entity.command("move")
-def move(
-    ctx: typer.Context,
-    name: _Name,
-    target: Annotated[str, typer.Argument(help="The new name, such as resources/website.")],
-) -> int:
+def move(call: Call, name: str, target: str) -> Answer:
     """Give an entity another place; the old name stays an alias."""
-    face = Face.of(ctx)
-    done = move_entity(face.runtime.vault(), name, target, face.runtime.caller())
-    return _done(face, done, f"moved {done.former} to {done.name}")
+    done = move_entity(call.runtime.vault(), name, target, call.runtime.caller())
+    return _changed(done, f"moved {done.former} to {done.name}")
 
 
-@entity.command("archive")
-def archive(ctx: typer.Context, name: _Name) -> int:
+def archive(call: Call, name: str) -> Answer:
     """Move an entity below archives/."""
-    face = Face.of(ctx)
-    done = archive_entity(face.runtime.vault(), name, face.runtime.caller())
-    return _done(face, done, f"archived {done.former} as {done.name}")
+    done = archive_entity(call.runtime.vault(), name, call.runtime.caller())
+    return _changed(done, f"archived {done.former} as {done.name}")
 
 
-@entity.command("rename")
-def rename(
-    ctx: typer.Context,
-    name: _Name,
-    new: Annotated[str, typer.Argument(help="The new last part of its name.")],
-) -> int:
+def rename(call: Call, name: str, new: str) -> Answer:
     """Give an entity another name in the same place; the old name stays an alias."""
-    face = Face.of(ctx)
-    done = rename_entity(face.runtime.vault(), name, new, face.runtime.caller())
-    return _done(face, done, f"renamed {done.former} to {done.name}")
+    done = rename_entity(call.runtime.vault(), name, new, call.runtime.caller())
+    return _changed(done, f"renamed {done.former} to {done.name}")
 
 
-def _done(face: Face, done: Changed, words: str) -> int:
+def _changed(done: Changed, words: str) -> Answer:
     line = words if done.commit else "nothing changed, so there is no commit"
     lines = [line, f"commit {done.commit[:12]}"] if done.commit else [line]
     data = {"entity": done.name, "former": done.former, "commit": done.commit}
-    return face.done(data, lines, done.notices)
+    return Answer(data, lines, done.notices)
+
+
+_NAME = Parameter("name", "Its name, title or an alias.", required=True, completes="entity")
+_CHANGED = {"entity": str, "former": (str, None), "commit": (str, None)}
+
+VERB = {
+    "create": Command(
+        create,
+        (
+            _NAME._replace(help="Such as projects/website or areas/people/jane."),
+            Parameter("title", "How it is called in text.", ("--title",)),
+            Parameter("alias", "Another name for it; may be repeated.", ("--alias",), repeated=True),
+        ),
+        _CHANGED,
+        ("clawmem entity create areas/people/mia --title 'Mia Berg' --alias mimi",),
+    ),
+    "list": Command(list_, (), {"entities": [{"...": "entity", "facts": {str: int}}]}, ("clawmem entity list",)),
+    "show": Command(
+        show,
+        (_NAME,),
+        {"entity": "entity", "summary": str, "facts": ["fact"]},
+        ("clawmem entity show jane",),
+    ),
+    "move": Command(
+        move,
+        (
+            _NAME,
+            Parameter("target", "The new name, such as resources/website.", required=True, completes="entity"),
+        ),
+        _CHANGED,
+        ("clawmem entity move projects/website resources/website",),
+    ),
+    "archive": Command(archive, (_NAME,), _CHANGED, ("clawmem entity archive projects/website",)),
+    "rename": Command(
+        rename,
+        (_NAME, Parameter("new", "The new last part of its name.", required=True)),
+        _CHANGED,
+        ("clawmem entity rename projects/website homepage",),
+    ),
+}

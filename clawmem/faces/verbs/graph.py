@@ -3,70 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of
+from clawmem.faces.parts.parameters import SUPERSEDED, Parameter
 from clawmem.faces.parts.words import fact_data, fact_line
 from clawmem.index.graph import is_fact
 from clawmem.serving import graph as acts
 
-graph = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Walk the links between facts and entities.",
-)
-_Node = Annotated[str, typer.Argument(help="A fact by id or prefix, or an entity by name, title or alias.")]
-_Replaced = Annotated[bool, typer.Option("--include-superseded", help="Through replaced and withdrawn facts too.")]
-_Limit = Annotated[int, typer.Option("--limit", "-n", help="How many to show.", min=1)]
 
-
-@graph.command("neighbors")
-def neighbors(
-    ctx: typer.Context,
-    node: _Node,
-    depth: Annotated[int, typer.Option(help="How many edges away.", min=1, max=10)] = 1,
-    include_superseded: _Replaced = False,
-    limit: _Limit = 50,
-) -> int:
+def neighbors(call: Call, node: str, depth: int, include_superseded: bool, limit: int) -> Answer:
     """Show what a fact or an entity is joined to."""
-    face = Face.of(ctx)
-    vault, caller = face.runtime.vault(), face.runtime.caller()
+    vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
     found = acts.neighbors(vault, node, caller, wanted, depth, limit)
-    return _done(face, found, "neighbors", "It is joined to nothing.")
+    return _walked(found, "neighbors", "It is joined to nothing.")
 
 
-@graph.command("path")
-def path(
-    ctx: typer.Context,
-    first: _Node,
-    last: _Node,
-    longest: Annotated[int, typer.Option(help="The most edges.", min=1, max=20)] = 6,
-    include_superseded: _Replaced = False,
-) -> int:
+def path(call: Call, first: str, last: str, longest: int, include_superseded: bool) -> Answer:
     """Show the shortest way from one to another."""
-    face = Face.of(ctx)
-    vault, caller = face.runtime.vault(), face.runtime.caller()
+    vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
     found = acts.path(vault, first, last, caller, wanted, longest)
-    return _done(face, found, "path", "They are one and the same.")
+    return _walked(found, "path", "They are one and the same.")
 
 
-@graph.command("backlinks")
-def backlinks(ctx: typer.Context, node: _Node, include_superseded: _Replaced = False, limit: _Limit = 50) -> int:
+def backlinks(call: Call, node: str, include_superseded: bool, limit: int) -> Answer:
     """Show which facts point at a fact or an entity."""
-    face = Face.of(ctx)
-    vault, caller = face.runtime.vault(), face.runtime.caller()
+    vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
     found = acts.backlinks(vault, node, caller, wanted, limit)
-    return _done(face, found, "backlinks", "Nothing points at it.")
+    return _walked(found, "backlinks", "Nothing points at it.")
 
 
-def _done(face: Face, found: acts.Walked, name: str, nothing: str) -> int:
+def _walked(found: acts.Walked, name: str, nothing: str) -> Answer:
     data = {
         "start": _node_data(found.start),
         name: [
@@ -83,7 +54,7 @@ def _done(face: Face, found: acts.Walked, name: str, nothing: str) -> int:
     }
     more = found.total - len(found.steps)
     talk = [f"{more:,} more; show them with a higher --limit"] if more else [] if found.steps else [nothing]
-    return face.done(data, _lines(found), found.notices, talk=talk)
+    return Answer(data, _lines(found), found.notices, talk=talk)
 
 
 def _node_data(node: acts.Node) -> dict[str, Any]:
@@ -101,3 +72,43 @@ def _lines(found: acts.Walked) -> Iterable[str]:
 
 def _shown(node: acts.Node) -> str:
     return fact_line(node.placed.fact, node.placed.entity) if node.placed else node.name
+
+
+_NODE = Parameter(
+    "node", "A fact by id or prefix, or an entity by name, title or alias.", required=True, completes="fact or entity"
+)
+_THROUGH = SUPERSEDED._replace(help="Through replaced and withdrawn facts too.")
+_LIMIT = Parameter("limit", "How many to show.", ("--limit", "-n"), int, 50, least=1)
+_POINT = {"node": str, "kind": {"fact", "entity"}, "fact": ("fact", None)}
+_STEP = {**_POINT, "relation": str, "direction": {"out", "in"}, "from": str, "depth": int}
+
+VERB = {
+    "neighbors": Command(
+        neighbors,
+        (
+            _NODE,
+            Parameter("depth", "How many edges away.", ("--depth",), int, 1, least=1, most=10),
+            _THROUGH,
+            _LIMIT,
+        ),
+        {"start": _POINT, "neighbors": [_STEP], "total": int},
+        ("clawmem graph neighbors areas/people/jane --depth 2",),
+    ),
+    "path": Command(
+        path,
+        (
+            _NODE._replace(name="first"),
+            _NODE._replace(name="last"),
+            Parameter("longest", "The most edges.", ("--longest",), int, 6, least=1, most=20),
+            _THROUGH,
+        ),
+        {"start": _POINT, "path": [_STEP], "total": int},
+        ("clawmem graph path areas/people/jane projects/website",),
+    ),
+    "backlinks": Command(
+        backlinks,
+        (_NODE, _THROUGH, _LIMIT),
+        {"start": _POINT, "backlinks": [_STEP], "total": int},
+        ("clawmem graph backlinks projects/website",),
+    ),
+}

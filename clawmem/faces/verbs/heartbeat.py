@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from clawmem.errors import DONE, PARTIAL, ClawmemError
-from clawmem.faces.cli.face import Face
-from clawmem.faces.parts.learned import candidate_data, learned_data, learned_lines, verdict_line
-from clawmem.faces.verbs.promote import promotion_data
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.learned import CANDIDATE, LEARNED, candidate_data, learned_data, learned_lines, verdict_line
+from clawmem.faces.parts.parameters import DRY_RUN, EXPLAIN, Parameter
+from clawmem.faces.verbs.promote import PROMOTION, promotion_data
 from clawmem.faces.verbs.promote import verdict_line as promotion_line
 from clawmem.heartbeat import Heartbeat, beat
 from clawmem.learning.relate import triple_in_words
@@ -18,37 +17,28 @@ from clawmem.model.dates import stamp
 from clawmem.model.text import counted
 
 
-def heartbeat(
-    ctx: typer.Context,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, write nothing.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="List every candidate with its verdict.")] = False,
-    budget_cents: Annotated[
-        float | None, typer.Option("--budget-cents", min=0, help="The most this run of a model may cost, in cents.")
-    ] = None,
-    stamped: Annotated[bool, typer.Option("--stamped", help="Begin each line with the time, for a log.")] = False,
-) -> int:
+def heartbeat(call: Call, dry_run: bool, explain: bool, budget_cents: float | None, stamped: bool) -> Answer:
     """Takes in edits made by hand, reads what facts given without a triple say, learns from new events and daily
     notes, folds accesses, archives what has decayed, writes daily notes, promotes what the day before taught, refreshes
     summaries and MEMORY.md. One commit for each; none where nothing changed. Exit code 4: only part was done; 13: a
     limit on the model was reached; 14: the model could not be used. What it did not read waits for the next run."""
-    face = Face.of(ctx)
-    caller = face.runtime.caller()
+    caller = call.runtime.caller()
     before = f"{stamp(caller.now)} " if stamped else ""
     try:
-        with face.progress() as told:
-            done = beat(face.runtime.vault(), caller, dry_run, _model(face, budget_cents), told)
-    except ClawmemError:
+        with call.progress() as told:
+            done = beat(call.runtime.vault(), caller, dry_run, _model(call, budget_cents), told)
+    except ClawmemError as problem:
         if stamped:
-            face.notice(f"{before}the heartbeat did not run")
+            problem.add_note(f"{before}the heartbeat did not run")
         raise
     notices = [*done.notices, *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed)]
     lines = [f"{before}{line}" for line in _lines(done, dry_run, explain)]
-    return face.done(_data(done, explain), lines, [f"{before}{each}" for each in notices], _exit_code(done))
+    return Answer(_data(done, explain), lines, [f"{before}{each}" for each in notices], _exit_code(done))
 
 
-def _model(face: Face, budget_cents: float | None) -> Model | None:
+def _model(call: Call, budget_cents: float | None) -> Model | None:
     """The model of the settings, with this run's budget where one was given."""
-    model = face.runtime.model()
+    model = call.runtime.model()
     if model is None or budget_cents is None:
         return model
     return model._replace(limits=model.limits._replace(cents=budget_cents))
@@ -138,3 +128,37 @@ def _nightly_lines(done: Heartbeat, explain: bool) -> list[str]:
         wait = "waits" if len(done.proposed.proposals) == 1 else "wait"
         lines.append(f"{counted(len(done.proposed.proposals), 'pattern')} for TACIT.md {wait}: `clawmem review list`")
     return lines
+
+
+VERB = Command(
+    heartbeat,
+    (
+        DRY_RUN,
+        EXPLAIN,
+        Parameter(
+            "budget_cents", "The most this run of a model may cost, in cents.", ("--budget-cents",), float, least=0
+        ),
+        Parameter("stamped", "Begin each line with the time, for a log.", ("--stamped",), bool, False),
+    ),
+    {
+        "commits": [str],
+        "notes": int,
+        "learned": (LEARNED, None),
+        "related": [str],
+        "accesses": int,
+        "began": [str],
+        "archived": [str],
+        "restored": [str],
+        "daily": [str],
+        "promoted": [PROMOTION],
+        "adapted": ({str: object}, None),
+        "tacit": [str],
+        "refreshed": [str],
+        "memory": bool,
+        "repacked": bool,
+        "embedded": ({"texts": int, "left": int, "model": str}, None),
+        "failed": [{"act": str, "code": str, "message": str}],
+        "candidates?": [CANDIDATE],
+    },
+    ("clawmem heartbeat --quiet", "clawmem heartbeat --dry-run --explain"),
+)

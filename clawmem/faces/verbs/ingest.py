@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import IO, Annotated
-
-import typer
+from typing import IO
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import opened
 from clawmem.learning.ingest import ingest as act
 from clawmem.model.event import ROLES
@@ -22,29 +21,22 @@ _BLOCK_BYTES = 1 << 18
 
 
 def ingest(
-    ctx: typer.Context,
-    file: Annotated[str, typer.Argument(help="A transcript, an export or notes, or - for stdin.")],
-    format_: Annotated[str, typer.Option("--format", "-f", help=f"One of {', '.join(FORMATS)}.")] = AUTO,
-    session: Annotated[str | None, typer.Option(help="The session of lines that name none.")] = None,
-    speaker: Annotated[str | None, typer.Option(help="The speaker of the user's lines that name none.")] = None,
-    role: Annotated[str, typer.Option(help="The role of plain text.")] = "note",
-    source: Annotated[str | None, typer.Option(help="What to call the source (default: the file's name).")] = None,
-) -> int:
+    call: Call, file: str, format_: str, session: str | None, speaker: str | None, role: str, source: str | None
+) -> Answer:
     """Events are kept verbatim and once: the same file again adds nothing. Lines that are no message are skipped
     and named, and the exit code is then 4."""
-    face = Face.of(ctx)
     check_format(format_)
     if role not in ROLES:
         raise InvalidInput(f"'{role}' is not a role.", f"Choose one of {', '.join(ROLES)}.")
     session = session and check_statement(session, "session")
     speaker = speaker and check_statement(speaker, "speaker")
     name = check_statement(source or ("stdin" if file == "-" else file.rsplit("/", 1)[-1]), "source")
-    with opened(file) as given, face.progress() as told:
+    with opened(call, file) as given, call.progress() as told:
         shape = shape_of(given.read(HEAD_BYTES), name, format_, role)
         given.seek(0)
         found = read(shape, _pieces(given, shape), name, role)
         messages = _named(found, session, speaker)
-        done = act(face.runtime.vault(), _told(messages, told) if told else messages, face.runtime.caller(), name)
+        done = act(call.runtime.vault(), _told(messages, told) if told else messages, call.runtime.caller(), name)
     data = {
         "format": shape.format,
         "added": done.added,
@@ -56,7 +48,7 @@ def ingest(
     }
     lines = [f"{counted(done.added, 'event')} added, {done.known} known already, {len(done.skipped)} skipped"]
     lines.append(_committed(done.commit, done.commits))
-    return face.done(data, lines, [*done.notices, *_said(done.skipped)], PARTIAL if done.skipped else DONE)
+    return Answer(data, lines, [*done.notices, *_said(done.skipped)], PARTIAL if done.skipped else DONE)
 
 
 def _pieces(given: IO[bytes], shape: Shape) -> Iterator[bytes]:
@@ -94,3 +86,30 @@ def _said(skipped: tuple[Skipped, ...]) -> list[str]:
         was = "was" if more == 1 else "were"
         sentences.append(f"{counted(more, 'more line')} {was} skipped; --json lists them all")
     return sentences
+
+
+VERB = Command(
+    ingest,
+    (
+        FILE._replace(help="A transcript, an export or notes, or - for stdin."),
+        Parameter("format_", "One of {choices}.", ("--format", "-f"), default=AUTO, choices=FORMATS),
+        Parameter("session", "The session of lines that name none.", ("--session",)),
+        Parameter("speaker", "The speaker of the user's lines that name none.", ("--speaker",)),
+        Parameter("role", "The role of plain text.", ("--role",), default="note", choices=ROLES),
+        Parameter("source", "What to call the source (default: the file's name).", ("--source",)),
+    ),
+    {
+        "format": str,
+        "added": int,
+        "known": int,
+        "skipped": [{"line": int, "reason": str}],
+        "days": [str],
+        "commit": (str, None),
+        "commits": int,
+    },
+    (
+        "clawmem ingest chat.jsonl",
+        "pbpaste | clawmem ingest - --source 'meeting notes'",
+        "clawmem ingest ~/.claude/projects/-home-ada-site/4f1c.jsonl",
+    ),
+)

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from clawmem.errors import InvalidInput
-from clawmem.faces.cli.face import Face
-from clawmem.faces.parts.filters import filter_of
-from clawmem.faces.parts.standpoint import AS_OF_HELP, AT_HELP, standpoint
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import filter_of, standpoint
+from clawmem.faces.parts.parameters import AS_OF, AT, LIMIT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
 from clawmem.faces.parts.words import fact_data, fact_line
 from clawmem.model.fact import STATUSES
 from clawmem.model.tiers import TIERS
 from clawmem.serving.browse import list_facts
 
 
-def list_command(
-    ctx: typer.Context,
-    entity: Annotated[str | None, typer.Option("--entity", "-e", help="Only facts of this entity.")] = None,
-    category: Annotated[str | None, typer.Option("--category", "-c", help="Only facts of this category.")] = None,
-    tag: Annotated[str | None, typer.Option("--tag", "-t", help="Only facts with this tag.")] = None,
-    tier: Annotated[str | None, typer.Option(help="hot, warm or cold.")] = None,
-    status: Annotated[str | None, typer.Option(help="active, superseded, retracted or archived.")] = None,
-    as_of: Annotated[str | None, typer.Option(help=AS_OF_HELP)] = None,
-    at: Annotated[str | None, typer.Option(help=AT_HELP)] = None,
-    include_superseded: Annotated[
-        bool, typer.Option("--include-superseded", help="Replaced and withdrawn facts too, labelled.")
-    ] = False,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", help="How many facts.", min=1)] = None,
-) -> int:
+def list_(
+    call: Call,
+    entity: str | None,
+    category: str | None,
+    tag: str | None,
+    tier: str | None,
+    status: str | None,
+    as_of: str | None,
+    at: str | None,
+    include_superseded: bool,
+    limit: int | None,
+) -> Answer:
     """Hot facts come first, then warm, then cold."""
-    face = Face.of(ctx)
     _check("tier", tier, TIERS)
     _check("status", status, STATUSES)
-    here = standpoint(face, at)
+    here = standpoint(call, at)
     replaced = include_superseded or status in STATUSES[1:3]
     wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, replaced)
     listed = list_facts(here.vault, here.caller, wanted, limit, tier, status)
@@ -48,9 +41,27 @@ def list_command(
     talk = [f"{more:,} more; show them with a higher --limit"] if more else []
     if not lines:
         talk.append("There are no such facts.")
-    return face.done(data, lines, (*here.notices, *listed.notices), talk=talk)
+    return Answer(data, lines, (*here.notices, *listed.notices), talk=talk)
 
 
 def _check(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
     if value is not None and value not in allowed:
         raise InvalidInput(f"'{value}' is not a {what}.", f"Choose one of {', '.join(allowed)}.")
+
+
+VERB = Command(
+    list_,
+    (
+        OF_ENTITY,
+        OF_CATEGORY,
+        WITH_TAG,
+        Parameter("tier", "{choices}.", ("--tier",), choices=TIERS),
+        Parameter("status", "{choices}.", ("--status",), choices=STATUSES),
+        AS_OF,
+        AT,
+        SUPERSEDED,
+        LIMIT,
+    ),
+    {"facts": [{"...": "fact", "tier": set(TIERS)}], "total": int, "at?": "point"},
+    ("clawmem list --entity areas/people/jane", "clawmem list --tier hot --limit 5"),
+)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import LIMIT, Parameter
 from clawmem.faces.parts.past import entry_data, entry_line
 from clawmem.memory.history import Bounds
 from clawmem.memory.history import log as act
@@ -14,19 +11,16 @@ from clawmem.model.dates import end_of, parse_end, parse_start
 
 
 def log(
-    ctx: typer.Context,
-    about: Annotated[
-        str | None, typer.Argument(metavar="[ENTITY|FACT_ID]", help="An entity or a fact; all of the vault without.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", help="How many entries, the newest.", min=1)] = None,
-    since: Annotated[str | None, typer.Option(help="Not before this date.")] = None,
-    until: Annotated[str | None, typer.Option(help="Not after this date; a day, month or year counts whole.")] = None,
-    author: Annotated[str | None, typer.Option("--author", "--by", help="Only what this agent or person did.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Folded accesses too.")] = False,
-) -> int:
+    call: Call,
+    about: str | None,
+    limit: int | None,
+    since: str | None,
+    until: str | None,
+    author: str | None,
+    everything: bool,
+) -> Answer:
     """Oldest first. An entity's history includes the paths it had before."""
-    face = Face.of(ctx)
-    caller, vault = face.runtime.caller(), face.runtime.vault()
+    caller, vault = call.runtime.caller(), call.runtime.vault()
     bounds = Bounds(
         limit or vault.settings.whole("history.limit"),
         start_of(parse_start(since, caller.now)) if since else None,
@@ -44,9 +38,29 @@ def log(
         "cut": told.cut,
     }
     talk = () if told.entries else ("No commit matches.",)
-    return face.done(data, map(entry_line, told.entries), notices, talk=talk)
+    return Answer(data, map(entry_line, told.entries), notices, talk=talk)
 
 
 def start_of(moment: str) -> str:
     """The first instant a written time covers."""
     return f"{moment}T00:00:00Z" if len(moment) == 10 else moment
+
+
+VERB = Command(
+    log,
+    (
+        Parameter(
+            "about",
+            "An entity or a fact; all of the vault without.",
+            metavar="[ENTITY|FACT_ID]",
+            completes="fact or entity",
+        ),
+        LIMIT._replace(help="How many entries, the newest."),
+        Parameter("since", "Not before this date.", ("--since",)),
+        Parameter("until", "Not after this date; a day, month or year counts whole.", ("--until",)),
+        Parameter("author", "Only what this agent or person did.", ("--author", "--by"), completes="agent"),
+        Parameter("everything", "Folded accesses too.", ("--all",), bool, False),
+    ),
+    {"about": {"kind": str, "name": (str, None)}, "history": ["entry"], "cut": bool},
+    ("clawmem log --since yesterday", "clawmem log areas/people/jane"),
+)

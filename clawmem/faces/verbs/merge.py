@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from clawmem.faces.cli.face import Face
-from clawmem.faces.parts.reading import text_or_stdin
-from clawmem.faces.parts.words import done_revising
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import CATEGORY, FACT, IMPORTANCE, Parameter
+from clawmem.faces.parts.words import REVISED, revised
 from clawmem.memory.revise import check_reason
 from clawmem.memory.revise import merge as act
 from clawmem.model.draft import draft_from_record
 
 
 def merge(
-    ctx: typer.Context,
-    facts: Annotated[list[str], typer.Argument(help="The ids to join: two or more.")],
-    into: Annotated[str, typer.Option("--into", help="The joined statement, or - for stdin.")],
-    reason: Annotated[str | None, typer.Option(help="Why they are one.")] = None,
-    category: Annotated[str | None, typer.Option("--category", "-c", help="One word, such as preference.")] = None,
-    importance: Annotated[float | None, typer.Option(help="How important, 0 to 1.")] = None,
-) -> int:
+    call: Call, facts: list[str], into: str, reason: str | None, category: str | None, importance: float | None
+) -> Answer:
     """The joined facts stay, marked and pointing to the new one."""
-    face = Face.of(ctx)
-    caller = face.runtime.caller()
-    given = {"fact": text_or_stdin(into), "category": category, "importance": importance}
+    caller = call.runtime.caller()
+    given = {"fact": into, "category": category, "importance": importance}
     draft = draft_from_record({key: value for key, value in given.items() if value is not None}, caller.now)
-    return done_revising(face, act(face.runtime.vault(), facts, draft, caller, check_reason(reason)))
+    return revised(act(call.runtime.vault(), facts, draft, caller, check_reason(reason)))
+
+
+VERB = Command(
+    merge,
+    (
+        FACT._replace(name="facts", help="The ids to join: two or more.", repeated=True),
+        Parameter("into", "The joined statement, or - for stdin.", ("--into",), required=True, stdin=True),
+        Parameter("reason", "Why they are one.", ("--reason",)),
+        CATEGORY,
+        IMPORTANCE,
+    ),
+    REVISED,
+    ("clawmem merge fact_1a2b fact_5e6f --into 'Jane lives in Oslo, in Grünerløkka.'",),
+)

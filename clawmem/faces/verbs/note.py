@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from clawmem.faces.cli.face import Face
-from clawmem.faces.parts.reading import text_or_stdin
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import Parameter
 from clawmem.memory.notes import note as act
 
 
-def note(
-    ctx: typer.Context,
-    text: Annotated[str, typer.Argument(help="What happened, or - for stdin.")],
-) -> int:
+def note(call: Call, text: str) -> Answer:
     """The next heartbeat reads it and learns what is worth keeping."""
-    face = Face.of(ctx)
-    done = act(face.runtime.vault(), text_or_stdin(text), face.runtime.caller())
+    done = act(call.runtime.vault(), text, call.runtime.caller())
     data = {"line": done.line, "path": done.path, "commit": done.commit}
-    return face.done(data, [f"noted in {done.path}: {done.line}", f"commit {done.commit[:12]}"], done.notices)
+    return Answer(data, [f"noted in {done.path}: {done.line}", f"commit {done.commit[:12]}"], done.notices)
+
+
+VERB = Command(
+    note,
+    (Parameter("text", "What happened, or - for stdin.", required=True, stdin=True),),
+    {"line": str, "path": str, "commit": str},
+    ("clawmem note 'Met Jane in Oslo.'",),
+)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from clawmem.errors import DONE
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DATE, DRY_RUN, EXPLAIN
 from clawmem.faces.parts.words import fact_line
 from clawmem.learning.promote import Promoted
 from clawmem.learning.promote import promote as act
@@ -16,23 +15,17 @@ from clawmem.model.promotion import Verdict, para_class
 from clawmem.model.text import counted
 
 
-def promote(
-    ctx: typer.Context,
-    date: Annotated[str, typer.Option("--date", help="The day.")] = "today",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, write nothing.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="List every candidate with its score and reason.")] = False,
-) -> int:
+def promote(call: Call, date: str, dry_run: bool, explain: bool) -> Answer:
     """The facts of a day that are worth thirty days are marked, made more important and put first in summaries and
     MEMORY.md; what a person should decide waits in `review list`. The heartbeat does it every night. Exit code 13: a
     limit on the model was reached; 14: the model could not be used. The rules judged what it did not."""
-    face = Face.of(ctx)
-    caller = face.runtime.caller()
-    vault = face.runtime.vault()
-    done = act(vault, caller, day_of(parse_moment(date, caller.now, "day")), dry_run, face.runtime.model())
+    caller = call.runtime.caller()
+    vault = call.runtime.vault()
+    done = act(vault, caller, day_of(parse_moment(date, caller.now, "day")), dry_run, call.runtime.model())
     data = promotion_data(done, explain=True)
     failed = done.problem
     notices = [*done.notices, *([f"{failed.message} {failed.hint}"] if failed else [])]
-    return face.done(data, _lines(done, dry_run, explain), notices, failed.exit_code if failed else DONE)
+    return Answer(data, _lines(done, dry_run, explain), notices, failed.exit_code if failed else DONE)
 
 
 def promotion_data(done: Promoted, explain: bool) -> dict[str, Any]:
@@ -82,3 +75,35 @@ def _lines(done: Promoted, dry_run: bool, explain: bool) -> list[str]:
     if done.commit:
         return [*lines, f"commit {done.commit[:12]}"]
     return [*lines[:-1], f"{lines[-1]}, so there is no commit"]
+
+
+PROMOTION = {
+    "date": str,
+    "promoted": [str],
+    "from_notes": [str],
+    "candidates": [
+        {
+            "id": str,
+            "fact": str,
+            "entity": str,
+            "para": str,
+            "score": float,
+            "promoted": bool,
+            "waits": bool,
+            "proposal": (str, None),
+            "reason": str,
+            "reasons": [str],
+        }
+    ],
+    "proposals": ["waiting"],
+    "judge": str,
+    "model": ("run", None),
+    "commit": (str, None),
+}
+
+VERB = Command(
+    promote,
+    (DATE, DRY_RUN, EXPLAIN._replace(help="List every candidate with its score and reason.")),
+    PROMOTION,
+    ("clawmem promote --date yesterday --dry-run --explain",),
+)

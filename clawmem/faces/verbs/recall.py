@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
-from clawmem.faces.cli.face import Face
-from clawmem.faces.parts.filters import filter_of
-from clawmem.faces.parts.parameters import Parameter
-from clawmem.faces.parts.reading import text_or_stdin
-from clawmem.faces.parts.standpoint import AS_OF_HELP, AT_HELP, standpoint
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import filter_of, standpoint
+from clawmem.faces.parts.parameters import AS_OF, AT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
 from clawmem.faces.parts.words import context_data, event_warning, fact_data, fact_line
 from clawmem.model.quarantine import quarantined_event
 from clawmem.model.text import counted
+from clawmem.model.tiers import TIERS
 from clawmem.serving.brief import Brief, brief
 from clawmem.serving.recall import FACTS, WHERE, Channel, Found, Heard, Noted, Recalled
 from clawmem.serving.recall import recall as act
@@ -24,36 +23,8 @@ if TYPE_CHECKING:
 ALL = "all"
 
 
-PARAMETERS = (
-    Parameter("question", "The question, or - for stdin.", required=True),
-    Parameter("where", "Where to look: facts, events, notes or all.", ("--in",), default=FACTS),
-    Parameter("limit", "How many of each.", ("--limit", "-n"), int, least=1, most=1000),
-    Parameter("entity", "Only facts of this entity.", ("--entity", "-e")),
-    Parameter("category", "Only facts of this category.", ("--category", "-c")),
-    Parameter("tag", "Only facts with this tag.", ("--tag", "-t")),
-    Parameter("as_of", AS_OF_HELP, ("--as-of",)),
-    Parameter("at", AT_HELP, ("--at",)),
-    Parameter(
-        "include_superseded", "Replaced and withdrawn facts too, labelled.", ("--include-superseded",), bool, False
-    ),
-    Parameter(
-        name="passes",
-        help="How often to look: again through what the best facts point at.",
-        flags=("--passes",),
-        kind=int,
-        default=1,
-        least=1,
-        most=5,
-    ),
-    Parameter("budget", "Give the text for a prompt, of at most so many tokens.", ("--budget", "-b"), int, least=1),
-    Parameter("evidence", "In that text: each fact's quote and day.", ("--evidence",), bool, False),
-    Parameter("explain", "Show each hit's path and each channel's account.", ("--explain",), bool, False),
-    Parameter("strict", "Exit with 4 where a channel could not run.", ("--strict",), bool, False),
-)
-
-
 def recall(
-    face: Face,
+    call: Call,
     question: str,
     where: str,
     limit: int | None,
@@ -68,29 +39,37 @@ def recall(
     evidence: bool,
     explain: bool,
     strict: bool,
-) -> int:
+) -> Answer:
     """An agent sees its own facts and the global ones, its own first."""
-    asked = text_or_stdin(question).strip()
+    asked = question.strip()
     if not asked:
         raise InvalidInput("The question is empty.", "Ask it in words: clawmem recall 'where does Jane live?'")
-    here = standpoint(face, at)
+    here = standpoint(call, at)
     wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded)
     most = limit or here.vault.settings.whole("defaults.limit")
     result = act(here.vault, asked, here.caller, wanted, most, _places(where), passes)
-    lines, account, data = _lines(result, explain), _account(result), {**_data(result), **here.data}
+
+    def told() -> Brief | Context:
+        room = budget or here.vault.settings.whole("context.budget")
+        short = None if budget or evidence else brief(result, room)
+        if short is not None:
+            return short
+        from clawmem.serving.budgeted import recalled_context  # what most questions find needs none of it
+
+        return recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
+
+    text = told() if budget else None
+    lines, account = _lines(result, explain), _account(result)
     talk = () if lines else ("Nothing was found.", *(() if explain else account))
     lines += account if explain else []
-    if budget or face.as_json:
-        room = budget or here.vault.settings.whole("context.budget")
-        told: Brief | Context | None = None if budget or evidence else brief(result, room)
-        if told is None:
-            from clawmem.serving.budgeted import recalled_context  # what most questions find needs none of it
-
-            told = recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
-        data["context"] = context_data(told)
-        lines = ([told.text] if told.text else []) if budget else lines
     unable = [f"channel {name} {_told(one)}" for name, one in result.channels.items() if strict and one.unable]
-    return face.done(data, lines, (*here.notices, *result.notices, *unable), PARTIAL if unable else DONE, talk)
+    return Answer(
+        lambda: {**_data(result), **here.data, "context": context_data(text or told())},
+        lines if text is None else [text.text] if text.text else [],
+        (*here.notices, *result.notices, *unable),
+        PARTIAL if unable else DONE,
+        talk,
+    )
 
 
 def _places(where: str) -> tuple[str, ...]:
@@ -154,3 +133,53 @@ def _told(channel: Channel) -> str:
     if channel.ran:
         return counted(channel.hits, "hit") + (f", not all of it: {channel.why_not}" if channel.unable else "")
     return f"{'could' if channel.unable else 'did'} not run, {channel.why_not}"
+
+
+VERB = Command(
+    recall,
+    (
+        Parameter("question", "The question, or - for stdin.", required=True, stdin=True),
+        Parameter("where", "Where to look: {choices}.", ("--in",), default=FACTS, choices=(*WHERE, ALL)),
+        Parameter("limit", "How many of each.", ("--limit", "-n"), int, least=1, most=1000),
+        OF_ENTITY,
+        OF_CATEGORY,
+        WITH_TAG,
+        AS_OF,
+        AT,
+        SUPERSEDED,
+        Parameter(
+            "passes",
+            "How often to look: again through what the best facts point at.",
+            ("--passes",),
+            int,
+            1,
+            least=1,
+            most=5,
+        ),
+        Parameter("budget", "Give the text for a prompt, of at most so many tokens.", ("--budget", "-b"), int, least=1),
+        Parameter("evidence", "In that text: each fact's quote and day.", ("--evidence",), bool, False),
+        Parameter("explain", "Show each hit's path and each channel's account.", ("--explain",), bool, False),
+        Parameter("strict", "Exit with 4 where a channel could not run.", ("--strict",), bool, False),
+    ),
+    {
+        "facts": [{"...": "fact", "score": float, "tier": set(TIERS), "channels": {str: float}}],
+        "events": [{"...": "event", "quarantined?": {True}, "score": float, "channels": {str: float}}],
+        "notes": [
+            {
+                "path": str,
+                "place": int,
+                "day": (str, None),
+                "text": str,
+                "score": float,
+                "channels": {str: float},
+            }
+        ],
+        "channels": {str: {"ran": bool, "hits": int, "why_not": str, "unable": bool}},
+        "context": "context",
+        "at?": "point",
+    },
+    (
+        "clawmem recall 'where does Jane live?' --as-of 2025-01-01",
+        "clawmem recall 'what did Lena think of the film?' --in events",
+    ),
+)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated
-
-import typer
-
 from clawmem.errors import DONE, PARTIAL, InvalidInput, Refused
-from clawmem.faces.cli.face import Face, tell
-from clawmem.faces.parts.reading import text_or_stdin
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.faces.parts.words import fact_data, fact_line
 from clawmem.memory.redact import Redacted, What
 from clawmem.memory.redact import redact as act
@@ -20,23 +15,21 @@ _SHOWN = 20
 
 
 def redact(
-    ctx: typer.Context,
-    fact: Annotated[str | None, typer.Argument(help="The id of a fact that holds the secret.")] = None,
-    pattern: Annotated[str | None, typer.Option(help="The text itself, or - for stdin, which no shell keeps.")] = None,
-    event: Annotated[str | None, typer.Option(help="The id of an event that holds the secret.")] = None,
-    reason: Annotated[str | None, typer.Option(help="Why; it is kept with the record.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say which commits change, and change nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-) -> int:
+    call: Call, fact: str | None, pattern: str | None, event: str | None, reason: str | None, dry_run: bool, yes: bool
+) -> Answer:
     """Rewrites history: every commit from the first that holds it gets a new name. Remotes, clones and backups still
     have it. Of a fact or an event, its credentials go; where it has none, its whole text. Cannot be undone."""
-    face = Face.of(ctx)
     if sum(one is not None for one in (fact, pattern, event)) != 1:
         raise InvalidInput("Name one thing to redact.", "A fact, or --event ID, or --pattern TEXT.")
-    what = What(fact, event, text_or_stdin(pattern) if pattern is not None else None)
-    vault, caller, why = face.runtime.vault(), face.runtime.caller(), check_reason(reason)
+    what = What(fact, event, pattern)
+    vault, caller, why = call.runtime.vault(), call.runtime.caller(), check_reason(reason)
     if not dry_run and not yes:
-        _confirm(face, act(vault, what, caller, why, dry_run=True))
+        would = act(vault, what, caller, why, dry_run=True)
+        if not call.confirmed(_lines(would, dry_run=True), "Rewrite history?"):
+            raise Refused(
+                f"This rewrites {counted(would.renamed, 'commit')} for good, so it must be said twice.",
+                "Look with --dry-run, then run it again with --yes.",
+            )
     done = act(vault, what, caller, why, dry_run)
     data = {
         "commits": list(done.commits),
@@ -49,18 +42,7 @@ def redact(
         "remotes": list(done.remotes),
         "dry_run": dry_run,
     }
-    return face.done(data, _lines(done, dry_run), done.notices, PARTIAL if done.remains and not dry_run else DONE)
-
-
-def _confirm(face: Face, would: Redacted) -> None:
-    if not sys.stdin.isatty() or face.as_json:
-        raise Refused(
-            f"This rewrites {counted(would.renamed, 'commit')} for good, so it must be said twice.",
-            "Look with --dry-run, then run it again with --yes.",
-        )
-    for line in _lines(would, dry_run=True):
-        tell(f"{line}\n")
-    typer.confirm("Rewrite history?", abort=True, err=True)
+    return Answer(data, _lines(done, dry_run), done.notices, PARTIAL if done.remains and not dry_run else DONE)
 
 
 def _lines(done: Redacted, dry_run: bool) -> list[str]:
@@ -90,3 +72,28 @@ def _elsewhere(done: Redacted) -> list[str]:
         )
     lines.append("Other clones and backups still hold it: clone anew from here, and make new backups.")
     return lines
+
+
+VERB = Command(
+    redact,
+    (
+        Parameter("fact", "The id of a fact that holds the secret.", completes="fact"),
+        Parameter("pattern", "The text itself, or - for stdin, which no shell keeps.", ("--pattern",), stdin=True),
+        Parameter("event", "The id of an event that holds the secret.", ("--event",)),
+        Parameter("reason", "Why; it is kept with the record.", ("--reason",)),
+        DRY_RUN._replace(help="Say which commits change, and change nothing."),
+        Parameter("yes", "Do not ask.", ("--yes",), bool, False),
+    ),
+    {
+        "commits": [str],
+        "renamed": int,
+        "facts": ["fact"],
+        "events": [str],
+        "old_head": str,
+        "new_head": (str, None),
+        "remains": [str],
+        "remotes": [str],
+        "dry_run": bool,
+    },
+    ("clawmem redact fact_1a2b --dry-run", "clawmem redact --pattern - --yes < the-secret"),
+)

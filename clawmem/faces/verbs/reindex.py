@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from clawmem.errors import DONE
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import Parameter
 from clawmem.index.embed import Embedding
 from clawmem.memory.reindex import check_embedding, embed_anew
 from clawmem.memory.reindex import reindex as act
@@ -16,20 +15,14 @@ from clawmem.model.dates import stamp
 from clawmem.model.text import counted
 
 
-def reindex(
-    ctx: typer.Context,
-    vectors: Annotated[
-        bool, typer.Option("--vectors", help="Make every vector again too; this can take long.")
-    ] = False,
-) -> int:
+def reindex(call: Call, vectors: bool) -> Answer:
     """The index is derived from the vault and disposable; commands keep it up to date by themselves. With --vectors,
     exit code 13 where a limit on money or time was reached, 14 where the model could not be used: what has no vector
     yet waits for the next heartbeat."""
-    face = Face.of(ctx)
-    vault = face.runtime.vault()
+    vault = call.runtime.vault()
     if vectors:
         check_embedding(vault)
-    with face.progress() as told:
+    with call.progress() as told:
         if told:
             told("reading the vault")
         done = act(vault)
@@ -41,13 +34,13 @@ def reindex(
         f" in {done.seconds:.1f} s; the index takes {done.size / 1e6:.1f} MB ({done.engine})"
     ]
     if not vectors:
-        return face.done(data, lines, done.notices)
-    with face.progress() as told:
-        embedded = embed_anew(vault, stamp(face.runtime.now())[:10], told and _counting(told))
+        return Answer(data, lines, done.notices)
+    with call.progress() as told:
+        embedded = embed_anew(vault, stamp(call.runtime.now())[:10], told and _counting(told))
     problem = embedded.problem
     notices = [*done.notices, *([f"not embedded: {problem.message} {problem.hint}".strip()] if problem else [])]
     data["vectors"] = _vectors_data(embedded)
-    return face.done(data, [*lines, _line(embedded)], notices, problem.exit_code if problem else DONE)
+    return Answer(data, [*lines, _line(embedded)], notices, problem.exit_code if problem else DONE)
 
 
 def _vectors_data(done: Embedding) -> dict[str, Any]:
@@ -62,3 +55,19 @@ def _line(done: Embedding) -> str:
 
 def _counting(told: Callable[[str], None]) -> Callable[[int, int], None]:
     return lambda done, total: told(f"embedding: {done:,} of {total:,}")
+
+
+VERB = Command(
+    reindex,
+    (Parameter("vectors", "Make every vector again too; this can take long.", ("--vectors",), bool, False),),
+    {
+        "facts": int,
+        "events": int,
+        "entities": int,
+        "engine": str,
+        "seconds": float,
+        "size": int,
+        "vectors?": {"model": str, "texts": int, "left": int, "cents": float},
+    },
+    ("clawmem reindex", "clawmem reindex --vectors"),
+)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from clawmem.faces.cli.face import Face
-from clawmem.faces.parts.words import done_revising
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import FACT, Parameter
+from clawmem.faces.parts.words import REVISED, revised
 from clawmem.memory.revise import check_reason
 from clawmem.memory.revise import retract as act
 
 
-def retract(
-    ctx: typer.Context,
-    fact: Annotated[str, typer.Argument(help="The id of the fact, or a unique prefix.")],
-    reason: Annotated[str | None, typer.Option(help="Why it was not true.")] = None,
-) -> int:
+def retract(call: Call, fact: str, reason: str | None) -> Answer:
     """It stays in the vault and in history, and is served no more."""
-    face = Face.of(ctx)
-    return done_revising(face, act(face.runtime.vault(), fact, face.runtime.caller(), check_reason(reason)))
+    return revised(act(call.runtime.vault(), fact, call.runtime.caller(), check_reason(reason)))
+
+
+VERB = Command(
+    retract,
+    (FACT, Parameter("reason", "Why it was not true.", ("--reason",))),
+    REVISED,
+    ("clawmem retract fact_1a2b --reason 'It was another Jane.'",),
+)

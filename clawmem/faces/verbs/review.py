@@ -3,80 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from clawmem.faces.cli.face import Face
-from clawmem.faces.parts.words import fact_data, fact_line, outcome_lines
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import REASON, Parameter
+from clawmem.faces.parts.words import REVISED, fact_data, fact_line, outcome_lines
 from clawmem.governance.review import Reviewed, Shown, list_proposals, show_proposal
 from clawmem.governance.review import approve as approve_act
 from clawmem.governance.review import reject as reject_act
-from clawmem.model.proposal import Proposal
+from clawmem.model.proposal import KINDS, Proposal
 from clawmem.model.proposal_file import proposal_to_record
 
-review = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Decide about what waits for a person.",
-)
-_Id = Annotated[str, typer.Argument(help="The id of the proposal, or a unique prefix.")]
 
-
-@review.command("list")
-def list_command(
-    ctx: typer.Context,
-    every: Annotated[bool, typer.Option("--all", help="Those that were decided, too.")] = False,
-    kind: Annotated[str | None, typer.Option(help="fact, conflict, predicate, promotion, guardrail or tacit.")] = None,
-) -> int:
+def list_(call: Call, every: bool, kind: str | None) -> Answer:
     """List the proposals that wait, oldest first."""
-    face = Face.of(ctx)
-    found = list_proposals(face.runtime.vault(), every, kind)
+    found = list_proposals(call.runtime.vault(), every, kind)
     rows = [(one.id, one.kind, one.status, one.says, one.why) for one in found.proposals]
-    lines = face.table(("proposal", "kind", "status", "says", "why"), rows) if rows else ()
     data = {"proposals": [proposal_to_record(one) for one in found.proposals]}
-    return face.done(data, lines, found.notices, talk=() if rows else ("Nothing waits.",))
+    table = Table(("proposal", "kind", "status", "says", "why"), rows)
+    return Answer(data, table, found.notices, talk=() if rows else ("Nothing waits.",))
 
 
-@review.command("show")
-def show(ctx: typer.Context, proposal: _Id) -> int:
+def show(call: Call, proposal: str) -> Answer:
     """Show a proposal whole, with its evidence and the facts it falls on as they stand now."""
-    face = Face.of(ctx)
-    shown = show_proposal(face.runtime.vault(), proposal)
+    shown = show_proposal(call.runtime.vault(), proposal)
     data = {
         "proposal": proposal_to_record(shown.proposal),
         "targets": [fact_data(one.fact, one.entity) for one in shown.targets],
     }
-    return face.done(data, _whole(shown), shown.notices)
+    return Answer(data, _whole(shown), shown.notices)
 
 
-@review.command("approve")
-def approve(
-    ctx: typer.Context,
-    proposal: _Id,
-    reason: Annotated[str | None, typer.Option(help="Why.")] = None,
-    beside: Annotated[
-        bool, typer.Option("--beside", help="Let the facts it contradicts stand, too, and link them.")
-    ] = False,
-) -> int:
+def approve(call: Call, proposal: str, reason: str | None, beside: bool) -> Answer:
     """Carry out a proposal, in one commit. Refused where what it would change was changed since."""
-    face = Face.of(ctx)
-    return _done(face, approve_act(face.runtime.vault(), proposal, face.runtime.caller(), reason, beside))
+    return _decided(approve_act(call.runtime.vault(), proposal, call.runtime.caller(), reason, beside))
 
 
-@review.command("reject")
-def reject(
-    ctx: typer.Context,
-    proposal: _Id,
-    reason: Annotated[str, typer.Option(help="Why; it is kept with the proposal.")],
-) -> int:
+def reject(call: Call, proposal: str, reason: str) -> Answer:
     """Turn a proposal down, in one commit; the same event never proposes it again."""
-    face = Face.of(ctx)
-    return _done(face, reject_act(face.runtime.vault(), proposal, face.runtime.caller(), reason))
+    return _decided(reject_act(call.runtime.vault(), proposal, call.runtime.caller(), reason))
 
 
-def _done(face: Face, done: Reviewed) -> int:
+def _decided(done: Reviewed) -> Answer:
     data: dict[str, Any] = {
         "proposal": proposal_to_record(done.proposal),
         "facts": [fact_data(one.fact, one.entity) for one in done.facts],
@@ -85,7 +53,7 @@ def _done(face: Face, done: Reviewed) -> int:
     }
     rows = [(outcome, one.fact, one.entity) for outcome, one in zip(done.outcome, done.facts, strict=True)]
     lines = [f"{done.proposal.status}: {done.proposal.id}  {done.proposal.says}", *outcome_lines(rows, done.commit)]
-    return face.done(data, lines, done.notices)
+    return Answer(data, lines, done.notices)
 
 
 def _whole(shown: Shown) -> Iterator[str]:
@@ -119,3 +87,36 @@ def _deed(one: Proposal) -> Iterator[str]:
         yield f"does      {one.does}"
     if one.fact and one.fact.source_text:
         yield f'evidence  "{one.fact.source_text}" in {one.source_event}, trust {one.fact.trust or "user"}'
+
+
+_ID = Parameter("proposal", "The id of the proposal, or a unique prefix.", required=True, completes="proposal")
+_DECIDED = {"proposal": "proposal", **REVISED}
+
+VERB = {
+    "list": Command(
+        list_,
+        (
+            Parameter("every", "Those that were decided, too.", ("--all",), bool, False),
+            Parameter("kind", "{choices}.", ("--kind",), choices=KINDS),
+        ),
+        {"proposals": ["proposal"]},
+        ("clawmem review list",),
+    ),
+    "show": Command(show, (_ID,), {"proposal": "proposal", "targets": ["fact"]}, ("clawmem review show prop_1a2b",)),
+    "approve": Command(
+        approve,
+        (
+            _ID,
+            REASON,
+            Parameter("beside", "Let the facts it contradicts stand, too, and link them.", ("--beside",), bool, False),
+        ),
+        _DECIDED,
+        ("clawmem review approve prop_1a2b --reason 'her passport says so'",),
+    ),
+    "reject": Command(
+        reject,
+        (_ID, REASON._replace(help="Why; it is kept with the proposal.", required=True)),
+        _DECIDED,
+        ("clawmem review reject prop_1a2b --reason 'it was a joke'",),
+    ),
+}

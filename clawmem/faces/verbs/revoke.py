@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.faces.parts.words import fact_data, fact_line
 from clawmem.memory.revise import check_reason
 from clawmem.memory.revoke import Origin, Revoked
@@ -23,21 +20,20 @@ _HOW = {
 
 
 def revoke(
-    ctx: typer.Context,
-    source: Annotated[str | None, typer.Option(help="What came from this source; web is also web:example.org.")] = None,
-    event: Annotated[str | None, typer.Option(help="What was learned from this event.")] = None,
-    session: Annotated[str | None, typer.Option(help="What was said or kept in this session.")] = None,
-    since: Annotated[str | None, typer.Option(help="What was recorded from this day or time on.")] = None,
-    reason: Annotated[str | None, typer.Option(help="Why; it is kept with each fact.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
-) -> int:
+    call: Call,
+    source: str | None,
+    event: str | None,
+    session: str | None,
+    agent: str | None,
+    since: str | None,
+    reason: str | None,
+    dry_run: bool,
+) -> Answer:
     """All that is named must hold; `--agent` names an origin here: what that agent kept or took in. What the withdrawn
     facts had replaced stands again; what had built on them is listed and stays. One commit; `undo` takes it back."""
-    by = ctx.meta.pop("clawmem.agent", None)
-    face = Face.of(ctx)
-    caller = face.runtime.caller()
-    origin = Origin(source, event, session, by, parse_start(since, caller.now) if since else None)
-    done = act(face.runtime.vault(), origin, caller, check_reason(reason), dry_run)
+    caller = call.runtime.caller()
+    origin = Origin(source, event, session, agent, parse_start(since, caller.now) if since else None)
+    done = act(call.runtime.vault(), origin, caller, check_reason(reason), dry_run)
     data = {
         "origin": {key: value for key, value in origin._asdict().items() if value is not None},
         "facts": [fact_data(one.fact, one.entity) for one in done.facts],
@@ -50,7 +46,7 @@ def revoke(
         "commit": done.commit,
         "dry_run": dry_run,
     }
-    return face.done(data, _lines(done, dry_run), done.notices)
+    return Answer(data, _lines(done, dry_run), done.notices)
 
 
 def _lines(done: Revoked, dry_run: bool) -> list[str]:
@@ -67,3 +63,32 @@ def _lines(done: Revoked, dry_run: bool) -> list[str]:
         lines.append(f"{counted(len(done.events), 'event')} set aside: {named}")
     lines.append(f"commit {done.commit[:12]}" if done.commit else "nothing was changed: this was a dry run")
     return lines
+
+
+VERB = Command(
+    revoke,
+    (
+        Parameter("source", "What came from this source; web is also web:example.org.", ("--source",)),
+        Parameter("event", "What was learned from this event.", ("--event",)),
+        Parameter("session", "What was said or kept in this session.", ("--session",)),
+        Parameter("agent", "What this agent kept or took in.", ("--agent",), metavar="ID", completes="agent"),
+        Parameter("since", "What was recorded from this day or time on.", ("--since",)),
+        Parameter("reason", "Why; it is kept with each fact.", ("--reason",)),
+        DRY_RUN._replace(help="Say what would change, and change nothing."),
+    ),
+    {
+        "origin": {name + "?": str for name in Origin._fields},
+        "facts": ["fact"],
+        "outcome": [{"retracted", "restored", "updated"}],
+        "dependents": [{"...": "fact", "relation": set(_HOW), "of": str}],
+        "proposals": ["proposal"],
+        "events": [str],
+        "commit": (str, None),
+        "dry_run": bool,
+    },
+    (
+        "clawmem revoke --source web:acme.example --dry-run",
+        "clawmem revoke --session s-1182 --reason 'the page was poisoned'",
+        "clawmem revoke --agent scout --since 2026-11-20",
+    ),
+)

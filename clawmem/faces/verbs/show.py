@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from clawmem.errors import NotFound
-from clawmem.faces.cli.face import Face
-from clawmem.faces.parts.standpoint import AT_HELP, standpoint
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import standpoint
+from clawmem.faces.parts.parameters import AT, FACT, Parameter
 from clawmem.faces.parts.words import fact_data, fact_line
 from clawmem.model.dates import parse_state
 from clawmem.model.trust import EXTERNAL, OUTSIDE
@@ -16,15 +15,9 @@ from clawmem.serving.browse import Shown, Truth
 from clawmem.serving.browse import show as act
 
 
-def show(
-    ctx: typer.Context,
-    fact: Annotated[str, typer.Argument(help="The id of the fact, or a unique prefix.")],
-    as_of: Annotated[str | None, typer.Option(help="Say whether it was true then, and if not, what was.")] = None,
-    at: Annotated[str | None, typer.Option(help=AT_HELP)] = None,
-) -> int:
+def show(call: Call, fact: str, as_of: str | None, at: str | None) -> Answer:
     """Every key that says something, one a line."""
-    face = Face.of(ctx)
-    here = standpoint(face, at)
+    here = standpoint(call, at)
     moment = parse_state(as_of, here.caller.now) if as_of else None
     try:
         shown = act(here.vault, fact, here.caller, moment)
@@ -32,7 +25,7 @@ def show(
         from clawmem.memory.why import gone  # reads the history: only where the fact is not there
 
         raise (None if at else gone(here.vault, fact)) or problem from None
-    return face.done({**_data(shown), **here.data}, _lines(shown), (*here.notices, *shown.notices))
+    return Answer({**_data(shown), **here.data}, _lines(shown), (*here.notices, *shown.notices))
 
 
 def _data(shown: Shown) -> dict[str, Any]:
@@ -72,3 +65,15 @@ def _plain(value: object) -> str:
     import json
 
     return json.dumps(value, ensure_ascii=False)
+
+
+VERB = Command(
+    show,
+    (FACT, Parameter("as_of", "Say whether it was true then, and if not, what was.", ("--as-of",)), AT),
+    {
+        "fact": "fact",
+        "as_of?": {"moment": str, "true": bool, "why_not": (str, None), "instead": ("fact", None)},
+        "at?": "point",
+    },
+    ("clawmem show fact_1a2b",),
+)

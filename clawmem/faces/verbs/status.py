@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import typer
-
 from clawmem import __version__
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.memory.status import Status
 from clawmem.memory.status import status as act
 from clawmem.runtime import Found
 
 
-def status(ctx: typer.Context) -> int:
+def status(call: Call) -> Answer:
     """Nothing is changed; the index may be brought up to date."""
-    face = Face.of(ctx)
-    found = face.runtime.found()
-    state = act(face.runtime.vault())
-    return face.done(_data(found, state), _lines(found, state), state.notices)
+    found = call.runtime.found()
+    state = act(call.runtime.vault())
+    return Answer(_data(found, state), _lines(found, state), state.notices)
 
 
 def _data(found: Found, state: Status) -> dict[str, object]:
@@ -71,3 +68,29 @@ def _lines(found: Found, state: Status) -> Iterator[str]:
 def _some(paths: tuple[str, ...]) -> str:
     more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
     return ", ".join(paths[:3]) + more
+
+
+_PROBLEMS = [{"path": str, "problem": str}]
+
+VERB = Command(
+    status,
+    (),
+    {
+        "vault": str,
+        "rule": str,
+        "name": str,
+        "format": int,
+        "version": str,
+        "branch": (str, None),
+        "head": (str, None),
+        "facts": {str: int},
+        "entities": int,
+        "events": int,
+        "unfolded_accesses": int,
+        "proposals": int,
+        "edits": {"waiting": [str], "unreadable": _PROBLEMS},
+        "unfinished": (str, None),
+        "index": {"state": str, "engine": str, "unreadable": _PROBLEMS},
+    },
+    ("clawmem status",),
+)

@@ -2,48 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from clawmem.faces.cli.face import Face
-from clawmem.faces.parts.reading import text_or_stdin
-from clawmem.faces.parts.words import done_revising
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import CATEGORY, CONFIDENCE, EVIDENCE, FACT, IMPORTANCE, SOURCE, TRUST, Parameter
+from clawmem.faces.parts.words import REVISED, revised
 from clawmem.memory.revise import check_reason
 from clawmem.memory.revise import supersede as act
 from clawmem.model.draft import draft_from_record
 
 
-def supersede(
-    ctx: typer.Context,
-    fact: Annotated[str, typer.Argument(help="The id of the fact to replace, or a unique prefix.")],
-    text: Annotated[str, typer.Argument(help="What is true now, or - for stdin.")],
-    reason: Annotated[str | None, typer.Option(help="Why it changed.")] = None,
-    valid_from: Annotated[str | None, typer.Option(help="Since when the new fact is true (default: now).")] = None,
-    object_: Annotated[str | None, typer.Option("--object", help="The new other end of the relation.")] = None,
-    category: Annotated[str | None, typer.Option("--category", "-c", help="One word, such as preference.")] = None,
-    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="A further tag; may be repeated.")] = None,
-    confidence: Annotated[float | None, typer.Option(help="How sure, 0 to 1.")] = None,
-    importance: Annotated[float | None, typer.Option(help="How important, 0 to 1.")] = None,
-    source: Annotated[str | None, typer.Option(help="Where it comes from.")] = None,
-    trust: Annotated[str | None, typer.Option(help="user, agent, tool or external.")] = None,
-    evidence: Annotated[str | None, typer.Option(help="The words that show it, verbatim.")] = None,
-) -> int:
+def supersede(call: Call, fact: str, text: str, reason: str | None, **given: Any) -> Answer:
     """The old fact stays, marked and pointing to the new one; its validity ends where the new one's begins. What a
     tool or the web says against a person or an agent waits for review instead."""
-    face = Face.of(ctx)
-    caller = face.runtime.caller()
-    given = {
-        "fact": text_or_stdin(text),
-        "valid_from": valid_from,
-        "object": object_,
-        "category": category,
-        "tags": tag,
-        "confidence": confidence,
-        "importance": importance,
-        "source": source,
-        "trust": trust,
-        "source_text": evidence,
-    }
-    draft = draft_from_record({key: value for key, value in given.items() if value is not None}, caller.now)
-    return done_revising(face, act(face.runtime.vault(), fact, draft, caller, check_reason(reason)))
+    caller = call.runtime.caller()
+    record = {"fact": text, **{key: value for key, value in given.items() if value is not None}}
+    draft = draft_from_record(record, caller.now)
+    return revised(act(call.runtime.vault(), fact, draft, caller, check_reason(reason)))
+
+
+VERB = Command(
+    supersede,
+    (
+        FACT._replace(help="The id of the fact to replace, or a unique prefix."),
+        Parameter("text", "What is true now, or - for stdin.", required=True, stdin=True),
+        Parameter("reason", "Why it changed.", ("--reason",)),
+        Parameter("valid_from", "Since when the new fact is true (default: now).", ("--valid-from",)),
+        Parameter("object", "The new other end of the relation.", ("--object",)),
+        CATEGORY,
+        Parameter("tags", "A further tag; may be repeated.", ("--tag", "-t"), repeated=True),
+        CONFIDENCE,
+        IMPORTANCE,
+        SOURCE,
+        TRUST,
+        EVIDENCE,
+    ),
+    REVISED,
+    ("clawmem supersede fact_1a2b 'Jane lives in Bergen.' --reason 'She moved.' --valid-from 2026-11-01",),
+)

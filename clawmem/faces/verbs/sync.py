@@ -6,31 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
-from clawmem.faces.cli.face import Face
-from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.memory.sync import Synced, Taken, Wanted
 from clawmem.memory.sync import sync as act
 from clawmem.model.merging.policy import POLICIES
 from clawmem.model.text import counted
 
-PARAMETERS = (
-    Parameter("remote", "Which of git's remotes (default: sync.remote).", ("--remote",)),
-    Parameter("branch", "The branch there (default: sync.branch, or this one).", ("--branch",)),
-    Parameter(
-        "conflict",
-        "Where two machines changed the same: review (keep both and ask), newest, ours, theirs or fail.",
-        ("--conflict",),
-        metavar="POLICY",
-    ),
-    Parameter("go_on", "Finish the git merge that stopped here, by what the files hold.", ("--continue",), bool, False),
-    Parameter("dry_run", "Fetch and say what would be done; change nothing.", ("--dry-run",), bool, False),
-    Parameter("unrelated", "Join two vaults that were begun separately.", ("--allow-unrelated",), bool, False),
-    Parameter("rewritten", "Meet a remote whose history was rewritten since.", ("--allow-rewritten",), bool, False),
-)
-
 
 def sync(
-    face: Face,
+    call: Call,
     remote: str | None,
     branch: str | None,
     conflict: str | None,
@@ -39,20 +24,20 @@ def sync(
     dry_run: bool,
     unrelated: bool,
     rewritten: bool,
-) -> int:
+) -> Answer:
     """Never forces and never asks. Exit code 4 where others were heard but could not be given to, 11 where others
     pushed first every time, 12 where --conflict fail met a conflict."""
     policy = _checked_policy(conflict)
-    runtime = face.runtime
+    runtime = call.runtime
     if go_on:
-        return _continued(face, policy)
+        return _continued(call, policy)
     wanted = Wanted(remote, branch, policy, dry_run, unrelated, rewritten)
-    with face.progress() as told:
+    with call.progress() as told:
         done = act(runtime.vault(), runtime.caller(), wanted, told)
     notices = [*done.notices]
     if done.problem is not None:
         notices.append(f"not given: {done.problem.message} {done.problem.hint}".strip())
-    return face.done(_data(done, dry_run), _lines(done, dry_run), notices, PARTIAL if done.problem else DONE)
+    return Answer(_data(done, dry_run), _lines(done, dry_run), notices, PARTIAL if done.problem else DONE)
 
 
 def _checked_policy(name: str | None) -> str | None:
@@ -104,10 +89,10 @@ def _lines(done: Synced, dry_run: bool) -> Iterator[str]:
         yield f"before: {rescues[0]}"
 
 
-def _continued(face: Face, policy: str | None) -> int:
+def _continued(call: Call, policy: str | None) -> Answer:
     from clawmem.memory.finish import finish_merge  # only after a git merge that stopped
 
-    done = finish_merge(face.runtime.vault(), face.runtime.caller(), policy)
+    done = finish_merge(call.runtime.vault(), call.runtime.caller(), policy)
     conflicts = done.plan.conflicts if done.plan else ()
     data = {
         "commit": done.commit,
@@ -117,4 +102,47 @@ def _continued(face: Face, policy: str | None) -> int:
     }
     lines = [f"finished the merge: commit {done.commit[:12]}" if done.commit else "the merge was finished already"]
     lines += [f"conflict: {one.says}" for one in conflicts]
-    return face.done(data, lines, done.notices)
+    return Answer(data, lines, done.notices)
+
+
+_CONFLICTS = [{"kind": str, "path": str, "fact": (str, None), "says": str}]
+
+VERB = Command(
+    sync,
+    (
+        Parameter("remote", "Which of git's remotes (default: sync.remote).", ("--remote",)),
+        Parameter("branch", "The branch there (default: sync.branch, or this one).", ("--branch",)),
+        Parameter(
+            "conflict",
+            "Where two machines changed the same: review (keep both and ask), newest, ours, theirs or fail.",
+            ("--conflict",),
+            metavar="POLICY",
+            choices=tuple(POLICIES),
+        ),
+        Parameter(
+            "go_on", "Finish the git merge that stopped here, by what the files hold.", ("--continue",), bool, False
+        ),
+        DRY_RUN._replace(help="Fetch and say what would be done; change nothing."),
+        Parameter("unrelated", "Join two vaults that were begun separately.", ("--allow-unrelated",), bool, False),
+        Parameter("rewritten", "Meet a remote whose history was rewritten since.", ("--allow-rewritten",), bool, False),
+    ),
+    (
+        {
+            "remote": str,
+            "branch": str,
+            "received": int,
+            "sent": int,
+            "pushed": bool,
+            "dry_run": bool,
+            "attempts": int,
+            "taken": [{"how": str, "received": int, "commit": (str, None), "rescue": (str, None)}],
+            "conflicts": _CONFLICTS,
+            "proposals": [str],
+            "twins": [{"kept": str, "other": str}],
+            "renamed": [{"side": str, "old": str, "new": str}],
+            "problem": ({"code": str, "message": str, "hint": str}, None),
+        },
+        {"commit": (str, None), "rescue": (str, None), "conflicts": _CONFLICTS, "proposals": [str]},
+    ),
+    ("clawmem sync", "clawmem sync --dry-run"),
+)

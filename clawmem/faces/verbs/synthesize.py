@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from clawmem.errors import DONE, PARTIAL
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DATE, DRY_RUN
 from clawmem.learning.synthesize import synthesize as act
 from clawmem.memory.curated import PATH, refresh_memory
 from clawmem.model.dates import day_of, parse_moment
 
 
-def synthesize(
-    ctx: typer.Context,
-    date: Annotated[str, typer.Option("--date", help="The day.")] = "today",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, write nothing.")] = False,
-) -> int:
+def synthesize(call: Call, date: str, dry_run: bool) -> Answer:
     """What was learned, corrected and decided that day goes into the generated part of its daily note, what matters
     most into that of MEMORY.md. What people wrote there stays. Exit code 4 where a file it needs does not parse."""
-    face = Face.of(ctx)
-    vault, caller = face.runtime.vault(), face.runtime.caller()
+    vault, caller = call.runtime.vault(), call.runtime.caller()
     day = day_of(parse_moment(date, caller.now, "day"))
     notes = act(vault, caller, [day], dry_run=dry_run)
     memory = refresh_memory(vault, caller, dry_run)
@@ -34,4 +26,12 @@ def synthesize(
     left = [f"left alone: {problem.message} {problem.hint}" for problem in dict.fromkeys(problems)]
     notices = list(dict.fromkeys((*notes.notices, *memory.notices, *left)))
     code = PARTIAL if problems else DONE
-    return face.done(data, [*lines, *(f"commit {name[:12]}" for name in commits)], notices, code)
+    return Answer(data, [*lines, *(f"commit {name[:12]}" for name in commits)], notices, code)
+
+
+VERB = Command(
+    synthesize,
+    (DATE, DRY_RUN),
+    {"date": str, "pages": [str], "commits": [str]},
+    ("clawmem synthesize --date yesterday",),
+)

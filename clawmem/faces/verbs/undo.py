@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.faces.parts.past import SHORT, entry_data, entry_line
 from clawmem.faces.parts.words import fact_data, fact_line
 from clawmem.memory.undo import Undone
 from clawmem.memory.undo import undo as act
 
 
-def undo(
-    ctx: typer.Context,
-    target: Annotated[
-        str, typer.Argument(metavar="FACT_ID|COMMIT", help="A commit, or a fact, whose latest change it takes back.")
-    ],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
-) -> int:
+def undo(call: Call, target: str, dry_run: bool) -> Answer:
     """Nothing is erased: the undo is a new commit, and can be undone too. Refused where later changes depend on it."""
-    face = Face.of(ctx)
-    done = act(face.runtime.vault(), target, face.runtime.caller(), dry_run)
+    done = act(call.runtime.vault(), target, call.runtime.caller(), dry_run)
     data = {
         "undone": done.undone.commit,
         "undone_entry": entry_data(done.undone),
@@ -33,7 +23,7 @@ def undo(
         "removed": list(done.removed),
         "dry_run": dry_run,
     }
-    return face.done(data, _lines(done, dry_run), done.notices)
+    return Answer(data, _lines(done, dry_run), done.notices)
 
 
 def _lines(done: Undone, dry_run: bool) -> list[str]:
@@ -44,3 +34,29 @@ def _lines(done: Undone, dry_run: bool) -> list[str]:
         lines += [f"{'removed' if path in done.removed else 'restored'}: {path}" for path in done.paths]
     lines.append(f"commit {done.commit[:SHORT]}" if done.commit else "nothing was changed: this was a dry run")
     return lines
+
+
+VERB = Command(
+    undo,
+    (
+        Parameter(
+            "target",
+            "A commit, or a fact, whose latest change it takes back.",
+            required=True,
+            metavar="FACT_ID|COMMIT",
+            completes="fact",
+        ),
+        DRY_RUN._replace(help="Say what would change, and change nothing."),
+    ),
+    {
+        "undone": str,
+        "undone_entry": "entry",
+        "commit": (str, None),
+        "facts": ["fact"],
+        "outcome": [str],
+        "paths": [str],
+        "removed": [str],
+        "dry_run": bool,
+    },
+    ("clawmem undo fact_1a2b", "clawmem undo HEAD --dry-run"),
+)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from clawmem.faces.cli.face import Face
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import FACT
 from clawmem.faces.parts.past import SHORT, entry_data, entry_line, minute
 from clawmem.faces.parts.words import event_warning, fact_data, fact_line
 from clawmem.memory.why import Link, Why
@@ -18,14 +17,10 @@ from clawmem.model.text import one_line
 _AROUND = 300
 
 
-def why(
-    ctx: typer.Context,
-    fact: Annotated[str, typer.Argument(help="The id of the fact, or a unique prefix.")],
-) -> int:
+def why(call: Call, fact: str) -> Answer:
     """Its evidence, its event, its commits and authors, and the facts it replaced or was replaced by, oldest first."""
-    face = Face.of(ctx)
-    told = act(face.runtime.vault(), fact)
-    return face.done(_data(told), _lines(told), told.notices)
+    told = act(call.runtime.vault(), fact)
+    return Answer(_data(told), _lines(told), told.notices)
 
 
 def _data(told: Why) -> dict[str, Any]:
@@ -124,3 +119,27 @@ def _context(told: Why) -> str:
     opening = "…" if start > _AROUND else ""
     closing = "…" if len(text) > end + _AROUND else ""
     return opening + one_line(f"{before}>>{quoted}<<{after}") + closing
+
+
+_RECORDED = {"recorded": ("entry", None), "history_begins": ("entry", None)}
+
+VERB = Command(
+    why,
+    (FACT,),
+    {
+        "fact": "fact",
+        "evidence": {
+            "source": str,
+            "source_event": (str, None),
+            "source_text": (str, None),
+            "source_span": ([int], None),
+            "context": (str, None),
+        },
+        "event": ("event", None),
+        **_RECORDED,
+        "removed": ("entry", None),
+        "chain": [{"...": "fact", **_RECORDED}],
+        "history": ["entry"],
+    },
+    ("clawmem why fact_1a2b",),
+)

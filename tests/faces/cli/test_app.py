@@ -17,7 +17,7 @@ def test_every_verb_has_help_and_takes_the_common_options(clawmem: Command) -> N
     for verb in VERBS:
         done = clawmem(verb, "--help")
         assert done.code == 0, (verb, done.err)
-        assert VERBS[verb].help.split(" (")[0].rstrip(".") in " ".join(done.out.split()), verb
+        assert VERBS[verb].split(" (")[0].rstrip(".") in " ".join(done.out.split()), verb
         for option in ("--vault", "--agent", "--json", "--quiet"):
             assert option in done.out, (verb, option)
 

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.faces.cli.app import application, load
 from clawmem.faces.cli.complete import split_line
 from clawmem.faces.cli.complete_values import SOURCES
-from clawmem.faces.verbs.completion_scripts import FILES, SCRIPTS
+from clawmem.faces.parts.command import all_parameters
+from clawmem.faces.parts.completion_scripts import FILES, SCRIPTS
 from clawmem.faces.verbs.table import VERBS
 from tests.conftest import Command
+from tests.manual import commands
 
 HERE = Path(__file__).parents[3] / "completions"
 SHELLS = tuple(SCRIPTS)
@@ -92,7 +93,7 @@ def test_a_line_is_split_as_a_shell_would(line: str, words: list[str], incomplet
 
 def test_verbs_come_with_their_help_and_without_their_modules(clawmem: Command) -> None:
     done = clawmem("clawmem ", env={"_CLAWMEM_COMPLETE": "line"})
-    assert [line.split("\t") for line in done.out.splitlines()] == [[name, verb.help] for name, verb in VERBS.items()]
+    assert [line.split("\t") for line in done.out.splitlines()] == [list(one) for one in VERBS.items()]
 
 
 @pytest.mark.parametrize(
@@ -149,16 +150,8 @@ def test_outside_a_vault_nothing_is_offered_and_nothing_said(clawmem: Command, t
     assert (done.code, done.out, done.err) == (0, "", "")
 
 
-def test_the_table_of_values_names_parameters_that_exist() -> None:
-    known: set[str] = set()
-    for param in application().params:
-        known.add(param.name)
-    for name in VERBS:
-        command = load(name)
-        below = getattr(command, "commands", {})
-        for path, one in [(name, command), *((f"{name} {word}", each) for word, each in below.items())]:
-            known.update(word for param in one.params for word in (param.name, f"{path} {param.name}"))
-    assert set(SOURCES) - known == set()
+def test_every_kind_of_value_that_a_parameter_names_is_known_and_none_is_unused() -> None:
+    assert {one.completes for command in commands().values() for one in all_parameters(command)} == {"", *SOURCES}
 
 
 def script(shell: str) -> str:
