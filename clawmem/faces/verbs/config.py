@@ -33,13 +33,7 @@ def list_(call: Call) -> Answer:
 
 def _data(found: Configured) -> dict[str, object]:
     known = found.setting
-    return {
-        "key": known.key,
-        "value": found.value,
-        "default": known.default,
-        "about": known.about,
-        "set": found.is_set,
-    }
+    return {"key": known.key, "value": found.value, "default": known.default, "about": known.about, "set": found.is_set}
 
 
 _KEY = Parameter("key", "A key such as defaults.limit.", required=True, metavar="KEY", completes="setting")

@@ -55,11 +55,7 @@ VERB = Command(
     (
         Parameter("fix", "Mend what is safe to mend, one commit each.", ("--fix",), bool, False),
         Parameter(
-            "full",
-            "Leave nothing out: every object of git's is checked, each remark shown.",
-            ("--full",),
-            bool,
-            False,
+            "full", "Leave nothing out: every object of git's is checked, each remark shown.", ("--full",), bool, False
         ),
     ),
     {

@@ -88,17 +88,11 @@ VERB = {
     ),
     "list": Command(list_, (), {"entities": [{"...": "entity", "facts": {str: int}}]}, ("clawmem entity list",)),
     "show": Command(
-        show,
-        (_NAME,),
-        {"entity": "entity", "summary": str, "facts": ["fact"]},
-        ("clawmem entity show jane",),
+        show, (_NAME,), {"entity": "entity", "summary": str, "facts": ["fact"]}, ("clawmem entity show jane",)
     ),
     "move": Command(
         move,
-        (
-            _NAME,
-            Parameter("target", "The new name, such as resources/website.", required=True, completes="entity"),
-        ),
+        (_NAME, Parameter("target", "The new name, such as resources/website.", required=True, completes="entity")),
         _CHANGED,
         ("clawmem entity move projects/website resources/website",),
     ),

@@ -85,12 +85,7 @@ _STEP = {**_POINT, "relation": str, "direction": {"out", "in"}, "from": str, "de
 VERB = {
     "neighbors": Command(
         neighbors,
-        (
-            _NODE,
-            Parameter("depth", "How many edges away.", ("--depth",), int, 1, least=1, most=10),
-            _THROUGH,
-            _LIMIT,
-        ),
+        (_NODE, Parameter("depth", "How many edges away.", ("--depth",), int, 1, least=1, most=10), _THROUGH, _LIMIT),
         {"start": _POINT, "neighbors": [_STEP], "total": int},
         ("clawmem graph neighbors areas/people/jane --depth 2",),
     ),

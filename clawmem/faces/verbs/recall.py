@@ -165,14 +165,7 @@ VERB = Command(
         "facts": [{"...": "fact", "score": float, "tier": set(TIERS), "channels": {str: float}}],
         "events": [{"...": "event", "quarantined?": {True}, "score": float, "channels": {str: float}}],
         "notes": [
-            {
-                "path": str,
-                "place": int,
-                "day": (str, None),
-                "text": str,
-                "score": float,
-                "channels": {str: float},
-            }
+            {"path": str, "place": int, "day": (str, None), "text": str, "score": float, "channels": {str: float}}
         ],
         "channels": {str: {"ran": bool, "hits": int, "why_not": str, "unable": bool}},
         "context": "context",

@@ -39,11 +39,7 @@ VERB = Command(
     (
         FILE._replace(metavar="FILE|-", help="A backup, or - for stdin."),
         Parameter(
-            "folder",
-            "The new vault's folder; it must be new or empty.",
-            required=True,
-            metavar="DIR",
-            completes="file",
+            "folder", "The new vault's folder; it must be new or empty.", required=True, metavar="DIR", completes="file"
         ),
         INSIDE_REPOSITORY,
     ),

@@ -20,10 +20,7 @@ def tier(call: Call, fact: str, wake: bool) -> Answer:
     placed = peek(vault, fact)
     settings = vault.settings
     data = explain(
-        placed.fact,
-        call.runtime.now(),
-        settings.number("decay.archive_score"),
-        settings.whole("decay.archive_days"),
+        placed.fact, call.runtime.now(), settings.number("decay.archive_score"), settings.whole("decay.archive_days")
     )
     lines = [fact_line(placed.fact, placed.entity), f"{data['tier']}: {data['reason']}"]
     lines += [f"  {key}: {_plain(value)}" for key, value in data.items() if key not in ("tier", "reason", "archive")]

@@ -43,10 +43,7 @@ def _data(told: Why) -> dict[str, Any]:
 
 
 def _link_data(link: Link) -> dict[str, Any]:
-    return {
-        **fact_data(link.fact, link.entity),
-        **_recorded(link),
-    }
+    return {**fact_data(link.fact, link.entity), **_recorded(link)}
 
 
 def _recorded(told: Why | Link) -> dict[str, Any]:
