@@ -23,7 +23,7 @@ class Copy:
     """A copy of the package, changed as a section of the page says, and what runs with it."""
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
-        self._folder = folder
+        self.folder = folder
         self._environment = {**environment, "PYTHONPATH": f"{folder}:{ROOT}"}
         for name in ("clawmem", "vault-template"):
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -35,7 +35,7 @@ class Copy:
         section = page[page.index(f"## {heading}\n") :].removeprefix("## ").partition("\n## ")[0]
         touched = []
         for name, _, text in _BLOCK.findall(section):
-            path, text = self._folder / name, dedent(text) + "\n"
+            path, text = self.folder / name, dedent(text) + "\n"
             if path.exists():
                 found = re.search(r"^[A-Z]+ = [({]\n", path.read_text(encoding="utf-8"), re.MULTILINE)
                 assert found, f"{name} holds no table"
@@ -48,9 +48,17 @@ class Copy:
     def run(self, *command: str, cwd: Path | None = None) -> Result:
         """Run a program with the copy in the place of the package."""
         done = subprocess.run(
-            command, cwd=cwd or self._folder, env=self._environment, capture_output=True, text=True, timeout=300
+            command, cwd=cwd or self.folder, env=self._environment, capture_output=True, text=True, timeout=300
         )
         return Result(done.returncode, done.stdout, done.stderr)
+
+    def manual(self) -> str:
+        """The manual as `make docs` would write it."""
+        code = (
+            "import json; from tests.manual import PAGE, with_blocks; print(json.dumps(with_blocks(PAGE.read_text())))"
+        )
+        text: str = json.loads(self.run(sys.executable, "-P", "-c", code).out)
+        return text
 
     def clawmem(self, *words: str, cwd: Path) -> Result:
         """Run the command line of the copy."""
@@ -88,9 +96,18 @@ def test_add_a_verb(copy: Copy, vault_root: Path) -> None:
     assert "Keep a fact hot for good." in helped and helped.endswith("Examples:\n    clawmem pin fact_1a2b\n")
     assert "  pin " in copy.clawmem("--help", cwd=vault_root).out
     assert "'pin'" in copy.clawmem("pni", cwd=vault_root).err
-    code = "import json; from tests.manual import PAGE, with_blocks; print(json.dumps(with_blocks(PAGE.read_text())))"
-    manual = json.loads(copy.run(sys.executable, "-P", "-c", code).out)
-    assert "### pin\n\n<!-- begin: pin -->\nKeep a fact hot for good. Its importance becomes 1" in manual
+    assert "### pin\n\n<!-- begin: pin -->\nKeep a fact hot for good. Its importance becomes 1" in copy.manual()
+
+
+def test_an_ingest_format_is_in_completion_help_and_manual_by_its_row_alone(copy: Copy, vault_root: Path) -> None:
+    table = copy.folder / "clawmem/model/transcripts/formats.py"
+    row = '    "gemini": Format("a chat of Gemini", chat.fits_chat, chat.read_chat),\n'
+    table.write_text(table.read_text().replace("RECORDS = {\n", "RECORDS = {\n" + row))
+    assert "gemini" in copy.clawmem("ingest", "--help", cwd=vault_root).out
+    line = "clawmem ingest x --format g"
+    done = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
+    assert done.out == "gemini\ta chat of Gemini\n"
+    assert "\n| `gemini` | a chat of Gemini |\n" in copy.manual()
 
 
 def test_a_verb_that_was_added_is_completed(copy: Copy, vault_root: Path, environment: dict[str, str]) -> None:

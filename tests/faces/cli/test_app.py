@@ -59,6 +59,26 @@ def test_failures_are_one_document_with_code_message_and_hint(
     assert "\nhint: " in spoken.err
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["recal", "tea"], "'recall'"),
+        (["serch", "tea"], "'search'"),
+        (["remembre", "tea"], "'remember'"),
+        (["agent", "lsit"], "'list'"),
+        (["recall", "tea", "--limt", "3"], "'--limit'"),
+        (["list", "--entiy", "jane"], "'--entity'"),
+        (["review", "approve", "prop_1", "--resaon", "x"], "'--reason'"),
+        (["status", "--jsno"], "'--json'"),
+        (["--vualt", ".", "status"], "'--vault'"),
+    ],
+)
+def test_what_was_meant_is_named(words: list[str], meant: str, clawmem: Command) -> None:
+    done = clawmem(*words)
+    assert (done.code, done.out) == (2, "")
+    assert "Did you mean " in done.err and meant in done.err
+
+
 def test_text_and_many_facts_come_from_stdin(clawmem: Command) -> None:
     done = clawmem("remember", "-", "--json", given="Jane likes tea\n")
     assert done.data["facts"][0]["fact"] == "Jane likes tea"

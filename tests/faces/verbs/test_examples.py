@@ -17,6 +17,7 @@ import pytest
 from clawmem.errors import DONE, REFUSED, USAGE
 from clawmem.faces.cli.app import run
 from clawmem.faces.cli.plain import run_plain
+from clawmem.faces.parts.parameters import Parameter
 from tests.answers import check_document, clawmem_calls
 from tests.conftest import PINNED_NOW
 from tests.manual import commands
@@ -143,3 +144,21 @@ def test_help_ends_with_the_examples(name: str, capsys: pytest.CaptureFixture[st
     assert run([*name.split(), "--help"]) == DONE
     examples = "".join(f"\n    {example}" for example in COMMANDS[name].examples)
     assert capsys.readouterr().out.endswith(f"\n  Examples:{examples}\n")
+
+
+CLOSED = [(name, one) for name, command in COMMANDS.items() for one in command.parameters if one.choices]
+GIVEN = {"file": "chat.jsonl", "fact": "fact_1a2b", "target": "fact_5e6f", "text": "tea"}
+
+
+@pytest.mark.parametrize(("name", "one"), CLOSED, ids=lambda part: getattr(part, "name", part))
+def test_a_word_that_is_no_choice_is_refused_and_all_choices_are_named(
+    name: str, one: Parameter, run_line: Run
+) -> None:
+    others = [other for other in COMMANDS[name].parameters if other.required or other.name == "text"]
+    words = [word for other in others if other != one for word in (*other.flags[:1], GIVEN.get(other.name, "x"))]
+    code, printed = run_line(" ".join(["clawmem", name, *words, *one.flags[:1], "nonsense", "--json"]))
+    error = json.loads(printed)["error"]
+    assert code == (REFUSED if name == "schema" else USAGE)
+    assert "'nonsense'" in error["message"]
+    if name != "schema":  # there are too many verbs to name
+        assert [word for word in one.choices if word not in error["hint"]] == []
