@@ -21,7 +21,9 @@ from tests.transcripts.transcript import Labels, Stage, Step, read
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md"), *(ROOT / "vault-template").rglob("*.md")])
+PAGES = sorted(
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md"), *(ROOT / "vault-template").rglob("*.md")]
+)
 
 
 def page(name: str) -> str:

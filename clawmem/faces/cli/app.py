@@ -12,8 +12,8 @@ from typer.main import get_command
 
 from clawmem import __version__
 from clawmem.errors import DONE, USAGE
-from clawmem.faces.cli.boundary import bounded, failed
-from clawmem.faces.cli.terminal import document, run_command, say, tell
+from clawmem.faces.cli.boundary import failed
+from clawmem.faces.cli.terminal import bounded, document, run_command, say, tell
 from clawmem.faces.cli.typed import typed
 from clawmem.faces.parts.command import Command, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter

@@ -1,10 +1,13 @@
-"""The one error boundary: whatever goes wrong ends here, in words or as JSON, with its exit code."""
+"""The one error boundary: whatever goes wrong ends here, in words or as JSON, with its exit code.
+
+Only what went wrong imports it (`clawmem.faces.cli.terminal.bounded`).
+"""
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from clawmem.errors import BUG, INTERRUPTED, REFUSED, ClawmemError, StorageFailed
 from clawmem.faces.cli.terminal import document, tell
@@ -15,23 +18,19 @@ _READ_ONLY = "Reads still work; a change needs a writable disk and the right to 
 _SQLITE_TROUBLE = frozenset((3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26))
 
 
-def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
-    """What the act returns, or the exit code of the failure that it met."""
-    try:
-        return act()
-    except KeyboardInterrupt:
+def reported(arguments: Sequence[str], problem: Exception | KeyboardInterrupt) -> int:
+    """Report what went wrong; returns its exit code."""
+    if isinstance(problem, KeyboardInterrupt):
         return failed(arguments, "interrupted", INTERRUPTED, "Interrupted.", "")
-    except ClawmemError as problem:
+    if isinstance(problem, OSError):
+        problem = _storage(problem)
+    if isinstance(problem, ClawmemError):
         notes = getattr(problem, "__notes__", ())
         return failed(arguments, problem.code, problem.exit_code, problem.message, problem.hint, notes)
-    except OSError as problem:
-        refused = _storage(problem)
-        return failed(arguments, refused.code, refused.exit_code, refused.message, refused.hint)
-    except Exception as problem:  # noqa: BLE001 - the boundary: whatever else happens is a bug of ours
-        if _is_index_trouble(problem):
-            words = f"The search index cannot be used: {problem}."
-            return failed(arguments, "storage", REFUSED, words, "Run `clawmem reindex`, then the command again.")
-        return _bug(arguments, problem)
+    if _is_index_trouble(problem):
+        words = f"The search index cannot be used: {problem}."
+        return failed(arguments, "storage", REFUSED, words, "Run `clawmem reindex`, then the command again.")
+    return _bug(arguments, problem)
 
 
 def failed(

@@ -10,8 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from clawmem.faces.cli.boundary import bounded
-from clawmem.faces.cli.terminal import run_command
+from clawmem.faces.cli.terminal import bounded, run_command
 from clawmem.faces.parts.command import Command, all_parameters, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
 from clawmem.faces.verbs.table import ALIASES, VERBS, load

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any, TextIO
 
@@ -92,6 +92,16 @@ class Terminal(Call):
         if needed or not self._quiet:
             for sentence in sentences:
                 tell(f"note: {sentence}\n")
+
+
+def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
+    """What the act returns, or the exit code of the failure that it met."""
+    try:
+        return act()
+    except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 - the boundary reports every one
+        from clawmem.faces.cli.boundary import reported  # most commands go well
+
+        return reported(arguments, problem)
 
 
 def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str, Any]) -> int:

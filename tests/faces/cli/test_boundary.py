@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import BUG, REFUSED
-from clawmem.faces.cli.boundary import bounded
+from clawmem.faces.cli.terminal import bounded
 from tests.conftest import Command
 
 
