@@ -172,13 +172,31 @@ def test_a_mistake_is_refused_by_typer_in_its_words(clawmem: Command) -> None:
     assert "clawmem remember --help" in done.err
 
 
-def test_a_plain_call_does_without_typer(clawmem: Command, vault_root: Path, environment: dict[str, str]) -> None:
+def loaded_by(calls: list[list[str]], cwd: Path, environment: dict[str, str]) -> set[str]:
+    """The modules that a process has loaded after some plain calls, all of which went well."""
+    code = (
+        "import json, sys; from clawmem.faces.cli.plain import run_plain\n"
+        f"for words in {calls!r}: assert run_plain(words) == 0, words\n"
+        "print(json.dumps([*sys.modules]))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_a_hot_verb_loads_neither_typer_nor_what_few_calls_need(
+    clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
     clawmem("remember", "Jane likes tea")
+    rare = {"clawmem.faces.parts.shapes", "clawmem.faces.parts.reading", "clawmem.faces.cli.boundary"}
     for words in (["remember", "Jane likes coffee"], ["recall", "tea"], ["context"]):
-        code = "import json, sys; from clawmem.faces.cli.plain import run_plain;"
-        code += f"assert run_plain({words!r}) == 0; print(json.dumps([*sys.modules]))"
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=vault_root, env=environment, capture_output=True, text=True, check=True
-        )
-        loaded = json.loads(done.stdout.splitlines()[-1])
-        assert not {"typer", "inspect", "shutil", "clawmem.faces.cli.app"} & set(loaded)
+        loaded = loaded_by([words], vault_root, environment)
+        assert not {"typer", "inspect", "shutil", "clawmem.faces.cli.app", *rare} & loaded
+
+
+def test_no_verb_needs_typer_for_a_plain_call(clawmem: Command, vault_root: Path, environment: dict[str, str]) -> None:
+    fact = clawmem("remember", "Jane likes tea", "--json").data["facts"][0]["id"]
+    one = [["status"], ["list"], ["show", fact], ["tier", fact], ["why", fact], ["log"], ["diff"], ["review", "list"]]
+    two = [["agent", "list"], ["entity", "list"], ["config", "get", "sync.remote"], ["doctor"], ["cron", "show"]]
+    three = [["note", "tea"], ["retract", fact], ["undo", fact], ["completions", "zsh"], ["schema", "recall"]]
+    assert not {"typer", "clawmem.faces.cli.app"} & loaded_by([*one, *two, *three], vault_root, environment)
