@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, cast
 
@@ -60,7 +60,8 @@ def click_command(name: str) -> Any:
     verb = load(name)
     if isinstance(verb, Command):
         return _click(name, verb, help_of(verb, name))
-    group = TyperGroup(name=name, help=VERBS[name], no_args_is_help=True, rich_markup_mode=None)
+    examples = _epilog([one.examples[0] for one in verb.values()][:3])
+    group = TyperGroup(name=name, help=VERBS[name], epilog=examples, no_args_is_help=True, rich_markup_mode=None)
     for word, command in verb.items():
         group.add_command(_click(word, command, help_of(command)), word)
     return _with_common(group)
@@ -71,14 +72,18 @@ def _click(name: str, command: Command, text: str) -> Any:
         return run_command(command, *divided(command, ctx.meta.get("clawmem", {}), given))
 
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    examples = "".join(f"\n  {one}" for one in command.examples)
-    app.command(name, help=text, epilog=f"\b\nExamples:{examples}")(typed(act, command.parameters))
+    app.command(name, help=text, epilog=_epilog(command.examples))(typed(act, command.parameters))
     made = get_command(app)
     made.name = name
-    return _with_common(made, {one.name for one in command.parameters})
+    return _with_common(made, [one.name for one in command.parameters])
 
 
-def _with_common(command: Any, own: set[str] = frozenset()) -> Any:  # type: ignore[assignment]
+def _epilog(examples: Iterable[str]) -> str:
+    """The examples at the end of help; the first line tells click to leave the lines as they are."""
+    return "\n  ".join(("\b\nExamples:", *examples))
+
+
+def _with_common(command: Any, own: Collection[str] = ()) -> Any:
     """The command with the options that every command takes but those that it has itself."""
     command.add_help_option = False
     command.params.extend([*(_option(one) for one in COMMON if one.name not in own), _help_option()])

@@ -146,6 +146,14 @@ def test_help_ends_with_the_examples(name: str, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.endswith(f"\n  Examples:{examples}\n")
 
 
+@pytest.mark.parametrize("name", sorted({name.split()[0] for name in COMMANDS if " " in name}))
+def test_help_of_a_group_ends_with_examples_of_its_commands(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == DONE
+    shown = capsys.readouterr().out.partition("\n  Examples:\n")[2].splitlines()
+    known = {f"    {example}" for words, one in COMMANDS.items() if words.startswith(name) for example in one.examples}
+    assert 1 <= len(shown) <= 3 and set(shown) <= known
+
+
 CLOSED = [(name, one) for name, command in COMMANDS.items() for one in command.parameters if one.choices]
 GIVEN = {"file": "chat.jsonl", "fact": "fact_1a2b", "target": "fact_5e6f", "text": "tea"}
 
