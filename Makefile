@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 LINT_STAMP := $(VENV)/.dev-ready
 
-.PHONY: help run test lint bench soak completions clean
+.PHONY: help run test lint bench soak docs completions clean
 
 help: ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -37,6 +37,9 @@ bench: $(LINT_STAMP) ## Measure, each figure as a ratio within one run; CONVERSA
 
 soak: $(LINT_STAMP) ## The long fault and property runs.
 	$(BIN)/python -m pytest -n 2 -m soak tests
+
+docs: $(STAMP) ## Write the generated parts of docs/commands.md anew.
+	@$(BIN)/python -m tests.manual
 
 completions: $(STAMP) ## Write the completion scripts anew.
 	@$(BIN)/clawmem completions bash > completions/clawmem.bash

@@ -15,18 +15,18 @@ def main() -> None:
     _settle_streams()
     if sys.argv[1:2] == ["merge-driver"]:
         # git calls it once for every file: it needs no command line.
-        from clawmem.cli.merge_driver import main as merge
+        from clawmem.faces.cli.merge_driver import main as merge
 
         _leave(merge(sys.argv[2:]))
     if sys.argv[1:2] in (["remember"], ["add"]):
         from clawmem.runtime import run_ahead
 
         run_ahead(sys.argv[2:])
-    from clawmem.cli.plain import run_plain
+    from clawmem.faces.cli.plain import run_plain
 
     code = run_plain(sys.argv[1:])
     if code is None:
-        from clawmem.cli.app import run  # with Typer, whose import takes longer than a search
+        from clawmem.faces.cli.app import run  # with Typer, whose import takes longer than a search
 
         code = run(sys.argv[1:])
     _leave(code)

@@ -20,6 +20,7 @@ from clawmem.model.caller import Caller
 from clawmem.vault.acceptance import accept
 from clawmem.vault.birth import create_vault
 from clawmem.vault.vault import Vault
+from tests.answers import check_document
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 PINNED_NOW = "2026-11-21T09:30:00Z"
@@ -145,7 +146,7 @@ def caller() -> Caller:
 
 @pytest.fixture
 def clawmem(vault_root: Path, environment: dict[str, str]) -> Command:
-    """The real command, run in the fresh vault."""
+    """The real command, run in the fresh vault; what it prints with --json must fit its schema."""
 
     def run(
         *arguments: str,
@@ -162,6 +163,8 @@ def clawmem(vault_root: Path, environment: dict[str, str]) -> Command:
             env={**environment, **(env or {})},
             timeout=300,
         )
+        if "_CLAWMEM_COMPLETE" not in (env or {}):
+            check_document(arguments, done.stdout.decode())
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run

@@ -1,35 +1,39 @@
-"""The commands as the manual must show them: each command's usage line and its table of arguments and options."""
+"""The generated parts of docs/commands.md, made from the table of verbs. `make docs` writes them anew."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-from clawmem.cli.app import load
-from clawmem.cli.verbs import VERBS
+from clawmem.faces.parts.command import Command
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.verbs.table import VERBS, help_of, load
 
-COMMON = ("--vault", "--agent", "--json", "--quiet", "--help")
+PAGE = Path(__file__).parent.parent / "docs" / "commands.md"
 _BLOCK = re.compile(r"<!-- begin: (?P<name>[a-z ]+) -->\n(?P<body>.*?)<!-- end -->\n", re.DOTALL)
 
 
-def commands() -> dict[str, Any]:
+def commands() -> dict[str, Command]:
     """Every command by its words, such as `recall` and `entity move`, in the order of the table of verbs."""
-    found: dict[str, Any] = {}
-    for verb in VERBS:
-        command = load(verb)
-        subcommands = getattr(command, "commands", {})
-        found.update({f"{verb} {name}": part for name, part in subcommands.items()} or {verb: command})
+    found: dict[str, Command] = {}
+    for name in VERBS:
+        verb = load(name)
+        found.update(
+            {name: verb} if isinstance(verb, Command) else {f"{name} {word}": one for word, one in verb.items()}
+        )
     return found
 
 
-def reference(name: str, command: Any) -> str:
-    """A command's part of the manual, made from what the command line really takes."""
-    sentence, _, more = (command.help or "").partition("\n")
-    words = " ".join((*sentence.split(), *more.split()))
-    rows = [f"| {_shown(one)} | {' '.join(one.help.split())} |\n" for one in command.params if not _is_common(one)]
-    table = "\n| | |\n|---|---|\n" + "".join(rows) if rows else ""
-    return f"{words}\n\n    {_usage(name, command)}\n{table}"
+def reference(name: str, command: Command) -> str:
+    """A command's part of the manual: what it is, its usage line, its parameters, what they may be, examples."""
+    words = " ".join(help_of(command, name).split())
+    rows = [f"| {_shown(one)} | {one.about} |\n" for one in command.parameters]
+    parts = [f"{words}\n\n    {_usage(name, command)}\n", _table("", rows)]
+    parts += [_choices(one) for one in command.parameters if isinstance(one.choices, Mapping)]
+    usage = _usage(name, command)
+    parts.append("".join(f"    {one}\n" for one in command.examples if one != usage))
+    return "\n".join(filter(None, parts))
 
 
 def blocks(page: str) -> dict[str, str]:
@@ -38,47 +42,53 @@ def blocks(page: str) -> dict[str, str]:
 
 
 def with_blocks(page: str) -> str:
-    """The manual with each generated part written anew."""
-    known = commands()
-
-    def written(found: re.Match[str]) -> str:
-        name = found["name"]
-        return f"<!-- begin: {name} -->\n{reference(name, known[name])}<!-- end -->\n"
-
-    return _BLOCK.sub(written, page)
-
-
-def _usage(name: str, command: Any) -> str:
-    words = [f"clawmem {name}", *_arguments(command)]
-    if any(not _is_common(one) and one.param_type_name == "option" for one in command.params):
-        words.append("[OPTIONS]")
-    return " ".join(words)
+    """The manual with each generated part written anew; a new command follows the others of its verb, and a new verb
+    stands at the end."""
+    known = {name: f"<!-- begin: {name} -->\n{reference(name, one)}<!-- end -->\n" for name, one in commands().items()}
+    page = _BLOCK.sub(lambda found: known.get(found["name"], ""), page)
+    for name, block in known.items():
+        if block not in page:
+            verb = name.split()[0]
+            others = [found for found in _BLOCK.finditer(page) if found["name"].split()[0] == verb]
+            place = others[-1].end() if others else len(page)
+            page = page[:place] + ("\n" if others else f"\n### {verb}\n\n") + block + page[place:]
+    return page
 
 
-def _arguments(command: Any) -> Iterator[str]:
-    for one in command.params:
-        if one.param_type_name == "argument":
-            word = _argument(one) + ("..." if one.nargs == -1 else "")
+def _usage(name: str, command: Command) -> str:
+    options = ["[OPTIONS]"] if any(one.flags for one in command.parameters) else []
+    return " ".join(("clawmem", name, *_arguments(command), *options))
+
+
+def _arguments(command: Command) -> Iterator[str]:
+    for one in command.parameters:
+        if not one.flags:
+            word = _word(one) + ("..." if one.repeated else "")
             yield word if one.required else f"[{word}]"
 
 
-def _shown(parameter: Any) -> str:
-    if parameter.param_type_name == "argument":
-        return f"`{_argument(parameter)}`"
-    value = "" if parameter.is_flag else f" {parameter.metavar or _kind(parameter)}"
-    names = sorted(parameter.opts, key=len)
-    return ", ".join(f"`{name}`" for name in names[:-1]) + (", " if names[1:] else "") + f"`{names[-1]}{value}`"
+def _shown(one: Parameter) -> str:
+    if not one.flags:
+        return f"`{_word(one)}`"
+    kind = {int: "N", float: "X", str: "TEXT"}.get(one.kind)
+    value = f" {one.metavar or kind}" if kind else ""
+    *short, last = sorted(one.flags, key=len)
+    return "".join(f"`{flag}`, " for flag in short) + f"`{last}{value}`"
 
 
-def _argument(parameter: Any) -> str:
-    words = str(parameter.metavar or parameter.name.rstrip("_").upper())
-    return words.strip("{}[]").replace("|", " or ")
+def _word(one: Parameter) -> str:
+    return (one.metavar or one.name.rstrip("_").upper()).strip("[]").replace("|", " or ")
 
 
-def _kind(parameter: Any) -> str:
-    name = str(parameter.type.name)
-    return "N" if name.startswith("int") else "X" if name.startswith("float") else "TEXT"
+def _choices(one: Parameter) -> str:
+    assert isinstance(one.choices, Mapping)
+    rows = [f"| `{word}` | {meaning} |\n" for word, meaning in one.choices.items()]
+    return _table(f"`{max(one.flags, key=len)}`", rows)
 
 
-def _is_common(parameter: Any) -> bool:
-    return parameter.param_type_name == "option" and bool(set(parameter.opts) & set(COMMON))
+def _table(head: str, rows: list[str]) -> str:
+    return "".join((f"| {head} | |\n|---|---|\n".replace("|  |", "| |"), *rows)) if rows else ""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_blocks(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

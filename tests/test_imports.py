@@ -77,7 +77,7 @@ def test_a_hot_verb_imports_little(verb: str, vault_in_use: Path, environment: d
 @pytest.mark.parametrize("verb", ["recall", "context"])
 def test_no_annotation_is_compiled_for_a_read(verb: str, vault_in_use: Path, environment: dict[str, str]) -> None:
     code = (
-        "import json, sys; from clawmem.cli.plain import run_plain\n"
+        "import json, sys; from clawmem.faces.cli.plain import run_plain\n"
         f"run_plain({HOT[verb]!r})\n"
         "ours = [one for name, one in sys.modules.items() if name.startswith('clawmem.')]\n"
         "tuples = {one.__module__ for module in ours for one in vars(module).values() if hasattr(one, '_fields')}\n"
@@ -109,5 +109,5 @@ def test_help_imports_no_verb(vault_in_use: Path, environment: dict[str, str]) -
     command = [sys.executable, "-X", "importtime", "-m", "clawmem", "--help"]
     done = subprocess.run(command, cwd=vault_in_use, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0
-    assert "clawmem.cli.verbs" in done.stderr
-    assert "clawmem.cli.recall" not in done.stderr and "clawmem.memory" not in done.stderr
+    assert "clawmem.faces.verbs.table" in done.stderr
+    assert "clawmem.faces.verbs.recall" not in done.stderr and "clawmem.memory" not in done.stderr

@@ -26,7 +26,10 @@ class Break(NamedTuple):
 
 BREAKS = {
     "an act imports the face": Break(
-        "house", "memory/remember.py", "import clawmem.cli.face", "clawmem.memory is not allowed to import clawmem.cli"
+        "house",
+        "memory/remember.py",
+        "import clawmem.faces.parts.command",
+        "clawmem.memory is not allowed to import clawmem.faces",
     ),
     "the vault imports the index": Break(
         "house", "vault/vault.py", "import clawmem.index.store", "clawmem.vault is not allowed to import clawmem.index"
@@ -51,8 +54,15 @@ BREAKS = {
     "the vault knows models": Break(
         "house", "vault/vault.py", "import clawmem.llm.choice", "clawmem.vault is not allowed to import clawmem.llm"
     ),
-    "an act draws": Break("faces", "memory/notes.py", "import rich", "clawmem.memory.notes -> rich"),
-    "the runtime parses arguments": Break("faces", "runtime.py", "import typer", "clawmem.runtime -> typer"),
+    "a verb knows a face": Break(
+        "faces",
+        "faces/verbs/note.py",
+        "import clawmem.faces.cli.terminal",
+        "clawmem.faces.verbs is not allowed to import clawmem.faces.cli",
+    ),
+    "a verb prints": Break("silent", "faces/verbs/note.py", "import sys", "clawmem.faces.verbs.note -> sys"),
+    "an act draws": Break("terminal", "memory/notes.py", "import rich", "clawmem.memory.notes -> rich"),
+    "the runtime parses arguments": Break("terminal", "runtime.py", "import typer", "clawmem.runtime -> typer"),
 }
 
 

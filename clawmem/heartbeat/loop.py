@@ -88,7 +88,7 @@ def due_steps(vault: Vault, caller: Caller) -> tuple[tuple[Step, bool], ...]:
 
 def reports(done: Heartbeat, explain: bool) -> tuple[Report, ...]:
     """What each step reports, in their order."""
-    return tuple(step.report(done.of(step.name), explain) for step in STEPS)
+    return tuple(step.reporter.report(done.of(step.name), explain) for step in STEPS)
 
 
 def _with_edits(done: Heartbeat, edits: HandEdits) -> Heartbeat:

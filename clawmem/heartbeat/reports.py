@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clawmem.heartbeat.step import Report
+from clawmem.heartbeat.step import Report, Reporter
 from clawmem.index.embed import Embedding
 from clawmem.learning.adapt import Adapted
 from clawmem.learning.ingest import Ingested
 from clawmem.learning.learn import Learned
 from clawmem.learning.relate import Related, triple_in_words
-from clawmem.learning.report import candidate_data, learned_data, learned_lines, promotion_data, promotion_line
+from clawmem.learning.report import (
+    CANDIDATE,
+    LEARNED,
+    PROMOTION,
+    candidate_data,
+    learned_data,
+    learned_lines,
+    promotion_data,
+    promotion_line,
+)
 from clawmem.learning.report import verdict_line as candidate_line
 from clawmem.learning.synthesize import Synthesized
 from clawmem.learning.tacit import Proposed
@@ -26,12 +35,12 @@ if TYPE_CHECKING:
     from clawmem.heartbeat.steps import PromotedNights
 
 
-def notes(done: Ingested | None, explain: bool) -> Report:
+def _notes(done: Ingested | None, explain: bool) -> Report:
     """How many lines of notes were taken in."""
     return Report({"notes": done.added if done else 0})
 
 
-def relate(done: Related | None, explain: bool) -> Report:
+def _relate(done: Related | None, explain: bool) -> Report:
     """The facts that got a triple."""
     facts = done.facts if done else ()
     lines = (f"read the triples of {counted(len(facts), 'fact')} from the words",) if facts else ()
@@ -39,7 +48,7 @@ def relate(done: Related | None, explain: bool) -> Report:
     return Report({"related": [one.fact.id for one in facts]}, lines, details)
 
 
-def learn(done: Learned | None, explain: bool) -> Report:
+def _learn(done: Learned | None, explain: bool) -> Report:
     """What was learned; under `--explain` every candidate with its verdict."""
     data: dict[str, Any] = {"learned": learned_data(done) if done else None}
     if done is None:
@@ -51,7 +60,7 @@ def learn(done: Learned | None, explain: bool) -> Report:
     return Report(data, lines, tuple(map(candidate_line, done.candidates)))
 
 
-def settle(done: Settled | None, explain: bool) -> Report:
+def _settle(done: Settled | None, explain: bool) -> Report:
     """The announced facts that are in force now."""
     begun, kept = (done.begun, done.kept) if done else ((), ())
     lines = [f"took effect, as announced: {one.fact}" for one in begun]
@@ -59,7 +68,7 @@ def settle(done: Settled | None, explain: bool) -> Report:
     return Report({"began": [one.id for one in begun]}, tuple(lines))
 
 
-def fold(done: Folded | None, explain: bool) -> Report:
+def _fold(done: Folded | None, explain: bool) -> Report:
     """How many facts were used, and which archived ones came back."""
     facts, restored = (done.facts, done.restored) if done else (0, ())
     lines = [f"counted the use of {counted(facts, 'fact')}"] if facts else []
@@ -69,7 +78,7 @@ def fold(done: Folded | None, explain: bool) -> Report:
     return Report({"accesses": facts, "restored": list(restored)}, tuple(lines))
 
 
-def decay(done: Decayed | None, explain: bool) -> Report:
+def _decay(done: Decayed | None, explain: bool) -> Report:
     """The facts that were archived."""
     facts = done.facts if done else ()
     was = "was" if len(facts) == 1 else "were"
@@ -77,14 +86,14 @@ def decay(done: Decayed | None, explain: bool) -> Report:
     return Report({"archived": [one.fact.id for one in facts]}, lines)
 
 
-def synthesize(done: Synthesized | None, explain: bool) -> Report:
+def _synthesize(done: Synthesized | None, explain: bool) -> Report:
     """The daily notes that were written."""
     pages = done.pages if done else ()
     lines = (f"wrote {counted(len(pages), 'daily note')}",) if pages else ()
     return Report({"daily": list(pages)}, lines)
 
 
-def adapt(done: Adapted | None, explain: bool) -> Report:
+def _adapt(done: Adapted | None, explain: bool) -> Report:
     """How strict promotion is now, where that changed."""
     data = {"adapted": done.after._asdict() if done and done.commit else None}
     if done is None or done.after == done.before:
@@ -92,7 +101,7 @@ def adapt(done: Adapted | None, explain: bool) -> Report:
     return Report(data, (f"promotion takes a score of {done.after.score:g} now",))
 
 
-def promote(done: PromotedNights | None, explain: bool) -> Report:
+def _promote(done: PromotedNights | None, explain: bool) -> Report:
     """What each night promoted; under `--explain` every candidate."""
     nights = done.nights if done else ()
     lines: list[str] = []
@@ -103,7 +112,7 @@ def promote(done: PromotedNights | None, explain: bool) -> Report:
     return Report({"promoted": [promotion_data(one, explain) for one in shown]}, tuple(lines))
 
 
-def tacit(done: Proposed | None, explain: bool) -> Report:
+def _tacit(done: Proposed | None, explain: bool) -> Report:
     """The patterns that wait for a person."""
     proposals = done.proposals if done else ()
     wait = "waits" if len(proposals) == 1 else "wait"
@@ -111,29 +120,45 @@ def tacit(done: Proposed | None, explain: bool) -> Report:
     return Report({"tacit": [one.id for one in proposals]}, (words,) if proposals else ())
 
 
-def summaries(done: Refreshed | None, explain: bool) -> Report:
+def _summaries(done: Refreshed | None, explain: bool) -> Report:
     """The entities whose summaries changed."""
     entities = done.entities if done else ()
     lines = (f"refreshed {counted(len(entities), 'summary', 'summaries')}",) if entities else ()
     return Report({"refreshed": list(entities)}, lines)
 
 
-def memory(done: Curated | None, explain: bool) -> Report:
+def _memory(done: Curated | None, explain: bool) -> Report:
     """Whether MEMORY.md changed."""
     changed = bool(done and done.changed)
     return Report({"memory": changed}, ("refreshed MEMORY.md",) if changed else ())
 
 
-def upkeep(done: Upkeep | None, explain: bool) -> Report:
+def _upkeep(done: Upkeep | None, explain: bool) -> Report:
     """Whether the repository was packed."""
     repacked = bool(done and done.repacked)
     return Report({"repacked": repacked}, ("packed the repository",) if repacked else ())
 
 
-def embed(done: Embedding | None, explain: bool) -> Report:
+def _embed(done: Embedding | None, explain: bool) -> Report:
     """How many texts were embedded, and how many wait."""
     if done is None:
         return Report({"embedded": None})
     left = f", {done.left:,} wait for the next" if done.left else ""
     lines = (f"embedded {counted(done.embedded, 'text')}{left}",) if done.embedded else ()
     return Report({"embedded": {"texts": done.embedded, "left": done.left, "model": done.model}}, lines)
+
+
+NOTES = Reporter({"notes": int}, _notes)
+RELATE = Reporter({"related": [str]}, _relate)
+LEARN = Reporter({"learned": (LEARNED, None), "candidates?": [CANDIDATE]}, _learn)
+SETTLE = Reporter({"began": [str]}, _settle)
+FOLD = Reporter({"accesses": int, "restored": [str]}, _fold)
+DECAY = Reporter({"archived": [str]}, _decay)
+SYNTHESIZE = Reporter({"daily": [str]}, _synthesize)
+ADAPT = Reporter({"adapted": ({str: object}, None)}, _adapt)
+PROMOTE = Reporter({"promoted": [PROMOTION]}, _promote)
+TACIT = Reporter({"tacit": [str]}, _tacit)
+SUMMARIES = Reporter({"refreshed": [str]}, _summaries)
+MEMORY = Reporter({"memory": bool}, _memory)
+UPKEEP = Reporter({"repacked": bool}, _upkeep)
+EMBED = Reporter({"embedded": ({"texts": int, "left": int, "model": str}, None)}, _embed)

@@ -39,9 +39,16 @@ class Report(NamedTuple):
     details: tuple[str, ...] = ()
 
 
-def no_report(result: Any, explain: bool) -> Report:
-    """The report of a step that people need not hear of."""
-    return Report()
+class Reporter(NamedTuple):
+    """How a step reports: the shape of its keys of the JSON answer, and the function that takes the result (None: not
+    due, or failed) and whether `--explain` was given."""
+
+    shape: Mapping[str, Any]
+    report: Callable[[Any, bool], Report]
+
+
+SILENT = Reporter({}, lambda result, explain: Report())
+"""The reporter of a step that people need not hear of."""
 
 
 def own_problems(result: Any) -> Iterable[tuple[str | None, ClawmemError]]:
@@ -52,13 +59,13 @@ def own_problems(result: Any) -> Iterable[tuple[str | None, ClawmemError]]:
 class Step(NamedTuple):
     """A row of the table of steps.
 
-    `act` does the work; its result may have `commit` or `commits`, `notices` and `problems`. `report` takes the result
-    (None: not due, or failed) and whether `--explain` was given. `failures` names what failed though the step went on.
+    `act` does the work; its result may have `commit` or `commits`, `notices` and `problems`. `failures` names
+    what failed though the step went on.
     """
 
     name: str
     about: str
     due: Due
     act: Callable[[Run], Any]
-    report: Callable[[Any, bool], Report] = no_report
+    reporter: Reporter = SILENT
     failures: Callable[[Any], Iterable[tuple[str | None, ClawmemError]]] = own_problems

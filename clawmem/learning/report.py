@@ -23,6 +23,52 @@ from clawmem.model.fact_words import fact_line
 from clawmem.model.promotion import Verdict, para_class
 from clawmem.model.text import counted
 
+LEARNED = {
+    "extractor": str,
+    "events": int,
+    **dict.fromkeys(OUTCOMES, int),
+    "entities": [str],
+    "model": ("run", None),
+    "proposals": ["waiting"],
+}
+"""The shape of `learned_data`, as `clawmem.faces.parts.shapes` writes shapes."""
+CANDIDATE = {
+    "statement": str,
+    "outcome": set(OUTCOMES),
+    "gate": str,
+    "reason": str,
+    "event": (str, None),
+    "evidence": (str, None),
+    "fact": (str, None),
+    "entity": (str, None),
+    "proposal": (str, None),
+}
+"""The shape of `candidate_data`."""
+PROMOTION = {
+    "date": str,
+    "promoted": [str],
+    "from_notes": [str],
+    "candidates": [
+        {
+            "id": str,
+            "fact": str,
+            "entity": str,
+            "para": str,
+            "score": float,
+            "promoted": bool,
+            "waits": bool,
+            "proposal": (str, None),
+            "reason": str,
+            "reasons": [str],
+        }
+    ],
+    "proposals": ["waiting"],
+    "judge": str,
+    "model": ("run", None),
+    "commit": (str, None),
+}
+"""The shape of `promotion_data`."""
+
 
 def learned_data(learned: Learned) -> dict[str, Any]:
     """The round as callers of --json get it; the counts of outcomes are of candidates."""

@@ -20,6 +20,7 @@ from clawmem.model.own_settings import (
 from clawmem.model.setting_values import Value
 from clawmem.model.settings import Settings
 from clawmem.vault.acceptance import accept, forget, is_accepted
+from clawmem.vault.git_config import shown
 from clawmem.vault.own_settings import (
     Place,
     changing,
@@ -35,11 +36,13 @@ from clawmem.vault.vault import Vault
 
 class Proposed(NamedTuple):
     """What a vault suggests: whether it was accepted on this machine, each value that is suggested and not in force,
-    and what would leave the machine with them, in sentences."""
+    what would leave the machine with them, in sentences, and the settings of its git configuration that `sync` would
+    use from then on."""
 
     accepted: bool
     differences: tuple[Difference, ...]
     reached: tuple[str, ...]
+    git: tuple[str, ...] = ()
 
 
 def proposed(vault: Vault) -> Proposed:
@@ -50,7 +53,8 @@ def proposed(vault: Vault) -> Proposed:
     accepted = is_accepted(vault.git_dir, vault.environment)
     settings = vault.settings if accepted else _settings_of_copy(vault)
     found = differences(settings)
-    return Proposed(accepted, found, reached(accepting(settings)) if found else ())
+    hidden = tuple(dict.fromkeys(shown(one) for one in vault.git.not_accepted()))
+    return Proposed(accepted, found, reached(accepting(settings)) if found else (), hidden)
 
 
 def _settings_of_copy(vault: Vault) -> Settings:

@@ -137,7 +137,9 @@ def context_in(vault: Vault, index: Index, wish: Wish) -> tuple[Context, list[st
     untold = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
     unread = unreadable(index, wanted.entity, wanted.owners, facts=False)
     suggested = suggested_meaning(vault) if wish.question else ()
-    notices = dict.fromkeys((*index.notices, *unread, *_kept_out(index, reader), *untold, *suggested))
+    notices = dict.fromkeys(
+        (*index.notices, *unread, *vault.catalog_notice(), *_kept_out(index, reader), *untold, *suggested)
+    )
     return made(on, packed, tuple(notices))
 
 

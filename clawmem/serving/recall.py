@@ -149,7 +149,7 @@ def recall_in(vault: Vault, index: Index, asked: Question) -> Recalled:
     """What `recall` gives, from an index that is open, without noting any access."""
     where, wanted = asked.where, asked.wanted
     unread = unreadable(index, wanted.entity, wanted.owners, facts=not {EVENTS, NOTES} & set(where))
-    result = Recalled((), {}, (*index.notices, *unread, *suggested_meaning(vault)))
+    result = Recalled((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggested_meaning(vault)))
     if FACTS in where:
         unkept = accesses(unfolded(vault))
         answers = _facts(vault, index, asked, unkept)

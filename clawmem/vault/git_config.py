@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from clawmem.model.text import visible
 from clawmem.vault.disk import read_plain
 from clawmem.vault.refs import common_dir_of
 
@@ -63,6 +64,9 @@ _SPECIAL = frozenset('"\\#;')
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
+_LONGEST = 200
+
+
 class Entry(NamedTuple):
     """One setting: its section and name in small letters, the subsection as it stands, and the value."""
 
@@ -75,6 +79,12 @@ class Entry(NamedTuple):
     def key(self) -> str:
         """The whole name, as git writes it."""
         return ".".join(part for part in (self.section, self.subsection, self.name) if part is not None)
+
+
+def shown(entry: Entry) -> str:
+    """A setting as a person is shown it: control characters visible, a long value cut."""
+    text = visible(f"{entry.key} = {entry.value}")
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def is_plain(entry: Entry) -> bool:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clawmem.errors import ClawmemError, InvalidInput, NoVault, Refused, Unreadable
+from clawmem.errors import ClawmemError, InvalidInput, Lacking, NoVault, Refused, Unreadable
 from clawmem.model.layout import CATALOG, SETTINGS, check_inside
 from clawmem.model.seal import seal
 from clawmem.model.settings import Settings, settings_from_mapping
@@ -175,6 +175,12 @@ class Vault:
             return self.catalog
         except ClawmemError:
             return None
+
+    def catalog_notice(self) -> list[Lacking]:
+        """The sentence that an answer owes where the catalog cannot be read; none where it can."""
+        if self.catalog_to_read() is not None:
+            return []
+        return [Lacking(f"{CATALOG} cannot be read, so no relation was recognised; `clawmem doctor` says why.")]
 
     def load_yaml(self, name: str) -> Any:
         """A YAML file of the work tree as plain values, None where it is missing.

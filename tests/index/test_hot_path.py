@@ -21,7 +21,7 @@ def test_a_search_imports_nothing_heavy(clawmem: Command, vault_root: Path, envi
     clawmem("remember", "Jane likes tea")
     clawmem("recall", "tea")
     code = (
-        "import json, sys; from clawmem.cli.app import run;\n"
+        "import json, sys; from clawmem.faces.cli.app import run;\n"
         "run(['recall', 'what does jane drink', '--quiet']); print(json.dumps(sorted(sys.modules)))"
     )
     del environment["CLAWMEM_SEED"]

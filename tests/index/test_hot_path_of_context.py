@@ -23,7 +23,7 @@ def test_a_context_imports_nothing_heavy(
     clawmem("remember", "Jane likes tea")
     clawmem("recall", "tea")
     code = (
-        "import json, sys; from clawmem.cli.app import run;\n"
+        "import json, sys; from clawmem.faces.cli.app import run;\n"
         f"run({[*given, '--quiet']!r}); print(json.dumps(sorted(sys.modules)))"
     )
     del environment["CLAWMEM_SEED"]

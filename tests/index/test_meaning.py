@@ -38,7 +38,7 @@ def asked(vault: Vault) -> tuple[Hits, Hits]:
 def loaded(root: Path, environment: dict[str, str], *arguments: str) -> set[str]:
     """The modules that a whole command has loaded."""
     code = (
-        f"import json, sys; from clawmem.cli.app import run; run({list(arguments)!r});"
+        f"import json, sys; from clawmem.faces.cli.app import run; run({list(arguments)!r});"
         " print(json.dumps([*sys.modules]))"
     )
     unpinned = {key: value for key, value in environment.items() if key != "CLAWMEM_SEED"}

@@ -102,7 +102,7 @@ def test_what_was_judged_is_served_without_the_rules(told: Vault, caller: Caller
 
 def _loaded(root: Path, environment: dict[str, str]) -> list[str]:
     code = (
-        "import json, sys; from clawmem.cli.plain import run_plain\n"
+        "import json, sys; from clawmem.faces.cli.plain import run_plain\n"
         "run_plain(['context', 'is the lamp green', '--quiet']); print(json.dumps(sorted(sys.modules)))"
     )
     done = subprocess.run(

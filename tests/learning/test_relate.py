@@ -193,6 +193,6 @@ def test_what_somebody_changed_meanwhile_is_left_for_the_next_beat(vault: Vault,
 
 
 def test_keeping_a_fact_loads_none_of_this() -> None:
-    code = "import sys, clawmem.cli.remember, clawmem.memory.remember; print('clawmem.learning' in sys.modules)"
+    code = "import sys, clawmem.faces.verbs.remember, clawmem.memory.remember; print('clawmem.learning' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "False\n"

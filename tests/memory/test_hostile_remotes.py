@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from clawmem.cli.app import run
+from clawmem.faces.cli.app import run
 from tests.conftest import PINNED_NOW
 from tests.faults.checks import git
 

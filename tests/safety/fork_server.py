@@ -13,10 +13,11 @@ from typing import Any
 
 
 def _preload() -> None:
-    import clawmem.cli
+    from clawmem.faces import cli, verbs
 
-    for module in pkgutil.iter_modules(clawmem.cli.__path__, "clawmem.cli."):
-        importlib.import_module(module.name)
+    for package in (cli, verbs):
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
     importlib.import_module("git")
 
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from clawmem.cli.app import run
 from clawmem.errors import DONE, REFUSED
+from clawmem.faces.cli.app import run
 from clawmem.vault.acceptance import user_folder
 from tests.conftest import Command
 from tests.faults.checks import git

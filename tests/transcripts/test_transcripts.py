@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.answers import check_document, clawmem_calls
 from tests.needs import HAS_LOCAL_MODEL, NO_LOCAL_MODEL
 from tests.transcripts.transcript import Stage, Step, read, render
 
@@ -26,6 +27,12 @@ def test_transcript(path: Path, tmp_path: Path, vault_root: Path, environment: d
     now = [Step(step.remarks, step.command, stage.run(step.command)) for step in read(text)]
     assert now, f"{path.name} holds no command"
     assert "clawmem has a bug" not in render(now), render(now)
+    for step in now:
+        documents = [line for line in step.printed if line.startswith('{"schema_version"')]
+        if documents:
+            calls = [words for words in clawmem_calls(step.command.partition("<<")[0]) if "--json" in words]
+            for words, document in zip(calls, documents, strict=True):
+                assert check_document(words, document), words
     if UPDATE:
         path.write_text(render(now), encoding="utf-8")
     else:

@@ -136,5 +136,5 @@ def test_a_damaged_history_is_a_sentence_and_no_bug(vault: Vault, caller: Caller
 
 
 def test_the_hot_verbs_never_load_gitpython() -> None:
-    code = "import clawmem.cli.recall, clawmem.cli.remember, clawmem.cli.log, sys; sys.exit('git' in sys.modules)"
+    code = "import sys; from clawmem.faces.verbs import log, recall, remember; sys.exit('git' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

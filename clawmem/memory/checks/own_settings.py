@@ -8,6 +8,7 @@ from clawmem.errors import ClawmemError
 from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
 from clawmem.model.layout import SETTINGS
 from clawmem.model.own_settings import differences
+from clawmem.vault.git_config import shown as shown_entry
 from clawmem.vault.own_settings import own_files
 from clawmem.vault.vault import Vault
 
@@ -32,6 +33,9 @@ def own_settings_problems(vault: Vault) -> Iterator[Problem]:
     except ClawmemError:
         return  # a newer format, which is told with the file itself
     for one in differences(settings):
-        shown = str(one.suggested)[:200]
-        message = f"{one.key} is suggested as '{shown}', which is not in force on this machine. {_TRUST}"
+        value = str(one.suggested)[:200]
+        message = f"{one.key} is suggested as '{value}', which is not in force on this machine. {_TRUST}"
         yield Problem(INFO, CHECK, SETTINGS, None, message)
+    for named in dict.fromkeys(shown_entry(one) for one in vault.git.not_accepted()):
+        message = f"git's setting {named} is not used, as this vault was not accepted on this machine. {_TRUST}"
+        yield Problem(INFO, CHECK, ".git/config", None, message)

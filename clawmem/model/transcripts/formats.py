@@ -23,7 +23,7 @@ _LOOKED_AT = 100
 
 
 class Format(NamedTuple):
-    """One format of JSON records: whether a record has it, and the events of a record that has."""
+    """One format of JSON records: what it is, whether a record has it, and the events of a record that has."""
 
     about: str
     fits: Callable[[Mapping[str, Any]], bool]
@@ -34,13 +34,24 @@ class Format(NamedTuple):
 RECORDS = {
     "claude-code": Format("a session of Claude Code", claude_code.fits, claude_code.read),
     "openclaw": Format("a session of OpenClaw", openclaw.fits, openclaw.read),
-    "chatgpt": Format("the conversations.json of a ChatGPT export", chatgpt.fits, chatgpt.read),
-    "claude": Format("the conversations.json of a Claude export", claude_export.fits, claude_export.read),
-    "openai": Format("chats with a list of messages", chat.fits_chat, chat.read_chat),
-    "jsonl": Format("one message a line, with role and content", chat.fits_message, chat.read_message),
+    "chatgpt": Format(
+        "`conversations.json` of a ChatGPT export: of each conversation the branch shown last",
+        chatgpt.fits,
+        chatgpt.read,
+    ),
+    "claude": Format(
+        "`conversations.json` of a Claude export, without attached files", claude_export.fits, claude_export.read
+    ),
+    "openai": Format(
+        '`{"messages": [...]}`: one document, an array of them, or one a line', chat.fits_chat, chat.read_chat
+    ),
+    "jsonl": Format('one message a line: `{"role": ..., "content": ...}`', chat.fits_message, chat.read_message),
 }
-TEXTS = {"markdown": "notes by paragraph and bullet", "text": "plain text by paragraph"}
-FORMATS = (AUTO, *RECORDS, *TEXTS)
+TEXTS = {
+    "markdown": "notes: each paragraph, and each bullet with what is indented below it",
+    "text": "plain text: each paragraph",
+}
+FORMATS = {AUTO: "whichever of these the content has", **{name: one.about for name, one in RECORDS.items()}, **TEXTS}
 _JSON = re.compile(r'\s*(?:\[\s*[\[{\]]|\{\s*["}])')
 # Where the first record is longer than what is looked at, the earliest of these keys tells.
 _KEY = re.compile(r'(?<!\\)"(mapping|chat_messages|messages|sessionId|parentId|role)"\s*:')

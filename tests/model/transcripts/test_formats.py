@@ -12,7 +12,7 @@ from clawmem.model.transcripts.formats import FORMATS, HEAD_BYTES, RECORDS, Shap
 
 
 def test_the_formats() -> None:
-    assert FORMATS == ("auto", "claude-code", "openclaw", "chatgpt", "claude", "openai", "jsonl", "markdown", "text")
+    assert " ".join(FORMATS) == "auto claude-code openclaw chatgpt claude openai jsonl markdown text"
     for name in FORMATS:
         assert check_format(name) == name
     with pytest.raises(InvalidInput) as failure:

@@ -1,1 +1,0 @@
-"""The face: parse, call one act, render."""

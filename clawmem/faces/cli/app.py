@@ -1,0 +1,192 @@
+"""The table of verbs made into one Typer application, which reads what is no plain call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, cast
+
+import typer
+from typer.core import TyperGroup, TyperOption
+from typer.main import get_command
+
+from clawmem import __version__
+from clawmem.errors import DONE, USAGE
+from clawmem.faces.cli.boundary import failed
+from clawmem.faces.cli.terminal import bounded, document, run_command, say, tell
+from clawmem.faces.cli.typed import typed
+from clawmem.faces.parts.command import Command, divided
+from clawmem.faces.parts.parameters import COMMON, Parameter
+from clawmem.faces.verbs.table import ALIASES, VERBS, help_of, load
+
+# typer.BadParameter < UsageError < ClickException: the click that Typer carries has moved between releases.
+_UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
+
+
+class _Asked(Exception):
+    """A question about clawmem itself, with its answer."""
+
+    def __init__(self, name: str, answer: str) -> None:
+        super().__init__(name)
+        self.name = name
+        self.answer = answer
+
+
+class Verbs(TyperGroup):
+    """All verbs, each imported only when it is called."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        # What a word that is no verb is compared with, so that the message can name the one that was meant.
+        self.commands: Any = dict.fromkeys((*VERBS, *ALIASES))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The verbs in the order of the table."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import the verb's module and make its command."""
+        name = ALIASES.get(cmd_name, cmd_name)
+        return click_command(name) if name in VERBS else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the verbs from the table, so that help imports none of them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl([*VERBS.items()])
+
+
+def click_command(name: str) -> Any:
+    """One verb as a command of the click that Typer carries, or as a group of them."""
+    verb = load(name)
+    if isinstance(verb, Command):
+        return _click(name, verb, help_of(verb, name))
+    examples = _epilog([one.examples[0] for one in verb.values()][:3])
+    group = TyperGroup(name=name, help=VERBS[name], epilog=examples, no_args_is_help=True, rich_markup_mode=None)
+    for word, command in verb.items():
+        group.add_command(_click(word, command, help_of(command)), word)
+    return _with_common(group)
+
+
+def _click(name: str, command: Command, text: str) -> Any:
+    def act(ctx: typer.Context, given: dict[str, Any]) -> int:
+        return run_command(command, *divided(command, ctx.meta.get("clawmem", {}), given))
+
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(name, help=text, epilog=_epilog(command.examples))(typed(act, command.parameters))
+    made = get_command(app)
+    made.name = name
+    return _with_common(made, [one.name for one in command.parameters])
+
+
+def _epilog(examples: Iterable[str]) -> str:
+    """The examples at the end of help; the first line tells click to leave the lines as they are."""
+    return "\n  ".join(("\b\nExamples:", *examples))
+
+
+def _with_common(command: Any, own: Collection[str] = ()) -> Any:
+    """The command with the options that every command takes but those that it has itself."""
+    command.add_help_option = False
+    command.params.extend([*(_option(one) for one in COMMON if one.name not in own), _help_option()])
+    return command
+
+
+def _help_option() -> TyperOption:
+    def show(ctx: Any, param: Any, value: Any) -> None:
+        if value and not ctx.resilient_parsing:
+            raise _Asked("help", ctx.get_help())
+
+    return TyperOption(
+        param_decls=["--help", "-h"],
+        help="Show this message and exit.",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        show_default=False,
+    )
+
+
+def _option(one: Parameter) -> TyperOption:
+    def keep(ctx: Any, param: Any, value: Any) -> Any:
+        if value != one.default:
+            ctx.meta.setdefault("clawmem", {})[one.name] = value
+        return value
+
+    given: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": str}
+    return TyperOption(
+        param_decls=list(one.flags),
+        help=one.help,
+        default=one.default,
+        expose_value=False,
+        callback=keep,
+        metavar=one.metavar,
+        show_default=False,
+        **given,
+    )
+
+
+def _version(value: bool) -> None:
+    if value:
+        raise _Asked("version", __version__)
+
+
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say the version."),
+) -> None:
+    """A long-term memory for AI agents that a person can read, diff and undo."""
+
+
+def application() -> Any:
+    """The whole command line as one click command."""
+    app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+    app.callback()(_root)
+    return _with_common(get_command(app))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; every failure ends in words or as JSON."""
+    return bounded(arguments, lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    root = application()
+    try:
+        # Not `main`: it would end the process itself where a pipe breaks, whoever's pipe that is.
+        with root.make_context("clawmem", list(arguments)) as context:
+            code = root.invoke(context)
+    except _UsageError as problem:
+        return _usage(arguments, problem)
+    except _Asked as asked:
+        return _answered(arguments, asked)
+    return code if isinstance(code, int) else 0
+
+
+def _answered(arguments: Sequence[str], asked: _Asked) -> int:
+    if "--json" in arguments:
+        return document({"ok": True, "data": {asked.name: asked.answer}, "notices": []}, DONE)
+    return say(f"clawmem {asked.answer}\n" if asked.name == "version" else f"{asked.answer}\n")
+
+
+def _usage(arguments: Sequence[str], problem: Any) -> int:
+    context: Any = getattr(problem, "ctx", None)
+    path = context.command_path if context is not None else "clawmem"
+    if type(problem).__name__ == "NoArgsIsHelpError":
+        if "--json" in arguments:
+            return failed(arguments, "usage", USAGE, "The verb is missing.", f"See `{path} --help`.")
+        tell(f"{context.get_help()}\n")
+        return USAGE
+    message = _meant(problem) if type(problem).__name__ == "NoSuchOption" else problem.format_message()
+    if not message.endswith((".", "?", "!", ")")):
+        message += "."
+    hint = f"See `{path} --help`."
+    if type(problem).__name__ == "NoSuchOption" and not problem.option_name.startswith("--"):
+        hint += " A text that begins with a dash comes after `--`."
+        message = message if problem.option_name.strip("- ") else "A text that begins with a dash reads as an option."
+    return failed(arguments, "usage", USAGE, message, hint)
+
+
+def _meant(problem: Any) -> str:
+    """What is said of an unknown option, with the one that is most like it."""
+    known = [flag for one in problem.ctx.command.params for flag in one.opts] if problem.ctx else []
+    near = get_close_matches(problem.option_name, known, n=1)
+    return f"No such option: {problem.option_name}." + (f" Did you mean {near[0]!r}?" if near else "")

@@ -1,0 +1,88 @@
+"""The one error boundary: whatever goes wrong ends here, in words or as JSON, with its exit code.
+
+Only what went wrong imports it (`clawmem.faces.cli.terminal.bounded`).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+
+from clawmem.errors import BUG, INTERRUPTED, REFUSED, ClawmemError, StorageFailed
+from clawmem.faces.cli.terminal import document, tell
+
+_READ_ONLY = "Reads still work; a change needs a writable disk and the right to write."
+# SQLite's own numbers: no right, busy, locked, no memory, read only, I/O error, damaged, full, cannot open, protocol,
+# no database.
+_SQLITE_TROUBLE = frozenset((3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26))
+
+
+def reported(arguments: Sequence[str], problem: Exception | KeyboardInterrupt) -> int:
+    """Report what went wrong; returns its exit code."""
+    if isinstance(problem, KeyboardInterrupt):
+        return failed(arguments, "interrupted", INTERRUPTED, "Interrupted.", "")
+    if isinstance(problem, OSError):
+        problem = _storage(problem)
+    if isinstance(problem, ClawmemError):
+        notes = getattr(problem, "__notes__", ())
+        return failed(arguments, problem.code, problem.exit_code, problem.message, problem.hint, notes)
+    if _is_index_trouble(problem):
+        words = f"The search index cannot be used: {problem}."
+        return failed(arguments, "storage", REFUSED, words, "Run `clawmem reindex`, then the command again.")
+    return _bug(arguments, problem)
+
+
+def failed(
+    arguments: Sequence[str], code: str, exit_code: int, message: str, hint: str, notices: Sequence[str] = ()
+) -> int:
+    """Report a failure, after the notices that lead to it, without what looks like a credential in what was given;
+    returns its exit code."""
+    from clawmem.model.secrets import redact  # only where something failed
+
+    message, hint = redact(message), redact(hint)
+    if "--json" in arguments:
+        error = {"code": code, "message": message, "hint": hint}
+        return document({"ok": False, "error": error, "notices": list(notices)}, exit_code or REFUSED)
+    for notice in () if "--quiet" in arguments else notices:
+        tell(f"note: {notice}\n")
+    tell(f"error: {message}\n" + (f"hint: {hint}\n" if hint else ""))
+    return exit_code or REFUSED
+
+
+def _storage(problem: OSError) -> StorageFailed:
+    where = f" ({problem.filename})" if problem.filename else ""
+    why = problem.strerror or str(problem)
+    if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFailed(
+            f"The disk is full{where}.", "Free some space and run the command again; nothing was lost."
+        )
+    if problem.errno == errno.EROFS:
+        return StorageFailed(f"The vault cannot be written{where}: {why}.", _READ_ONLY)
+    if problem.errno in (errno.EACCES, errno.EPERM):
+        path = problem.filename
+        if path and os.path.exists(path) and not os.access(path, os.R_OK):  # noqa: PTH110
+            return StorageFailed(f"There is no right to read {path}: {why}.", "Give it, with chmod or chown.")
+        return StorageFailed(f"The vault cannot be written{where}: {why}.", _READ_ONLY)
+    return StorageFailed(f"The system refused{where}: {why}.", "`clawmem doctor` checks the vault.")
+
+
+def _is_index_trouble(problem: Exception) -> bool:
+    """Whether SQLite met a file or a disk that it cannot use, and not a statement of ours that it cannot read."""
+    return getattr(problem, "sqlite_errorcode", 0) & 0xFF in _SQLITE_TROUBLE
+
+
+def _bug(arguments: Sequence[str], problem: Exception) -> int:
+    import traceback
+
+    place = traceback.extract_tb(problem.__traceback__)[-1]
+    where = f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
+    if "CLAWMEM_TRACEBACK" in os.environ:
+        traceback.print_exception(problem)
+    return failed(
+        arguments,
+        "bug",
+        BUG,
+        f"clawmem has a bug: {type(problem).__name__}: {problem} (at {where}).",
+        "Set CLAWMEM_TRACEBACK=1 to see all of it, and please report it.",
+    )

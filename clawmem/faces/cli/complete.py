@@ -1,0 +1,159 @@
+"""What can stand at the cursor of a command line: asked by the shells' completion scripts, answered line by line.
+
+The words are walked through the same tables that run them. Typer's own answer imports every verb and Rich, and its
+scripts change between releases; this one imports one verb at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError
+from clawmem.faces.cli.terminal import say
+from clawmem.faces.parts.command import Command, Group, all_parameters
+from clawmem.faces.parts.parameters import COMMON, Parameter
+from clawmem.faces.verbs.table import ALIASES, VERBS, help_of, load
+from clawmem.model.text import visible
+from clawmem.runtime import from_process
+
+_LONGEST_HELP = 70
+
+
+class Offer(NamedTuple):
+    """A word that may stand at the cursor, and what it means."""
+
+    word: str
+    help: str = ""
+
+
+class Place(NamedTuple):
+    """Where the cursor is: the command or group that was reached, None before the verb; the option that waits for a
+    value; the arguments that came before; whether options are over (`--`); the values of --vault and --agent."""
+
+    reached: Command | Group | None
+    waiting: Parameter | None
+    arguments: tuple[str, ...]
+    no_options: bool
+    shared: dict[str, str]
+
+    @property
+    def parameters(self) -> Sequence[Parameter]:
+        """What can be given here."""
+        return all_parameters(self.reached) if isinstance(self.reached, Command) else COMMON
+
+
+def answer(line: str) -> int:
+    """Print the offers for a command line that ends at the cursor; `:files` asks the shell for file names."""
+    words, incomplete = split_line(line)
+    place = _placed(words)
+    lines = []
+    for offer in offers(place, incomplete) if place else ():
+        text = " ".join(offer.help.split())
+        short = text if len(text) <= _LONGEST_HELP else text[: _LONGEST_HELP - 1] + "…"
+        lines.append(f"{visible(offer.word)}\t{visible(short)}\n")
+    return say("".join(lines))
+
+
+def split_line(line: str) -> tuple[list[str], str]:
+    """The words after the program's name, and the one under the cursor; a quote may still be open."""
+    import shlex
+
+    lexer = shlex.shlex(line, posix=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    words: list[str] = []
+    ended = True
+    try:
+        words.extend(lexer)
+    except ValueError:
+        # An open quote or a lone backslash: what was read of the word so far is the word.
+        words.append(lexer.token)
+        ended = False
+    if ended and (not line or line[-1].isspace()):
+        words.append("")
+    while words and "=" in words[0] and words[0].partition("=")[0].isidentifier():
+        words.pop(0)
+    return (words[1:-1], words[-1]) if len(words) > 1 else ([], "")
+
+
+def _placed(words: Sequence[str]) -> Place | None:
+    """Where the words lead, or None where one of them names no command."""
+    place = Place(None, None, (), False, {})
+    for word in words:
+        if place.waiting is not None:
+            place.shared[place.waiting.name] = word
+            place = place._replace(waiting=None)
+        elif word == "--":
+            place = place._replace(no_options=True)
+        elif word.startswith("-") and len(word) > 1 and not place.no_options:
+            name, joined, value = word.partition("=")
+            option = _option_with_value(place, name)
+            if option is not None and joined:
+                place.shared[option.name] = value
+            elif option is not None:
+                place = place._replace(waiting=option)
+        elif isinstance(place.reached, Command):
+            place = place._replace(arguments=(*place.arguments, word))
+        else:
+            reached = _below(place.reached, word)
+            if reached is None:
+                return None
+            place = place._replace(reached=reached)
+    return place
+
+
+def _below(group: Group | None, word: str) -> Command | Group | None:
+    if group is not None:
+        return group.get(word)
+    name = ALIASES.get(word, word)
+    return load(name) if name in VERBS else None
+
+
+def _option_with_value(place: Place, flag: str) -> Parameter | None:
+    return next((one for one in place.parameters if flag in one.flags and one.kind is not bool), None)
+
+
+def offers(place: Place, incomplete: str) -> Iterator[Offer]:
+    """Everything that can stand at the cursor and begins with what stands there already."""
+    if place.waiting is not None:
+        yield from _values(place, place.waiting, incomplete)
+    elif incomplete.startswith("-") and not place.no_options:
+        name, joined, value = incomplete.partition("=")
+        option = _option_with_value(place, name)
+        if joined and option is not None:
+            yield from (Offer(f"{name}={one.word}", one.help) for one in _values(place, option, value))
+        else:
+            flags = (Offer(max(one.flags, key=len), one.about) for one in place.parameters if one.flags)
+            yield from _beginning(incomplete, [*flags, Offer("--help", "Show this message and exit.")])
+    elif isinstance(place.reached, Command):
+        arguments = [one for one in place.reached.parameters if not one.flags]
+        done = len(place.arguments)
+        for argument in arguments[done : done + 1] or [one for one in arguments[-1:] if one.repeated]:
+            yield from _values(place, argument, incomplete)
+    elif place.reached is not None:
+        some = (Offer(name, help_of(one).partition("\n")[0]) for name, one in place.reached.items())
+        yield from _beginning(incomplete, some)
+    else:
+        yield from _beginning(incomplete, (Offer(name, text) for name, text in VERBS.items()))
+
+
+def _beginning(incomplete: str, some: Iterable[Offer]) -> Iterator[Offer]:
+    return (one for one in some if one.word.startswith(incomplete))
+
+
+def _values(place: Place, parameter: Parameter, incomplete: str) -> Iterator[Offer]:
+    if parameter.choices:
+        meanings = parameter.choices if isinstance(parameter.choices, Mapping) else {}
+        yield from _beginning(incomplete, (Offer(word, meanings.get(word, "")) for word in parameter.choices))
+        return
+    if not parameter.completes:
+        return
+    from clawmem.faces.cli.complete_values import FILES, SOURCES  # only where such a value is asked for
+
+    try:
+        runtime = from_process(place.shared.get("vault"), place.shared.get("agent"))
+        some = SOURCES[parameter.completes](runtime, incomplete, place.arguments)
+    except ClawmemError:
+        return  # no vault, or one that cannot be read: there is nothing to offer, and the command itself will say why
+    yield from (Offer(*one) for one in some if one[0] == FILES or one[0].startswith(incomplete))

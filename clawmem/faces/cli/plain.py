@@ -1,0 +1,102 @@
+"""The short way in: a plain call of a verb is read without Typer, whose import takes longer than a search.
+
+Only what cannot be read in two ways is read here: whole names of known options, numbers of digits, no value that
+begins with a dash. Everything else, help and every mistake included, is Typer's, from the same table.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from clawmem.faces.cli.terminal import bounded, run_command
+from clawmem.faces.parts.command import Command, all_parameters, divided
+from clawmem.faces.parts.parameters import COMMON, Parameter
+from clawmem.faces.verbs.table import ALIASES, VERBS, load
+
+
+def run_plain(arguments: Sequence[str]) -> int | None:
+    """Run one plain command line and return its exit code, or None, nothing done, where Typer has to read it."""
+    if "_CLAWMEM_COMPLETE" in os.environ:
+        from clawmem.faces.cli.complete import answer  # only the completion scripts ask
+
+        return bounded(arguments, lambda: answer(" ".join(arguments)))
+    call = plain_call(arguments)
+    return None if call is None else bounded(arguments, lambda: run_command(*call))
+
+
+def plain_call(arguments: Sequence[str]) -> tuple[Command, dict[str, Any], dict[str, Any]] | None:
+    """The command that a command line means, its values and those of the common options, or None where Typer has to
+    read it."""
+    start = _verb_at(arguments)
+    name = ALIASES.get(arguments[start], arguments[start]) if start < len(arguments) else ""
+    if name not in VERBS:
+        return None
+    command, words = load(name), arguments[start + 1 :]
+    if not isinstance(command, Command):
+        if not words or words[0] not in command:
+            return None
+        command, words = command[words[0]], words[1:]
+    before = read(COMMON, arguments[:start])
+    given = read(all_parameters(command), words)
+    if before is None or given is None:
+        return None
+    return command, *divided(command, before, given)
+
+
+def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any] | None:
+    """The values of all parameters by name; None where the words are not plain or not right."""
+    options = {flag: one for one in parameters for flag in one.flags}
+    arguments = [one for one in parameters if not one.flags]
+    given: dict[str, Any] = {}
+    rest = iter(words)
+    for word in rest:
+        one, text = (None, word) if _is_value(word) else _option(options, word, rest)
+        if one is None:
+            if text is None or not arguments:
+                return None
+            one = arguments[0] if arguments[0].repeated else arguments.pop(0)
+        value = _value(one, text)
+        if value is None or (one.name in given and not one.repeated):
+            return None
+        given[one.name] = [*given.get(one.name, ()), value] if one.repeated else value
+    if any(one.required and one.name not in given for one in parameters):
+        return None
+    return {one.name: given.get(one.name, one.default) for one in parameters}
+
+
+def _verb_at(arguments: Sequence[str]) -> int:
+    """Where the verb stands, behind common options."""
+    takes_value = {flag: one.kind is not bool for one in COMMON for flag in one.flags}
+    place = 0
+    while place < len(arguments) and arguments[place].startswith("-"):
+        place += 2 if takes_value.get(arguments[place], False) else 1
+    return place
+
+
+def _option(options: dict[str, Parameter], word: str, rest: Any) -> tuple[Parameter | None, str | None]:
+    flag, joined, text = word.partition("=")
+    one = options.get(flag)
+    if one is None or (joined and (one.kind is bool or not flag.startswith("--"))):
+        return None, None
+    if joined or one.kind is bool:
+        return one, text
+    following = next(rest, "--")
+    return (one, following) if _is_value(following) else (None, None)
+
+
+def _is_value(word: str) -> bool:
+    return word == "-" or not word.startswith("-")
+
+
+def _value(one: Parameter, text: str | None) -> Any:
+    """The text as what the parameter takes, or None where it is not that."""
+    if text is None or one.kind is str:
+        return text
+    if one.kind is bool:
+        return True
+    if not (text.isascii() and text.replace(".", "", one.kind is float).isdigit()):
+        return None
+    number = one.kind(text)
+    return number if (one.least or 0) <= number and (one.most is None or number <= one.most) else None

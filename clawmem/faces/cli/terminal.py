@@ -1,0 +1,162 @@
+"""How the command line speaks: the payload on stdout, talk on stderr, or one JSON document for everything."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import IO, Any, TextIO
+
+from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command, Progress, Stream, Table
+from clawmem.model.text import visible
+from clawmem.runtime import Runtime, from_process
+
+SCHEMA_VERSION = 1
+_ERASE = "\r\x1b[K"
+
+
+class Terminal(Call):
+    """One command's call from the command line: its runtime, and what a person at a terminal sees and is asked."""
+
+    def __init__(self, runtime: Runtime, as_json: bool = False, quiet: bool = False) -> None:
+        super().__init__(runtime)
+        self._as_json = as_json
+        self._quiet = quiet
+
+    @contextmanager
+    def progress(self) -> Iterator[Progress | None]:
+        """One line of a terminal's stderr, which is gone in the end; None anywhere else."""
+        dumb = self.runtime.environment.get("TERM") == "dumb"
+        if self._quiet or self._as_json or dumb or not sys.stderr.isatty():
+            yield None
+            return
+        try:
+            yield lambda words: _draw(_ERASE + visible(words.strip()))
+        finally:
+            _draw(_ERASE)
+
+    def confirmed(self, lines: Iterable[str], question: str) -> bool:
+        """Asks on stderr, where stdin is a terminal."""
+        if not sys.stdin.isatty() or self._as_json:
+            return False
+        import typer  # only where a person is asked
+
+        for line in lines:
+            tell(f"{line}\n")
+        try:
+            return typer.confirm(question, abort=True, err=True)
+        except typer.Abort:
+            raise KeyboardInterrupt from None
+
+    def stdin(self) -> IO[bytes] | None:
+        """The process's own, unless it is a terminal."""
+        return None if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer
+
+    def give(self, answer: Answer | Stream) -> int:
+        """Print an answer, and return the command's exit code."""
+        if isinstance(answer, Stream):
+            return self._send(answer)
+        answer = answer.finished(self.runtime)
+        if self._as_json:
+            data = answer.data() if callable(answer.data) else answer.data
+            return document({"ok": True, "data": data, "notices": list(answer.notices)}, answer.exit_code)
+        # What keeps a command from being done is no aside: whoever asked for quiet has to know it, too.
+        self._notice([*answer.notices, *answer.talk], needed=answer.exit_code != DONE)
+        lines = self._table(answer.lines) if isinstance(answer.lines, Table) else map(visible, answer.lines)
+        return say("".join(f"{line}\n" for line in lines), answer.exit_code)
+
+    def _send(self, stream: Stream) -> int:
+        if self._as_json:
+            why = f"The {stream.what} itself goes to stdout, so JSON cannot."
+            raise InvalidInput(why, "Name a file, or leave out --json.")
+        if sys.stdout.isatty():
+            hint = f"Name a file, or send it on: clawmem {stream.what} - | ..."
+            raise InvalidInput(f"A {stream.what} is no text for a terminal.", hint)
+        answer = stream.write(sys.stdout.buffer).finished(self.runtime)
+        self._notice(answer.notices, needed=answer.exit_code != DONE)
+        self._notice([] if isinstance(answer.lines, Table) else answer.lines)
+        return answer.exit_code
+
+    def _table(self, table: Table) -> Iterable[str]:
+        environment = self.runtime.environment
+        rows = [[visible(cell) for cell in row] for row in table.rows]
+        if not rows or not sys.stdout.isatty() or "NO_COLOR" in environment or environment.get("TERM") == "dumb":
+            return ("\t".join(row) for row in rows)
+        from clawmem.faces.cli import paint  # Rich costs as much as all the rest: only on a terminal
+
+        return paint.table(table.columns, rows)
+
+    def _notice(self, sentences: Iterable[str], needed: bool = False) -> None:
+        if needed or not self._quiet:
+            for sentence in sentences:
+                tell(f"note: {sentence}\n")
+
+
+def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
+    """What the act returns, or the exit code of the failure that it met."""
+    try:
+        return act()
+    except (Exception, KeyboardInterrupt) as problem:  # noqa: BLE001 - the boundary reports every one
+        from clawmem.faces.cli.boundary import reported  # most commands go well
+
+        return reported(arguments, problem)
+
+
+def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str, Any]) -> int:
+    """Call a command with its values and those of the common options, print its answer, return its exit code."""
+    call = Terminal(from_process(common["vault"], common["agent"]), common["json"], common["quiet"])
+    values = dict(given)
+    for one in command.parameters:
+        if one.stdin and values[one.name] == "-":
+            from clawmem.faces.parts.reading import stdin_text  # few texts come that way
+
+            values[one.name] = stdin_text(call)
+    return call.give(command.function(call, **values))
+
+
+def document(body: dict[str, Any], exit_code: int) -> int:
+    """Write the one JSON document of a command; returns its exit code."""
+    import json
+
+    # A terminal may be reading, and an encoding may lack a letter: both get the escapes that JSON has for it.
+    every = not (sys.stdout.encoding or "").lower().startswith("utf")
+    text = json.dumps({"schema_version": SCHEMA_VERSION, **body}, ensure_ascii=every)
+    return say(f"{visible(text)}\n", exit_code)
+
+
+def say(text: str, exit_code: int = DONE) -> int:
+    """Write to stdout and return the command's exit code: PARTIAL in place of DONE where it could not be written.
+
+    What was done is done by now: where only its account fails, that must not look like a failure of the act.
+    """
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _let_go(sys.stdout)  # the reader has heard enough
+    except OSError as problem:
+        _let_go(sys.stdout)
+        tell(f"error: The result could not be written: {problem.strerror}. What the command did stands.\n")
+        tell("hint: Do not run a change again: `clawmem log` shows whether it was made.\n")
+        return exit_code or PARTIAL
+    return exit_code
+
+
+def tell(text: str) -> None:
+    """Write to stderr, if anybody can be reached there; if not, the exit code still speaks."""
+    _draw(visible(text))
+
+
+def _draw(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        _let_go(sys.stderr)
+
+
+def _let_go(stream: TextIO) -> None:
+    """Send what the stream still holds nowhere: it would fail again at the end of the process."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,113 @@
+"""What a verb is: a table of parameters, one function that answers, the shape of its answer, and examples.
+
+The function is given a `Call` and gives back an `Answer`: it prints nothing and asks nobody by itself. The Typer
+command line, the reader of plain calls, completion, help, the manual and JSON Schemas are made from the command.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from clawmem.errors import DONE, PARTIAL, Lacking
+from clawmem.faces.parts.parameters import COMMON, Parameter
+
+if TYPE_CHECKING:
+    from clawmem.runtime import Runtime
+
+Shape = Any
+"""The shape of an answer's data, written as in `clawmem.faces.parts.shapes`."""
+
+Progress = Callable[[str], None]
+# Every command loads this module: annotations of functions are text, which costs nothing, and those of tuples short.
+_Record = Mapping[str, Any]
+
+
+class Table:
+    """Rows for people, drawn where they are read on a terminal, and separated by tabs elsewhere."""
+
+    def __init__(self, columns: "Sequence[str]", rows: "Sequence[Sequence[str]]") -> None:
+        self.columns = columns
+        self.rows = rows
+
+
+class Answer(NamedTuple):
+    """What a command found or did: `data` for programs, or what makes it where that costs something; `lines` for
+    people; `notices`, which are asides; `talk`, what the data says by itself, such as that nothing was found."""
+
+    data: _Record | Callable[[], _Record]
+    lines: Iterable[str] | Table = ()
+    notices: Sequence[str] = ()
+    exit_code: int = DONE
+    talk: Sequence[str] = ()
+
+    def finished(self, runtime: "Runtime") -> "Answer":
+        """The answer with what the settings have wrong; PARTIAL in place of DONE where a notice says what it lacks."""
+        notices = (*self.notices, *runtime.asides())
+        lacks = self.exit_code == DONE and any(isinstance(one, Lacking) for one in notices)
+        return self._replace(notices=notices, exit_code=PARTIAL if lacks else self.exit_code)
+
+
+class Stream:
+    """An answer that is bytes: `what` names them, and `write` writes them and then says what was written."""
+
+    def __init__(self, what: str, write: "Callable[[IO[bytes]], Answer]") -> None:
+        self.what = what
+        self.write = write
+
+
+class Call:
+    """One call of a command: what it takes from the machine. This one shows nothing and has nobody to ask; the command
+    line has one of its own."""
+
+    def __init__(self, runtime: "Runtime") -> None:
+        self.runtime = runtime
+
+    def progress(self) -> "AbstractContextManager[Progress | None]":
+        """What shows how far a long command is, or None where nobody looks."""
+        return nullcontext()
+
+    def confirmed(self, lines: "Iterable[str]", question: str) -> bool:
+        """Whether a person saw the lines and said yes; False where there is nobody to ask. Raises KeyboardInterrupt
+        where the answer was no."""
+        return False
+
+    def stdin(self) -> "IO[bytes] | None":
+        """What comes in on stdin, or None where nothing can."""
+        return None
+
+
+class Command(NamedTuple):
+    """One verb, or one command of a group of verbs. The function takes a `Call` and each parameter by its name, and
+    returns an `Answer` or a `Stream`; what its docstring says is shown by `--help`, and so are the examples, each a
+    whole command line."""
+
+    function: Callable[..., Any]
+    parameters: tuple[Parameter, ...]
+    shape: Shape
+    examples: tuple[str, ...]
+
+
+Group = Mapping[str, Command]
+"""A verb that is followed by another word: its commands by that word, in the order in which they are shown."""
+
+
+def all_parameters(command: Command) -> "tuple[Parameter, ...]":
+    """The command's own parameters, then the common ones."""
+    own = {one.name for one in command.parameters}
+    return (*command.parameters, *(one for one in COMMON if one.name not in own))
+
+
+def divided(
+    command: Command, before: "Mapping[str, Any]", given: "Mapping[str, Any]"
+) -> "tuple[dict[str, Any], dict[str, Any]]":
+    """The values for the command's function, and those of the common options, where `before` holds what common options
+    were given before the verb: a later one counts, and one that the command takes itself goes to its function."""
+    own = {one.name: given[one.name] for one in command.parameters}
+    common = {}
+    for one in COMMON:
+        value = given.get(one.name, one.default)
+        value = before.get(one.name, one.default) if value == one.default else value
+        common[one.name] = value if one.name not in own else one.default
+        if one.name in own:
+            own[one.name] = value
+    return own, common

@@ -1,0 +1,72 @@
+"""What commands take: the form of a parameter, the options that every command has, and those that several share."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from clawmem.model.fact import TRUSTS
+
+
+class Parameter(NamedTuple):
+    """An argument, or with `flags` an option; its values reach the verb's function under `name`.
+
+    `kind` is str, int, float or bool, `least` and `most` bound a number, and a `repeated` one gives a list. `choices`
+    are all the words it takes, maybe each with what it means; `{choices}` in its help stands for them. `completes`
+    names the kind of value that a shell offers where there is no such list (`clawmem.faces.cli.complete_values`). Of a
+    `stdin` one, the value `-` stands for the text that comes in on stdin.
+    """
+
+    name: str
+    help: str
+    flags: tuple[str, ...] = ()
+    kind: type = str
+    default: Any = None
+    required: bool = False
+    repeated: bool = False
+    least: int | None = None
+    most: int | None = None
+    metavar: str | None = None
+    choices: tuple[str, ...] | Mapping[str, str] = ()
+    completes: str = ""
+    stdin: bool = False
+
+    @property
+    def about(self) -> str:
+        """The help, with the choices in it."""
+        *words, last = self.choices or ("",)
+        return self.help.replace("{choices}", f"{', '.join(words)} or {last}")
+
+
+COMMON = (
+    Parameter("vault", "The vault's folder.", ("--vault",), metavar="PATH", completes="file"),
+    Parameter("agent", "The agent on whose behalf this runs.", ("--agent",), metavar="ID", completes="agent"),
+    Parameter("json", "One JSON document on stdout.", ("--json",), bool, False),
+    Parameter("quiet", "Nothing but the payload, and what failed.", ("--quiet",), bool, False),
+)
+"""The options that every command takes, unless it has a parameter of that name of its own."""
+
+FACT = Parameter("fact", "The id of the fact, or a unique prefix.", required=True, completes="fact")
+CATEGORY = Parameter("category", "One word, such as preference.", ("--category", "-c"), completes="category")
+CONFIDENCE = Parameter("confidence", "How sure, 0 to 1.", ("--confidence",), float)
+IMPORTANCE = Parameter("importance", "How important, 0 to 1.", ("--importance",), float)
+SOURCE = Parameter("source", "Where it comes from.", ("--source",))
+EVIDENCE = Parameter("source_text", "The words that show it, verbatim.", ("--evidence",))
+TRUST = Parameter("trust", "{choices}.", ("--trust",), choices=TRUSTS)
+REASON = Parameter("reason", "Why.", ("--reason",))
+
+OF_ENTITY = Parameter("entity", "Only facts of this entity.", ("--entity", "-e"), completes="entity")
+OF_CATEGORY = Parameter("category", "Only facts of this category.", ("--category", "-c"), completes="category")
+WITH_TAG = Parameter("tag", "Only facts with this tag.", ("--tag", "-t"))
+AS_OF = Parameter("as_of", "What was true then, as we know now; of a month or year, at its end.", ("--as-of",))
+AT = Parameter("at", "What the vault knew at this commit or date; a day, month or year counts to its end.", ("--at",))
+SUPERSEDED = Parameter(
+    "include_superseded", "Replaced and withdrawn facts too, labelled.", ("--include-superseded",), bool, False
+)
+LIMIT = Parameter("limit", "How many facts.", ("--limit", "-n"), int, least=1)
+
+DATE = Parameter("date", "The day.", ("--date",), default="today")
+DRY_RUN = Parameter("dry_run", "Say what would be done, write nothing.", ("--dry-run",), bool, False)
+EXPLAIN = Parameter("explain", "List every candidate with its verdict.", ("--explain",), bool, False)
+FILE = Parameter("file", "A file, or - for stdin.", required=True, completes="file")
+INSIDE_REPOSITORY = Parameter(
+    "inside_repository", "Allow a place inside another git repository.", ("--inside-repository",), bool, False
+)

@@ -1,0 +1,74 @@
+"""Facts in words and as JSON, the same in every verb."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from clawmem.faces.parts.command import Answer
+from clawmem.model.event import trust_limit
+from clawmem.model.fact import SUPERSEDED, Fact
+from clawmem.model.fact_words import fact_data, fact_line
+from clawmem.model.quarantine import quarantined_event
+from clawmem.model.trust import EXTERNAL, OUTSIDE
+
+if TYPE_CHECKING:
+    from clawmem.memory.revise import Revised
+    from clawmem.model.event import Event
+    from clawmem.serving.brief import Brief
+    from clawmem.serving.context import Context
+
+OUTCOME = {"added", "noop", "updated", "merged", "retracted", "proposed"}
+REVISED = {"facts": ["fact"], "outcome": [OUTCOME], "commit": (str, None)}
+"""The shape of what a verb says that keeps or revises facts: an outcome for each fact, and the last commit."""
+
+_DID = {
+    "added": "remembered",
+    "noop": "known already",
+    "updated": "updated",
+    "merged": "merged",
+    "retracted": "retracted",
+    "proposed": "waits for review",
+}
+
+
+def context_data(done: Context | Brief) -> dict[str, Any]:
+    """A context as callers of --json get it."""
+    return {
+        "text": done.text,
+        "token_count": done.tokens,
+        "counted_by": done.counted_by,
+        "facts": list(done.facts),
+        "left_out": [{"section": title, "lines": count} for title, count in done.left_out],
+    }
+
+
+def event_warning(event: Event) -> str:
+    """The same of something said, to be put behind it; empty where there is nothing to know."""
+    remarks = [OUTSIDE] if trust_limit(event) == EXTERNAL else []
+    remarks += ["quarantined: it reads as an order"] if quarantined_event(event) else []
+    return f"  ({', '.join(remarks)})" if remarks else ""
+
+
+def outcome_lines(rows: Iterable[tuple[str, Fact, str]], commit: str | None) -> Sequence[str]:
+    """What happened to each fact, then the commit that holds it."""
+    lines = [f"{_did(outcome, fact)}: {fact_line(fact, entity)}" for outcome, fact, entity in rows]
+    lines.append(f"commit {commit[:12]}" if commit else "nothing changed, so there is no commit")
+    return lines
+
+
+def _did(outcome: str, fact: Fact) -> str:
+    if outcome in ("updated", "merged") and fact.status == SUPERSEDED:
+        return "superseded"
+    return _DID[outcome]
+
+
+def revised(done: Revised) -> Answer:
+    """The answer of a verb that revises facts; its shape is REVISED."""
+    data = {
+        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
+        "outcome": list(done.outcome),
+        "commit": done.commit,
+    }
+    rows = [(outcome, one.fact, one.entity) for outcome, one in zip(done.outcome, done.facts, strict=True)]
+    return Answer(data, outcome_lines(rows, done.commit), done.notices)

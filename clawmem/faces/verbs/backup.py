@@ -1,0 +1,84 @@
+"""`clawmem backup`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from clawmem.errors import DONE, PARTIAL
+from clawmem.faces.parts.command import Answer, Call, Command, Stream
+from clawmem.faces.parts.parameters import FILE, Parameter
+from clawmem.faces.parts.reading import opened
+from clawmem.memory.backup import BackedUp, backup_to_file, backup_to_stream, verify_backup
+from clawmem.model.manifest import Manifest, manifest_record
+from clawmem.model.text import counted
+
+
+def backup(call: Call, file: str, force: bool, verify: bool) -> Answer | Stream:
+    """The whole history, checked by restoring it before the file gets its name. Exit code 4 where an edit made by hand
+    could not be taken in, or a committed file cannot be read: the output says so."""
+    if verify:
+        return _verified(call, file)
+    runtime = call.runtime
+    if file == "-":
+        return Stream("backup", lambda out: _answer(backup_to_stream(runtime.vault(), runtime.caller(), out), None))
+    target = (runtime.working_folder / Path(file).expanduser()).resolve()
+    return _answer(backup_to_file(runtime.vault(), runtime.caller(), target, force), target)
+
+
+def _answer(done: BackedUp, target: Path | None) -> Answer:
+    first = f"backed up into {target}" if target else "backed up"
+    code = PARTIAL if done.manifest.left_out or done.manifest.counts.get("unreadable") else DONE
+    return Answer(_data(done, target), _lines(done, first), _notices(done), code)
+
+
+def _verified(call: Call, file: str) -> Answer:
+    with opened(call, file) as archive:
+        done = verify_backup(archive, call.runtime.environment)
+    lines = [f"{file} is whole: it was restored in passing and checked", *_about(done.manifest)]
+    return Answer(_data(done, None if file == "-" else Path(file)), lines)
+
+
+def _data(done: BackedUp, target: Path | None) -> dict[str, Any]:
+    return {"file": str(target) if target else None, "size": done.size, "manifest": manifest_record(done.manifest)}
+
+
+def held(manifest: Manifest) -> str:
+    """How much a backup holds, in words."""
+    nouns = {"facts": "fact", "events": "event", "entities": "entity", "commits": "commit"}
+    numbers = {name: manifest.counts[name] for name in nouns}
+    return ", ".join(f"{number:,} {nouns[name] if number == 1 else name}" for name, number in numbers.items())
+
+
+def _notices(done: BackedUp) -> tuple[str, ...]:
+    left_out = (f"not in the backup: {path}: {why}" for path, why in done.manifest.left_out.items())
+    unread = done.manifest.counts.get("unreadable", 0)
+    what = f"in the backup, but neither readable nor counted: {counted(unread, 'file')} of facts or events"
+    return (*done.notices, *left_out, *([f"{what}; `clawmem doctor` says which"] if unread else []))
+
+
+def _lines(done: BackedUp, first: str) -> Iterator[str]:
+    yield first
+    yield from _about(done.manifest)
+
+
+def _about(manifest: Manifest) -> Iterator[str]:
+    yield f"{manifest.vault}: {held(manifest)}"
+    yield f"commit {manifest.commit[:12]}, made {manifest.made} by {manifest.made_by}"
+
+
+VERB = Command(
+    backup,
+    (
+        FILE._replace(metavar="FILE|-", help="The file to write, or - for stdout."),
+        Parameter("force", "Replace the file where it exists.", ("--force",), bool, False),
+        Parameter("verify", "Check that backup instead of making one.", ("--verify",), bool, False),
+    ),
+    {"file": (str, None), "size": int, "manifest": "manifest"},
+    (
+        "clawmem backup ~/copies/memory.clawmem",
+        "clawmem backup --verify ~/copies/memory.clawmem",
+        "clawmem backup - | ssh host 'cat > memory.clawmem'",
+    ),
+)

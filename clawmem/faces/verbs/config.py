@@ -1,0 +1,180 @@
+"""`clawmem config get|set|list|trust`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clawmem.errors import InvalidInput, Refused
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.memory.configure import (
+    Changed,
+    Configured,
+    all_settings,
+    change_setting,
+    change_user_setting,
+    setting,
+    shown,
+)
+from clawmem.memory.own_settings import Proposed, accept_proposed, check_person, proposed, withdraw
+from clawmem.model.setting_values import Value
+from clawmem.model.settings import LOCAL
+
+_SAY_YES = "Run it again with --yes to accept that on this machine."
+_LONGEST = 200
+
+
+def get(call: Call, key: str) -> Answer:
+    """Print the value of a setting that is in force. Where it comes from is said beside it: default, vault, local (this
+    machine, this vault) or user (this machine, all vaults); and what the vault suggests."""
+    found = setting(call.runtime.vault(), key)
+    talk = (f"from {_origin(found)}",) if found.setting.key in LOCAL else ()
+    return Answer(_data(found), [shown(found.value)], talk=talk)
+
+
+def set_(call: Call, key: str, value: str, user: bool, shared: bool) -> Answer:
+    """Change a setting. One of the vault is changed in clawmem.yaml, in one commit; comments and order stay. One that
+    reaches outside (llm.*, semantic.*, sync.remote, sync.branch) is kept on this machine, in .git/clawmem/local.yaml,
+    and only a person sets it."""
+    if user and shared:
+        raise InvalidInput("--user and --shared exclude each other.", "Name one.")
+    runtime = call.runtime
+    if user:
+        done = change_user_setting(runtime.environment, runtime.caller(), key, value)
+    else:
+        done = change_setting(runtime.vault(), runtime.caller(), key, value, shared)
+    data = {"key": done.key, "old": done.old, "new": done.new, "commit": done.commit, "kept": done.kept}
+    return Answer({**data, "suggested": done.suggested}, _lines(done), done.notices)
+
+
+def list_(call: Call) -> Answer:
+    """List every setting: the value in force, where it comes from, what the vault suggests, and what it means."""
+    found = all_settings(call.runtime.vault())
+    rows = [(one.setting.key, shown(one.value), _origin(one), one.setting.about) for one in found]
+    return Answer({"settings": [_data(one) for one in found]}, Table(("key", "value", "from", "about"), rows))
+
+
+def trust(call: Call, yes: bool, remove: bool) -> Answer:
+    """Accept on this machine what the vault suggests. Models, addresses, key variables and remotes that a vault names
+    have no effect until a person accepts them. The values are copied to .git/clawmem/local.yaml: what the vault
+    suggests later is shown again. Git settings of the vault that run a program or lead elsewhere are used by sync from
+    then on. Not for agents."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    check_person(caller, "What a vault may reach")
+    if remove:
+        removed = withdraw(vault, caller)
+        said = "is not accepted any more: .git/clawmem/local.yaml has no effect" if removed else "was not accepted"
+        return Answer({"accepted": False, "removed": removed}, [f"this vault {said}"])
+    found = proposed(vault)
+    if found.accepted and not found.differences:
+        data = {"accepted": True, "differences": [], "git": [], "kept": None}
+        return Answer(data, ["this vault is accepted, and suggests nothing that is not in force here"])
+    lines = _shown(found)
+    if not yes and not call.confirmed(lines, "Accept this on this machine?"):
+        raise Refused(" ".join([*lines, "Nothing was accepted."]), _SAY_YES)
+    kept = accept_proposed(vault, caller, found)
+    data = {"accepted": True, "differences": _differences(found), "git": list(found.git), "kept": kept}
+    return Answer(data, [*(lines if yes else []), f"accepted on this machine, {kept}"])
+
+
+def _brief(value: Value) -> str:
+    text = shown(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _shown(found: Proposed) -> list[str]:
+    lines = [] if found.accepted else ["This vault was not accepted on this machine yet."]
+    lines += [
+        f"{one.key}: '{_brief(one.suggested)}' is suggested, '{_brief(one.in_force)}' is in force."
+        for one in found.differences
+    ]
+    lines += [f"git's {one} would be used." for one in found.git]
+    return [*lines, *(f"Then: {sentence}" for sentence in found.reached)]
+
+
+def _differences(found: Proposed) -> list[dict[str, Any]]:
+    return [{"key": one.key, "suggested": one.suggested, "in_force": one.in_force} for one in found.differences]
+
+
+def _lines(done: Changed) -> list[str]:
+    if done.kept is not None:
+        said = f"is {shown(done.new)} already" if done.old == done.new else f"{shown(done.old)} -> {shown(done.new)}"
+        return [f"{done.key}: {said}", f"kept on this machine, {done.kept}"]
+    if done.commit is None:
+        return [f"{done.key} is {shown(done.new)} already, so there is no commit"]
+    lines = [f"{done.key}: {shown(done.old)} -> {shown(done.new)}", f"commit {done.commit[:12]}"]
+    if done.suggested:
+        lines.append("suggested: it has an effect where a person accepts it, `clawmem config trust`")
+    return lines
+
+
+def _origin(found: Configured) -> str:
+    aside = "" if found.suggested is None else f" (suggested: {_brief(found.suggested)})"
+    return f"{found.origin}{aside}"
+
+
+def _data(found: Configured) -> dict[str, object]:
+    known = found.setting
+    return {
+        "key": known.key,
+        "value": found.value,
+        "default": known.default,
+        "about": known.about,
+        "set": found.origin != "default",
+        "from": found.origin,
+        "suggested": found.suggested,
+    }
+
+
+_KEY = Parameter("key", "A key such as defaults.limit.", required=True, metavar="KEY", completes="setting")
+_SETTING = {
+    "key": str,
+    "value": object,
+    "default": object,
+    "about": str,
+    "set": bool,
+    "from": str,
+    "suggested": object,
+}
+
+VERB = {
+    "get": Command(get, (_KEY,), _SETTING, ("clawmem config get defaults.limit",)),
+    "set": Command(
+        set_,
+        (
+            _KEY,
+            Parameter("value", "The new value.", required=True, metavar="VALUE", completes="value of a setting"),
+            Parameter("user", "For all vaults of this user on this machine.", ("--user",), bool, False),
+            Parameter(
+                "shared", "In clawmem.yaml; what reaches outside is a suggestion there.", ("--shared",), bool, False
+            ),
+        ),
+        {
+            "key": str,
+            "old": object,
+            "new": object,
+            "commit": (str, None),
+            "kept": (str, None),
+            "suggested": bool,
+        },
+        ("clawmem config set defaults.limit 20",),
+    ),
+    "list": Command(list_, (), {"settings": [_SETTING]}, ("clawmem config list",)),
+    "trust": Command(
+        trust,
+        (
+            Parameter("yes", "Do not ask.", ("--yes",), bool, False),
+            Parameter("remove", "Take the acceptance of this vault back.", ("--remove",), bool, False),
+        ),
+        (
+            {
+                "accepted": bool,
+                "differences": [{"key": str, "suggested": object, "in_force": object}],
+                "git": [str],
+                "kept": (str, None),
+            },
+            {"accepted": bool, "removed": bool},
+        ),
+        ("clawmem config trust --yes", "clawmem config trust --remove"),
+    ),
+}

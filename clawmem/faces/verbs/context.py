@@ -1,0 +1,44 @@
+"""`clawmem context`."""
+
+from __future__ import annotations
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import filter_of, standpoint
+from clawmem.faces.parts.parameters import AS_OF, AT, OF_ENTITY, Parameter
+from clawmem.faces.parts.words import context_data
+from clawmem.serving.context import context as act
+
+
+def context(
+    call: Call,
+    question: str | None,
+    budget: int | None,
+    entity: str | None,
+    as_of: str | None,
+    at: str | None,
+    evidence: bool,
+) -> Answer:
+    """The text is ready for a system prompt and says what it left out."""
+    here = standpoint(call, at)
+    caller, vault = here.caller, here.vault
+    asked = question.strip() if question else None
+    wanted = filter_of(vault, caller, entity, as_of=as_of)
+    most = budget or vault.settings.whole("context.budget")
+    done = act(vault, caller, most, asked, wanted.entity, wanted.as_of, evidence)
+    data = {"context": context_data(done), **here.data}
+    return Answer(data, [done.text], (*here.notices, *done.notices))
+
+
+VERB = Command(
+    context,
+    (
+        Parameter("question", "What the agent is about to do, or - for stdin.", stdin=True),
+        Parameter("budget", "The most tokens.", ("--budget", "-b"), int, least=1),
+        OF_ENTITY,
+        AS_OF,
+        AT,
+        Parameter("evidence", "Each fact's quote, its event and day.", ("--evidence",), bool, False),
+    ),
+    {"context": "context", "at?": "point"},
+    ("clawmem context 'plan the dinner for Friday' --budget 1000",),
+)

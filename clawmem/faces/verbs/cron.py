@@ -1,0 +1,105 @@
+"""`clawmem cron install|show|remove`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clawmem.errors import InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.model.schedule import Schedule, at, every
+from clawmem.vault import schedule as beside
+from clawmem.vault.schedule import CRONTAB, SYSTEMD, Entry
+
+_DEFAULT = "30m"
+_AUTO = "auto"
+
+
+def install(call: Call, each: str | None, hour: str | None, by: str, dry_run: bool) -> Answer:
+    """Add the heartbeat of this vault to the crontab or the systemd timers of this user; the rest stays."""
+    runtime = call.runtime
+    vault, environment = runtime.vault(), runtime.environment
+    when = _schedule(each, hour)
+    if _chosen(by, environment) == SYSTEMD:
+        entry = beside.install_systemd(vault, environment, runtime.home(), when, dry_run)
+    else:
+        entry = beside.install_crontab(vault, environment, when, dry_run)
+    did = "would be installed" if dry_run else "installed"
+    first = f"{did} in {entry.by}: the heartbeat runs {when.words}" if entry.changed else f"{entry.by} has it already"
+    return Answer(_data(call, entry), [first, entry.text])
+
+
+def show(call: Call) -> Answer:
+    """Show what is installed, or what would be."""
+    vault, environment = call.runtime.vault(), call.runtime.environment
+    line = beside.shown_crontab(vault, environment)
+    units = beside.shown_systemd(vault, environment, call.runtime.home())
+    found = [Entry(CRONTAB, beside.mark_of(vault), line, True)] if line else []
+    found += [Entry(SYSTEMD, beside.unit_of(vault), units, True)] if units else []
+    if found:
+        data = {**_data(call, found[0]), "entries": [_data(call, one) for one in found]}
+        return Answer(data, [one.text for one in found])
+    wanted = Entry(CRONTAB, beside.mark_of(vault), beside.line_for(vault, environment, every(_DEFAULT)), False)
+    notices = ["nothing is installed; `clawmem cron install` would add this line"]
+    return Answer({**_data(call, wanted), "entries": []}, [wanted.text], notices)
+
+
+def remove(call: Call, dry_run: bool) -> Answer:
+    """Take the heartbeat of this vault out again; all other lines and timers stay."""
+    vault, environment = call.runtime.vault(), call.runtime.environment
+    gone = [
+        one
+        for one in (
+            beside.remove_crontab(vault, environment, dry_run),
+            beside.remove_systemd(vault, environment, call.runtime.home(), dry_run),
+        )
+        if one
+    ]
+    did = "would be removed from" if dry_run else "removed from"
+    lines = [f"{did} {one.by}: {one.text}" for one in gone] or ["nothing is installed, so nothing was removed"]
+    return Answer({"removed": [_data(call, one) for one in gone]}, lines)
+
+
+def _schedule(each: str | None, hour: str | None) -> Schedule:
+    if each and hour:
+        raise InvalidInput("--every and --at contradict each other.", "Give one of them.")
+    return at(hour) if hour else every(each or _DEFAULT)
+
+
+def _chosen(by: str, environment: Any) -> str:
+    if by in (CRONTAB, SYSTEMD):
+        return by
+    if by != _AUTO:
+        raise InvalidInput(f"'{by}' runs nothing by itself.", "Choose crontab, systemd or auto.")
+    return SYSTEMD if not beside.has_crontab(environment) and beside.has_systemd(environment) else CRONTAB
+
+
+def _data(call: Call, entry: Entry) -> dict[str, Any]:
+    _, log, _ = beside.command_of(call.runtime.vault(), call.runtime.environment)
+    return {**entry._asdict(), "log": log}
+
+
+_DRY_RUN = DRY_RUN._replace(help="Say what would be done, change nothing.")
+_ENTRY = {"by": {CRONTAB, SYSTEMD}, "name": str, "text": str, "installed": bool, "changed": bool, "log": str}
+
+VERB = {
+    "install": Command(
+        install,
+        (
+            Parameter("each", f"How often: 5m to 30m, 1h to 12h, 1d (default: {_DEFAULT}).", ("--every",)),
+            Parameter("hour", "Once a day at HH:MM, the machine's time.", ("--at",)),
+            Parameter(
+                "by",
+                "crontab, systemd, or auto: what this machine has.",
+                ("--by",),
+                default=_AUTO,
+                choices=(_AUTO, CRONTAB, SYSTEMD),
+            ),
+            _DRY_RUN,
+        ),
+        _ENTRY,
+        ("clawmem cron install --every 30m", "clawmem cron install --at 03:30 --by systemd"),
+    ),
+    "show": Command(show, (), {**_ENTRY, "entries": [_ENTRY]}, ("clawmem cron show",)),
+    "remove": Command(remove, (_DRY_RUN,), {"removed": [_ENTRY]}, ("clawmem cron remove --dry-run",)),
+}

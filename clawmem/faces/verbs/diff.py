@@ -1,0 +1,120 @@
+"""`clawmem diff`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from clawmem.errors import InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.past import SHORT, entry_data, minute
+from clawmem.memory.differences import Compared, Counts, compare
+from clawmem.model.comparison import Difference
+from clawmem.model.entry import Entry
+from clawmem.model.fact_words import fact_data, warnings
+from clawmem.model.telling import GROUPS, Telling, summary, tellings
+from clawmem.model.text import counted
+
+
+def diff(call: Call, older: str | None, newer: str | None, start: str | None, end: str | None) -> Answer:
+    """It tells in sentences what was learned, corrected and forgotten. A date stands for the last commit at or before
+    it, a day, month or year for its end."""
+    told = compare(call.runtime.vault(), call.runtime.caller(), _one("FROM", older, start), _one("TO", newer, end))
+    return Answer(_data(told), _lines(told), told.notices)
+
+
+def _one(name: str, argument: str | None, option: str | None) -> str | None:
+    if argument and option:
+        raise InvalidInput(f"{name} is given twice: {argument} and {option}.", "Give it once.")
+    return option or argument
+
+
+def _data(told: Compared) -> dict[str, Any]:
+    sentences = tellings(told.changes)
+    return {
+        "from": entry_data(told.older) if told.older else None,
+        "to": entry_data(told.newer),
+        "summary": f"{_sentence(told, sentences)}.",
+        "sentences": [
+            {"group": one.group, "sentence": one.sentence, "fact": one.fact.id, "entity": one.entity}
+            for one in sentences
+        ],
+        "changes": [_change_data(one) for one in told.changes],
+        "moved": [one._asdict() for one in told.moved],
+        "counts": {**told.counts._asdict(), "other_files": list(told.counts.other_files)},
+    }
+
+
+def _change_data(one: Difference) -> dict[str, Any]:
+    return {
+        "kind": one.kind,
+        "fact": fact_data(one.fact, one.entity),
+        "entity": one.entity,
+        "before": fact_data(one.before, one.entity) if one.before else None,
+    }
+
+
+def _lines(told: Compared) -> Iterator[str]:
+    sentences = tellings(told.changes)
+    yield f"{_sentence(told, sentences)}."
+    yield from (f"{one.sentence}  ({', '.join([one.entity, one.fact.id, *warnings(one.fact)])})" for one in sentences)
+    yield from (f"Besides: {line}." for line in (*_moves(told), *_counts(told.counts)))
+
+
+def _sentence(told: Compared, sentences: Sequence[Telling]) -> str:
+    return f"From {_point(told.older)} to {_point(told.newer)} the vault {summary(sentences)}"
+
+
+def _moves(told: Compared) -> Iterator[str]:
+    for move in told.moved:
+        yield f"{counted(move.facts, 'fact')} moved from {move.source} to {move.target}"
+
+
+def _point(entry: Entry | None) -> str:
+    return f"{minute(entry.time)} ({entry.commit[:SHORT]})" if entry else "before the first commit"
+
+
+def _counts(counts: Counts) -> Iterator[str]:
+    if counts.events_added:
+        yield f"{counted(counts.events_added, 'event')} added to the ledger"
+    if counts.events_removed:
+        yield f"{counted(counts.events_removed, 'event')} taken out of the ledger"
+    if counts.note_lines_added:
+        yield f"{counted(counts.note_lines_added, 'line')} added to daily notes"
+    if counts.note_lines_removed:
+        yield f"{counted(counts.note_lines_removed, 'line')} taken out of daily notes"
+    if counts.other_files:
+        yield f"{counted(len(counts.other_files), 'other file')} changed"
+
+
+VERB = Command(
+    diff,
+    (
+        Parameter(
+            "older",
+            "A commit or a date; one day before TO by default (in a younger vault its first commit, and where that"
+            " day brought nothing the commit before TO).",
+            metavar="[FROM]",
+        ),
+        Parameter("newer", "A commit or a date; HEAD by default.", metavar="[TO]"),
+        Parameter("start", "The same as FROM.", ("--from",)),
+        Parameter("end", "The same as TO.", ("--to",)),
+    ),
+    {
+        "from": ("entry", None),
+        "to": "entry",
+        "summary": str,
+        "sentences": [{"group": set(GROUPS), "sentence": str, "fact": str, "entity": str}],
+        "changes": [{"kind": str, "fact": "fact", "entity": str, "before": ("fact", None)}],
+        "moved": [{"source": str, "target": str, "facts": int}],
+        "counts": {
+            "events_added": int,
+            "events_removed": int,
+            "note_lines_added": int,
+            "note_lines_removed": int,
+            "other_files": [str],
+        },
+    },
+    ("clawmem diff", "clawmem diff HEAD~3 HEAD"),
+)

@@ -1,0 +1,77 @@
+"""`clawmem doctor`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from clawmem.errors import DONE, REFUSED
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
+from clawmem.memory.doctor import Diagnosis
+from clawmem.memory.doctor import doctor as act
+from clawmem.model.text import counted
+
+# So many remarks of one kind are shown one by one; of more, the first.
+_FEW = 3
+
+
+def doctor(call: Call, fix: bool, full: bool) -> Answer:
+    """Exit code 0 where no error remains, 1 where one does; warnings and information do not count."""
+    found = act(call.runtime.vault(), call.runtime.caller(), fix=fix, full=full)
+    data = {
+        "problems": [one._asdict() for one in found.problems],
+        "checked": dict(found.checked),
+        "commits": list(found.commits),
+    }
+    return Answer(data, _lines(found, fix, full), found.notices, DONE if found.healthy else REFUSED)
+
+
+def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
+    remarks = Counter(one.check for one in found.problems if one.severity == INFO and not one.fixed)
+    many = {check: number for check, number in remarks.items() if number > _FEW and not full}
+    for one in found.problems:
+        more = many.get(one.check, 0) if one.severity == INFO and not one.fixed else 0
+        if more >= 0:
+            yield _line(one) + (f"  and {more - 1:,} more like it: --full shows them" if more else "")
+        if more > 0:
+            many[one.check] = -1
+    yield "Checked: " + ", ".join(f"{what} {number:,}" for what, number in found.checked.items()) + "."
+    numbers = [counted(found.left(ERROR), "error"), counted(found.left(WARNING), "warning"), f"{found.left(INFO)} info"]
+    yield ", ".join(numbers) + "."
+    mendable = sum(1 for one in found.problems if one.fixable and not one.fixed)
+    if mendable and not fix:
+        yield f"{mendable} of these can be mended safely: clawmem doctor --fix"
+
+
+def _line(one: Problem) -> str:
+    place = "" if one.path is None else f"{one.path}:{one.line}  " if one.line else f"{one.path}  "
+    return f"{'mended' if one.fixed else one.severity}  {place}{one.message}  [{one.check}]"
+
+
+VERB = Command(
+    doctor,
+    (
+        Parameter("fix", "Mend what is safe to mend, one commit each.", ("--fix",), bool, False),
+        Parameter(
+            "full", "Leave nothing out: every object of git's is checked, each remark shown.", ("--full",), bool, False
+        ),
+    ),
+    {
+        "problems": [
+            {
+                "severity": {ERROR, WARNING, INFO},
+                "check": str,
+                "path": (str, None),
+                "line": (int, None),
+                "message": str,
+                "fixable": bool,
+                "fixed": bool,
+            }
+        ],
+        "checked": {str: int},
+        "commits": [str],
+    },
+    ("clawmem doctor --full", "clawmem doctor --fix"),
+)

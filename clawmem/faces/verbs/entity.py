@@ -1,0 +1,106 @@
+"""`clawmem entity create|list|show|move|archive|rename`."""
+
+from __future__ import annotations
+
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.memory.entities import (
+    Changed,
+    archive_entity,
+    create_entity,
+    list_entities,
+    move_entity,
+    rename_entity,
+    show_entity,
+)
+from clawmem.model.fact_words import fact_data, fact_line
+
+
+def create(call: Call, name: str, title: str | None, alias: list[str] | None) -> Answer:
+    """Make an entity."""
+    done = create_entity(call.runtime.vault(), name, call.runtime.caller(), title, tuple(alias or ()))
+    return _changed(done, f"made {done.name}")
+
+
+def list_(call: Call) -> Answer:
+    """List every entity with its facts."""
+    listed = list_entities(call.runtime.vault())
+    rows = listed.rows
+    data = [{**row.entity._asdict(), "facts": dict(row.facts)} for row in rows]
+    cells = [
+        (row.entity.name, row.entity.title, str(row.facts.get("active", 0)), str(sum(row.facts.values())))
+        for row in rows
+    ]
+    table = Table(("entity", "title", "active", "facts"), cells)
+    return Answer({"entities": data}, table, listed.notices, talk=() if cells else ("There are no entities yet.",))
+
+
+def show(call: Call, name: str) -> Answer:
+    """Show an entity's summary and its facts."""
+    shown = show_entity(call.runtime.vault(), name, call.runtime.caller())
+    data = {
+        "entity": shown.entity._asdict(),
+        "summary": shown.summary,
+        "facts": [fact_data(one.fact, one.entity) for one in shown.facts],
+    }
+    lines = [shown.summary.rstrip(), "", *(fact_line(one.fact, one.entity) for one in shown.facts)]
+    return Answer(data, lines, shown.notices)
+
+
+def move(call: Call, name: str, target: str) -> Answer:
+    """Give an entity another place; the old name stays an alias."""
+    done = move_entity(call.runtime.vault(), name, target, call.runtime.caller())
+    return _changed(done, f"moved {done.former} to {done.name}")
+
+
+def archive(call: Call, name: str) -> Answer:
+    """Move an entity below archives/."""
+    done = archive_entity(call.runtime.vault(), name, call.runtime.caller())
+    return _changed(done, f"archived {done.former} as {done.name}")
+
+
+def rename(call: Call, name: str, new: str) -> Answer:
+    """Give an entity another name in the same place; the old name stays an alias."""
+    done = rename_entity(call.runtime.vault(), name, new, call.runtime.caller())
+    return _changed(done, f"renamed {done.former} to {done.name}")
+
+
+def _changed(done: Changed, words: str) -> Answer:
+    line = words if done.commit else "nothing changed, so there is no commit"
+    lines = [line, f"commit {done.commit[:12]}"] if done.commit else [line]
+    data = {"entity": done.name, "former": done.former, "commit": done.commit}
+    return Answer(data, lines, done.notices)
+
+
+_NAME = Parameter("name", "Its name, title or an alias.", required=True, completes="entity")
+_CHANGED = {"entity": str, "former": (str, None), "commit": (str, None)}
+
+VERB = {
+    "create": Command(
+        create,
+        (
+            _NAME._replace(help="Such as projects/website or areas/people/jane."),
+            Parameter("title", "How it is called in text.", ("--title",)),
+            Parameter("alias", "Another name for it; may be repeated.", ("--alias",), repeated=True),
+        ),
+        _CHANGED,
+        ("clawmem entity create areas/people/mia --title 'Mia Berg' --alias mimi",),
+    ),
+    "list": Command(list_, (), {"entities": [{"...": "entity", "facts": {str: int}}]}, ("clawmem entity list",)),
+    "show": Command(
+        show, (_NAME,), {"entity": "entity", "summary": str, "facts": ["fact"]}, ("clawmem entity show jane",)
+    ),
+    "move": Command(
+        move,
+        (_NAME, Parameter("target", "The new name, such as resources/website.", required=True, completes="entity")),
+        _CHANGED,
+        ("clawmem entity move projects/website resources/website",),
+    ),
+    "archive": Command(archive, (_NAME,), _CHANGED, ("clawmem entity archive projects/website",)),
+    "rename": Command(
+        rename,
+        (_NAME, Parameter("new", "The new last part of its name.", required=True)),
+        _CHANGED,
+        ("clawmem entity rename projects/website homepage",),
+    ),
+}

@@ -1,0 +1,109 @@
+"""`clawmem graph neighbors|path|backlinks`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import filter_of
+from clawmem.faces.parts.parameters import SUPERSEDED, Parameter
+from clawmem.index.graph import is_fact
+from clawmem.model.fact_words import fact_data, fact_line
+from clawmem.serving import graph as acts
+
+
+def neighbors(call: Call, node: str, depth: int, include_superseded: bool, limit: int) -> Answer:
+    """Show what a fact or an entity is joined to."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    wanted = filter_of(vault, caller, superseded=include_superseded)
+    found = acts.neighbors(vault, node, caller, wanted, depth, limit)
+    return _walked(found, "neighbors", "It is joined to nothing.")
+
+
+def path(call: Call, first: str, last: str, longest: int, include_superseded: bool) -> Answer:
+    """Show the shortest way from one to another."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    wanted = filter_of(vault, caller, superseded=include_superseded)
+    found = acts.path(vault, first, last, caller, wanted, longest)
+    return _walked(found, "path", "They are one and the same.")
+
+
+def backlinks(call: Call, node: str, include_superseded: bool, limit: int) -> Answer:
+    """Show which facts point at a fact or an entity."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    wanted = filter_of(vault, caller, superseded=include_superseded)
+    found = acts.backlinks(vault, node, caller, wanted, limit)
+    return _walked(found, "backlinks", "Nothing points at it.")
+
+
+def _walked(found: acts.Walked, name: str, nothing: str) -> Answer:
+    data = {
+        "start": _node_data(found.start),
+        name: [
+            {
+                **_node_data(step.node),
+                "relation": step.edge.relation,
+                "direction": "out" if step.edge.forward else "in",
+                "from": step.edge.source,
+                "depth": step.depth,
+            }
+            for step in found.steps
+        ],
+        "total": found.total,
+    }
+    more = found.total - len(found.steps)
+    talk = [f"{more:,} more; show them with a higher --limit"] if more else [] if found.steps else [nothing]
+    return Answer(data, _lines(found), found.notices, talk=talk)
+
+
+def _node_data(node: acts.Node) -> dict[str, Any]:
+    if node.placed:
+        return {"node": node.name, "kind": "fact", "fact": fact_data(node.placed.fact, node.placed.entity)}
+    return {"node": node.name, "kind": "fact" if is_fact(node.name) else "entity", "fact": None}
+
+
+def _lines(found: acts.Walked) -> Iterable[str]:
+    yield _shown(found.start)
+    for step in found.steps:
+        arrow = f"-{step.edge.relation}->" if step.edge.forward else f"<-{step.edge.relation}-"
+        yield f"{'  ' * step.depth}{arrow} {_shown(step.node)}"
+
+
+def _shown(node: acts.Node) -> str:
+    return fact_line(node.placed.fact, node.placed.entity) if node.placed else node.name
+
+
+_NODE = Parameter(
+    "node", "A fact by id or prefix, or an entity by name, title or alias.", required=True, completes="fact or entity"
+)
+_THROUGH = SUPERSEDED._replace(help="Through replaced and withdrawn facts too.")
+_LIMIT = Parameter("limit", "How many to show.", ("--limit", "-n"), int, 50, least=1)
+_POINT = {"node": str, "kind": {"fact", "entity"}, "fact": ("fact", None)}
+_STEP = {**_POINT, "relation": str, "direction": {"out", "in"}, "from": str, "depth": int}
+
+VERB = {
+    "neighbors": Command(
+        neighbors,
+        (_NODE, Parameter("depth", "How many edges away.", ("--depth",), int, 1, least=1, most=10), _THROUGH, _LIMIT),
+        {"start": _POINT, "neighbors": [_STEP], "total": int},
+        ("clawmem graph neighbors areas/people/jane --depth 2",),
+    ),
+    "path": Command(
+        path,
+        (
+            _NODE._replace(name="first"),
+            _NODE._replace(name="last"),
+            Parameter("longest", "The most edges.", ("--longest",), int, 6, least=1, most=20),
+            _THROUGH,
+        ),
+        {"start": _POINT, "path": [_STEP], "total": int},
+        ("clawmem graph path areas/people/jane projects/website",),
+    ),
+    "backlinks": Command(
+        backlinks,
+        (_NODE, _THROUGH, _LIMIT),
+        {"start": _POINT, "backlinks": [_STEP], "total": int},
+        ("clawmem graph backlinks projects/website",),
+    ),
+}

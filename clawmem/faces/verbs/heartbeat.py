@@ -1,0 +1,111 @@
+"""`clawmem heartbeat`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clawmem.errors import DONE, PARTIAL, ClawmemError
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import DRY_RUN, EXPLAIN, Parameter
+from clawmem.heartbeat.loop import Heartbeat, beat, due_steps, reports
+from clawmem.heartbeat.step import Report
+from clawmem.heartbeat.steps import STEPS
+from clawmem.llm.choice import Model
+from clawmem.model.dates import stamp
+from clawmem.model.own_settings import told_of_suggestions
+
+
+def heartbeat(
+    call: Call,
+    dry_run: bool,
+    explain: bool,
+    budget_cents: float | None,
+    stamped: bool,
+    only: Sequence[str] | None,
+    list_steps: bool,
+) -> Answer:
+    """Takes in edits made by hand, reads what facts given without a triple say, learns from new events and daily
+    notes, folds accesses, archives what has decayed, writes daily notes, promotes what the day before taught, refreshes
+    summaries and MEMORY.md. One commit for each; none where nothing changed. Exit code 4: only part was done; 13: a
+    limit on the model was reached; 14: the model could not be used. What it did not read waits for the next run."""
+    if list_steps:
+        return _steps(call)
+    caller = call.runtime.caller()
+    before = f"{stamp(caller.now)} " if stamped else ""
+    try:
+        with call.progress() as told:
+            done = beat(call.runtime.vault(), caller, dry_run, _model(call, budget_cents), told, only or ())
+    except ClawmemError as problem:
+        if stamped:
+            problem.add_note(f"{before}the heartbeat did not run")
+        raise
+    notices = [
+        *done.notices,
+        *told_of_suggestions(call.runtime.vault().settings, "llm", "semantic"),
+        *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed),
+    ]
+    told_of = reports(done, explain)
+    failed = [{"act": name, "code": problem.code, "message": problem.message} for name, problem in done.failed]
+    data = {"commits": list(done.commits), **{key: value for one in told_of for key, value in one.data.items()}}
+    lines = [f"{before}{line}" for line in _lines(done, told_of, dry_run, explain)]
+    return Answer({**data, "failed": failed}, lines, [f"{before}{each}" for each in notices], _exit_code(done))
+
+
+def _model(call: Call, budget_cents: float | None) -> Model | None:
+    """The model of the settings, with this run's budget where one was given."""
+    model = call.runtime.model()
+    if model is None or budget_cents is None:
+        return model
+    return model._replace(limits=model.limits._replace(cents=budget_cents))
+
+
+def _exit_code(done: Heartbeat) -> int:
+    """What a model left undone says why it did; any other failure that only part was done."""
+    codes = {problem.exit_code if name == "model" else PARTIAL for name, problem in done.failed}
+    return DONE if not codes else codes.pop() if len(codes) == 1 else PARTIAL
+
+
+def _steps(call: Call) -> Answer:
+    steps = due_steps(call.runtime.vault(), call.runtime.caller())
+    data = [{"name": one.name, "about": one.about, "when": one.due.words, "due": due} for one, due in steps]
+    rows = [(one.name, "due" if due else "not due", one.due.words, one.about) for one, due in steps]
+    return Answer({"steps": data}, Table(("step", "now", "when", "about"), rows))
+
+
+def _lines(done: Heartbeat, told_of: Sequence[Report], dry_run: bool, explain: bool) -> list[str]:
+    lines = [line for one in told_of for line in one.lines]
+    lines += [line for one in told_of for line in one.details] if explain else []
+    if dry_run:
+        return ["this would be done:", *lines] if lines else ["nothing would change"]
+    return lines + [f"commit {name[:12]}" for name in done.commits]
+
+
+VERB = Command(
+    heartbeat,
+    (
+        DRY_RUN,
+        EXPLAIN,
+        Parameter(
+            "budget_cents", "The most this run of a model may cost, in cents.", ("--budget-cents",), float, least=0
+        ),
+        Parameter("stamped", "Begin each line with the time, for a log.", ("--stamped",), bool, False),
+        Parameter(
+            "only",
+            "Run this step alone; may be repeated.",
+            ("--only",),
+            repeated=True,
+            metavar="STEP",
+            choices=tuple(step.name for step in STEPS),
+        ),
+        Parameter("list_steps", "List the steps and when each is due.", ("--list",), bool, False),
+    ),
+    (
+        {
+            "commits": [str],
+            **{key: shape for step in STEPS for key, shape in step.reporter.shape.items()},
+            "failed": [{"act": str, "code": str, "message": str}],
+        },
+        {"steps": [{"name": str, "about": str, "when": str, "due": bool}]},
+    ),
+    ("clawmem heartbeat --quiet", "clawmem heartbeat --dry-run --explain", "clawmem heartbeat --only summaries"),
+)

@@ -1,0 +1,28 @@
+"""`clawmem link`."""
+
+from __future__ import annotations
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import FACT, Parameter
+from clawmem.faces.parts.words import REVISED, revised
+from clawmem.memory.revise import check_reason
+from clawmem.memory.revise import link as act
+from clawmem.model.draft import LINKED_BY_HAND
+
+
+def link(call: Call, fact: str, target: str, kind: str, reason: str | None) -> Answer:
+    """The link is kept on the first fact, with its reason and date."""
+    return revised(act(call.runtime.vault(), fact, kind, target, call.runtime.caller(), check_reason(reason)))
+
+
+VERB = Command(
+    link,
+    (
+        FACT._replace(help="The fact the link starts from."),
+        FACT._replace(name="target", help="The fact it points to."),
+        Parameter("kind", "{choices}.", ("--type", "-t"), default="relates_to", choices=LINKED_BY_HAND),
+        Parameter("reason", "Why they belong together.", ("--reason",)),
+    ),
+    REVISED,
+    ("clawmem link fact_1a2b fact_5e6f --type supports --reason 'The letter says so.'",),
+)

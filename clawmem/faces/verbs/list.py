@@ -1,0 +1,67 @@
+"""`clawmem list`."""
+
+from __future__ import annotations
+
+from clawmem.errors import InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import filter_of, standpoint
+from clawmem.faces.parts.parameters import AS_OF, AT, LIMIT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
+from clawmem.model.fact import STATUSES
+from clawmem.model.fact_words import fact_data, fact_line
+from clawmem.model.tiers import TIERS
+from clawmem.serving.browse import list_facts
+
+
+def list_(
+    call: Call,
+    entity: str | None,
+    category: str | None,
+    tag: str | None,
+    tier: str | None,
+    status: str | None,
+    as_of: str | None,
+    at: str | None,
+    include_superseded: bool,
+    limit: int | None,
+) -> Answer:
+    """Hot facts come first, then warm, then cold."""
+    _check("tier", tier, TIERS)
+    _check("status", status, STATUSES)
+    here = standpoint(call, at)
+    replaced = include_superseded or status in STATUSES[1:3]
+    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, replaced)
+    listed = list_facts(here.vault, here.caller, wanted, limit, tier, status)
+    data = {
+        "facts": [{**fact_data(one.fact, one.entity), "tier": heat} for one, heat in listed.facts],
+        "total": listed.total,
+        **here.data,
+    }
+    lines = [f"{heat:<4}  {fact_line(one.fact, one.entity)}" for one, heat in listed.facts]
+    more = listed.total - len(listed.facts)
+    talk = [f"{more:,} more; show them with a higher --limit"] if more else []
+    if not lines:
+        talk.append("There are no such facts.")
+    return Answer(data, lines, (*here.notices, *listed.notices), talk=talk)
+
+
+def _check(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    if value is not None and value not in allowed:
+        raise InvalidInput(f"'{value}' is not a {what}.", f"Choose one of {', '.join(allowed)}.")
+
+
+VERB = Command(
+    list_,
+    (
+        OF_ENTITY,
+        OF_CATEGORY,
+        WITH_TAG,
+        Parameter("tier", "{choices}.", ("--tier",), choices=TIERS),
+        Parameter("status", "{choices}.", ("--status",), choices=STATUSES),
+        AS_OF,
+        AT,
+        SUPERSEDED,
+        LIMIT,
+    ),
+    {"facts": [{"...": "fact", "tier": set(TIERS)}], "total": int, "at?": "point"},
+    ("clawmem list --entity areas/people/jane", "clawmem list --tier hot --limit 5"),
+)

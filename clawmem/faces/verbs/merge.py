@@ -1,0 +1,34 @@
+"""`clawmem merge`."""
+
+from __future__ import annotations
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import CATEGORY, FACT, IMPORTANCE, Parameter
+from clawmem.faces.parts.words import REVISED, revised
+from clawmem.memory.revise import check_reason
+from clawmem.memory.revise import merge as act
+from clawmem.model.draft import draft_from_record
+
+
+def merge(
+    call: Call, facts: list[str], into: str, reason: str | None, category: str | None, importance: float | None
+) -> Answer:
+    """The joined facts stay, marked and pointing to the new one."""
+    caller = call.runtime.caller()
+    given = {"fact": into, "category": category, "importance": importance}
+    draft = draft_from_record({key: value for key, value in given.items() if value is not None}, caller.now)
+    return revised(act(call.runtime.vault(), facts, draft, caller, check_reason(reason)))
+
+
+VERB = Command(
+    merge,
+    (
+        FACT._replace(name="facts", help="The ids to join: two or more.", repeated=True),
+        Parameter("into", "The joined statement, or - for stdin.", ("--into",), required=True, stdin=True),
+        Parameter("reason", "Why they are one.", ("--reason",)),
+        CATEGORY,
+        IMPORTANCE,
+    ),
+    REVISED,
+    ("clawmem merge fact_1a2b fact_5e6f --into 'Jane lives in Oslo, in Grünerløkka.'",),
+)

@@ -1,0 +1,49 @@
+"""`clawmem promote`."""
+
+from __future__ import annotations
+
+from clawmem.errors import DONE
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DATE, DRY_RUN, EXPLAIN
+from clawmem.learning.promote import Promoted
+from clawmem.learning.promote import promote as act
+from clawmem.learning.report import PROMOTION, promotion_data, promotion_line
+from clawmem.model.dates import day_of, parse_moment
+from clawmem.model.own_settings import told_of_suggestions
+from clawmem.model.text import counted
+
+
+def promote(call: Call, date: str, dry_run: bool, explain: bool) -> Answer:
+    """The facts of a day that are worth thirty days are marked, made more important and put first in summaries and
+    MEMORY.md; what a person should decide waits in `review list`. The heartbeat does it every night. Exit code 13: a
+    limit on the model was reached; 14: the model could not be used. The rules judged what it did not."""
+    caller = call.runtime.caller()
+    vault = call.runtime.vault()
+    done = act(vault, caller, day_of(parse_moment(date, caller.now, "day")), dry_run, call.runtime.model())
+    data = promotion_data(done, explain=True)
+    failed = done.problem
+    notices = [
+        *done.notices,
+        *told_of_suggestions(vault.settings, "llm"),
+        *([f"{failed.message} {failed.hint}"] if failed else []),
+    ]
+    return Answer(data, _lines(done, dry_run, explain), notices, failed.exit_code if failed else DONE)
+
+
+def _lines(done: Promoted, dry_run: bool, explain: bool) -> list[str]:
+    lines = [promotion_line(one) for one in (done.verdicts if explain else [*done.kept, *done.waiting])]
+    if done.kept or done.waiting:
+        return lines if dry_run else [*lines, f"commit {done.commit[:12]}" if done.commit else "nothing was written"]
+    words = f"none of {counted(len(done.verdicts), 'candidate')} of {done.on} was promoted"
+    lines.append(words if done.verdicts else f"there is no candidate of {done.on}")
+    if done.commit:
+        return [*lines, f"commit {done.commit[:12]}"]
+    return [*lines[:-1], f"{lines[-1]}, so there is no commit"]
+
+
+VERB = Command(
+    promote,
+    (DATE, DRY_RUN, EXPLAIN._replace(help="List every candidate with its score and reason.")),
+    PROMOTION,
+    ("clawmem promote --date yesterday --dry-run --explain",),
+)

@@ -1,0 +1,78 @@
+"""`clawmem reindex`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from clawmem.errors import DONE
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.index.embed import Embedding
+from clawmem.memory.reindex import check_embedding, embed_anew
+from clawmem.memory.reindex import reindex as act
+from clawmem.model.dates import stamp
+from clawmem.model.own_settings import told_of_suggestions
+from clawmem.model.text import counted
+
+
+def reindex(call: Call, vectors: bool) -> Answer:
+    """The index is derived from the vault and disposable; commands keep it up to date by themselves. With --vectors,
+    exit code 13 where a limit on money or time was reached, 14 where the model could not be used: what has no vector
+    yet waits for the next heartbeat."""
+    vault = call.runtime.vault()
+    if vectors:
+        check_embedding(vault)
+    with call.progress() as told:
+        if told:
+            told("reading the vault")
+        done = act(vault)
+    data = {**done._asdict(), "seconds": round(done.seconds, 3)}
+    del data["notices"]
+    lines = [
+        f"indexed {counted(done.facts, 'fact')}, {counted(done.events, 'event')}"
+        f" and {counted(done.entities, 'entity', 'entities')}"
+        f" in {done.seconds:.1f} s; the index takes {done.size / 1e6:.1f} MB ({done.engine})"
+    ]
+    if not vectors:
+        return Answer(data, lines, done.notices)
+    with call.progress() as told:
+        embedded = embed_anew(vault, stamp(call.runtime.now())[:10], told and _counting(told))
+    problem = embedded.problem
+    notices = [
+        *done.notices,
+        *told_of_suggestions(vault.settings, "semantic"),
+        *([f"not embedded: {problem.message} {problem.hint}".strip()] if problem else []),
+    ]
+    data["vectors"] = _vectors_data(embedded)
+    return Answer(data, [*lines, _line(embedded)], notices, problem.exit_code if problem else DONE)
+
+
+def _vectors_data(done: Embedding) -> dict[str, Any]:
+    return {"model": done.model, "texts": done.embedded, "left": done.left, "cents": round(done.cents, 6)}
+
+
+def _line(done: Embedding) -> str:
+    cost = f" for {done.cents:.4g} cents" if done.cents else ""
+    rest = f"; {done.left:,} wait for the next heartbeat" if done.left else ""
+    return f"embedded {counted(done.embedded, 'text')} with {done.model}{cost}{rest}"
+
+
+def _counting(told: Callable[[str], None]) -> Callable[[int, int], None]:
+    return lambda done, total: told(f"embedding: {done:,} of {total:,}")
+
+
+VERB = Command(
+    reindex,
+    (Parameter("vectors", "Make every vector again too; this can take long.", ("--vectors",), bool, False),),
+    {
+        "facts": int,
+        "events": int,
+        "entities": int,
+        "engine": str,
+        "seconds": float,
+        "size": int,
+        "vectors?": {"model": str, "texts": int, "left": int, "cents": float},
+    },
+    ("clawmem reindex", "clawmem reindex --vectors"),
+)

@@ -1,0 +1,92 @@
+"""`clawmem remember`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from clawmem.errors import PARTIAL, ClawmemError, InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import CATEGORY, CONFIDENCE, EVIDENCE, IMPORTANCE, SOURCE, TRUST, Parameter
+from clawmem.faces.parts.words import REVISED, outcome_lines
+from clawmem.memory.remember import remember as act
+from clawmem.model.draft import Draft, draft_from_record
+from clawmem.model.fact_words import fact_data
+from clawmem.model.text import counted
+
+
+def remember(call: Call, text: str | None, jsonl: str | None, **given: Any) -> Answer:
+    """A fact that stands already is reinforced instead of repeated. One fact, one commit."""
+    caller = call.runtime.caller()
+    if jsonl is not None:
+        if text is not None:
+            raise InvalidInput("Give either a fact or --jsonl.", "One fact a line goes with --jsonl.")
+        from clawmem.faces.parts.reading import file_or_stdin  # one fact comes as an argument
+
+        drafts = _drafts(file_or_stdin(call, jsonl), caller.now, given["entity"])
+    else:
+        if text is None:
+            raise InvalidInput("The fact is missing.", "Say it: clawmem remember 'Jane prefers tea.'")
+        record = {"fact": text, **{name: value for name, value in given.items() if value is not None}}
+        drafts = [draft_from_record(record, caller.now)]
+    done = act(call.runtime.vault(), drafts, caller)
+    data = {
+        "facts": [fact_data(one.fact, one.entity) for one in done.kept],
+        "outcome": [one.outcome for one in done.kept],
+        "commit": done.commit,
+    }
+    rows = [(one.outcome, one.fact, one.entity) for one in done.kept]
+    if done.failed is None:
+        return Answer(data, outcome_lines(rows, done.commit), done.notices)
+    stopped = (
+        f"stopped after {len(done.kept)} of {counted(len(drafts), 'fact')}: {done.failed.message} {done.failed.hint}"
+    )
+    return Answer(data, outcome_lines(rows, done.commit), [*done.notices, stopped], PARTIAL)
+
+
+def _drafts(text: str, now: datetime, entity: str | None) -> list[Draft]:
+    from clawmem.faces.parts.reading import json_lines
+
+    drafts = []
+    for number, record in json_lines(text):
+        given: dict[str, Any] = {"entity": entity, **record} if entity else record
+        try:
+            drafts.append(draft_from_record(given, now))
+        except ClawmemError as problem:
+            raise InvalidInput(f"Line {number}: {problem.message}", problem.hint or "Nothing was kept.") from None
+    return drafts
+
+
+VERB = Command(
+    remember,
+    (
+        Parameter("text", "The fact in one sentence, or - for stdin.", stdin=True),
+        Parameter("entity", "Where it belongs, such as areas/people/jane.", ("--entity", "-e"), completes="entity"),
+        CATEGORY,
+        Parameter("tags", "A tag; may be repeated.", ("--tag", "-t"), repeated=True),
+        Parameter("subject", "Who or what the fact is about.", ("--subject",)),
+        Parameter("predicate", "The relation, such as lives_in.", ("--predicate",), completes="predicate"),
+        Parameter("object", "The other end of the relation.", ("--object",)),
+        Parameter("valid_from", "Since when it is true.", ("--valid-from",)),
+        Parameter("valid_to", "Until when it was true.", ("--valid-to",)),
+        SOURCE,
+        EVIDENCE,
+        Parameter("source_event", "The id of the event that shows it.", ("--event",)),
+        CONFIDENCE,
+        IMPORTANCE._replace(help="How important, 0 to 1; from 0.8 it never fades."),
+        TRUST,
+        Parameter(
+            "related_entities",
+            "An entity it also concerns; may be repeated.",
+            ("--related",),
+            repeated=True,
+            completes="entity",
+        ),
+        Parameter("jsonl", "Many facts, one JSON object a line: a file or -.", ("--jsonl",), completes="file"),
+    ),
+    REVISED,
+    (
+        "clawmem remember 'Jane lives in Oslo.' --entity areas/people/jane --valid-from 2024-03-01",
+        "cat facts.jsonl | clawmem remember --jsonl -",
+    ),
+)

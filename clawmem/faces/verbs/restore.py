@@ -1,0 +1,56 @@
+"""`clawmem restore`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import FILE, INSIDE_REPOSITORY, Parameter
+from clawmem.faces.parts.reading import opened
+from clawmem.faces.verbs.backup import held
+from clawmem.memory.restore import restore as act
+
+
+def restore(call: Call, file: str, folder: str, inside_repository: bool) -> Answer:
+    """Everything is checked before and after; where anything is wrong, nothing is left behind."""
+    runtime = call.runtime
+    root = (runtime.working_folder / Path(folder).expanduser()).resolve()
+    with opened(call, file) as archive:
+        done = act(archive, root, runtime.caller(), runtime.environment, inside_repository=inside_repository)
+    manifest = done.manifest
+    data = {
+        "vault": str(done.root),
+        "name": manifest.vault,
+        "commit": manifest.commit,
+        "made": manifest.made,
+        "counts": dict(manifest.counts),
+        "left_out": dict(manifest.left_out),
+        "errors": done.errors,
+    }
+    lines = [
+        f"restored {manifest.vault} into {done.root}: {held(manifest)}",
+        f"commit {manifest.commit[:12]}, backed up {manifest.made}",
+    ]
+    return Answer(data, lines, done.notices)
+
+
+VERB = Command(
+    restore,
+    (
+        FILE._replace(metavar="FILE|-", help="A backup, or - for stdin."),
+        Parameter(
+            "folder", "The new vault's folder; it must be new or empty.", required=True, metavar="DIR", completes="file"
+        ),
+        INSIDE_REPOSITORY,
+    ),
+    {
+        "vault": str,
+        "name": str,
+        "commit": str,
+        "made": str,
+        "counts": {str: int},
+        "left_out": {str: str},
+        "errors": int,
+    },
+    ("clawmem restore ~/copies/laptop.clawmem ~/memory",),
+)

@@ -1,0 +1,94 @@
+"""`clawmem revoke`."""
+
+from __future__ import annotations
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.memory.revise import check_reason
+from clawmem.memory.revoke import Origin, Revoked
+from clawmem.memory.revoke import revoke as act
+from clawmem.model.dates import parse_start
+from clawmem.model.fact_words import fact_data, fact_line
+from clawmem.model.proposal_file import proposal_to_record
+from clawmem.model.text import counted
+
+_SHOWN = 20
+_HOW = {
+    "derived_from": "is derived from", "supports": "supports", "depends_on": "depends on", "merges": "merged",
+    "supersedes": "superseded", "details": "names in its details",
+}  # fmt: skip
+
+
+def revoke(
+    call: Call,
+    source: str | None,
+    event: str | None,
+    session: str | None,
+    agent: str | None,
+    since: str | None,
+    reason: str | None,
+    dry_run: bool,
+) -> Answer:
+    """All that is named must hold; `--agent` names an origin here: what that agent kept or took in. What the withdrawn
+    facts had replaced stands again; what had built on them is listed and stays. One commit; `undo` takes it back."""
+    caller = call.runtime.caller()
+    origin = Origin(source, event, session, agent, parse_start(since, caller.now) if since else None)
+    done = act(call.runtime.vault(), origin, caller, check_reason(reason), dry_run)
+    data = {
+        "origin": {key: value for key, value in origin._asdict().items() if value is not None},
+        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
+        "outcome": list(done.outcome),
+        "dependents": [
+            {**fact_data(one.fact, entity), "relation": one.relation, "of": one.of} for one, entity in done.dependents
+        ],
+        "proposals": [proposal_to_record(one) for one in done.proposals],
+        "events": list(done.events),
+        "commit": done.commit,
+        "dry_run": dry_run,
+    }
+    return Answer(data, _lines(done, dry_run), done.notices)
+
+
+def _lines(done: Revoked, dry_run: bool) -> list[str]:
+    said = {"retracted": "withdrawn", "restored": "stands again", "updated": "relinked"}
+    lines = [
+        f"{said[outcome]}: {fact_line(one.fact, one.entity)}"
+        for outcome, one in zip(done.outcome, done.facts, strict=True)
+    ]
+    for one, entity in done.dependents:
+        lines.append(f"stays, though it {_HOW[one.relation]} {one.of}: {fact_line(one.fact, entity)}")
+    lines += [f"closed: {one.id}  {one.says}" for one in done.proposals]
+    if done.events:
+        named = ", ".join(done.events[:_SHOWN]) + (", ..." if len(done.events) > _SHOWN else "")
+        lines.append(f"{counted(len(done.events), 'event')} set aside: {named}")
+    lines.append(f"commit {done.commit[:12]}" if done.commit else "nothing was changed: this was a dry run")
+    return lines
+
+
+VERB = Command(
+    revoke,
+    (
+        Parameter("source", "What came from this source; web is also web:example.org.", ("--source",)),
+        Parameter("event", "What was learned from this event.", ("--event",)),
+        Parameter("session", "What was said or kept in this session.", ("--session",)),
+        Parameter("agent", "What this agent kept or took in.", ("--agent",), metavar="ID", completes="agent"),
+        Parameter("since", "What was recorded from this day or time on.", ("--since",)),
+        Parameter("reason", "Why; it is kept with each fact.", ("--reason",)),
+        DRY_RUN._replace(help="Say what would change, and change nothing."),
+    ),
+    {
+        "origin": {name + "?": str for name in Origin._fields},
+        "facts": ["fact"],
+        "outcome": [{"retracted", "restored", "updated"}],
+        "dependents": [{"...": "fact", "relation": set(_HOW), "of": str}],
+        "proposals": ["proposal"],
+        "events": [str],
+        "commit": (str, None),
+        "dry_run": bool,
+    },
+    (
+        "clawmem revoke --source web:acme.example --dry-run",
+        "clawmem revoke --session s-1182 --reason 'the page was poisoned'",
+        "clawmem revoke --agent scout --since 2026-11-20",
+    ),
+)

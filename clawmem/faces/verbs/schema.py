@@ -1,0 +1,49 @@
+"""`clawmem schema`."""
+
+from __future__ import annotations
+
+import json
+
+from clawmem.errors import NotFound
+from clawmem.faces.parts.command import Answer, Call, Command, Group
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.shapes import document_schema
+from clawmem.faces.verbs.table import ALIASES, VERBS, load
+
+
+def schema(call: Call, verb: str | None, word: str | None) -> Answer:
+    """With --json every verb prints one document of that schema (JSON Schema 2020-12), also where it fails. Without a
+    verb, all that have one are listed."""
+    if verb is None:
+        names = [name for verb in VERBS for name in _names(verb)]
+        return Answer({"commands": names}, names)
+    command = _command(ALIASES.get(verb, verb), word)
+    made = document_schema(command.shape)
+    return Answer({"command": " ".join(filter(None, (verb, word))), "schema": made}, [json.dumps(made, indent=2)])
+
+
+def _names(verb: str) -> list[str]:
+    found = load(verb)
+    return [verb] if isinstance(found, Command) else [f"{verb} {word}" for word in found]
+
+
+def _command(verb: str, word: str | None) -> Command:
+    found: Command | Group = load(verb) if verb in VERBS else {}
+    command = found if isinstance(found, Command) and word is None else None
+    if not isinstance(found, Command):
+        command = found.get(word or "")
+    if command is None:
+        name = " ".join(filter(None, (verb, word)))
+        raise NotFound(f"No command is called '{name}'.", "`clawmem schema` lists all.")
+    return command
+
+
+VERB = Command(
+    schema,
+    (
+        Parameter("verb", "A verb, such as recall or agent.", choices=tuple(VERBS)),
+        Parameter("word", "What follows the verb, such as create.", completes="word of a verb"),
+    ),
+    ({"commands": [str]}, {"command": str, "schema": {str: object}}),
+    ("clawmem schema", "clawmem schema recall", "clawmem schema agent create"),
+)

@@ -1,0 +1,79 @@
+"""`clawmem show`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clawmem.errors import NotFound
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import standpoint
+from clawmem.faces.parts.parameters import AT, FACT, Parameter
+from clawmem.model.dates import parse_state
+from clawmem.model.fact_words import fact_data, fact_line
+from clawmem.model.trust import EXTERNAL, OUTSIDE
+from clawmem.serving.browse import Shown, Truth
+from clawmem.serving.browse import show as act
+
+
+def show(call: Call, fact: str, as_of: str | None, at: str | None) -> Answer:
+    """Every key that says something, one a line."""
+    here = standpoint(call, at)
+    moment = parse_state(as_of, here.caller.now) if as_of else None
+    try:
+        shown = act(here.vault, fact, here.caller, moment)
+    except NotFound as problem:
+        from clawmem.memory.why import gone  # reads the history: only where the fact is not there
+
+        raise (None if at else gone(here.vault, fact)) or problem from None
+    return Answer({**_data(shown), **here.data}, _lines(shown), (*here.notices, *shown.notices))
+
+
+def _data(shown: Shown) -> dict[str, Any]:
+    data: dict[str, Any] = {"fact": fact_data(shown.fact, shown.entity)}
+    if shown.truth:
+        instead = shown.truth.instead
+        data["as_of"] = {
+            "moment": shown.truth.as_of,
+            "true": shown.truth.why_not is None,
+            "why_not": shown.truth.why_not,
+            "instead": fact_data(*instead) if instead else None,
+        }
+    return data
+
+
+def _lines(shown: Shown) -> list[str]:
+    lines = _truth_lines(shown.truth) if shown.truth else []
+    record = fact_data(shown.fact, shown.entity)
+    width = max(map(len, record))
+    notes = {"trust": f", {OUTSIDE}"} if shown.fact.trust == EXTERNAL else {}
+    told = ((key, f"{_plain(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
+    return lines + [f"{key:<{width}}  {words}" for key, words in told]
+
+
+def _truth_lines(truth: Truth) -> list[str]:
+    if truth.why_not is None:
+        return [f"True on {truth.as_of}."]
+    lines = [f"Not true on {truth.as_of}: {truth.why_not}."]
+    if truth.instead:
+        lines.append(f"True then: {fact_line(*truth.instead)}")
+    return lines
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+VERB = Command(
+    show,
+    (FACT, Parameter("as_of", "Say whether it was true then, and if not, what was.", ("--as-of",)), AT),
+    {
+        "fact": "fact",
+        "as_of?": {"moment": str, "true": bool, "why_not": (str, None), "instead": ("fact", None)},
+        "at?": "point",
+    },
+    ("clawmem show fact_1a2b",),
+)

@@ -1,0 +1,105 @@
+"""`clawmem status`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clawmem import __version__
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.memory.status import Status
+from clawmem.memory.status import status as act
+from clawmem.runtime import Found
+
+
+def status(call: Call) -> Answer:
+    """Nothing is changed; the index may be brought up to date."""
+    found = call.runtime.found()
+    state = act(call.runtime.vault())
+    return Answer(_data(found, state), _lines(found, state), state.notices)
+
+
+def _data(found: Found, state: Status) -> dict[str, object]:
+    return {
+        "vault": str(found.root),
+        "rule": found.rule,
+        "name": state.name,
+        "format": state.format,
+        "version": __version__,
+        "branch": state.branch,
+        "head": state.head,
+        "facts": dict(state.facts),
+        "entities": state.entities,
+        "events": state.events,
+        "unfolded_accesses": state.unfolded_accesses,
+        "proposals": state.proposals,
+        "edits": {"waiting": list(state.edits.waiting), "unreadable": _reasons(state.edits.unreadable)},
+        "unfinished": state.unfinished,
+        "accepted": state.accepted,
+        "suggested": [
+            {"key": one.key, "suggested": one.suggested, "in_force": one.in_force} for one in state.suggested
+        ],
+        "index": {
+            "state": state.search.state,
+            "engine": state.search.engine,
+            "unreadable": _reasons(state.search.unreadable),
+        },
+    }
+
+
+def _reasons(rows: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
+    return [{"path": path, "problem": problem} for path, problem in rows]
+
+
+def _lines(found: Found, state: Status) -> Iterator[str]:
+    yield f"vault     {found.root} (chosen by {found.rule})"
+    yield f"name      {state.name}, format {state.format}, clawmem {__version__}"
+    yield f"branch    {state.branch or 'none: HEAD is detached'} at {(state.head or 'no commit')[:12]}"
+    yield "facts     " + ", ".join(f"{number:,} {status}" for status, number in state.facts.items())
+    yield f"entities  {state.entities:,}"
+    yield f"events    {state.events:,}"
+    yield f"accesses  {state.unfolded_accesses:,} not folded yet"
+    if state.proposals:
+        yield f"review    {state.proposals:,} waiting; `clawmem review list` shows them"
+    yield f"index     {state.search.state}, {state.search.engine}"
+    if state.suggested:
+        keys = ", ".join(one.key for one in state.suggested)
+        yield f"suggests  {keys}: not in force on this machine, `clawmem config trust` shows them"
+    if state.unfinished:
+        yield f"waiting   {state.unfinished}"
+    if state.edits.waiting:
+        yield f"edits     {len(state.edits.waiting)} by hand, taken in by the next change: {_some(state.edits.waiting)}"
+    for _, problem in (*state.edits.unreadable, *state.search.unreadable):
+        yield f"broken    {problem}"
+
+
+def _some(paths: tuple[str, ...]) -> str:
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return ", ".join(paths[:3]) + more
+
+
+_PROBLEMS = [{"path": str, "problem": str}]
+
+VERB = Command(
+    status,
+    (),
+    {
+        "vault": str,
+        "rule": str,
+        "name": str,
+        "format": int,
+        "version": str,
+        "branch": (str, None),
+        "head": (str, None),
+        "facts": {str: int},
+        "entities": int,
+        "events": int,
+        "unfolded_accesses": int,
+        "proposals": int,
+        "edits": {"waiting": [str], "unreadable": _PROBLEMS},
+        "unfinished": (str, None),
+        "accepted": bool,
+        "suggested": [{"key": str, "suggested": object, "in_force": object}],
+        "index": {"state": str, "engine": str, "unreadable": _PROBLEMS},
+    },
+    ("clawmem status",),
+)

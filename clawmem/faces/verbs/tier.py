@@ -1,0 +1,65 @@
+"""`clawmem tier`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import FACT, Parameter
+from clawmem.memory.decay import restore
+from clawmem.model.fact_words import fact_line
+from clawmem.model.tiers import TIERS, explain
+from clawmem.serving.browse import peek
+
+
+def tier(call: Call, fact: str, wake: bool) -> Answer:
+    """Each policy's answer, and the one that decides."""
+    vault = call.runtime.vault()
+    done = restore(vault, fact, call.runtime.caller()) if wake else None
+    placed = peek(vault, fact, call.runtime.caller())
+    settings = vault.settings
+    data = explain(
+        placed.fact, call.runtime.now(), settings.number("decay.archive_score"), settings.whole("decay.archive_days")
+    )
+    lines = [fact_line(placed.fact, placed.entity), f"{data['tier']}: {data['reason']}"]
+    lines += [f"  {key}: {_plain(value)}" for key, value in data.items() if key not in ("tier", "reason", "archive")]
+    lines.append(_archive_line(data["archive"]))
+    if done is None:
+        return Answer({"id": placed.fact.id, **data}, lines)
+    lines.append(f"commit {done.commit[:12]}" if done.commit else "nothing changed, so there is no commit")
+    return Answer({"id": placed.fact.id, **data, "commit": done.commit}, lines, done.notices)
+
+
+def _archive_line(archive: Mapping[str, Any]) -> str:
+    rule = f"once its score is below {archive['below']:g} and nobody used it for {archive['days']:g} days"
+    return f"  archive: {'due' if archive['due'] else f'not due; {rule}'}"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {part}" for key, part in value.items())
+    return str(value)
+
+
+_TIER = set(TIERS)
+
+VERB = Command(
+    tier,
+    (FACT, Parameter("wake", "Make an archived fact active again first.", ("--restore",), bool, False)),
+    {
+        "id": str,
+        "tier": _TIER,
+        "reason": str,
+        "status": str,
+        "last_access": str,
+        "days_since_access": float,
+        "access_count": int,
+        "recency": {"tier": _TIER, "hot_days": float, "warm_days": float},
+        "score": {"tier": int, "value": float, "base": float, "boost": float},
+        "importance": {"tier": _TIER, "value": float, "raised": float},
+        "archive": {"due": bool, "below": float, "days": float},
+        "commit?": (str, None),
+    },
+    ("clawmem tier fact_1a2b", "clawmem tier fact_1a2b --restore"),
+)

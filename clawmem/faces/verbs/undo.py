@@ -1,0 +1,62 @@
+"""`clawmem undo`."""
+
+from __future__ import annotations
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.faces.parts.past import SHORT, entry_data, entry_line
+from clawmem.memory.undo import Undone
+from clawmem.memory.undo import undo as act
+from clawmem.model.fact_words import fact_data, fact_line
+
+
+def undo(call: Call, target: str, dry_run: bool) -> Answer:
+    """Nothing is erased: the undo is a new commit, and can be undone too. Refused where later changes depend on it."""
+    done = act(call.runtime.vault(), target, call.runtime.caller(), dry_run)
+    data = {
+        "undone": done.undone.commit,
+        "undone_entry": entry_data(done.undone),
+        "commit": done.commit,
+        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
+        "outcome": list(done.outcome),
+        "paths": list(done.paths),
+        "removed": list(done.removed),
+        "dry_run": dry_run,
+    }
+    return Answer(data, _lines(done, dry_run), done.notices)
+
+
+def _lines(done: Undone, dry_run: bool) -> list[str]:
+    lines = [f"{'would undo' if dry_run else 'undone'}: {entry_line(done.undone)}"]
+    for outcome, one in zip(done.outcome, done.facts, strict=True):
+        lines.append(f"{outcome}: {fact_line(one.fact, one.entity)}")
+    if not done.facts:
+        lines += [f"{'removed' if path in done.removed else 'restored'}: {path}" for path in done.paths]
+    lines.append(f"commit {done.commit[:SHORT]}" if done.commit else "nothing was changed: this was a dry run")
+    return lines
+
+
+VERB = Command(
+    undo,
+    (
+        Parameter(
+            "target",
+            "A commit, or a fact, whose latest change it takes back.",
+            required=True,
+            metavar="FACT_ID|COMMIT",
+            completes="fact",
+        ),
+        DRY_RUN._replace(help="Say what would change, and change nothing."),
+    ),
+    {
+        "undone": str,
+        "undone_entry": "entry",
+        "commit": (str, None),
+        "facts": ["fact"],
+        "outcome": [str],
+        "paths": [str],
+        "removed": [str],
+        "dry_run": bool,
+    },
+    ("clawmem undo fact_1a2b", "clawmem undo HEAD --dry-run"),
+)

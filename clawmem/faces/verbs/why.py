@@ -1,0 +1,143 @@
+"""`clawmem why`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import FACT
+from clawmem.faces.parts.past import SHORT, entry_data, entry_line, minute
+from clawmem.faces.parts.words import event_warning
+from clawmem.memory.why import Link, Why
+from clawmem.memory.why import why as act
+from clawmem.model.fact_words import fact_data, fact_line
+from clawmem.model.text import one_line
+
+# How much of a long event is shown on each side of the quoted words.
+_AROUND = 300
+
+
+def why(call: Call, fact: str) -> Answer:
+    """Its evidence, its event, its commits and authors, and the facts it replaced or was replaced by, oldest first."""
+    told = act(call.runtime.vault(), fact, call.runtime.caller())
+    return Answer(_data(told), _lines(told), told.notices)
+
+
+def _data(told: Why) -> dict[str, Any]:
+    fact = told.fact
+    return {
+        "fact": fact_data(fact, told.entity),
+        "evidence": {
+            "source": fact.source,
+            "source_event": fact.source_event,
+            "source_text": fact.source_text,
+            "source_span": list(fact.source_span) if fact.source_span else None,
+            "context": _context(told) if told.event else None,
+        },
+        "event": told.event._asdict() if told.event else None,
+        **_recorded(told),
+        "removed": entry_data(told.removed) if told.removed else None,
+        "chain": [_link_data(link) for link in told.chain],
+        "history": [entry_data(entry) for entry in told.history],
+    }
+
+
+def _link_data(link: Link) -> dict[str, Any]:
+    return {**fact_data(link.fact, link.entity), **_recorded(link)}
+
+
+def _recorded(told: Why | Link) -> dict[str, Any]:
+    return {
+        "recorded": entry_data(told.recorded) if told.recorded else None,
+        "history_begins": entry_data(told.begins) if told.begins else None,
+    }
+
+
+def _lines(told: Why) -> Iterator[str]:
+    yield fact_line(told.fact, told.entity)
+    yield f"  recorded  {_by(told)}"
+    if told.removed:
+        yield f"  removed   {entry_line(told.removed)}; `clawmem undo {told.removed.commit[:SHORT]}` brings it back"
+    yield f"  source    {', '.join(_source(told))}"
+    yield ""
+    yield from _evidence_lines(told)
+    if len(told.chain) > 1:
+        yield ""
+        yield "chain, oldest first"
+        for number, link in enumerate(told.chain, 1):
+            here = "  <- this fact" if link.fact.id == told.fact.id else ""
+            yield f"  {number}. {fact_line(link.fact, link.entity)}{here}"
+            yield f"     {_by(link)}"
+    yield ""
+    yield "history  none of it is here" if told.begins and not told.history else "history, oldest first"
+    for entry in told.history:
+        yield f"  {entry_line(entry)}"
+
+
+def _by(told: Why | Link) -> str:
+    entry = told.recorded
+    if told.begins is not None:
+        return f"{minute(told.begins.time)} or earlier; the history before {told.begins.commit[:SHORT]} is not here"
+    if entry is None:
+        return "in no commit yet"
+    return f"{minute(entry.time)} by {entry.author} <{entry.author_email}> in {entry.commit[:SHORT]}"
+
+
+def _source(told: Why) -> Iterator[str]:
+    fact = told.fact
+    yield fact.source
+    if fact.trust:
+        yield f"trust {fact.trust}"
+    if fact.confidence is not None:
+        yield f"confidence {fact.confidence:g}"
+
+
+def _evidence_lines(told: Why) -> Iterator[str]:
+    fact, event = told.fact, told.event
+    if event is not None:
+        who = event.role if event.speaker is None else f"{event.speaker} ({event.role})"
+        yield f"evidence  {who}, {minute(event.timestamp)}, event {event.id}"
+        yield f"  {_context(told)}{event_warning(event)}"
+    elif fact.source_text:
+        yield "evidence  quoted, without an event"
+        yield f"  >>{one_line(fact.source_text)}<<"
+    else:
+        yield "evidence  none was given"
+
+
+def _context(told: Why) -> str:
+    """The event's words around the evidence, which stands between >> and <<."""
+    text = told.event.text if told.event else ""
+    span = told.fact.source_span
+    if span is None or text[slice(*span)] != told.fact.source_text:
+        return one_line(text[: 2 * _AROUND]) + ("…" if len(text) > 2 * _AROUND else "")
+    start, end = span
+    before, quoted, after = text[max(0, start - _AROUND) : start], text[start:end], text[end : end + _AROUND]
+    opening = "…" if start > _AROUND else ""
+    closing = "…" if len(text) > end + _AROUND else ""
+    return opening + one_line(f"{before}>>{quoted}<<{after}") + closing
+
+
+_RECORDED = {"recorded": ("entry", None), "history_begins": ("entry", None)}
+
+VERB = Command(
+    why,
+    (FACT,),
+    {
+        "fact": "fact",
+        "evidence": {
+            "source": str,
+            "source_event": (str, None),
+            "source_text": (str, None),
+            "source_span": ([int], None),
+            "context": (str, None),
+        },
+        "event": ("event", None),
+        **_RECORDED,
+        "removed": ("entry", None),
+        "chain": [{"...": "fact", **_RECORDED}],
+        "history": ["entry"],
+    },
+    ("clawmem why fact_1a2b",),
+)

@@ -1,0 +1,80 @@
+"""What commands print with --json is held against the schemas that `clawmem schema` prints."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import jsonschema
+
+from clawmem.faces.parts.command import Command
+from clawmem.faces.parts.parameters import COMMON
+from clawmem.faces.parts.shapes import document_schema
+from clawmem.faces.verbs.table import ALIASES, VERBS, load
+
+_WITH_VALUE = {flag for one in COMMON for flag in one.flags if one.kind is not bool}
+
+
+def check_document(words: Sequence[str], printed: str) -> str | None:
+    """Check the document that a command line printed; returns the command's name, or None where the command line asks
+    for no document of a command (help, an unknown verb).
+
+    Records of facts and proposals may hold keys that a later version writes. Here, none does.
+    """
+    name = _named(words)
+    if "--json" not in words or name is None or {"-h", "--help", "--version"} & set(words):
+        return None
+    document = json.loads(printed)
+    _validator(name, document["ok"]).validate(document)
+    return name
+
+
+def clawmem_calls(line: str) -> Iterator[list[str]]:
+    """The words of each call of clawmem in a line of shell."""
+    lexer = shlex.shlex(re.sub(r"\$\([^)]*\)", "IT", line), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    words: list[str] = []
+    for token in [*lexer, ";"]:
+        if set(token) <= set("();<>|&"):
+            if words[:1] == ["clawmem"]:
+                yield words[1:]
+            words = []
+        else:
+            words.append(token)
+
+
+def _named(words: Sequence[str]) -> str | None:
+    names, skip = [], False
+    for word in words:
+        if not skip and not word.startswith("-"):
+            names.append(word)
+        skip = word in _WITH_VALUE
+    name = ALIASES.get(names[0], names[0]) if names else ""
+    if name not in VERBS:
+        return None
+    verb = load(name)
+    if isinstance(verb, Command):
+        return name
+    return f"{name} {names[1]}" if names[1:] and names[1] in verb else None
+
+
+@cache
+def _validator(name: str, ok: bool) -> Any:
+    verb, _, word = name.partition(" ")
+    found = load(verb)
+    schema = _strict(document_schema((found if isinstance(found, Command) else found[word]).shape))
+    # The branch that the document claims to be: what is wrong in it can be read, in a choice of two it cannot.
+    return jsonschema.Draft202012Validator({**schema["anyOf"][0 if ok else 1], "$defs": schema["$defs"]})
+
+
+def _strict(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_strict(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {"additionalProperties": False} if schema.get("properties") and "additionalProperties" in schema else {}
+    return {**{key: _strict(one) for key, one in schema.items()}, **closed}

@@ -1,0 +1,189 @@
+"""The command line as callers meet it: one document per run, exit codes, stdin, the rule that found the vault."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clawmem.faces.verbs.table import VERBS
+from tests.conftest import Command
+
+
+def test_every_verb_has_help_and_takes_the_common_options(clawmem: Command) -> None:
+    for verb in VERBS:
+        done = clawmem(verb, "--help")
+        assert done.code == 0, (verb, done.err)
+        assert VERBS[verb].split(" (")[0].rstrip(".") in " ".join(done.out.split()), verb
+        for option in ("--vault", "--agent", "--json", "--quiet"):
+            assert option in done.out, (verb, option)
+
+
+def test_aliases_are_the_verbs_they_stand_for(clawmem: Command) -> None:
+    assert clawmem("add", "Jane likes tea", "--json").data["outcome"] == ["added"]
+    assert clawmem("search", "tea", "--json").data["facts"][0]["fact"] == "Jane likes tea"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        (["recall"], 2, "usage"),
+        (["nonsense"], 2, "usage"),
+        (["recall", "x", "--limit", "many"], 2, "usage"),
+        (["show", "fact_00000000"], 1, "not_found"),
+        (["remember", ""], 2, "invalid_input"),
+        (["remember", "x", "--valid-from", "someday"], 2, "invalid_input"),
+        (["remember", "x", "--entity", "../../etc/passwd"], 2, "invalid_input"),
+        (["recall", "x", "--vault", "/nowhere"], 10, "no_vault"),
+    ],
+)
+def test_failures_are_one_document_with_code_message_and_hint(
+    clawmem: Command, arguments: list[str], code: int, error: str
+) -> None:
+    done = clawmem(*arguments, "--json")
+    assert done.code == code, done.out + done.err
+    document = done.json
+    assert document["schema_version"] == 1
+    assert document["ok"] is False
+    assert document["error"]["code"] == error
+    assert document["error"]["message"].endswith((".", "?", "!", ")"))
+    assert document["error"]["hint"]
+    assert done.err == ""
+    spoken = clawmem(*arguments)
+    assert spoken.code == code
+    assert spoken.out == ""
+    assert spoken.err.startswith("error: ")
+    assert "\nhint: " in spoken.err
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["recal", "tea"], "'recall'"),
+        (["serch", "tea"], "'search'"),
+        (["remembre", "tea"], "'remember'"),
+        (["agent", "lsit"], "'list'"),
+        (["recall", "tea", "--limt", "3"], "'--limit'"),
+        (["list", "--entiy", "jane"], "'--entity'"),
+        (["review", "approve", "prop_1", "--resaon", "x"], "'--reason'"),
+        (["status", "--jsno"], "'--json'"),
+        (["--vualt", ".", "status"], "'--vault'"),
+    ],
+)
+def test_what_was_meant_is_named(words: list[str], meant: str, clawmem: Command) -> None:
+    done = clawmem(*words)
+    assert (done.code, done.out) == (2, "")
+    assert "Did you mean " in done.err and meant in done.err
+
+
+def test_text_and_many_facts_come_from_stdin(clawmem: Command) -> None:
+    done = clawmem("remember", "-", "--json", given="Jane likes tea\n")
+    assert done.data["facts"][0]["fact"] == "Jane likes tea"
+    lines = "\n".join(json.dumps({"fact": f"Fact {n}", "entity": "projects/p", "tags": ["t"]}) for n in range(5))
+    many = clawmem("remember", "--jsonl", "-", "--json", given=lines)
+    assert many.data["outcome"] == ["added"] * 5
+    assert {fact["entity"] for fact in many.data["facts"]} == {"projects/p"}
+    bad = clawmem("remember", "--jsonl", "-", "--json", given=lines.replace("Fact 3", "") + "\n{")
+    assert bad.code == 2
+    assert "Line 4" in bad.json["error"]["message"]
+
+
+def test_quiet_says_nothing_but_the_payload(clawmem: Command, vault_root: Path) -> None:
+    (vault_root / "MEMORY.md").write_text("# By hand\n")
+    assert "note: " in clawmem("remember", "One").err
+    (vault_root / "MEMORY.md").write_text("# By hand again\n")
+    assert clawmem("remember", "Two", "--quiet").err == ""
+
+
+def test_the_vault_is_found_by_option_then_environment_then_upwards_then_default(
+    clawmem: Command, vault_root: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    def rule(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> str:
+        text: str = clawmem("status", "--json", *arguments, cwd=cwd, env=env).data["rule"]
+        return text
+
+    assert "upwards" in rule(cwd=vault_root / "life")
+    assert "--vault" in rule("--vault", str(vault_root), cwd=elsewhere)
+    assert "CLAWMEM_VAULT" in rule(cwd=elsewhere, env={"CLAWMEM_VAULT": str(vault_root)})
+    assert clawmem("status", "--json", cwd=elsewhere).code == 10
+    assert clawmem("init", str(Path(environment["HOME"]) / ".clawmem")).code == 0
+    assert "default" in rule(cwd=elsewhere)
+
+
+def test_an_empty_name_is_an_error_and_never_another_vault(
+    clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    assert clawmem("init", str(Path(environment["HOME"]) / ".clawmem")).code == 0
+    for before, after in (([], ["--vault", ""]), (["--vault="], []), ([], ["--agent", " "]), (["--agent", ""], [])):
+        for verb in (["remember", "Jane likes tea"], ["note", "tea"]):
+            done = clawmem(*before, *verb, *after)
+            assert done.code == 2, (before, verb, after)
+            assert " is empty." in done.err
+    for name in ("CLAWMEM_VAULT", "CLAWMEM_AGENT"):
+        done = clawmem("remember", "Jane likes tea", env={name: ""})
+        assert (done.code, done.err.startswith(f"error: {name} is empty.")) == (2, True)
+    for option in ("--entity", "--category", "--tag", "--as-of"):
+        for verb in (["recall", "tea"], ["list"]):
+            done = clawmem(*verb, option, "", "--json")
+            assert (done.code, done.json["error"]["message"]) == (2, f"{option} is empty.")
+    # What is named in place of an empty variable counts.
+    assert clawmem("status", "--vault", str(vault_root), env={"CLAWMEM_VAULT": ""}).code == 0
+    assert clawmem("list", "--json").data["facts"] == []
+
+
+def test_a_vault_without_its_settings_is_not_passed_over(
+    clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    assert clawmem("init", str(Path(environment["HOME"]) / ".clawmem")).code == 0
+    (vault_root / "clawmem.yaml").unlink()
+    for words, cwd in ((["status"], vault_root / "life"), (["status", "--vault", "."], vault_root)):
+        done = clawmem(*words, cwd=cwd)
+        assert done.code == 10
+        assert f"The vault {vault_root} has lost its clawmem.yaml" in done.err
+    again = done.err.split("`")[1].split()
+    subprocess.run(again, check=True, env=environment, capture_output=True)
+    assert clawmem("status").code == 0
+
+
+def test_help_and_version_are_answers_too(clawmem: Command) -> None:
+    for words in (["-h"], ["list", "-h"], ["entity", "create", "-h"], ["sync", "-h"]):
+        short, long = clawmem(*words), clawmem(*words[:-1], "--help")
+        assert (short.code, short.out) == (0, long.out)
+        assert clawmem(*words, "--json").data == {"help": long.out[:-1]}
+        assert clawmem("--json", *words).data == {"help": long.out[:-1]}
+    assert clawmem("--version", "--json").data == {"version": clawmem("--version").out.split()[1]}
+    assert clawmem("--json").json["error"]["code"] == "usage"
+    assert clawmem().code == 2
+
+
+def test_help_is_set_in_one_paragraph(clawmem: Command) -> None:
+    for verb in VERBS:
+        text = clawmem(verb, "--help").out.partition("Options:")[0]
+        assert "  " not in text.replace("\n  ", "\n").partition("Arguments:")[0].strip(), verb
+
+
+def test_a_text_that_begins_with_a_dash(clawmem: Command) -> None:
+    done = clawmem("remember", "- buy milk")
+    assert done.code == 2
+    assert done.err.startswith("error: A text that begins with a dash reads as an option.")
+    assert "comes after `--`" in done.err
+    assert clawmem("remember", "--", "- buy milk").code == 0
+
+
+def test_a_reader_that_goes_away_is_no_error(vault_root: Path, environment: dict[str, str]) -> None:
+    command = f"{sys.executable} -m clawmem list --help | head -n 1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=vault_root, env=environment, capture_output=True, text=True)
+    assert done.stdout.strip().endswith("0")
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_prompts_and_rich_draws_only_on_terminals(clawmem: Command) -> None:
+    clawmem("remember", "Jane likes tea")
+    for verb in (["list"], ["entity", "list"], ["recall", "tea"]):
+        assert "\x1b[" not in clawmem(*verb).out

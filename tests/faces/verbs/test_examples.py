@@ -1,0 +1,172 @@
+"""Every example of every command is run, in a vault where what it names is there; its document fits its schema."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.errors import DONE, REFUSED, USAGE
+from clawmem.faces.cli.app import run
+from clawmem.faces.cli.plain import run_plain
+from clawmem.faces.parts.parameters import Parameter
+from tests.answers import check_document, clawmem_calls
+from tests.conftest import PINNED_NOW
+from tests.manual import commands
+from tests.transcripts.transcript import tools
+from tests.vault.test_schedule import CRONTAB, SYSTEMCTL
+
+COMMANDS = commands()
+# Where an example ends otherwise here: this vault wants no vectors, and bytes on stdout leave no room for JSON.
+OTHERWISE = {"clawmem reindex --vectors": REFUSED, "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE}
+# What stands before the pipe of an example, and behind it.
+PROGRAMS = {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
+CHAT = json.dumps({"role": "user", "content": "I live in Oslo.", "speaker": "Mia"})
+
+Run = Callable[[str], tuple[int, str]]
+
+
+@pytest.fixture(scope="module")
+def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A home with a vault in it, and the ids by which the examples call what is there."""
+    home = tmp_path_factory.mktemp("examples") / "home"
+    shutil.copytree(newborn, home / ".clawmem", symlinks=True)
+    for name, text in {
+        "chat.jsonl": CHAT,
+        "facts.jsonl": '{"fact": "Jane likes tea."}',
+        "the-secret": "100 euros",
+        ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,
+        "copies/keep": "",
+        ".local/share/bash-completion/completions/keep": "",
+        ".gitconfig": "[user]\n\tname = Ada Person\n\temail = ada@example.org\n",
+    }.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text + "\n")
+    settings = home / ".clawmem/clawmem.yaml"
+    settings.write_text(settings.read_text().replace("\n  model: local\n", "\n  model: none\n"))
+    place = tools(home)
+    for name, text in PROGRAMS.items():
+        (place / name).write_text(text)
+        (place / name).chmod(0o755)
+    environment = surroundings(home)
+    hub = ["git", "init", "--quiet", "--bare", "-b", "main", str(home / "hub.git")]
+    subprocess.run(hub, env=environment, check=True)
+    remote = ["git", "-C", str(home / ".clawmem"), "remote", "add", "origin", str(home / "hub.git")]
+    subprocess.run(remote, env=environment, check=True)
+
+    def call(line: str, **more: str) -> Any:
+        done = subprocess.run(
+            ["sh", "-c", f"{line} --json"], cwd=home, env={**environment, **more}, capture_output=True, text=True
+        )
+        document = json.loads(done.stdout)
+        assert document["ok"], document
+        return document["data"]
+
+    triple = "--subject 'Jane Berg' --predicate lives_in --object Trondheim"
+    one = call(f"clawmem remember 'Jane Berg lives in Trondheim.' -e areas/people/jane {triple}")["facts"][0]["id"]
+    two = call("clawmem remember 'Jane has a dog.' -e areas/people/jane")["facts"][0]["id"]
+    call("clawmem remember 'Jane makes the website.' -e projects/website --related areas/people/jane")
+    call("clawmem remember 'Acme sells boats.' -e projects/acme --source web:acme.example")
+    call("clawmem remember 'Boats cost 100 euros.' -e projects/acme", CLAWMEM_SESSION="s-1182")
+    call("clawmem agent create finance")
+    call("clawmem agent create scout")
+    call("clawmem remember 'There is a map.' -e projects/acme --agent scout")
+    call(f"clawmem supersede {one} 'Jane lives in Rome.' --trust external --source web:acme.example")
+    waiting = call("clawmem review list")["proposals"][0]["id"]
+    call("clawmem backup ~/copies/laptop.clawmem")
+    return home, {"fact_1a2b": one, "fact_5e6f": two, "prop_1a2b": waiting}
+
+
+def surroundings(home: Path) -> dict[str, str]:
+    """The environment of a command in that home."""
+    path = f"{home / 'tools'}:{os.environ['PATH']}"
+    return {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "CLAWMEM_NOW": PINNED_NOW, "CLAWMEM_TRACEBACK": "1"}
+
+
+@pytest.fixture
+def run_line(
+    prepared: tuple[Path, Mapping[str, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Run:
+    """Runs one line in a copy of the home: in this process, or by a shell where it is more than a call of clawmem."""
+    home, ids = prepared
+    mine = Path(shutil.copytree(home, tmp_path / "home", symlinks=True))
+    environment = surroundings(mine)
+    subprocess.run(["git", "update-index", "-q", "--refresh"], cwd=mine / ".clawmem", env=environment, check=True)
+    for key, value in environment.items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.chdir(mine)
+
+    def go(line: str) -> tuple[int, str]:
+        line = re.sub("|".join(ids), lambda found: ids[found[0]], line)
+        if re.search("[|<>]", line):
+            done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True)
+            return done.returncode, done.stdout
+        words = [os.path.expanduser(word) for word in shlex.split(line)[1:]]  # noqa: PTH111 - as a shell does
+        code = run_plain(words)
+        return run(words) if code is None else code, capsys.readouterr().out
+
+    return go
+
+
+def with_json(example: str) -> str:
+    """The example, asking for JSON and heard by the test rather than a file or another machine."""
+    return re.sub(r"(clawmem [^|<>]*?)( [|<>].*)?$", r"\1 --json\2", re.sub(r" (> \S+|\| ssh .*)$", "", example))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples(name: str, run_line: Run) -> None:
+    examples = COMMANDS[name].examples
+    assert 1 <= len(examples) <= 3
+    fitted = 0
+    for example in examples:
+        assert [words for words in clawmem_calls(example) if " ".join(words).startswith(name)], example
+        code, printed = run_line(with_json(example))
+        assert code == OTHERWISE.get(example, DONE), (example, printed)
+        (call,) = clawmem_calls(with_json(example))
+        assert check_document(call, printed) == name
+        fitted += json.loads(printed)["ok"]
+    assert fitted, f"no example of {name} ends well"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_ends_with_the_examples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*name.split(), "--help"]) == DONE
+    examples = "".join(f"\n    {example}" for example in COMMANDS[name].examples)
+    assert capsys.readouterr().out.endswith(f"\n  Examples:{examples}\n")
+
+
+@pytest.mark.parametrize("name", sorted({name.split()[0] for name in COMMANDS if " " in name}))
+def test_help_of_a_group_ends_with_examples_of_its_commands(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == DONE
+    shown = capsys.readouterr().out.partition("\n  Examples:\n")[2].splitlines()
+    known = {f"    {example}" for words, one in COMMANDS.items() if words.startswith(name) for example in one.examples}
+    assert 1 <= len(shown) <= 3 and set(shown) <= known
+
+
+CLOSED = [(name, one) for name, command in COMMANDS.items() for one in command.parameters if one.choices]
+GIVEN = {"file": "chat.jsonl", "fact": "fact_1a2b", "target": "fact_5e6f", "text": "tea"}
+
+
+@pytest.mark.parametrize(("name", "one"), CLOSED, ids=lambda part: getattr(part, "name", part))
+def test_a_word_that_is_no_choice_is_refused_and_all_choices_are_named(
+    name: str, one: Parameter, run_line: Run
+) -> None:
+    others = [other for other in COMMANDS[name].parameters if other.required or other.name == "text"]
+    words = [word for other in others if other != one for word in (*other.flags[:1], GIVEN.get(other.name, "x"))]
+    code, printed = run_line(" ".join(["clawmem", name, *words, *one.flags[:1], "nonsense", "--json"]))
+    error = json.loads(printed)["error"]
+    assert code == (REFUSED if name == "schema" else USAGE)
+    assert "'nonsense'" in error["message"]
+    if name != "schema":  # there are too many verbs to name
+        assert [word for word in one.choices if word not in error["hint"]] == []

@@ -1,0 +1,121 @@
+"""What CONTRIBUTING.md says is done here, word for word, in a copy of the package."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import jsonschema
+import pytest
+
+from tests.conftest import Result
+
+ROOT = Path(__file__).parent.parent
+_BLOCK = re.compile(r"`(clawmem/[\w/]+\.py)`[^`]*?:\n\n( *)```python\n(.*?)\n\2```", re.DOTALL)
+
+
+class Copy:
+    """A copy of the package, changed as a section of the page says, and what runs with it."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self.folder = folder
+        self._environment = {**environment, "PYTHONPATH": f"{folder}:{ROOT}"}
+        for name in ("clawmem", "vault-template"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "pyproject.toml", folder)
+
+    def follow(self, heading: str) -> list[str]:
+        """Write each module that a section shows, or put the lines it shows at the head of a table; names them."""
+        page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        section = page[page.index(f"## {heading}\n") :].removeprefix("## ").partition("\n## ")[0]
+        touched = []
+        for name, _, text in _BLOCK.findall(section):
+            path, text = self.folder / name, dedent(text) + "\n"
+            if path.exists():
+                found = re.search(r"^[A-Z]+ = [({]\n", path.read_text(encoding="utf-8"), re.MULTILINE)
+                assert found, f"{name} holds no table"
+                old = path.read_text(encoding="utf-8")
+                text = f"{old[: found.end()]}    {text.strip()}\n{old[found.end() :]}"
+            path.write_text(text, encoding="utf-8")
+            touched.append(name)
+        return touched
+
+    def run(self, *command: str, cwd: Path | None = None) -> Result:
+        """Run a program with the copy in the place of the package."""
+        done = subprocess.run(
+            command, cwd=cwd or self.folder, env=self._environment, capture_output=True, text=True, timeout=300
+        )
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def manual(self) -> str:
+        """The manual as `make docs` would write it."""
+        code = (
+            "import json; from tests.manual import PAGE, with_blocks; print(json.dumps(with_blocks(PAGE.read_text())))"
+        )
+        text: str = json.loads(self.run(sys.executable, "-P", "-c", code).out)
+        return text
+
+    def clawmem(self, *words: str, cwd: Path) -> Result:
+        """Run the command line of the copy."""
+        return self.run(sys.executable, "-P", "-m", "clawmem", *words, cwd=cwd)
+
+
+@pytest.fixture
+def copy(tmp_path: Path, environment: dict[str, str]) -> Copy:
+    """A fresh copy."""
+    (tmp_path / "copy").mkdir()
+    return Copy(tmp_path / "copy", environment)
+
+
+def test_add_a_verb(copy: Copy, vault_root: Path) -> None:
+    touched = copy.follow("Add a verb")
+    assert touched == ["clawmem/memory/pin.py", "clawmem/faces/verbs/pin.py", "clawmem/faces/verbs/table.py"]
+    bin_folder = Path(sys.executable).parent
+    for command in (
+        ["ruff", "check", "clawmem"],
+        ["ruff", "format", "--check", "clawmem"],
+        ["lint-imports", "--no-cache"],
+    ):
+        done = copy.run(str(bin_folder / command[0]), *command[1:])
+        assert done.code == 0, done.out + done.err
+    kept = copy.clawmem("remember", "Jane lives in Oslo.", "--json", cwd=vault_root).data["facts"][0]["id"]
+
+    pinned = copy.clawmem("pin", kept, "--json", cwd=vault_root)
+    schema = copy.clawmem("schema", "pin", "--json", cwd=vault_root).data["schema"]
+    jsonschema.Draft202012Validator(schema).validate(pinned.json)
+    assert (pinned.data["outcome"], pinned.data["facts"][0]["importance"]) == (["updated"], 1.0)
+    assert copy.clawmem("pin", kept, cwd=vault_root).out.startswith("known already: ")
+    assert copy.clawmem("undo", kept, cwd=vault_root).code == 0
+
+    helped = copy.clawmem("pin", "--help", cwd=vault_root).out
+    assert "Keep a fact hot for good." in helped and helped.endswith("Examples:\n    clawmem pin fact_1a2b\n")
+    assert "  pin " in copy.clawmem("--help", cwd=vault_root).out
+    assert "'pin'" in copy.clawmem("pni", cwd=vault_root).err
+    assert "### pin\n\n<!-- begin: pin -->\nKeep a fact hot for good. Its importance becomes 1" in copy.manual()
+
+
+def test_an_ingest_format_is_in_completion_help_and_manual_by_its_row_alone(copy: Copy, vault_root: Path) -> None:
+    table = copy.folder / "clawmem/model/transcripts/formats.py"
+    row = '    "gemini": Format("a chat of Gemini", chat.fits_chat, chat.read_chat),\n'
+    table.write_text(table.read_text().replace("RECORDS = {\n", "RECORDS = {\n" + row))
+    assert "gemini" in copy.clawmem("ingest", "--help", cwd=vault_root).out
+    line = "clawmem ingest x --format g"
+    done = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
+    assert done.out == "gemini\ta chat of Gemini\n"
+    assert "\n| `gemini` | a chat of Gemini |\n" in copy.manual()
+
+
+def test_a_verb_that_was_added_is_completed(copy: Copy, vault_root: Path, environment: dict[str, str]) -> None:
+    copy.follow("Add a verb")
+    kept = copy.clawmem("remember", "Jane lives in Oslo.", "--json", cwd=vault_root).data["facts"][0]["id"]
+    for line, offered in (
+        ("clawmem pi", "pin\tKeep a fact hot for good."),
+        ("clawmem pin f", f"{kept}\tJane lives in Oslo."),
+    ):
+        done = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
+        assert done.out == f"{offered}\n"
