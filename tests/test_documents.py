@@ -11,10 +11,10 @@ import pytest
 
 from clawmem import errors
 from clawmem.cli.verbs import ALIASES, VERBS
-from clawmem.model.event import Event
-from clawmem.model.fact import CANONICAL_KEYS, STATUSES
-from clawmem.model.setting_values import Setting, wanted
-from clawmem.model.settings import SETTINGS
+from clawmem.model.facts.fact import CANONICAL_KEYS, STATUSES
+from clawmem.model.records.event import Event
+from clawmem.model.settings.settings import SETTINGS
+from clawmem.model.settings.values import Setting, wanted
 from tests.manual import COMMON, blocks, commands, reference, with_blocks
 from tests.transcripts.transcript import Labels, Stage, Step, read
 

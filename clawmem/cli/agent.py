@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from clawmem.cli.face import Face
-from clawmem.memory.agents import create_agent, list_agents, show_agent
-from clawmem.model.text import counted
+from clawmem.memory.entities.agents import create_agent, list_agents, show_agent
+from clawmem.model.language.text import counted
 
 agent = typer.Typer(
     add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Make, list and show agents."

@@ -12,9 +12,9 @@ import typer
 from clawmem.cli.face import Face
 from clawmem.cli.reading import opened
 from clawmem.errors import DONE, PARTIAL, InvalidInput
-from clawmem.memory.backup import BackedUp, backup_to_file, backup_to_stream, verify_backup
-from clawmem.model.manifest import Manifest, manifest_record
-from clawmem.model.text import counted
+from clawmem.memory.backup.backup import BackupResult, backup_to_file, backup_to_stream, verify_backup
+from clawmem.model.history.manifest import Manifest, manifest_record
+from clawmem.model.language.text import counted
 
 
 def backup(
@@ -54,7 +54,7 @@ def _verify(face: Face, file: str) -> int:
     return face.done(data(done, None if file == "-" else Path(file)), lines)
 
 
-def data(done: BackedUp, target: Path | None) -> dict[str, Any]:
+def data(done: BackupResult, target: Path | None) -> dict[str, Any]:
     """A backup for programs."""
     return {"file": str(target) if target else None, "size": done.size, "manifest": manifest_record(done.manifest)}
 
@@ -66,18 +66,18 @@ def held(manifest: Manifest) -> str:
     return ", ".join(f"{number:,} {nouns[name] if number == 1 else name}" for name, number in numbers.items())
 
 
-def _code(done: BackedUp) -> int:
+def _code(done: BackupResult) -> int:
     return PARTIAL if done.manifest.left_out or done.manifest.counts.get("unreadable") else DONE
 
 
-def _notices(done: BackedUp) -> tuple[str, ...]:
+def _notices(done: BackupResult) -> tuple[str, ...]:
     left_out = (f"not in the backup: {path}: {why}" for path, why in done.manifest.left_out.items())
     unread = done.manifest.counts.get("unreadable", 0)
     what = f"in the backup, but neither readable nor counted: {counted(unread, 'file')} of facts or events"
     return (*done.notices, *left_out, *([f"{what}; `clawmem doctor` says which"] if unread else []))
 
 
-def _lines(done: BackedUp, first: str) -> Iterator[str]:
+def _lines(done: BackupResult, first: str) -> Iterator[str]:
     yield first
     yield from _about(done.manifest)
 

@@ -35,7 +35,7 @@ def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
 
 def failed(arguments: Sequence[str], code: str, exit_code: int, message: str, hint: str) -> int:
     """Report a failure, without what looks like a credential in what was given; returns its exit code."""
-    from clawmem.model.secrets import redact  # only where something failed
+    from clawmem.model.safety.secrets.find import redact  # only where something failed
 
     message, hint = redact(message), redact(hint)
     if "--json" in arguments:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from clawmem.cli.face import say
 from clawmem.cli.verbs import ALIASES, VERBS
 from clawmem.errors import ClawmemError
-from clawmem.model.text import visible
+from clawmem.model.language.text import visible
 from clawmem.runtime import from_process
 
 _LONGEST_HELP = 70

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from clawmem.memory.candidates import agent_candidates, category_candidates, entity_candidates, fact_candidates
-from clawmem.memory.proposals import read_proposals
-from clawmem.model.draft import LINKED_BY_HAND
-from clawmem.model.event import ROLES
-from clawmem.model.fact import STATUSES, TRUSTS
+from clawmem.memory.facts.completion import agent_candidates, category_candidates, entity_candidates, fact_candidates
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.model.facts.draft import LINKED_BY_HAND
+from clawmem.model.facts.fact import STATUSES, TRUSTS
 from clawmem.model.merging.policy import POLICIES
-from clawmem.model.proposal import KINDS
-from clawmem.model.setting_values import PLACES
-from clawmem.model.settings import SETTINGS, setting_named
+from clawmem.model.proposals.proposal import KINDS
+from clawmem.model.records.event import ROLES
+from clawmem.model.settings.settings import SETTINGS, setting_named
+from clawmem.model.settings.values import PLACES
 from clawmem.runtime import Runtime
-from clawmem.serving.recall import WHERE
+from clawmem.serving.recall.recall import WHERE
 
 FILES = ":files"
 """Asks the shell for the names of files."""

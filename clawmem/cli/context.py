@@ -8,7 +8,7 @@ from clawmem.cli.parameters import Parameter
 from clawmem.cli.reading import text_or_stdin
 from clawmem.cli.standpoint import AS_OF_HELP, AT_HELP, standpoint
 from clawmem.cli.words import context_data
-from clawmem.serving.context import context as act
+from clawmem.serving.context.context import context as act
 
 PARAMETERS = (
     Parameter("question", "What the agent is about to do, or - for stdin."),

@@ -8,9 +8,9 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.errors import InvalidInput
-from clawmem.model.schedule import Schedule, at, every
-from clawmem.vault import schedule as beside
-from clawmem.vault.schedule import CRONTAB, SYSTEMD, Entry
+from clawmem.model.settings.schedule import Schedule, at, every
+from clawmem.setup import cron as beside
+from clawmem.setup.cron import CRONTAB, SYSTEMD, ScheduleEntry
 
 cron = typer.Typer(
     add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Have the heartbeat run by itself."
@@ -46,12 +46,12 @@ def show(ctx: typer.Context) -> int:
     vault, environment = face.runtime.vault(), face.runtime.environment
     line = beside.shown_crontab(vault, environment)
     units = beside.shown_systemd(vault, environment, face.runtime.home())
-    found = [Entry(CRONTAB, beside.mark_of(vault), line, True)] if line else []
-    found += [Entry(SYSTEMD, beside.unit_of(vault), units, True)] if units else []
+    found = [ScheduleEntry(CRONTAB, beside.mark_of(vault), line, True)] if line else []
+    found += [ScheduleEntry(SYSTEMD, beside.unit_of(vault), units, True)] if units else []
     if found:
         data = {**_data(face, found[0]), "entries": [_data(face, one) for one in found]}
         return face.done(data, [one.text for one in found])
-    wanted = Entry(CRONTAB, beside.mark_of(vault), beside.line_for(vault, environment, every(_DEFAULT)), False)
+    wanted = ScheduleEntry(CRONTAB, beside.mark_of(vault), beside.line_for(vault, environment, every(_DEFAULT)), False)
     notices = ["nothing is installed; `clawmem cron install` would add this line"]
     return face.done({**_data(face, wanted), "entries": []}, [wanted.text], notices)
 
@@ -88,6 +88,6 @@ def _chosen(by: str, environment: Any) -> str:
     return SYSTEMD if not beside.has_crontab(environment) and beside.has_systemd(environment) else CRONTAB
 
 
-def _data(face: Face, entry: Entry) -> dict[str, Any]:
+def _data(face: Face, entry: ScheduleEntry) -> dict[str, Any]:
     _, log, _ = beside.command_of(face.runtime.vault(), face.runtime.environment)
     return {**entry._asdict(), "log": log}

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from clawmem.cli.face import Face
-from clawmem.memory.entities import (
-    Changed,
+from clawmem.memory.entities.entities import (
+    EntityChange,
     archive_entity,
     create_entity,
     list_entities,
@@ -16,7 +16,7 @@ from clawmem.memory.entities import (
     rename_entity,
     show_entity,
 )
-from clawmem.model.fact_words import fact_data, fact_line
+from clawmem.model.facts.fact_words import fact_data, fact_line
 
 entity = typer.Typer(
     add_completion=False,
@@ -101,7 +101,7 @@ def rename(
     return _done(face, done, f"renamed {done.former} to {done.name}")
 
 
-def _done(face: Face, done: Changed, words: str) -> int:
+def _done(face: Face, done: EntityChange, words: str) -> int:
     line = words if done.commit else "nothing changed, so there is no commit"
     lines = [line, f"commit {done.commit[:12]}"] if done.commit else [line]
     data = {"entity": done.name, "former": done.former, "commit": done.commit}

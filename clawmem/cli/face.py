@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from clawmem.errors import DONE, PARTIAL, Lacking
-from clawmem.model.text import visible
+from clawmem.errors import DONE, PARTIAL, IncompleteAnswer
+from clawmem.model.language.text import visible
 from clawmem.runtime import Runtime, from_process
 
 SCHEMA_VERSION = 1
@@ -47,7 +47,7 @@ class Face:
         by itself, such as that nothing was found. Returns the command's exit code: PARTIAL in place of DONE where a
         notice says what the result lacks."""
         notices = (*notices, *self.runtime.asides())
-        if exit_code == DONE and any(isinstance(one, Lacking) for one in notices):
+        if exit_code == DONE and any(isinstance(one, IncompleteAnswer) for one in notices):
             exit_code = PARTIAL
         if self.as_json:
             return document({"ok": True, "data": data, "notices": list(notices)}, exit_code)

@@ -9,8 +9,8 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.filters import filter_of
-from clawmem.index.graph import is_fact
-from clawmem.model.fact_words import fact_data, fact_line
+from clawmem.index.search.graph import is_fact
+from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.serving import graph as acts
 
 graph = typer.Typer(
@@ -66,7 +66,7 @@ def backlinks(ctx: typer.Context, node: _Node, include_superseded: _Replaced = F
     return _done(face, found, "backlinks", "Nothing points at it.")
 
 
-def _done(face: Face, found: acts.Walked, name: str, nothing: str) -> int:
+def _done(face: Face, found: acts.GraphWalk, name: str, nothing: str) -> int:
     data = {
         "start": _node_data(found.start),
         name: [
@@ -86,18 +86,18 @@ def _done(face: Face, found: acts.Walked, name: str, nothing: str) -> int:
     return face.done(data, _lines(found), found.notices, talk=talk)
 
 
-def _node_data(node: acts.Node) -> dict[str, Any]:
+def _node_data(node: acts.GraphNode) -> dict[str, Any]:
     if node.placed:
         return {"node": node.name, "kind": "fact", "fact": fact_data(node.placed.fact, node.placed.entity)}
     return {"node": node.name, "kind": "fact" if is_fact(node.name) else "entity", "fact": None}
 
 
-def _lines(found: acts.Walked) -> Iterable[str]:
+def _lines(found: acts.GraphWalk) -> Iterable[str]:
     yield _shown(found.start)
     for step in found.steps:
         arrow = f"-{step.edge.relation}->" if step.edge.forward else f"<-{step.edge.relation}-"
         yield f"{'  ' * step.depth}{arrow} {_shown(step.node)}"
 
 
-def _shown(node: acts.Node) -> str:
+def _shown(node: acts.GraphNode) -> str:
     return fact_line(node.placed.fact, node.placed.entity) if node.placed else node.name

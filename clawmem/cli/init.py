@@ -9,8 +9,8 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.errors import StorageFailed
-from clawmem.vault.acceptance import accepted_or_why
-from clawmem.vault.birth import create_vault
+from clawmem.vault.exchange.create import create_vault
+from clawmem.vault.git.acceptance import accepted_or_why
 
 
 def init(

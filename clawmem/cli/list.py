@@ -10,9 +10,9 @@ from clawmem.cli.face import Face
 from clawmem.cli.filters import filter_of
 from clawmem.cli.standpoint import AS_OF_HELP, AT_HELP, standpoint
 from clawmem.errors import InvalidInput
-from clawmem.model.fact import STATUSES
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.tiers import TIERS
+from clawmem.model.facts.fact import STATUSES
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.serving.browse import list_facts
 
 

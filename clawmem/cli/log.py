@@ -8,9 +8,9 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.past import entry_data, entry_line
-from clawmem.memory.history import Bounds
-from clawmem.memory.history import log as act
-from clawmem.model.dates import end_of, parse_end, parse_start
+from clawmem.memory.history.log import LogBounds
+from clawmem.memory.history.log import log as act
+from clawmem.model.language.dates import end_of, parse_end, parse_start
 
 
 def log(
@@ -27,7 +27,7 @@ def log(
     """Oldest first. An entity's history includes the paths it had before."""
     face = Face.of(ctx)
     caller, vault = face.runtime.caller(), face.runtime.vault()
-    bounds = Bounds(
+    bounds = LogBounds(
         limit or vault.settings.whole("history.limit"),
         start_of(parse_start(since, caller.now)) if since else None,
         end_of(parse_end(until, caller.now)) if until else None,

@@ -8,7 +8,7 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.reading import text_or_stdin
-from clawmem.memory.notes import note as act
+from clawmem.memory.pages.notes import note as act
 
 
 def note(

@@ -8,12 +8,12 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.errors import DONE
-from clawmem.learning.promote import Promoted
-from clawmem.learning.promote import promote as act
+from clawmem.learning.promotion.promote import PromoteResult
+from clawmem.learning.promotion.promote import promote as act
 from clawmem.learning.report import promotion_data, promotion_line
-from clawmem.model.dates import day_of, parse_moment
-from clawmem.model.own_settings import told_of_suggestions
-from clawmem.model.text import counted
+from clawmem.model.language.dates import day_of, parse_moment
+from clawmem.model.language.text import counted
+from clawmem.model.settings.local import told_of_suggestions
 
 
 def promote(
@@ -36,7 +36,7 @@ def promote(
     return face.done(data, _lines(done, dry_run, explain), notices, failed.exit_code if failed else DONE)
 
 
-def _lines(done: Promoted, dry_run: bool, explain: bool) -> list[str]:
+def _lines(done: PromoteResult, dry_run: bool, explain: bool) -> list[str]:
     lines = [promotion_line(one) for one in (done.verdicts if explain else [*done.kept, *done.waiting])]
     if done.kept or done.waiting:
         return lines if dry_run else [*lines, f"commit {done.commit[:12]}" if done.commit else "nothing was written"]

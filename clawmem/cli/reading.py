@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from clawmem.errors import InvalidInput, NotFound, StorageFailed
-from clawmem.model.strict_json import read_json
+from clawmem.model.records.strict_json import read_json
 
 
 def text_or_stdin(argument: str) -> str:

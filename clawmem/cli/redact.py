@@ -10,11 +10,11 @@ import typer
 from clawmem.cli.face import Face, tell
 from clawmem.cli.reading import text_or_stdin
 from clawmem.errors import DONE, PARTIAL, InvalidInput, Refused
-from clawmem.memory.redact import Redacted, What
-from clawmem.memory.redact import redact as act
-from clawmem.memory.revise import check_reason
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.text import counted
+from clawmem.memory.facts.redact import RedactResult, RedactTarget
+from clawmem.memory.facts.redact import redact as act
+from clawmem.memory.facts.revise import check_reason
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.language.text import counted
 
 _SHOWN = 20
 
@@ -33,7 +33,7 @@ def redact(
     face = Face.of(ctx)
     if sum(one is not None for one in (fact, pattern, event)) != 1:
         raise InvalidInput("Name one thing to redact.", "A fact, or --event ID, or --pattern TEXT.")
-    what = What(fact, event, text_or_stdin(pattern) if pattern is not None else None)
+    what = RedactTarget(fact, event, text_or_stdin(pattern) if pattern is not None else None)
     vault, caller, why = face.runtime.vault(), face.runtime.caller(), check_reason(reason)
     if not dry_run and not yes:
         _confirm(face, act(vault, what, caller, why, dry_run=True))
@@ -52,7 +52,7 @@ def redact(
     return face.done(data, _lines(done, dry_run), done.notices, PARTIAL if done.remains and not dry_run else DONE)
 
 
-def _confirm(face: Face, would: Redacted) -> None:
+def _confirm(face: Face, would: RedactResult) -> None:
     if not sys.stdin.isatty() or face.as_json:
         raise Refused(
             f"This rewrites {counted(would.renamed, 'commit')} for good, so it must be said twice.",
@@ -63,7 +63,7 @@ def _confirm(face: Face, would: Redacted) -> None:
     typer.confirm("Rewrite history?", abort=True, err=True)
 
 
-def _lines(done: Redacted, dry_run: bool) -> list[str]:
+def _lines(done: RedactResult, dry_run: bool) -> list[str]:
     would = "would be " if dry_run else ""
     lines = [f"{would}redacted in {counted(len(done.commits), 'commit')}, {would}renamed: {done.renamed:,}"]
     lines += [f"  {commit[:12]}" for commit in done.commits[:_SHOWN]]
@@ -79,7 +79,7 @@ def _lines(done: Redacted, dry_run: bool) -> list[str]:
     return lines
 
 
-def _elsewhere(done: Redacted) -> list[str]:
+def _elsewhere(done: RedactResult) -> list[str]:
     """What nobody here can reach, and what to do about it."""
     lines = ["A secret that was once written down is known: change it where it is used."]
     if done.remotes:

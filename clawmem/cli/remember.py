@@ -10,10 +10,10 @@ from clawmem.cli.parameters import Parameter
 from clawmem.cli.reading import file_or_stdin, json_lines, text_or_stdin
 from clawmem.cli.words import outcome_lines
 from clawmem.errors import PARTIAL, ClawmemError, InvalidInput
-from clawmem.memory.remember import remember as act
-from clawmem.model.draft import Draft, draft_from_record
-from clawmem.model.fact_words import fact_data
-from clawmem.model.text import counted
+from clawmem.memory.facts.remember import remember as act
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.facts.fact_words import fact_data
+from clawmem.model.language.text import counted
 
 PARAMETERS = (
     Parameter("text", "The fact in one sentence, or - for stdin."),

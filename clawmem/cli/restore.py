@@ -10,7 +10,7 @@ import typer
 from clawmem.cli.backup import held
 from clawmem.cli.face import Face
 from clawmem.cli.reading import opened
-from clawmem.memory.restore import restore as act
+from clawmem.memory.backup.restore import restore as act
 
 
 def restore(

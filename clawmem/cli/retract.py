@@ -8,8 +8,8 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.words import done_revising
-from clawmem.memory.revise import check_reason
-from clawmem.memory.revise import retract as act
+from clawmem.memory.facts.revise import check_reason
+from clawmem.memory.facts.revise import retract as act
 
 
 def retract(

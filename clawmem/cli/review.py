@@ -9,13 +9,13 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.words import outcome_lines
-from clawmem.governance.review import Reviewed, Shown, list_proposals, show_proposal
+from clawmem.governance.review import ProposalDetails, ReviewOutcome, list_proposals, show_proposal
 from clawmem.governance.review import approve as approve_act
 from clawmem.governance.review import reject as reject_act
 from clawmem.governance.trust import trust as trust_act
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.proposal import Proposal
-from clawmem.model.proposal_file import proposal_to_record
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.proposals.proposal_file import proposal_to_record
 
 review = typer.Typer(
     add_completion=False,
@@ -104,7 +104,7 @@ def trust(
     return face.done(data, lines, talk=talk)
 
 
-def _done(face: Face, done: Reviewed) -> int:
+def _done(face: Face, done: ReviewOutcome) -> int:
     data: dict[str, Any] = {
         "proposal": proposal_to_record(done.proposal),
         "facts": [fact_data(one.fact, one.entity) for one in done.facts],
@@ -116,7 +116,7 @@ def _done(face: Face, done: Reviewed) -> int:
     return face.done(data, lines, done.notices)
 
 
-def _whole(shown: Shown) -> Iterator[str]:
+def _whole(shown: ProposalDetails) -> Iterator[str]:
     one = shown.proposal
     yield f"{one.id}  {one.kind}, {one.status}, made {one.created}" + (f" for {one.agent}" if one.agent else "")
     yield f"says      {one.says}"

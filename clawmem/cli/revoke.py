@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from clawmem.cli.face import Face
-from clawmem.memory.revise import check_reason
-from clawmem.memory.revoke import Origin, Revoked
-from clawmem.memory.revoke import revoke as act
-from clawmem.model.dates import parse_start
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.proposal_file import proposal_to_record
-from clawmem.model.text import counted
+from clawmem.memory.facts.revise import check_reason
+from clawmem.memory.facts.revoke import RevokeOrigin, RevokeResult
+from clawmem.memory.facts.revoke import revoke as act
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.language.dates import parse_start
+from clawmem.model.language.text import counted
+from clawmem.model.proposals.proposal_file import proposal_to_record
 
 _SHOWN = 20
 _HOW = {
@@ -36,7 +36,7 @@ def revoke(
     by = ctx.meta.pop("clawmem.agent", None)
     face = Face.of(ctx)
     caller = face.runtime.caller()
-    origin = Origin(source, event, session, by, parse_start(since, caller.now) if since else None)
+    origin = RevokeOrigin(source, event, session, by, parse_start(since, caller.now) if since else None)
     done = act(face.runtime.vault(), origin, caller, check_reason(reason), dry_run)
     data = {
         "origin": {key: value for key, value in origin._asdict().items() if value is not None},
@@ -53,7 +53,7 @@ def revoke(
     return face.done(data, _lines(done, dry_run), done.notices)
 
 
-def _lines(done: Revoked, dry_run: bool) -> list[str]:
+def _lines(done: RevokeResult, dry_run: bool) -> list[str]:
     said = {"retracted": "withdrawn", "restored": "stands again", "updated": "relinked"}
     lines = [
         f"{said[outcome]}: {fact_line(one.fact, one.entity)}"

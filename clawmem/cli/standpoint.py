@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from clawmem.cli.face import Face
-from clawmem.model.caller import Caller
+from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 
 AT_HELP = "What the vault knew at this commit or date; a day, month or year counts to its end."
@@ -26,7 +26,7 @@ def standpoint(face: Face, at: str | None) -> Standpoint:
     vault, caller = face.runtime.vault(), face.runtime.caller()
     if at is None:
         return Standpoint(vault, caller)
-    from clawmem.memory.past import past  # only for a look at the past
+    from clawmem.memory.history.past import past  # only for a look at the past
 
     then = past(vault, caller, at)
     return Standpoint(then.vault, then.caller, {"at": then.point._asdict()}, then.notices)

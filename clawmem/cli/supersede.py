@@ -9,9 +9,9 @@ import typer
 from clawmem.cli.face import Face
 from clawmem.cli.reading import text_or_stdin
 from clawmem.cli.words import done_revising
-from clawmem.memory.revise import check_reason
-from clawmem.memory.revise import supersede as act
-from clawmem.model.draft import draft_from_record
+from clawmem.memory.facts.revise import check_reason
+from clawmem.memory.facts.revise import supersede as act
+from clawmem.model.facts.draft import draft_from_record
 
 
 def supersede(

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from clawmem.cli.face import Face
-from clawmem.memory.decay import restore
-from clawmem.model.fact_words import fact_line
-from clawmem.model.tiers import explain
+from clawmem.memory.facts.decay import restore
+from clawmem.model.facts.fact_words import fact_line
+from clawmem.model.lifecycle.tiers import explain
 from clawmem.serving.browse import peek
 
 

@@ -8,9 +8,9 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.cli.past import SHORT, entry_data, entry_line
-from clawmem.memory.undo import Undone
-from clawmem.memory.undo import undo as act
-from clawmem.model.fact_words import fact_data, fact_line
+from clawmem.memory.history.undo import UndoResult
+from clawmem.memory.history.undo import undo as act
+from clawmem.model.facts.fact_words import fact_data, fact_line
 
 
 def undo(
@@ -36,7 +36,7 @@ def undo(
     return face.done(data, _lines(done, dry_run), done.notices)
 
 
-def _lines(done: Undone, dry_run: bool) -> list[str]:
+def _lines(done: UndoResult, dry_run: bool) -> list[str]:
     lines = [f"{'would undo' if dry_run else 'undone'}: {entry_line(done.undone)}"]
     for outcome, one in zip(done.outcome, done.facts, strict=True):
         lines.append(f"{outcome}: {fact_line(one.fact, one.entity)}")

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from clawmem.model.event import trust_limit
-from clawmem.model.fact import SUPERSEDED, Fact
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.quarantine import quarantined_event
-from clawmem.model.trust import EXTERNAL, OUTSIDE
+from clawmem.model.facts.fact import SUPERSEDED, Fact
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+from clawmem.model.proposals.quarantine import quarantined_event
+from clawmem.model.records.event import trust_limit
 
 if TYPE_CHECKING:
     from clawmem.cli.face import Face
-    from clawmem.memory.revise import Revised
-    from clawmem.model.event import Event
-    from clawmem.serving.brief import Brief
-    from clawmem.serving.context import Context
+    from clawmem.memory.facts.revise import ReviseResult
+    from clawmem.model.records.event import Event
+    from clawmem.serving.context.context import ContextResult
+    from clawmem.serving.recall.brief import Brief
 
 _DID = {
     "added": "remembered",
@@ -28,7 +28,7 @@ _DID = {
 }
 
 
-def context_data(done: Context | Brief) -> dict[str, Any]:
+def context_data(done: ContextResult | Brief) -> dict[str, Any]:
     """A context as callers of --json get it."""
     return {
         "text": done.text,
@@ -59,7 +59,7 @@ def _did(outcome: str, fact: Fact) -> str:
     return _DID[outcome]
 
 
-def done_revising(face: Face, done: Revised) -> int:
+def done_revising(face: Face, done: ReviseResult) -> int:
     """Give the result of a revision."""
     data = {
         "facts": [fact_data(one.fact, one.entity) for one in done.facts],
