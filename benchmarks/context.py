@@ -21,17 +21,17 @@ from benchmarks.corpus import NOW, make_vault, questions
 from benchmarks.measure import environment, in_turn, ratio, run
 from benchmarks.report import Row
 from benchmarks.retrieval import Corpus, read
-from clawmem.index.channels import Filter
-from clawmem.index.passages import take_in_ledger
-from clawmem.index.refresh import open_index
-from clawmem.index.store import create_in_memory
-from clawmem.index.token_counts import count_exactly
-from clawmem.model.caller import Caller
-from clawmem.model.event import Event, render_events
-from clawmem.model.tokens import event_line
-from clawmem.serving.context import Wish, context_in
-from clawmem.vault.birth import create_vault
-from clawmem.vault.tokens import token_counter
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.channels import FactFilter
+from clawmem.index.tables.passages import take_in_ledger
+from clawmem.index.tables.store import create_in_memory
+from clawmem.index.tables.token_counts import count_exactly
+from clawmem.model.pages.tokens import event_line
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event, render_events
+from clawmem.serving.context.context import ContextRequest, context_in
+from clawmem.vault.exchange.create import create_vault
+from clawmem.vault.state.token_counter import token_counter
 from clawmem.vault.vault import Vault
 
 RUNS = 15
@@ -134,7 +134,9 @@ def _server(events: Sequence[Event], count: Count) -> Callable[[str, frozenset[i
 
     def serve(question: str, evidence: frozenset[int], budget: int) -> Served:
         _ = folder  # it lasts as long as its server
-        done, _answering = context_in(vault, index, Wish(Caller(NOW, os.urandom), budget, question, Filter()))
+        done, _answering = context_in(
+            vault, index, ContextRequest(Caller(NOW, os.urandom), budget, question, FactFilter())
+        )
         found = sum(event_line(events[n]) in done.text for n in evidence)
         return Served(count(done.text), found / len(evidence))
 

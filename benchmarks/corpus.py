@@ -17,13 +17,13 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
 
-from clawmem.model.change import Change, trailers
-from clawmem.model.codec import render_items
-from clawmem.model.entity import Entity, items_path, kind_of, slug, summary_path, title_of
-from clawmem.model.fact import ACTIVE, SUPERSEDED, Fact
-from clawmem.model.summary import summary_page
-from clawmem.vault.birth import create_vault
-from clawmem.vault.transaction import transaction
+from clawmem.model.facts.codec import render_items
+from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
+from clawmem.model.pages.summary import summary_page
+from clawmem.model.records.change import Change, trailers
+from clawmem.model.records.entity import Entity, items_path, kind_of, slug, summary_path, title_of
+from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

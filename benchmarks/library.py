@@ -12,14 +12,14 @@ from pathlib import Path
 from benchmarks.corpus import NOW, make_vault, questions
 from benchmarks.measure import environment, folder_size, peak_of_children, run
 from benchmarks.report import Row
-from clawmem.index.channels import Filter
-from clawmem.index.refresh import open_index
-from clawmem.index.store import index_path, index_size
-from clawmem.memory.remember import remember
-from clawmem.model.caller import Caller
-from clawmem.model.codec import parse_items
-from clawmem.model.draft import draft_from_record
-from clawmem.serving.recall import Question, recall_in
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.channels import FactFilter
+from clawmem.index.tables.store import index_path, index_size
+from clawmem.memory.facts.remember import remember
+from clawmem.model.facts.codec import parse_items
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.serving.recall.recall import RecallQuery, recall_in
 from clawmem.vault.vault import Vault
 
 ASKED = 200
@@ -36,7 +36,7 @@ def library_rows(folder: Path) -> Iterator[Row]:
     times = []
     for question in questions(ASKED + 5):
         start = time.perf_counter()
-        recall_in(vault, index, Question(question, caller, Filter(), 10))
+        recall_in(vault, index, RecallQuery(question, caller, FactFilter(), 10))
         times.append((time.perf_counter() - start) * 1000)
     index.close()
     counted = sorted(times[5:])

@@ -26,19 +26,19 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.learning.corrections import CATEGORY, settled
-from clawmem.learning.definite import TAKEN_BACK, tells_of_change, what_changed, what_to_forget
-from clawmem.learning.entities import Titles, place
-from clawmem.learning.gate import judge
-from clawmem.learning.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
-from clawmem.learning.rules import extract
-from clawmem.learning.slots import beside, in_its_place, read_for_change
-from clawmem.model.catalog import Catalog, catalog_from_mapping
-from clawmem.model.event import Event
-from clawmem.model.fact import SUPERSEDED, Fact
-from clawmem.model.proposition import Proposition
-from clawmem.model.secrets import find_secret
-from clawmem.model.text import normal
+from clawmem.learning.reconciling.entities import EntityTitles, place
+from clawmem.learning.reconciling.gate import judge
+from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
+from clawmem.learning.reconciling.slots import beside, in_its_place, read_for_change
+from clawmem.learning.rules.corrections import CATEGORY, settled
+from clawmem.learning.rules.known_changes import TAKEN_BACK, tells_of_change, what_changed, what_to_forget
+from clawmem.learning.rules.rules import extract
+from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
+from clawmem.model.facts.fact import SUPERSEDED, Fact
+from clawmem.model.language.text import normal
+from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.records.event import Event
+from clawmem.model.safety.secrets.find import find_secret
 
 ROOT = Path(__file__).resolve().parent.parent
 LABELLED = ROOT / "tests" / "learning" / "labelled"
@@ -177,7 +177,7 @@ class _Memory:
         self.case = case
         self.facts: dict[str, Fact] = {}
         subjects = {known.get("subject") or "" for known in case["known"]} | {"User", *case["speakers"]}
-        self.titles = Titles({f"areas/people/{name.lower()}": (name,) for name in subjects if name})
+        self.titles = EntityTitles({f"areas/people/{name.lower()}": (name,) for name in subjects if name})
 
     def know(self, known: dict[str, Any]) -> list[Fact]:
         """Put a known fact in, or learn the turn it was told in a month before; the facts it became."""

@@ -17,13 +17,13 @@ from typing import NamedTuple
 from benchmarks.corpus import NOW, Words, entity_names, invented_facts
 from benchmarks.measure import environment
 from benchmarks.report import Row
-from clawmem.model.change import Change, trailers
-from clawmem.model.codec import render_items
-from clawmem.model.entity import items_path
-from clawmem.model.event import Event, ledger_path, render_events
-from clawmem.model.fact import Fact
-from clawmem.vault.birth import create_vault
-from clawmem.vault.transaction import transaction
+from clawmem.model.facts.codec import render_items
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.change import Change, trailers
+from clawmem.model.records.entity import items_path
+from clawmem.model.records.event import Event, ledger_path, render_events
+from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.exchange.create import create_vault
 
 _CLAWMEM = [str(Path(sys.executable).with_name("clawmem"))]
 _SECRET = "silent-heron-plumtree"

@@ -26,22 +26,22 @@ from typing import Any, NamedTuple
 
 from benchmarks.measure import environment
 from benchmarks.report import Row
-from clawmem.index.channels import Filter
-from clawmem.index.embed import embed_missing
-from clawmem.index.local_model import missing
-from clawmem.index.meaning import events_by_meaning
-from clawmem.index.refresh import open_index
-from clawmem.index.said import event_meanings
-from clawmem.index.store import Index
-from clawmem.model.caller import Caller
-from clawmem.model.change import Change, trailers
-from clawmem.model.event import Event, render_events
-from clawmem.model.passage import search_texts
-from clawmem.model.question import search_words
-from clawmem.serving.recall import EVENTS, Question
-from clawmem.serving.said import Said, find_said
-from clawmem.vault.birth import create_vault
-from clawmem.vault.transaction import transaction
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.channels import FactFilter
+from clawmem.index.search.events import event_meanings
+from clawmem.index.tables.store import Index
+from clawmem.index.vectors.embed import embed_missing
+from clawmem.index.vectors.local_model import missing
+from clawmem.index.vectors.search import events_by_meaning
+from clawmem.model.language.question import search_words
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, trailers
+from clawmem.model.records.event import Event, render_events
+from clawmem.model.search.passage import search_texts
+from clawmem.serving.recall.events import EventResults, find_said
+from clawmem.serving.recall.recall import EVENTS, RecallQuery
+from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
 
 _CALLER = Caller(datetime(2026, 1, 1, tzinfo=UTC), os.urandom)
@@ -232,8 +232,8 @@ def _vault_of(events: Sequence[Event]) -> tuple[Vault, Index]:
     return vault, open_index(vault)
 
 
-def _said(vault: Vault, index: Index, question: str) -> Said:
-    return find_said(vault, index, Question(question, _CALLER, Filter(), max(DEPTHS), (EVENTS,)))
+def _said(vault: Vault, index: Index, question: str) -> EventResults:
+    return find_said(vault, index, RecallQuery(question, _CALLER, FactFilter(), max(DEPTHS), (EVENTS,)))
 
 
 def _asking(events: Sequence[Event], found: Callable[[str], Sequence[str]]) -> Ranker:

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.credential_formats import HELD, OPEN, Format, formats, look_alikes
 from benchmarks.secret_texts import CREDENTIALS, HARMLESS, Text, credentials, harmless
-from clawmem.model.quarantine import orders_in_text
-from clawmem.model.secrets import find_secret, find_secrets
+from clawmem.model.proposals.quarantine import orders_in_text
+from clawmem.model.safety.secrets.find import find_secret, find_secrets
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXTS = ROOT / "tests" / "safety"

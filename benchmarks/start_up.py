@@ -10,8 +10,8 @@ from pathlib import Path
 from benchmarks.corpus import make_vault, questions
 from benchmarks.measure import Timing, environment, in_turn, ratio, run
 from benchmarks.report import Row
-from clawmem.index.embed import embed_missing
-from clawmem.index.local_model import missing
+from clawmem.index.vectors.embed import embed_missing
+from clawmem.index.vectors.local_model import missing
 
 RUNS = 15
 WITH_VECTORS = 10_000

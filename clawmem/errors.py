@@ -15,7 +15,7 @@ MODEL = 14
 INTERRUPTED = 130
 
 
-class Lacking(str):
+class IncompleteAnswer(str):
     """A sentence about what an answer lacks: a command that gives one among its notices was done in part."""
 
     __slots__ = ()
@@ -49,7 +49,7 @@ class NotFound(ClawmemError):
     code = "not_found"
 
 
-class MaybeUnread(NotFound):
+class PossiblyUnreadable(NotFound):
     """What was named is in no file that can be read, and may stand in one that cannot."""
 
     code = "unreadable_file"
@@ -136,14 +136,14 @@ class Locked(ClawmemError):
     exit_code = LOCKED
 
 
-class NeedsPerson(ClawmemError):
+class NeedsDecision(ClawmemError):
     """Two versions stand against each other and a person must decide."""
 
     code = "conflict"
     exit_code = CONFLICT
 
 
-class Marked(NeedsPerson):
+class ConflictMarkers(NeedsDecision):
     """git left the marks of a conflict in a vault file; it was left exactly as it is."""
 
     def __init__(self, path: str, line: int) -> None:
@@ -154,7 +154,7 @@ class Marked(NeedsPerson):
         self.path = path
 
 
-class HistoryRewritten(NeedsPerson):
+class HistoryRewritten(NeedsDecision):
     """Another repository holds the same memory as it was before its history, or the one here, was rewritten."""
 
     code = "rewritten"

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NoVault, Refused
-from clawmem.model.caller import Caller
-from clawmem.model.dates import moment_of
-from clawmem.model.entity import check_agent
-from clawmem.model.ids import Entropy
-from clawmem.model.layout import SETTINGS
-from clawmem.model.text import check_visible
-from clawmem.vault.refs import git_dir_of
+from clawmem.model.facts.ids import Entropy
+from clawmem.model.language.dates import moment_of
+from clawmem.model.language.text import check_visible
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import check_agent
+from clawmem.model.records.layout import SETTINGS
+from clawmem.vault.git.refs import git_dir_of
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ DEFAULT_FOLDER = ".clawmem"
 _AHEAD: dict[Path, Vault] = {}
 
 
-class Found(NamedTuple):
+class VaultLocation(NamedTuple):
     """A vault's place and the rule that chose it."""
 
     root: Path
@@ -46,19 +46,19 @@ class Runtime:
         self._agent = agent
         self._opened: Vault | None = None
 
-    def found(self) -> Found:
+    def found(self) -> VaultLocation:
         """The vault by option, environment, nearest `clawmem.yaml` upwards, or the user's default; else NoVault."""
         for text, rule in ((self._vault, "--vault"), (self.environment.get("CLAWMEM_VAULT"), "CLAWMEM_VAULT")):
             if text is not None:
                 return self._named(_filled(text, rule, "the vault's folder"), rule)
         for folder in (self.working_folder, *self.working_folder.parents):
             if (folder / SETTINGS).is_file():
-                return Found(folder, f"the nearest {SETTINGS} upwards")
+                return VaultLocation(folder, f"the nearest {SETTINGS} upwards")
             # Without its settings it is still the vault that was meant, and no other may take its place.
             self._refuse_bare(folder, "the nearest vault upwards")
         default = self.home() / DEFAULT_FOLDER
         if (default / SETTINGS).is_file():
-            return Found(default, "the user's default")
+            return VaultLocation(default, "the user's default")
         raise NoVault(
             f"There is no vault here: no {SETTINGS} in {self.working_folder} or above it, and none in {default}.",
             "Make one with `clawmem init PATH`, or name one with --vault or CLAWMEM_VAULT.",
@@ -76,7 +76,7 @@ class Runtime:
         settings = None if self._opened is None else vars(self._opened).get("settings")
         if settings is None or not (settings.wrong or settings.unread):
             return ()
-        from clawmem.model.settings_wrong import told_of  # few vaults have anything to tell
+        from clawmem.model.settings.invalid import told_of  # few vaults have anything to tell
 
         return tuple(told_of(settings))
 
@@ -126,7 +126,7 @@ class Runtime:
         named = self.environment.get("HOME")
         return Path(named) if named else Path.home()
 
-    def _named(self, text: str, rule: str) -> Found:
+    def _named(self, text: str, rule: str) -> VaultLocation:
         root = (self.working_folder / Path(text).expanduser()).resolve()
         if not root.is_dir():
             raise NoVault(f"There is no folder {root} ({rule}).", f"Make a vault there with `clawmem init {text}`.")
@@ -134,7 +134,7 @@ class Runtime:
             self._refuse_bare(root, rule)
             what = "has no clawmem.yaml" if git_dir_of(root) else "is neither a vault nor a git repository"
             raise NoVault(f"{root} {what} ({rule}).", f"Make a vault there with `clawmem init {text}`.")
-        return Found(root, rule)
+        return VaultLocation(root, rule)
 
     def _refuse_bare(self, folder: Path, rule: str) -> None:
         """Raise NoVault where the folder is a vault that has lost its `clawmem.yaml`, or a clone without any file."""
@@ -146,7 +146,7 @@ class Runtime:
             )
         if git_dir_of(folder) is None:
             return
-        from clawmem.vault.unborn import unborn_clone  # only in a repository that is no vault
+        from clawmem.vault.exchange.unborn_clone import unborn_clone  # only in a repository that is no vault
 
         branch = unborn_clone(folder, self.environment)
         if branch is not None:
@@ -179,7 +179,7 @@ def run_ahead(arguments: Sequence[str]) -> None:
 
     Anything that stands in the way is left to the command itself, which meets and reports it.
     """
-    from clawmem.vault.early import start_early
+    from clawmem.vault.edits.early_scan import start_early
 
     try:
         runtime = from_process(_option(arguments, "--vault"))

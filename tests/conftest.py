@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, Protocol
 import pytest
 from hypothesis import HealthCheck, settings
 
-from clawmem.model.caller import Caller
-from clawmem.vault.acceptance import accept
-from clawmem.vault.birth import create_vault
+from clawmem.model.records.caller import Caller
+from clawmem.vault.exchange.create import create_vault
+from clawmem.vault.git.acceptance import accept
 from clawmem.vault.vault import Vault
 from tests.answers import check_document
 

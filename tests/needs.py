@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from clawmem.vault.tokens import token_counter
+from clawmem.vault.state.token_counter import token_counter
 
 needs_litellm = pytest.mark.skipif(
     find_spec("litellm") is None or find_spec("jsonschema") is None,

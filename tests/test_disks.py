@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.vault.birth import create_vault
+from clawmem.vault.exchange.create import create_vault
 from tests.conftest import NOW, Command, Result
 
 BLOCK = 4096

@@ -12,10 +12,10 @@ from clawmem import errors
 from clawmem.faces.parts.command import all_parameters
 from clawmem.faces.parts.parameters import COMMON
 from clawmem.faces.verbs.table import ALIASES, VERBS
-from clawmem.model.event import Event
-from clawmem.model.fact import CANONICAL_KEYS, STATUSES
-from clawmem.model.setting_values import Setting, wanted
-from clawmem.model.settings import SETTINGS
+from clawmem.model.facts.fact import CANONICAL_KEYS, STATUSES
+from clawmem.model.records.event import Event
+from clawmem.model.settings.settings import SETTINGS
+from clawmem.model.settings.values import Setting, wanted
 from tests.manual import blocks, commands, reference, with_blocks
 from tests.transcripts.transcript import Labels, Stage, Step, read
 

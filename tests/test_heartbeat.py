@@ -12,24 +12,24 @@ import pytest
 
 from clawmem.errors import InvalidInput, Locked
 from clawmem.heartbeat.loop import Heartbeat, beat, due_steps, reports
-from clawmem.index.lookup import all_facts, entity_names
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.lookup import all_facts, entity_names
 from clawmem.learning.ingest import ingest
-from clawmem.memory.configure import change_setting
-from clawmem.memory.notes import note
-from clawmem.memory.remember import remember
-from clawmem.memory.undo import undo
-from clawmem.model.caller import Caller
-from clawmem.model.codec import parse_items
-from clawmem.model.draft import draft_from_record
-from clawmem.model.event import Event, parse_events
-from clawmem.model.fact import Fact
-from clawmem.model.recalled import wrapped
-from clawmem.model.transcript import Message
-from clawmem.vault.beats import STATE, last_beat
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.health.configure import change_setting
+from clawmem.memory.history.undo import undo
+from clawmem.memory.pages.notes import note
+from clawmem.model.facts.codec import parse_items
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event, parse_events
+from clawmem.model.safety.recalled_text import wrapped
+from clawmem.model.transcripts.message import Message
+from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.disk import Disk
-from clawmem.vault.journal import FOLDING, record_access
-from clawmem.vault.lock import writer_lock
+from clawmem.vault.state.heartbeat_state import STATE, last_beat
+from clawmem.vault.state.journal import FOLDING, record_access
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 

@@ -27,29 +27,41 @@ class Break(NamedTuple):
 BREAKS = {
     "an act imports the face": Break(
         "house",
-        "memory/remember.py",
+        "memory/facts/remember.py",
         "import clawmem.faces.parts.command",
         "clawmem.memory is not allowed to import clawmem.faces",
     ),
     "the vault imports the index": Break(
-        "house", "vault/vault.py", "import clawmem.index.store", "clawmem.vault is not allowed to import clawmem.index"
+        "house",
+        "vault/vault.py",
+        "import clawmem.index.tables.store",
+        "clawmem.vault is not allowed to import clawmem.index",
     ),
     "the model imports the vault": Break(
-        "house", "model/fact.py", "import clawmem.vault.disk", "clawmem.model is not allowed to import clawmem.vault"
+        "house",
+        "model/facts/fact.py",
+        "import clawmem.vault.disk",
+        "clawmem.model is not allowed to import clawmem.vault",
     ),
     "siblings know each other": Break(
         "house",
         "learning/learn.py",
-        "import clawmem.serving.recall",
+        "import clawmem.serving.recall.recall",
         "clawmem.learning is not allowed to import clawmem.serving",
     ),
     "a module nobody placed": Break("house", "helpers.py", "", "helpers"),
-    "the model reads files": Break("pure", "model/fact.py", "import pathlib", "clawmem.model.fact -> pathlib"),
-    "the model reads the clock": Break("pure", "model/dates.py", "import time", "clawmem.model.dates -> time"),
-    "an act runs a process": Break(
-        "git", "memory/remember.py", "import subprocess", "clawmem.memory.remember -> subprocess"
+    "the model reads files": Break(
+        "pure", "model/facts/fact.py", "import pathlib", "clawmem.model.facts.fact -> pathlib"
     ),
-    "an act uses GitPython": Break("git", "serving/recall.py", "import git", "clawmem.serving.recall -> git"),
+    "the model reads the clock": Break(
+        "pure", "model/language/dates.py", "import time", "clawmem.model.language.dates -> time"
+    ),
+    "an act runs a process": Break(
+        "git", "memory/facts/remember.py", "import subprocess", "clawmem.memory.facts.remember -> subprocess"
+    ),
+    "an act uses GitPython": Break(
+        "git", "serving/recall/recall.py", "import git", "clawmem.serving.recall.recall -> git"
+    ),
     "an act calls a model": Break("models", "learning/learn.py", "import litellm", "clawmem.learning.learn -> litellm"),
     "the vault knows models": Break(
         "house", "vault/vault.py", "import clawmem.llm.choice", "clawmem.vault is not allowed to import clawmem.llm"
@@ -61,7 +73,7 @@ BREAKS = {
         "clawmem.faces.verbs is not allowed to import clawmem.faces.cli",
     ),
     "a verb prints": Break("silent", "faces/verbs/note.py", "import sys", "clawmem.faces.verbs.note -> sys"),
-    "an act draws": Break("terminal", "memory/notes.py", "import rich", "clawmem.memory.notes -> rich"),
+    "an act draws": Break("terminal", "memory/pages/notes.py", "import rich", "clawmem.memory.pages.notes -> rich"),
     "the runtime parses arguments": Break("terminal", "runtime.py", "import typer", "clawmem.runtime -> typer"),
 }
 

@@ -70,7 +70,7 @@ def test_the_wheel_holds_the_package_the_template_and_the_licence(wheel: Path) -
     modules = [path.relative_to(ROOT).as_posix() for path in (ROOT / "clawmem").rglob("*.py")]
     prompts = [path.relative_to(ROOT).as_posix() for path in (ROOT / "clawmem/llm/prompts").glob("*.txt")]
     assert len(prompts) >= 2
-    vocabulary = [f"clawmem/index/vocabulary/{name}" for name in ("wordpieces.txt", "priors.bin")]
+    vocabulary = [f"clawmem/index/vectors/vocabulary/{name}" for name in ("wordpieces.txt", "priors.bin")]
     assert {*modules, *prompts, *vocabulary} <= set(names)
     assert sorted(name.removeprefix("clawmem/vault-template/") for name in names if "vault-template/" in name) == (
         template_files()
@@ -118,5 +118,7 @@ def test_the_source_distribution_holds_what_the_wheel_needs(tmp_path: Path) -> N
     built = next(builders.SdistBuilder(str(ROOT)).build(directory=str(tmp_path)))
     with tarfile.open(built) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames()}
-    vocabulary = {f"clawmem/index/vocabulary/{name}" for name in ("wordpieces.txt", "priors.bin", "make_priors.py")}
+    vocabulary = {
+        f"clawmem/index/vectors/vocabulary/{name}" for name in ("wordpieces.txt", "priors.bin", "make_priors.py")
+    }
     assert {*LICENCES, *vocabulary, "vault-template/clawmem.yaml"} <= names

@@ -6,23 +6,24 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import Refused
-from clawmem.index.lookup import Placed, TakenIds, about, by_ids, entity_exists
-from clawmem.memory.evidence import find_event
-from clawmem.memory.places import new_entity_files, place_of
-from clawmem.memory.predicates import with_entry
-from clawmem.memory.remember import completed
-from clawmem.memory.writing import Writing
-from clawmem.model.catalog import Catalog, is_replaced, is_single
-from clawmem.model.codec import render_items
-from clawmem.model.dates import day_of, stamp
-from clawmem.model.draft import Draft
-from clawmem.model.entity import items_path
-from clawmem.model.fact import RETRACTED, Fact, Link
-from clawmem.model.ids import new_fact_id
-from clawmem.model.layout import CATALOG
-from clawmem.model.merging.fields import merged_links
-from clawmem.model.promotion import Judgement, promoted, promotion_of, refusal
-from clawmem.model.proposal import (
+from clawmem.index.search.lookup import PlacedFact, TakenIds, about, by_ids, entity_exists
+from clawmem.memory.entities.places import new_entity_files, place_of
+from clawmem.memory.entities.predicates import with_entry
+from clawmem.memory.facts.remember import completed
+from clawmem.memory.history.evidence import find_event
+from clawmem.memory.writing import WriteScope
+from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
+from clawmem.model.facts.codec import render_items
+from clawmem.model.facts.draft import Draft
+from clawmem.model.facts.fact import RETRACTED, Fact, FactLink
+from clawmem.model.facts.ids import new_fact_id
+from clawmem.model.facts.trust import is_low
+from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.text import normal
+from clawmem.model.lifecycle.succession import Succession, correct, succeed
+from clawmem.model.merging.facts.fields import merged_links
+from clawmem.model.proposals.promotion import PromotionScore, promoted, promotion_of, refusal
+from clawmem.model.proposals.proposal import (
     END,
     LINE,
     MERGE,
@@ -30,36 +31,35 @@ from clawmem.model.proposal import (
     PROMOTE,
     RETRACT,
     SUPERSEDE,
-    Entry,
-    Line,
+    CatalogEntry,
+    PageLine,
+    PromotionWorth,
     Proposal,
-    Target,
-    Worth,
+    ProposalTarget,
 )
-from clawmem.model.quarantine import approved, orders_in
-from clawmem.model.succession import Succession, correct, succeed
-from clawmem.model.text import normal
-from clawmem.model.trust import is_low
+from clawmem.model.proposals.quarantine import approved, orders_in
+from clawmem.model.records.entity import items_path
+from clawmem.model.records.layout import CATALOG
 
 
-class Plan(NamedTuple):
+class ApprovalPlan(NamedTuple):
     """The facts as they will be, what happens to each, the files to write, the place it is about."""
 
-    facts: tuple[Placed, ...]
+    facts: tuple[PlacedFact, ...]
     outcome: tuple[str, ...]
     writes: dict[str, bytes | None]
     place: str
     supersedes: tuple[str, ...] = ()
 
 
-class Place(NamedTuple):
+class ApprovalPlace(NamedTuple):
     """Where a fact goes, and the files that make the place where there is none."""
 
     entity: str
     writes: dict[str, bytes | None]
 
 
-def plan_approval(work: Writing, proposal: Proposal, reason: str | None, beside: bool = False) -> Plan:
+def plan_approval(work: WriteScope, proposal: Proposal, reason: str | None, beside: bool = False) -> ApprovalPlan:
     """The change a proposal stands for, as of now; `beside` keeps the facts that it contradicts standing."""
     if proposal.does == PREDICATE and proposal.entry:
         return _predicate(work, proposal.entry)
@@ -81,11 +81,11 @@ def plan_approval(work: Writing, proposal: Proposal, reason: str | None, beside:
     _refuse_known(work, fact, proposal, beside)
     if proposal.does == PROMOTE and proposal.worth:
         fact = promoted(fact, proposal.worth.on, _judgement(proposal.worth), proposal.id)
-    place = Place(latest.entity, {}) if latest else _place(work, proposal.fact, proposal)
+    place = ApprovalPlace(latest.entity, {}) if latest else _place(work, proposal.fact, proposal)
     return _kept(work, proposal, fact, [one for one in targets if one is not latest], place, reason, beside)
 
 
-def _standing(proposal: Proposal, targets: Sequence[Placed]) -> Placed | None:
+def _standing(proposal: Proposal, targets: Sequence[PlacedFact]) -> PlacedFact | None:
     """The one of the facts that are in conflict that is to take the place of the others, where it stands already: two
     machines had written both."""
     if proposal.does != SUPERSEDE or proposal.fact is None or len(targets) < 2:
@@ -94,17 +94,22 @@ def _standing(proposal: Proposal, targets: Sequence[Placed]) -> Placed | None:
     return next((one for one in reversed(targets) if normal(one.fact.fact) == says), None)
 
 
-def _new(work: Writing, fact: Fact) -> Fact:
+def _new(work: WriteScope, fact: Fact) -> Fact:
     return completed(fact, work.caller, new_fact_id(work.caller.entropy, TakenIds(work.index)))
 
 
 def _kept(
-    work: Writing, proposal: Proposal, fact: Fact, targets: Sequence[Placed], place: Place, reason: str | None,
+    work: WriteScope,
+    proposal: Proposal,
+    fact: Fact,
+    targets: Sequence[PlacedFact],
+    place: ApprovalPlace,
+    reason: str | None,
     beside: bool,
-) -> Plan:  # fmt: skip
+) -> ApprovalPlan:
     at, why = stamp(work.caller.now), reason or proposal.why
     if beside:
-        links = tuple(Link("contradicts", one.fact.id, why, at) for one in targets)
+        links = tuple(FactLink("contradicts", one.fact.id, why, at) for one in targets)
         done = Succession(fact._replace(links=(*fact.links, *links)), ())
     elif targets and proposal.does == SUPERSEDE and _is_fixed(work.vault.catalog, fact.predicate):
         done = correct(fact, (one.fact for one in targets), why, at)
@@ -115,8 +120,8 @@ def _kept(
         done = Succession(fact, ())
     homes = {one.fact.id: one.entity for one in targets}
     new = done.new._replace(links=merged_links((), done.new.links, ()))
-    facts = [Placed(new, place.entity), *(Placed(one, homes[one.id]) for one in done.closed)]
-    return Plan(
+    facts = [PlacedFact(new, place.entity), *(PlacedFact(one, homes[one.id]) for one in done.closed)]
+    return ApprovalPlan(
         tuple(facts),
         _outcomes(proposal, fact, len(done.closed)),
         {**place.writes, **_items(work, facts)},
@@ -125,7 +130,7 @@ def _kept(
     )
 
 
-def _refuse_agent(work: Writing, fact: Fact) -> None:
+def _refuse_agent(work: WriteScope, fact: Fact) -> None:
     """What comes from outside, or reads as an order, only a person lets in: an agent may have been told to."""
     if work.caller.agent and (is_low(fact.trust) or orders_in(fact)):
         raise Refused(
@@ -135,7 +140,7 @@ def _refuse_agent(work: Writing, fact: Fact) -> None:
         )
 
 
-def _promotion(work: Writing, proposal: Proposal, worth: Worth, target: Placed) -> Plan:
+def _promotion(work: WriteScope, proposal: Proposal, worth: PromotionWorth, target: PlacedFact) -> ApprovalPlan:
     """The fact promoted as it would have been without a person, but for the mark of the proposal."""
     hint = f"`clawmem review reject {proposal.id}` closes it."
     mark = promotion_of(target.fact)
@@ -144,12 +149,12 @@ def _promotion(work: Writing, proposal: Proposal, worth: Worth, target: Placed) 
     against = refusal(target.fact, target.entity, day_of(stamp(work.caller.now)))
     if against:
         raise Refused(f"{target.fact.id} cannot be promoted any more: {against}.", hint)
-    lifted = Placed(promoted(target.fact, worth.on, _judgement(worth), proposal.id), target.entity)
-    return Plan((lifted,), ("updated",), _items(work, [lifted]), target.entity)
+    lifted = PlacedFact(promoted(target.fact, worth.on, _judgement(worth), proposal.id), target.entity)
+    return ApprovalPlan((lifted,), ("updated",), _items(work, [lifted]), target.entity)
 
 
-def _judgement(worth: Worth) -> Judgement:
-    return Judgement(worth.score, worth.reasons)
+def _judgement(worth: PromotionWorth) -> PromotionScore:
+    return PromotionScore(worth.score, worth.reasons)
 
 
 def _said(fact: Fact) -> str:
@@ -170,7 +175,7 @@ def _outcomes(proposal: Proposal, fact: Fact, closed: int) -> tuple[str, ...]:
     return (first, *(["merged" if proposal.does == MERGE else "updated"] * closed))
 
 
-def _items(work: Writing, changed: Sequence[Placed]) -> dict[str, bytes | None]:
+def _items(work: WriteScope, changed: Sequence[PlacedFact]) -> dict[str, bytes | None]:
     shelves: dict[str, dict[str, Fact]] = {}
     for one in changed:
         if one.entity not in shelves:
@@ -179,7 +184,7 @@ def _items(work: Writing, changed: Sequence[Placed]) -> dict[str, bytes | None]:
     return {items_path(entity): render_items(facts.values()) for entity, facts in shelves.items()}
 
 
-def _target(work: Writing, target: Target, proposal: Proposal) -> Placed:
+def _target(work: WriteScope, target: ProposalTarget, proposal: Proposal) -> PlacedFact:
     """The fact as it stands now; Refused where it is not what the proposal was made about."""
     hint = f"`clawmem review reject {proposal.id}` closes it; `clawmem why {target.id}` tells what happened."
     found = by_ids(work.index, [target.id]).get(target.id)
@@ -192,10 +197,10 @@ def _target(work: Writing, target: Target, proposal: Proposal) -> Placed:
         raise Refused(f"{target.id}, which it would change, was {fact.status} meanwhile.", hint)
     if normal(fact.fact) != normal(target.fact):
         raise Refused(f"{target.id}, which it would change, says something else now: {fact.fact}", hint)
-    return Placed(fact, found.entity)
+    return PlacedFact(fact, found.entity)
 
 
-def _check_evidence(work: Writing, fact: Fact) -> None:
+def _check_evidence(work: WriteScope, fact: Fact) -> None:
     if fact.source_event is None:
         return
     event = find_event(work.vault, work.index, fact.source_event)
@@ -208,7 +213,7 @@ def _check_evidence(work: Writing, fact: Fact) -> None:
 _REJECT = "Reject it, or tell the fact anew with `clawmem remember`."
 
 
-def _refuse_known(work: Writing, fact: Fact, proposal: Proposal, beside: bool) -> None:
+def _refuse_known(work: WriteScope, fact: Fact, proposal: Proposal, beside: bool) -> None:
     """Nothing that stands may say the same, or hold the one value, but the facts that the proposal names."""
     named = {one.id for one in proposal.targets}
     for one in about(work.index, fact.subject) if fact.subject else ():
@@ -225,33 +230,35 @@ def _refuse_known(work: Writing, fact: Fact, proposal: Proposal, beside: bool) -
             )
 
 
-def _place(work: Writing, fact: Fact, proposal: Proposal) -> Place:
+def _place(work: WriteScope, fact: Fact, proposal: Proposal) -> ApprovalPlace:
     default = work.vault.settings.words("defaults.entity")
     entity = place_of(work.index, Draft(fact, proposal.entity), work.caller, default)
     if entity_exists(work.index, entity):
-        return Place(entity, {})
-    return Place(entity, new_entity_files(entity, work.caller, proposal.title))
+        return ApprovalPlace(entity, {})
+    return ApprovalPlace(entity, new_entity_files(entity, work.caller, proposal.title))
 
 
-def _retraction(work: Writing, proposal: Proposal, targets: Sequence[Placed], reason: str | None) -> Plan:
+def _retraction(
+    work: WriteScope, proposal: Proposal, targets: Sequence[PlacedFact], reason: str | None
+) -> ApprovalPlan:
     remark: dict[str, Any] = {"at": stamp(work.caller.now), "reason": reason or proposal.why}
     gone = [
-        Placed(
+        PlacedFact(
             one.fact._replace(status=RETRACTED, metadata={**(one.fact.metadata or {}), "retracted": remark}), one.entity
         )
         for one in targets
     ]
-    return Plan(tuple(gone), ("retracted",) * len(gone), _items(work, gone), gone[0].entity)
+    return ApprovalPlan(tuple(gone), ("retracted",) * len(gone), _items(work, gone), gone[0].entity)
 
 
-def _predicate(work: Writing, entry: Entry) -> Plan:
+def _predicate(work: WriteScope, entry: CatalogEntry) -> ApprovalPlan:
     text = with_entry((work.read(CATALOG) or b"").decode("utf-8-sig"), entry)
-    return Plan((), (), {CATALOG: text.encode()}, CATALOG)
+    return ApprovalPlan((), (), {CATALOG: text.encode()}, CATALOG)
 
 
-def _line(work: Writing, line: Line) -> Plan:
+def _line(work: WriteScope, line: PageLine) -> ApprovalPlan:
     page = work.text(line.page)
     if line.text in page.split("\n"):
         raise Refused(f"{line.page} has that line already.", "Reject the proposal.")
     gap = "" if not page or page.endswith("\n") else "\n"
-    return Plan((), (), {line.page: f"{page}{gap}{line.text}\n".encode()}, line.page)
+    return ApprovalPlan((), (), {line.page: f"{page}{gap}{line.text}\n".encode()}, line.page)

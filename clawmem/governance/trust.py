@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clawmem.errors import NotPermitted
-from clawmem.index.outside import stakes
-from clawmem.index.refresh import look_outside, open_index
-from clawmem.model.acceptance import Acceptance
-from clawmem.model.caller import Caller
-from clawmem.model.text import check_statement
-from clawmem.vault.made_here import accepted_here, keep_accepted
+from clawmem.index.refresh.outside import stakes
+from clawmem.index.refresh.refresh import look_outside, open_index
+from clawmem.model.language.text import check_statement
+from clawmem.model.records.caller import Caller
+from clawmem.model.settings.acceptance import Acceptance
+from clawmem.vault.history.made_here import accepted_here, keep_accepted
 from clawmem.vault.vault import Vault
 
 

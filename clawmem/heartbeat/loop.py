@@ -9,17 +9,17 @@ from clawmem import __version__
 from clawmem.errors import ClawmemError, InvalidInput, Locked
 from clawmem.heartbeat.step import Report, Run, Step
 from clawmem.heartbeat.steps import STEPS, nights_due
-from clawmem.index.embed import awaits_embedding
+from clawmem.index.vectors.embed import awaits_embedding
 from clawmem.llm.choice import Model
+from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.memory.permission import check_may_write_at_all
-from clawmem.memory.token_counts import count_tokens
-from clawmem.model.caller import Caller
-from clawmem.model.dates import stamp
-from clawmem.model.week import week_began
-from clawmem.vault.beats import Beat, keep_beat, last_beat, made_between, rotate_log, turn
-from clawmem.vault.journal import unfolded
-from clawmem.vault.scan import HandEdits
-from clawmem.vault.transaction import transaction
+from clawmem.model.language.dates import stamp
+from clawmem.model.lifecycle.week import week_began
+from clawmem.model.records.caller import Caller
+from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.edits.scan import HandEdits
+from clawmem.vault.state.heartbeat_state import HeartbeatState, keep_beat, last_beat, made_between, rotate_log, turn
+from clawmem.vault.state.journal import unfolded
 from clawmem.vault.vault import Vault
 
 
@@ -156,7 +156,7 @@ def _is_done(run: Run) -> bool:
     )
 
 
-def _kept(run: Run, done: Heartbeat, start: str | None, complete: bool) -> Beat:
+def _kept(run: Run, done: Heartbeat, start: str | None, complete: bool) -> HeartbeatState:
     """What to remember of this heartbeat. It counts as complete where every step was asked for, nothing failed and
     nobody else wrote meanwhile."""
     vault, last = run.vault, run.last
@@ -167,4 +167,4 @@ def _kept(run: Run, done: Heartbeat, start: str | None, complete: bool) -> Beat:
     between = made_between(vault, start, head) if start and head and start != head else frozenset()
     if failed or not complete or between is None or not between <= set(done.commits):
         return last._replace(promoted=promoted)
-    return Beat(head, __version__, stamp(run.caller.now)[:10], _week(vault, run.caller), promoted)
+    return HeartbeatState(head, __version__, stamp(run.caller.now)[:10], _week(vault, run.caller), promoted)

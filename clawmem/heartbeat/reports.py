@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clawmem.heartbeat.step import Report, Reporter
-from clawmem.index.embed import Embedding
-from clawmem.learning.adapt import Adapted
-from clawmem.learning.ingest import Ingested
-from clawmem.learning.learn import Learned
-from clawmem.learning.relate import Related, triple_in_words
+from clawmem.index.vectors.embed import EmbeddingRun
+from clawmem.learning.ingest import IngestResult
+from clawmem.learning.learn import LearnResult
+from clawmem.learning.promotion.adapt import Adapted
+from clawmem.learning.promotion.tacit import TacitResult
+from clawmem.learning.relate import RelateResult, triple_in_words
 from clawmem.learning.report import (
     CANDIDATE,
     LEARNED,
@@ -21,26 +22,25 @@ from clawmem.learning.report import (
     promotion_line,
 )
 from clawmem.learning.report import verdict_line as candidate_line
-from clawmem.learning.synthesize import Synthesized
-from clawmem.learning.tacit import Proposed
-from clawmem.memory.access import Folded
-from clawmem.memory.announced import Settled
-from clawmem.memory.curated import Curated
-from clawmem.memory.decay import Decayed
-from clawmem.memory.summaries import Refreshed
-from clawmem.model.text import counted
-from clawmem.vault.upkeep import Upkeep
+from clawmem.learning.synthesize import SynthesizeResult
+from clawmem.memory.facts.access import FoldResult
+from clawmem.memory.facts.decay import DecayResult
+from clawmem.memory.facts.future_values import FutureValuesResult
+from clawmem.memory.pages.memory_page import MemoryPageResult
+from clawmem.memory.pages.summaries import SummariesResult
+from clawmem.model.language.text import counted
+from clawmem.vault.state.upkeep import UpkeepResult
 
 if TYPE_CHECKING:
     from clawmem.heartbeat.steps import PromotedNights
 
 
-def _notes(done: Ingested | None, explain: bool) -> Report:
+def _notes(done: IngestResult | None, explain: bool) -> Report:
     """How many lines of notes were taken in."""
     return Report({"notes": done.added if done else 0})
 
 
-def _relate(done: Related | None, explain: bool) -> Report:
+def _relate(done: RelateResult | None, explain: bool) -> Report:
     """The facts that got a triple."""
     facts = done.facts if done else ()
     lines = (f"read the triples of {counted(len(facts), 'fact')} from the words",) if facts else ()
@@ -48,7 +48,7 @@ def _relate(done: Related | None, explain: bool) -> Report:
     return Report({"related": [one.fact.id for one in facts]}, lines, details)
 
 
-def _learn(done: Learned | None, explain: bool) -> Report:
+def _learn(done: LearnResult | None, explain: bool) -> Report:
     """What was learned; under `--explain` every candidate with its verdict."""
     data: dict[str, Any] = {"learned": learned_data(done) if done else None}
     if done is None:
@@ -60,7 +60,7 @@ def _learn(done: Learned | None, explain: bool) -> Report:
     return Report(data, lines, tuple(map(candidate_line, done.candidates)))
 
 
-def _settle(done: Settled | None, explain: bool) -> Report:
+def _settle(done: FutureValuesResult | None, explain: bool) -> Report:
     """The announced facts that are in force now."""
     begun, kept = (done.begun, done.kept) if done else ((), ())
     lines = [f"took effect, as announced: {one.fact}" for one in begun]
@@ -68,7 +68,7 @@ def _settle(done: Settled | None, explain: bool) -> Report:
     return Report({"began": [one.id for one in begun]}, tuple(lines))
 
 
-def _fold(done: Folded | None, explain: bool) -> Report:
+def _fold(done: FoldResult | None, explain: bool) -> Report:
     """How many facts were used, and which archived ones came back."""
     facts, restored = (done.facts, done.restored) if done else (0, ())
     lines = [f"counted the use of {counted(facts, 'fact')}"] if facts else []
@@ -78,7 +78,7 @@ def _fold(done: Folded | None, explain: bool) -> Report:
     return Report({"accesses": facts, "restored": list(restored)}, tuple(lines))
 
 
-def _decay(done: Decayed | None, explain: bool) -> Report:
+def _decay(done: DecayResult | None, explain: bool) -> Report:
     """The facts that were archived."""
     facts = done.facts if done else ()
     was = "was" if len(facts) == 1 else "were"
@@ -86,7 +86,7 @@ def _decay(done: Decayed | None, explain: bool) -> Report:
     return Report({"archived": [one.fact.id for one in facts]}, lines)
 
 
-def _synthesize(done: Synthesized | None, explain: bool) -> Report:
+def _synthesize(done: SynthesizeResult | None, explain: bool) -> Report:
     """The daily notes that were written."""
     pages = done.pages if done else ()
     lines = (f"wrote {counted(len(pages), 'daily note')}",) if pages else ()
@@ -112,7 +112,7 @@ def _promote(done: PromotedNights | None, explain: bool) -> Report:
     return Report({"promoted": [promotion_data(one, explain) for one in shown]}, tuple(lines))
 
 
-def _tacit(done: Proposed | None, explain: bool) -> Report:
+def _tacit(done: TacitResult | None, explain: bool) -> Report:
     """The patterns that wait for a person."""
     proposals = done.proposals if done else ()
     wait = "waits" if len(proposals) == 1 else "wait"
@@ -120,26 +120,26 @@ def _tacit(done: Proposed | None, explain: bool) -> Report:
     return Report({"tacit": [one.id for one in proposals]}, (words,) if proposals else ())
 
 
-def _summaries(done: Refreshed | None, explain: bool) -> Report:
+def _summaries(done: SummariesResult | None, explain: bool) -> Report:
     """The entities whose summaries changed."""
     entities = done.entities if done else ()
     lines = (f"refreshed {counted(len(entities), 'summary', 'summaries')}",) if entities else ()
     return Report({"refreshed": list(entities)}, lines)
 
 
-def _memory(done: Curated | None, explain: bool) -> Report:
+def _memory(done: MemoryPageResult | None, explain: bool) -> Report:
     """Whether MEMORY.md changed."""
     changed = bool(done and done.changed)
     return Report({"memory": changed}, ("refreshed MEMORY.md",) if changed else ())
 
 
-def _upkeep(done: Upkeep | None, explain: bool) -> Report:
+def _upkeep(done: UpkeepResult | None, explain: bool) -> Report:
     """Whether the repository was packed."""
     repacked = bool(done and done.repacked)
     return Report({"repacked": repacked}, ("packed the repository",) if repacked else ())
 
 
-def _embed(done: Embedding | None, explain: bool) -> Report:
+def _embed(done: EmbeddingRun | None, explain: bool) -> Report:
     """How many texts were embedded, and how many wait."""
     if done is None:
         return Report({"embedded": None})

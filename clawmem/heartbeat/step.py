@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.llm.choice import Model
-from clawmem.model.caller import Caller
-from clawmem.vault.beats import Beat
+from clawmem.model.records.caller import Caller
+from clawmem.vault.state.heartbeat_state import HeartbeatState
 from clawmem.vault.vault import Vault
 
 
@@ -18,7 +18,7 @@ class Run(NamedTuple):
 
     vault: Vault
     caller: Caller
-    last: Beat
+    last: HeartbeatState
     model: Model | None
     dry_run: bool
     results: Mapping[str, Any]

@@ -9,26 +9,26 @@ from clawmem import __version__
 from clawmem.errors import ClawmemError, ModelFailed
 from clawmem.heartbeat import reports
 from clawmem.heartbeat.step import Due, Run, Step
-from clawmem.index.embed import Embedding, embed_missing
-from clawmem.learning.adapt import Adapted, adapt
+from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
 from clawmem.learning.ingest import ingest_notes
-from clawmem.learning.learn import Learned, days_to_read, learn
-from clawmem.learning.promote import Promoted, promote
-from clawmem.learning.relate import Related, relate
-from clawmem.learning.synthesize import Synthesized, synthesize
-from clawmem.learning.tacit import propose_tacit
+from clawmem.learning.learn import LearnResult, days_to_read, learn
+from clawmem.learning.promotion.adapt import Adapted, adapt
+from clawmem.learning.promotion.promote import PromoteResult, promote
+from clawmem.learning.promotion.tacit import propose_tacit
+from clawmem.learning.relate import RelateResult, relate
+from clawmem.learning.synthesize import SynthesizeResult, synthesize
 from clawmem.llm.choice import Model
-from clawmem.memory.access import fold_accesses
-from clawmem.memory.announced import settle_announced
-from clawmem.memory.curated import refresh_memory
-from clawmem.memory.decay import archive_decayed
-from clawmem.memory.summaries import refresh_summaries
-from clawmem.memory.token_counts import count_tokens
-from clawmem.model.dates import stamp
-from clawmem.model.week import days_after, night_of
-from clawmem.vault.scan import remember_untracked
-from clawmem.vault.transaction import transaction
-from clawmem.vault.upkeep import Upkeep, keep_small
+from clawmem.memory.facts.access import fold_accesses
+from clawmem.memory.facts.decay import archive_decayed
+from clawmem.memory.facts.future_values import settle_announced
+from clawmem.memory.pages.memory_page import refresh_memory
+from clawmem.memory.pages.summaries import refresh_summaries
+from clawmem.memory.pages.token_counts import count_tokens
+from clawmem.model.language.dates import stamp
+from clawmem.model.lifecycle.week import days_after, night_of
+from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.edits.scan import remember_untracked
+from clawmem.vault.state.upkeep import UpkeepResult, keep_small
 
 MOST_NIGHTS = 7
 """Nights that a machine which was off makes up for."""
@@ -37,7 +37,7 @@ MOST_NIGHTS = 7
 class PromotedNights(NamedTuple):
     """One result of promotion for each night that was due, and what failed while the others went on."""
 
-    nights: tuple[Promoted, ...]
+    nights: tuple[PromoteResult, ...]
     failed: tuple[tuple[str | None, ClawmemError], ...]
     commits: tuple[str, ...]
     notices: tuple[str, ...]
@@ -49,21 +49,21 @@ def nights_due(run: Run) -> Sequence[str]:
     return days_after(run.last.promoted, night_of(run.caller.now, hour), MOST_NIGHTS)
 
 
-def _relate(run: Run) -> Related:
+def _relate(run: Run) -> RelateResult:
     # The commit up to which this version read every fact.
     read_until = run.last.head if run.last.made == __version__ else None
     return relate(run.vault, run.caller, read_until, run.dry_run)
 
 
-def _learn(run: Run) -> Learned:
+def _learn(run: Run) -> LearnResult:
     # Parsing every ledger would be most of the work.
     days = days_to_read(run.vault, run.last.head)
     if days == frozenset():
-        return Learned(0, (), (), None)
+        return LearnResult(0, (), (), None)
     return learn(run.vault, run.caller, run.dry_run, run.model, days)
 
 
-def _learn_failures(done: Learned) -> Iterable[tuple[str | None, ClawmemError]]:
+def _learn_failures(done: LearnResult) -> Iterable[tuple[str | None, ClawmemError]]:
     return [("model", done.extraction.problem)] if done.extraction.problem else []
 
 
@@ -74,7 +74,7 @@ def _adapt(run: Run) -> Adapted:
 def _promote(run: Run) -> PromotedNights:
     """Promote each night's day. A model that failed is not asked again; what it cost counts for the next night."""
     model = _model_left(run.model, run.results.get("learn"))
-    done: list[Promoted] = []
+    done: list[PromoteResult] = []
     failed: list[tuple[str | None, ClawmemError]] = []
     for day in nights_due(run):
         try:
@@ -95,22 +95,22 @@ def _noted_days(run: Run) -> list[str]:
     return [one.on for one in promoted.nights if one.noted and one.commit] if promoted else []
 
 
-def _synthesize_promoted(run: Run) -> Synthesized:
+def _synthesize_promoted(run: Run) -> SynthesizeResult:
     return synthesize(run.vault, run.caller, _noted_days(run))
 
 
-def _upkeep(run: Run) -> Upkeep:
+def _upkeep(run: Run) -> UpkeepResult:
     with transaction(run.vault, run.caller.now, "upkeep"):
         remember_untracked(run.vault)
     # Without the lock: writers need not wait until a large repository is packed.
     return keep_small(run.vault, run.vault.settings.whole("upkeep.loose_objects"))
 
 
-def _embed_failures(done: Embedding) -> Iterable[tuple[str | None, ClawmemError]]:
+def _embed_failures(done: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemError]]:
     return [(None, done.problem)] if done.problem else []
 
 
-def _model_left(model: Model | None, learned: Learned | None) -> Model | None:
+def _model_left(model: Model | None, learned: LearnResult | None) -> Model | None:
     """The model with the money that learning left; None where learning could not use it at all."""
     if model is None or learned is None:
         return None

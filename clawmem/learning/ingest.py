@@ -11,18 +11,18 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.lookup import known_events
-from clawmem.memory.writing import Writing, writing
-from clawmem.model.caller import Caller
-from clawmem.model.change import Change, agent_author, subject_line, trailers
-from clawmem.model.daily import day_and_agent, noted
-from clawmem.model.dates import day_of, stamp
-from clawmem.model.event import Event, ledger_path, render_events
-from clawmem.model.recalled import is_recalled, parts_of
-from clawmem.model.secrets import SecretMatch, find_known_secret, find_secret, redact
-from clawmem.model.text import counted
-from clawmem.model.transcript import Message, Skipped
-from clawmem.vault.new_secrets import allowed, allowed_name
+from clawmem.index.search.lookup import known_events
+from clawmem.memory.writing import WriteScope, writing
+from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.text import counted
+from clawmem.model.pages.daily import day_and_agent, noted
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.event import Event, ledger_path, render_events
+from clawmem.model.safety.recalled_text import is_recalled, parts_of
+from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, redact
+from clawmem.model.transcripts.message import Message, SkippedLine
+from clawmem.vault.commit.secret_gate import allowed, allowed_name
 from clawmem.vault.vault import Vault
 
 NOTES = "daily notes"
@@ -30,19 +30,19 @@ PART = 5_000
 PART_CHARACTERS = 4_000_000
 
 
-class Ingested(NamedTuple):
+class IngestResult(NamedTuple):
     """How many events were added, how many the ledger held already, what was skipped and why, the last commit."""
 
     added: int
     known: int
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedLine, ...]
     days: tuple[str, ...]
     commit: str | None
     notices: tuple[str, ...] = ()
     commits: int = 0
 
 
-def ingest(vault: Vault, messages: Iterable[Message | Skipped], caller: Caller, source: str) -> Ingested:
+def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Caller, source: str) -> IngestResult:
     """Append the messages to their days' ledgers; the same transcript twice adds nothing.
 
     A message that holds a credential is skipped and named, or redacted where the settings say so; a source or session
@@ -52,12 +52,12 @@ def ingest(vault: Vault, messages: Iterable[Message | Skipped], caller: Caller, 
     source = allowed(vault.settings, source, "The source")
     if caller.session:
         caller = caller._replace(session=allowed_name(vault.settings, caller.session, "The session"))
-    skipped: list[Skipped] = []
+    skipped: list[SkippedLine] = []
     parts = _parts(_clean(messages, vault, skipped))
     # Taken before the lock: where nothing is recognised, no other writer has to wait for that.
     first = next(parts, [])
     with writing(vault, caller, "ingest") as work:
-        intake = _Intake(work, source)
+        intake = _IngestRun(work, source)
         try:
             for part in chain([first], parts):
                 intake.take(part)
@@ -69,21 +69,21 @@ def ingest(vault: Vault, messages: Iterable[Message | Skipped], caller: Caller, 
         return intake.done(skipped)
 
 
-def ingest_notes(vault: Vault, caller: Caller) -> Ingested:
+def ingest_notes(vault: Vault, caller: Caller) -> IngestResult:
     """Take the lines of the daily notes into the ledger as events, so that facts can cite them."""
     with writing(vault, caller, "ingest") as work:
-        intake = _Intake(work, NOTES)
+        intake = _IngestRun(work, NOTES)
         intake.append(note_events(work))
         return intake.done(())
 
 
-class _Intake:
+class _IngestRun:
     """What one ingest has taken in so far."""
 
-    def __init__(self, work: Writing, source: str) -> None:
+    def __init__(self, work: WriteScope, source: str) -> None:
         self._work = work
         self._source = source
-        self._repeats = Repeats()
+        self._repeats = RepeatCounter()
         self._commits: list[str] = []
         self._days: set[str] = set()
         self._known = 0
@@ -104,14 +104,14 @@ class _Intake:
             self.added += len(fresh)
             self._days.update(day_of(event.timestamp) for event in fresh)
 
-    def done(self, skipped: Sequence[Skipped]) -> Ingested:
+    def done(self, skipped: Sequence[SkippedLine]) -> IngestResult:
         """The account of it."""
         last = self._commits[-1] if self._commits else None
         days = tuple(sorted(self._days))
-        return Ingested(self.added, self._known, tuple(skipped), days, last, self._work.notices, len(self._commits))
+        return IngestResult(self.added, self._known, tuple(skipped), days, last, self._work.notices, len(self._commits))
 
 
-class Repeats:
+class RepeatCounter:
     """How often the same was said before, for messages that have no id of their own. It holds a number for each of
     them and not the text."""
 
@@ -129,7 +129,7 @@ class Repeats:
         return 1 + self._more[digest]
 
 
-def to_events(messages: Iterable[Message], caller: Caller, source: str, repeats: Repeats) -> list[Event]:
+def to_events(messages: Iterable[Message], caller: Caller, source: str, repeats: RepeatCounter) -> list[Event]:
     """Messages as events. An event's id comes from what it says, who says it, in which session and when, and how
     often the same was said before, so that a transcript read again gives the same ids."""
     now = stamp(caller.now)
@@ -157,7 +157,7 @@ def to_events(messages: Iterable[Message], caller: Caller, source: str, repeats:
     return events
 
 
-def note_events(work: Writing) -> list[Event]:
+def note_events(work: WriteScope) -> list[Event]:
     """Every line of every daily note as an event of its day."""
     root = work.vault.root
     pages = sorted([*root.glob("daily/*.md"), *root.glob("agents/*/daily/*.md")])
@@ -199,12 +199,12 @@ def _parts(messages: Iterable[Message]) -> Iterator[list[Message]]:
         yield part
 
 
-def _unknown(work: Writing, events: Sequence[Event]) -> list[Event]:
+def _unknown(work: WriteScope, events: Sequence[Event]) -> list[Event]:
     known = known_events(work.index, (event.id for event in events))
     return list({event.id: event for event in events if event.id not in known}.values())
 
 
-def _change(work: Writing, events: Sequence[Event], source: str) -> Change:
+def _change(work: WriteScope, events: Sequence[Event], source: str) -> Change:
     by_day: dict[str, list[Event]] = defaultdict(list)
     for event in events:
         by_day[day_of(event.timestamp)].append(event)
@@ -223,24 +223,24 @@ def _change(work: Writing, events: Sequence[Event], source: str) -> Change:
     )
 
 
-def _clean(messages: Iterable[Message | Skipped], vault: Vault, skipped: list[Skipped]) -> Iterator[Message]:
+def _clean(messages: Iterable[Message | SkippedLine], vault: Vault, skipped: list[SkippedLine]) -> Iterator[Message]:
     """The messages without credentials; what is left out is added to `skipped`."""
     for one in messages:
-        safe = one if isinstance(one, Skipped) else _without_secret(one, vault)
-        if isinstance(safe, Skipped):
+        safe = one if isinstance(one, SkippedLine) else _without_secret(one, vault)
+        if isinstance(safe, SkippedLine):
             skipped.append(safe)
         else:
             yield safe
 
 
-def _without_secret(message: Message, vault: Vault) -> Message | Skipped:
+def _without_secret(message: Message, vault: Vault) -> Message | SkippedLine:
     found = _secret_in(message)
     if found is None:
         return message
     if vault.settings.words("secrets.action") == "redact":
         return _redacted(message)
     rule, where = found
-    return Skipped(message.line, f"{where} holds what looks like a credential ({rule})")
+    return SkippedLine(message.line, f"{where} holds what looks like a credential ({rule})")
 
 
 def _secret_in(message: Message) -> tuple[str, str] | None:

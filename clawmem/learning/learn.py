@@ -8,33 +8,41 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
-from clawmem.learning.adapt import adaptation
-from clawmem.learning.candidate import KEPT, Candidate
-from clawmem.learning.cursor import PATH, Cursor, Reached, moved, parse_cursor, render_cursor, unread
-from clawmem.learning.extraction import BY_RULES, Extraction, extract_unread, ledgers
-from clawmem.learning.gate import DEFAULT_LIMITS
-from clawmem.learning.mind import Mind
-from clawmem.learning.round import Extractor, Round, Terms
-from clawmem.learning.telemetry import with_telemetry
+from clawmem.learning.by_model.extraction import BY_RULES, Extraction, extract_unread, ledgers
+from clawmem.learning.by_model.telemetry import with_telemetry
+from clawmem.learning.promotion.adapt import adaptation
+from clawmem.learning.reconciling.candidate import KEPT, LearningCandidate
+from clawmem.learning.reconciling.cursor import (
+    PATH,
+    DayProgress,
+    LearningCursor,
+    moved,
+    parse_cursor,
+    render_cursor,
+    unread,
+)
+from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
+from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
+from clawmem.learning.reconciling.round_state import RoundState
 from clawmem.llm.choice import Model
-from clawmem.memory.proposals import filing_trailers
-from clawmem.memory.writing import Writing, writing
-from clawmem.model.caller import Caller
-from clawmem.model.change import Change, subject_line, trailers
-from clawmem.model.event import Event, parse_events, people_in
-from clawmem.model.layout import is_ledger
-from clawmem.model.proposal import Proposal
-from clawmem.model.text import counted
+from clawmem.memory.review.proposals import filing_trailers
+from clawmem.memory.writing import WriteScope, writing
+from clawmem.model.language.text import counted
+from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.records.event import Event, parse_events, people_in
+from clawmem.model.records.layout import is_ledger
 from clawmem.vault.vault import Vault
 
 _SHOWN_IN_BODY = 100
 
 
-class Learned(NamedTuple):
+class LearnResult(NamedTuple):
     """What one round of learning did, and by which extractor; `proposals` are those it set aside for a person."""
 
     events: int
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[LearningCandidate, ...]
     entities: tuple[str, ...]
     commit: str | None
     extractor: str = BY_RULES.extractor
@@ -70,7 +78,7 @@ def learn(
     dry_run: bool = False,
     model: Model | None = None,
     days: Collection[str] | None = None,
-) -> Learned:
+) -> LearnResult:
     """Learn from every event that no earlier round has read, by rules or by a model; with `dry_run` nothing is
     written. What a model did not come to waits for the next round. Only these `days` are looked at, where they are
     given: the caller knows that all others were read."""
@@ -79,9 +87,11 @@ def learn(
         cursor = parse_cursor(work.read(PATH))
         events, reached = unread_events(work, cursor, read, days)
         if not events and not read.telemetry:
-            return Learned(0, (), (), None, read.extractor, (*work.notices, *read.notices), extraction=read)
-        mind = Mind(work, cursor)
-        going = Round(mind, vault.catalog, _terms(work), Extractor(read.extractor, read.propositions, read.found))
+            return LearnResult(0, (), (), None, read.extractor, (*work.notices, *read.notices), extraction=read)
+        mind = RoundState(work, cursor)
+        going = LearningRound(
+            mind, vault.catalog, _terms(work), Extractor(read.extractor, read.propositions, read.found)
+        )
         speakers = people_in(events)
         for event in events:
             going.consider(event, tuple(speakers))
@@ -90,7 +100,7 @@ def learn(
         if not dry_run:
             change = _change(mind, going.candidates, len(events), reached)
             commit = work.commit([with_telemetry(change, read.telemetry, work.read)])[-1]
-        return Learned(
+        return LearnResult(
             len(events),
             tuple(going.candidates),
             tuple(sorted(mind.touched)),
@@ -103,8 +113,8 @@ def learn(
 
 
 def unread_events(
-    work: Writing, cursor: Cursor, read: Extraction, days: Collection[str] | None = None
-) -> tuple[list[Event], dict[str, Reached]]:
+    work: WriteScope, cursor: LearningCursor, read: Extraction, days: Collection[str] | None = None
+) -> tuple[list[Event], dict[str, DayProgress]]:
     """Events the cursor has not reached and somebody read, in order of day, and how far each day reaches now."""
     fresh: list[Event] = []
     reached = dict(cursor.days)
@@ -115,17 +125,21 @@ def unread_events(
         new = list(takewhile(read.covers, waiting))
         if new:
             fresh += new
-            reached[day] = Reached(len(events) - len(waiting) + len(new), new[-1].id)
+            reached[day] = DayProgress(len(events) - len(waiting) + len(new), new[-1].id)
     return fresh, reached
 
 
-def _terms(work: Writing) -> Terms:
+def _terms(work: WriteScope) -> RoundLimits:
     settings = work.vault.settings
     limits = DEFAULT_LIMITS._replace(confidence=adaptation(work.read, settings).gate_confidence)
-    return Terms(settings.whole("heartbeat.max_facts_per_event"), settings.number("gate.conflict_confidence"), limits)
+    return RoundLimits(
+        settings.whole("heartbeat.max_facts_per_event"), settings.number("gate.conflict_confidence"), limits
+    )
 
 
-def _change(mind: Mind, candidates: Sequence[Candidate], events: int, reached: Mapping[str, Reached]) -> Change:
+def _change(
+    mind: RoundState, candidates: Sequence[LearningCandidate], events: int, reached: Mapping[str, DayProgress]
+) -> Change:
     """The round as one change: facts, new entities, daily notes, proposals, and how far learning has come."""
     kept = [one for one in candidates if one.outcome in KEPT and one.fact]
     said = trailers(
@@ -140,13 +154,13 @@ def _change(mind: Mind, candidates: Sequence[Candidate], events: int, reached: M
         words += f", {counted(len(mind.proposals), 'proposal')}"
     return Change(
         subject_line("learn", "ledger", words),
-        {**mind.writes(), PATH: render_cursor(Cursor(reached, mind.mentions()))},
+        {**mind.writes(), PATH: render_cursor(LearningCursor(reached, mind.mentions()))},
         (*said, *filing_trailers(mind.proposals)),
         body=_body(kept, mind.proposals),
     )
 
 
-def _body(kept: Sequence[Candidate], proposals: Sequence[Proposal]) -> str:
+def _body(kept: Sequence[LearningCandidate], proposals: Sequence[Proposal]) -> str:
     lines = [f"- {one.entity}: {one.proposition.statement}" for one in kept]
     lines += [f"- {one.id} waits for review: {one.says}" for one in proposals]
     more = len(lines) - _SHOWN_IN_BODY

@@ -12,18 +12,18 @@ from functools import partial
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.lookup import Placed, by_ids, entities, entity_names, facts_of
-from clawmem.index.refresh import answered
-from clawmem.index.store import Index
-from clawmem.learning.said_of import Called, Triple, said_of
-from clawmem.memory.writing import Writing, items_write, writing
-from clawmem.model.caller import Caller
-from clawmem.model.change import Change, subject_line, trailers
-from clawmem.model.codec import parse_items
-from clawmem.model.entity import ITEMS, name_of_path
-from clawmem.model.entry import trailer_pattern
-from clawmem.model.fact import Fact
-from clawmem.model.text import counted
+from clawmem.index.refresh.refresh import answered
+from clawmem.index.search.lookup import PlacedFact, by_ids, entities, entity_names, facts_of
+from clawmem.index.tables.store import Index
+from clawmem.learning.rules.statement_triple import EntityNames, StatementTriple, said_of
+from clawmem.memory.writing import WriteScope, items_write, writing
+from clawmem.model.facts.codec import parse_items
+from clawmem.model.facts.fact import Fact
+from clawmem.model.history.entry import trailer_pattern
+from clawmem.model.language.text import counted
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.records.entity import ITEMS, name_of_path
 from clawmem.vault.vault import Vault
 
 OP = "relate"
@@ -32,7 +32,7 @@ _SHOWN_IN_SUBJECT, _SHOWN_IN_BODY = 5, 100
 _LEARNED = ("heartbeat/", "promotion/")
 
 
-class Reading(NamedTuple):
+class RelatedFact(NamedTuple):
     """A fact as it stands and as it should be, and its entity."""
 
     before: Fact
@@ -40,53 +40,53 @@ class Reading(NamedTuple):
     entity: str
 
 
-class Related(NamedTuple):
+class RelateResult(NamedTuple):
     """The facts with the triples they have now, the commit, asides."""
 
-    facts: tuple[Placed, ...] = ()
+    facts: tuple[PlacedFact, ...] = ()
     commit: str | None = None
     notices: tuple[str, ...] = ()
 
 
-def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = False) -> Related:
+def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = False) -> RelateResult:
     """Read the facts that came after the commit `since`, or all of them. No lock is held meanwhile."""
     found = answered(vault, lambda index: _found(vault, index, since))
     if dry_run or not found:
-        return Related(tuple(Placed(one.after, one.entity) for one in found))
+        return RelateResult(tuple(PlacedFact(one.after, one.entity) for one in found))
     with writing(vault, caller, "learn") as work:
         shelves = {entity: each for entity, each in _by_entity(found).items() if work.is_whole(entity)}
         writes, kept = applied(work, shelves)
         if not kept:
-            return Related(notices=work.notices)
-        return Related(tuple(kept), work.commit([_change(writes, kept)])[-1], work.notices)
+            return RelateResult(notices=work.notices)
+        return RelateResult(tuple(kept), work.commit([_change(writes, kept)])[-1], work.notices)
 
 
-def _found(vault: Vault, index: Index, since: str | None) -> list[Reading]:
+def _found(vault: Vault, index: Index, since: str | None) -> list[RelatedFact]:
     """What is to be changed, as the index has it."""
     past = _past(vault, since)
-    called = Called(entities(index), vault.settings.words("defaults.entity"))
-    new: list[Reading] = []
-    reworded: list[Reading] = []
+    called = EntityNames(entities(index), vault.settings.words("defaults.entity"))
+    new: list[RelatedFact] = []
+    reworded: list[RelatedFact] = []
     for name in entity_names(index) if past is None else past.entities:
         for fact, entity in facts_of(index, name):
             old = past.facts.get(fact.id) if past else None
             said = partial(said_of, entity=entity, called=called, catalog=vault.catalog)
             if old is None and _asks_for_one(index, fact) and (triple := said(fact)):
-                new.append(Reading(fact, _dated(_with(fact, triple)), entity))
+                new.append(RelatedFact(fact, _dated(_with(fact, triple)), entity))
             elif old is not None and _only_words_changed(old, fact) and _triple(old) == said(old):
-                reworded.append(Reading(fact, _with(fact, said(fact)), entity))
+                reworded.append(RelatedFact(fact, _with(fact, said(fact)), entity))
     done = _related_before(vault, since if past else None) if new else frozenset()
     return [*(one for one in new if one.before.id not in done), *reworded]
 
 
-class _Past(NamedTuple):
+class _FactsSince(NamedTuple):
     """The entities whose facts changed since a commit, and those facts as they were, by id."""
 
     entities: Sequence[str]
     facts: Mapping[str, Fact]
 
 
-def _past(vault: Vault, since: str | None) -> _Past | None:
+def _past(vault: Vault, since: str | None) -> _FactsSince | None:
     """What was before; None where git does not know the commit."""
     head = vault.head().commit
     changed = vault.changed_between(since, head) if since and head else None
@@ -94,7 +94,9 @@ def _past(vault: Vault, since: str | None) -> _Past | None:
         return None
     paths = {path: name for path in changed if path.endswith(f"/{ITEMS}") and (name := name_of_path(path))}
     contents = vault.contents_at(since, paths) if paths else {}
-    return _Past(list(paths.values()), {one.id: one for path, data in contents.items() for one in _parsed(data, path)})
+    return _FactsSince(
+        list(paths.values()), {one.id: one for path, data in contents.items() for one in _parsed(data, path)}
+    )
 
 
 def _parsed(data: bytes | None, path: str) -> Sequence[Fact]:
@@ -129,11 +131,11 @@ def _relation(fact: Fact) -> tuple[str | None, str | None]:
     return fact.subject, fact.predicate
 
 
-def _triple(fact: Fact) -> Triple:
-    return Triple(fact.subject or "", fact.predicate or "", fact.object or "", fact.relation_phrase)
+def _triple(fact: Fact) -> StatementTriple:
+    return StatementTriple(fact.subject or "", fact.predicate or "", fact.object or "", fact.relation_phrase)
 
 
-def _with(fact: Fact, said: Triple | None) -> Fact:
+def _with(fact: Fact, said: StatementTriple | None) -> Fact:
     subject, predicate, value, phrase = said or (None, None, None, None)
     return fact._replace(subject=subject, predicate=predicate, object=value, relation_phrase=phrase)
 
@@ -146,36 +148,39 @@ def _dated(fact: Fact) -> Fact:
 
 def _related_before(vault: Vault, since: str | None) -> frozenset[str]:
     """The facts that got a triple in this way since a commit, or ever: one that lacks it now was meant to."""
-    from clawmem.vault.history import Wanted, open_history  # loads GitPython; only where there is something to say
+    from clawmem.vault.history.history import (  # loads GitPython; only where there is something to say
+        HistoryFilter,
+        open_history,
+    )
 
-    wanted = Wanted(grep=[trailer_pattern("Clawmem-Op", OP)], rev=f"{since}..HEAD" if since else "HEAD")
+    wanted = HistoryFilter(grep=[trailer_pattern("Clawmem-Op", OP)], rev=f"{since}..HEAD" if since else "HEAD")
     with open_history(vault) as history:
         return frozenset(fact for entry in history.entries(wanted) if entry.op == OP for fact in entry.facts)
 
 
-def _by_entity(found: Iterable[Reading]) -> dict[str, dict[str, Reading]]:
-    shelves: dict[str, dict[str, Reading]] = defaultdict(dict)
+def _by_entity(found: Iterable[RelatedFact]) -> dict[str, dict[str, RelatedFact]]:
+    shelves: dict[str, dict[str, RelatedFact]] = defaultdict(dict)
     for one in found:
         shelves[one.entity][one.before.id] = one
     return shelves
 
 
 def applied(
-    work: Writing, shelves: Mapping[str, Mapping[str, Reading]]
-) -> tuple[dict[str, bytes | None], list[Placed]]:
+    work: WriteScope, shelves: Mapping[str, Mapping[str, RelatedFact]]
+) -> tuple[dict[str, bytes | None], list[PlacedFact]]:
     """The files to write, and the facts that change: those that nobody touched since they were read."""
     writes: dict[str, bytes | None] = {}
-    kept: list[Placed] = []
+    kept: list[PlacedFact] = []
     for entity, readings in shelves.items():
         facts = work.facts(entity)
         changed = {now.id: one.after for now in facts if (one := readings.get(now.id)) and one.before == now}
         if changed:
             writes.update(items_write(entity, [changed.get(now.id, now) for now in facts]))
-            kept += [Placed(fact, entity) for fact in changed.values()]
+            kept += [PlacedFact(fact, entity) for fact in changed.values()]
     return writes, kept
 
 
-def _change(writes: Mapping[str, bytes | None], kept: Sequence[Placed]) -> Change:
+def _change(writes: Mapping[str, bytes | None], kept: Sequence[PlacedFact]) -> Change:
     places = sorted({one.entity for one in kept})
     triples = ", ".join(triple_in_words(one.fact) for one in kept[:_SHOWN_IN_SUBJECT])
     words = f"{counted(len(kept), 'triple')} read from the words: {triples}"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from clawmem.learning.candidate import (
+from clawmem.learning.learn import LearnResult
+from clawmem.learning.promotion.promote import PromoteResult
+from clawmem.learning.reconciling.candidate import (
     ADDED,
     MERGED,
     NOOP,
@@ -15,13 +17,11 @@ from clawmem.learning.candidate import (
     REFUSED,
     RETRACTED,
     UPDATED,
-    Candidate,
+    LearningCandidate,
 )
-from clawmem.learning.learn import Learned
-from clawmem.learning.promote import Promoted
-from clawmem.model.fact_words import fact_line
-from clawmem.model.promotion import Verdict, para_class
-from clawmem.model.text import counted
+from clawmem.model.facts.fact_words import fact_line
+from clawmem.model.language.text import counted
+from clawmem.model.proposals.promotion import PromotionVerdict, para_class
 
 LEARNED = {
     "extractor": str,
@@ -70,7 +70,7 @@ PROMOTION = {
 """The shape of `promotion_data`."""
 
 
-def learned_data(learned: Learned) -> dict[str, Any]:
+def learned_data(learned: LearnResult) -> dict[str, Any]:
     """The round as callers of --json get it; the counts of outcomes are of candidates."""
     return {
         "extractor": learned.extractor,
@@ -82,7 +82,7 @@ def learned_data(learned: Learned) -> dict[str, Any]:
     }
 
 
-def candidate_data(one: Candidate) -> dict[str, Any]:
+def candidate_data(one: LearningCandidate) -> dict[str, Any]:
     """A candidate and its verdict: the step that decided, its reason, and what became of it."""
     return {
         "statement": one.proposition.statement,
@@ -97,7 +97,7 @@ def candidate_data(one: Candidate) -> dict[str, Any]:
     }
 
 
-def learned_lines(learned: Learned, dry_run: bool) -> Iterator[str]:
+def learned_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
     """The counts, then each proposal that was filed."""
     replaced = sum(learned.count(outcome) for outcome in (UPDATED, MERGED, RETRACTED))
     older = "an older one" if replaced == 1 else "older ones"
@@ -114,12 +114,12 @@ def learned_lines(learned: Learned, dry_run: bool) -> Iterator[str]:
         yield f"waits for review: {name}{one.says}  [{one.kind}: {one.why}]"
 
 
-def verdict_line(one: Candidate) -> str:
+def verdict_line(one: LearningCandidate) -> str:
     """A candidate on one line: its outcome, its statement, the step that decided and why."""
     return f"{one.outcome:<9}  {one.proposition.statement}  [{one.gate}: {one.reason}]"
 
 
-def promotion_data(done: Promoted, explain: bool) -> dict[str, Any]:
+def promotion_data(done: PromoteResult, explain: bool) -> dict[str, Any]:
     """A run of promotion as JSON: what was promoted, and with `explain` every candidate."""
     shown = done.verdicts if explain else [*done.kept, *done.waiting]
     return {
@@ -134,14 +134,14 @@ def promotion_data(done: Promoted, explain: bool) -> dict[str, Any]:
     }
 
 
-def promotion_line(one: Verdict) -> str:
+def promotion_line(one: PromotionVerdict) -> str:
     """A candidate on one line: what became of it, and why."""
     word = "promoted" if one.promoted else "waits" if one.waits else "left"
     proposal = f"{one.proposal}: " if one.waits and one.proposal else ""
     return f"{word:<8}  {fact_line(one.candidate.fact, one.candidate.entity)}  [{proposal}{one.reason}]"
 
 
-def _promotion_verdict(one: Verdict) -> dict[str, Any]:
+def _promotion_verdict(one: PromotionVerdict) -> dict[str, Any]:
     fact, entity, judgement = one.candidate[:3]
     return {
         "id": fact.id,

@@ -7,26 +7,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.lookup import Placed, all_facts, by_ids, event_day, holding, of_days
-from clawmem.index.store import Index
-from clawmem.memory.writing import Writing, writing
-from clawmem.model.caller import Caller
-from clawmem.model.change import Change, subject_line, trailers
-from clawmem.model.codec import parse_items, refuse_conflict_markers
-from clawmem.model.daily import daily_path, noted
-from clawmem.model.dates import day_of
-from clawmem.model.day_page import Told, day_block, is_day, mentions_of, replaced_by, with_day_block
-from clawmem.model.entity import ITEMS, name_of_path, owner_of
-from clawmem.model.event import ledger_path, parse_events
-from clawmem.model.fact import RETRACTED, Fact
-from clawmem.model.text import normal
+from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, holding, of_days
+from clawmem.index.tables.store import Index
+from clawmem.memory.writing import WriteScope, writing
+from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
+from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.language.dates import day_of
+from clawmem.model.language.text import normal
+from clawmem.model.pages.daily import daily_path, noted
+from clawmem.model.pages.day_page import DayFact, day_block, is_day, mentions_of, replaced_by, with_day_block
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.records.entity import ITEMS, name_of_path, owner_of
+from clawmem.model.records.event import ledger_path, parse_events
 from clawmem.vault.vault import Vault
 
 # Up to so many days the index is asked for their facts alone.
 _FEW_DAYS = 200
 
 
-class Synthesized(NamedTuple):
+class SynthesizeResult(NamedTuple):
     """The daily notes that changed, by vault path, the commit, asides, and why a note was left as it is."""
 
     pages: tuple[str, ...]
@@ -35,22 +35,22 @@ class Synthesized(NamedTuple):
     problems: tuple[ClawmemError, ...] = ()
 
 
-class _Day(NamedTuple):
+class _DayFacts(NamedTuple):
     """What facts say of one day for one owner's page (None: the vault's own)."""
 
-    told: list[Told]
-    withdrawn: list[Told]
+    told: list[DayFact]
+    withdrawn: list[DayFact]
 
 
 def synthesize(
     vault: Vault, caller: Caller, days: Sequence[str] | None = None, since: str | None = None, dry_run: bool = False
-) -> Synthesized:
+) -> SynthesizeResult:
     """Write the generated part of the notes of some days: those named, else those touched after the commit `since`,
     else all. What people wrote there is never repeated and never touched, and nothing where there are facts that cannot
     be read."""
     with writing(vault, caller, "synthesize", dry_run=dry_run) as work:
         if unread := work.unread(ITEMS):
-            return Synthesized((), None, work.notices, tuple(unread.values()))
+            return SynthesizeResult((), None, work.notices, tuple(unread.values()))
         wanted = set(days) if days is not None else _touched(work, since)
         by_day = _by_day(work.index, wanted)
         writes: dict[str, bytes | None] = {}
@@ -62,10 +62,10 @@ def synthesize(
                 problems.append(problem)
         pages = tuple(writes)
         if dry_run or not writes:
-            return Synthesized(pages, None, work.notices, tuple(problems))
+            return SynthesizeResult(pages, None, work.notices, tuple(problems))
         words = pages[0].removesuffix(".md") if len(pages) == 1 else f"{len(pages)} notes"
         change = Change(subject_line("synthesize", "daily", words), writes, trailers("synthesize"))
-        return Synthesized(pages, work.commit([change])[-1], work.notices, tuple(problems))
+        return SynthesizeResult(pages, work.commit([change])[-1], work.notices, tuple(problems))
 
 
 def fact_day(index: Index, fact: Fact) -> str:
@@ -73,7 +73,7 @@ def fact_day(index: Index, fact: Fact) -> str:
     return (event_day(index, fact.source_event) if fact.source_event else None) or day_of(fact.timestamp)
 
 
-def _touched(work: Writing, since: str | None) -> set[str] | None:
+def _touched(work: WriteScope, since: str | None) -> set[str] | None:
     """The days whose ledger or facts changed after a commit; None where git does not know it."""
     head = work.vault.head().commit
     paths = work.vault.changed_between(since, head) if since and head else None
@@ -112,7 +112,7 @@ def _withdrawn_on(fact: Fact) -> str | None:
     return day_of(at) if fact.status == RETRACTED and isinstance(at, str) else None
 
 
-def _by_day(index: Index, wanted: set[str] | None) -> dict[str, dict[str | None, _Day]]:
+def _by_day(index: Index, wanted: set[str] | None) -> dict[str, dict[str | None, _DayFacts]]:
     """What facts say of the days: of those wanted at least, of all where none are named."""
     if wanted is None or len(wanted) > _FEW_DAYS:
         known = list(all_facts(index))
@@ -120,28 +120,28 @@ def _by_day(index: Index, wanted: set[str] | None) -> dict[str, dict[str | None,
         found = [*of_days(index, wanted), *holding(index, '"retracted"')] if wanted else []
         known = list({(one.fact.id, one.entity): one for one in found}.values())
     statements = _replaced(index, known)
-    days: dict[str, dict[str | None, _Day]] = defaultdict(lambda: defaultdict(lambda: _Day([], [])))
+    days: dict[str, dict[str | None, _DayFacts]] = defaultdict(lambda: defaultdict(lambda: _DayFacts([], [])))
     for fact, entity in known:
         before = tuple(statements[one] for one in replaced_by(fact) if one in statements)
-        days[fact_day(index, fact)][owner_of(entity)].told.append(Told(fact, entity, before))
+        days[fact_day(index, fact)][owner_of(entity)].told.append(DayFact(fact, entity, before))
         withdrawn = _withdrawn_on(fact)
         if withdrawn:
-            days[withdrawn][owner_of(entity)].withdrawn.append(Told(fact, entity))
+            days[withdrawn][owner_of(entity)].withdrawn.append(DayFact(fact, entity))
     return days
 
 
-def _replaced(index: Index, known: Iterable[Placed]) -> dict[str, str]:
+def _replaced(index: Index, known: Iterable[PlacedFact]) -> dict[str, str]:
     """What the facts said whose place was taken."""
     ids = {one for placed in known for one in replaced_by(placed.fact)}
     return {fact_id: one.fact.fact for fact_id, one in by_ids(index, ids).items()}
 
 
-def _every_day(work: Writing, by_day: Mapping[str, object]) -> set[str]:
+def _every_day(work: WriteScope, by_day: Mapping[str, object]) -> set[str]:
     ledgers = {path.stem for path in (work.vault.root / "ledger").glob("*.jsonl")}
     return {day for day in ledgers | set(by_day) if is_day(day)}
 
 
-def _pages(work: Writing, day: str, owners: Mapping[str | None, _Day]) -> dict[str, bytes | None]:
+def _pages(work: WriteScope, day: str, owners: Mapping[str | None, _DayFacts]) -> dict[str, bytes | None]:
     ledger = ledger_path(day)
     data = work.read(ledger)
     events = parse_events(data, ledger) if data else ()
@@ -151,7 +151,7 @@ def _pages(work: Writing, day: str, owners: Mapping[str | None, _Day]) -> dict[s
         page = work.text(path)
         refuse_conflict_markers(page, path)
         written = {normal(line.text) for line in noted(page)}
-        of_day = owners.get(owner) or _Day([], [])
+        of_day = owners.get(owner) or _DayFacts([], [])
         told = [one for one in of_day.told if normal(one.fact.fact) not in written]
         block = day_block(told, of_day.withdrawn, () if owner else events, mentions_of(page))
         after = with_day_block(page, day, block)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 _TIME = {"llm": "llm.max_ms", "semantic": "semantic.max_seconds"}
 
 
-class Limits(NamedTuple):
+class RunLimits(NamedTuple):
     """What one run may cost at most: cents, milliseconds of waiting, facts, retries of one question; what one answer
     may have in tokens; what one day may cost in cents; and the part of the settings that says all this."""
 
@@ -43,7 +43,7 @@ class Spent(NamedTuple):
 class Account:
     """The account of one run: its limits, the prices (None where unknown), what it and the day before it cost."""
 
-    def __init__(self, limits: Limits, prices: Prices | None, earlier_today: float = 0.0) -> None:
+    def __init__(self, limits: RunLimits, prices: Prices | None, earlier_today: float = 0.0) -> None:
         self.limits = limits
         self.prices = prices
         self.earlier_today = earlier_today

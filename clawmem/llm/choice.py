@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.llm.budget import Limits
-from clawmem.model.settings import Settings, parse_value
+from clawmem.llm.budget import RunLimits
+from clawmem.model.settings.settings import Settings, parse_value
 
 # What `semantic.model` says where no model is called.
 NOT_CALLED = ("local", "none")
@@ -35,7 +35,7 @@ class Model(NamedTuple):
     timeout_seconds: float = 10.0
     output: str = "auto"
     fallback: str = "none"
-    limits: Limits = Limits()
+    limits: RunLimits = RunLimits()
 
 
 def choose(settings: Settings, environment: Mapping[str, str]) -> Model | None:
@@ -52,7 +52,7 @@ def choose(settings: Settings, environment: Mapping[str, str]) -> Model | None:
         timeout_seconds=settings.number("llm.timeout_seconds"),
         output=settings.words("llm.output"),
         fallback=settings.words("llm.fallback"),
-        limits=Limits(
+        limits=RunLimits(
             retries=int(_limit("llm.max_retries", settings, environment)),
             cents=_limit("llm.budget_cents", settings, environment),
             milliseconds=int(_limit("llm.max_ms", settings, environment)),
@@ -75,7 +75,7 @@ def choose_embedder(settings: Settings, environment: Mapping[str, str]) -> Model
         api_key=(environment.get(key_name) or None) if key_name else None,
         key_name=key_name,
         timeout_seconds=settings.number("semantic.timeout_seconds"),
-        limits=Limits(
+        limits=RunLimits(
             cents=settings.number("semantic.budget_cents"),
             milliseconds=int(settings.number("semantic.max_seconds") * 1000),
             tokens=0,

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from clawmem.errors import ModelFailed
 from clawmem.llm.budget import Prices
 from clawmem.llm.choice import Model
-from clawmem.model.secrets import redact
-from clawmem.model.text import one_line
+from clawmem.model.language.text import one_line
+from clawmem.model.safety.secrets.find import redact
 
 Message = Mapping[str, str]
 
@@ -45,7 +45,7 @@ class Reply(NamedTuple):
     milliseconds: int
 
 
-class Embedded(NamedTuple):
+class EmbeddingReply(NamedTuple):
     """The vectors of some texts, in their order, and how many tokens were counted (None where nothing was said)."""
 
     vectors: tuple[tuple[float, ...], ...]
@@ -53,7 +53,7 @@ class Embedded(NamedTuple):
     milliseconds: int
 
 
-class Rejected(Exception):
+class RequestRejected(Exception):
     """The model was reached and would not take this request."""
 
     def __init__(self, reason: str, milliseconds: int) -> None:
@@ -61,7 +61,7 @@ class Rejected(Exception):
         self.milliseconds = milliseconds
 
 
-class TooSlow(Exception):
+class ModelTimeout(Exception):
     """No answer in time; `milliseconds` is how long was waited."""
 
     def __init__(self, milliseconds: int) -> None:
@@ -69,7 +69,7 @@ class TooSlow(Exception):
         self.milliseconds = milliseconds
 
 
-class Unreached(ModelFailed):
+class ModelUnreachable(ModelFailed):
     """The model could not be reached, or refused to work for us; `milliseconds` is how long that took."""
 
     def __init__(self, message: str, hint: str, milliseconds: int = 0) -> None:
@@ -128,13 +128,13 @@ def call(model: Model, messages: Sequence[Message], schema: Mapping[str, Any], s
     outcome = _within(lambda: litellm.completion(**request), seconds + 0.5)
     took = round((time.monotonic() - started) * 1000)
     if outcome is None:
-        raise TooSlow(took)
+        raise ModelTimeout(took)
     if isinstance(outcome.problem, Exception):
         raise _failure(litellm, model, outcome.problem, took) from None
     return _reply(outcome.value, took)
 
 
-def embed(model: Model, texts: Sequence[str], seconds: float) -> Embedded:
+def embed(model: Model, texts: Sequence[str], seconds: float) -> EmbeddingReply:
     """The vectors of some texts, waiting at most `seconds`. Raises TooSlow, Rejected, or Unreached."""
     litellm = _litellm()
     request: dict[str, Any] = {
@@ -152,14 +152,14 @@ def embed(model: Model, texts: Sequence[str], seconds: float) -> Embedded:
     outcome = _within(lambda: litellm.embedding(**request), seconds + 0.5)
     took = round((time.monotonic() - started) * 1000)
     if outcome is None:
-        raise TooSlow(took)
+        raise ModelTimeout(took)
     if isinstance(outcome.problem, Exception):
         raise _failure(litellm, model, outcome.problem, took) from None
     vectors = _vectors(outcome.value)
     if vectors is None or len(vectors) != len(texts):
-        raise Rejected("its answer does not hold one vector for each text.", took)
+        raise RequestRejected("its answer does not hold one vector for each text.", took)
     used = getattr(getattr(outcome.value, "usage", None), "prompt_tokens", None)
-    return Embedded(vectors, used if isinstance(used, int) and used > 0 else None, took)
+    return EmbeddingReply(vectors, used if isinstance(used, int) and used > 0 else None, took)
 
 
 def _vectors(response: Any) -> tuple[tuple[float, ...], ...] | None:
@@ -219,14 +219,14 @@ def _reply(response: Any, took: int) -> Reply:
 
 def _failure(litellm: Any, model: Model, problem: Exception, took: int) -> Exception:
     if isinstance(problem, litellm.Timeout):
-        return TooSlow(took)
+        return ModelTimeout(took)
     status, reason = getattr(problem, "status_code", None), _reason(problem, model)
     if status in _REJECTIONS:
-        return Rejected(reason, took)
+        return RequestRejected(reason, took)
     verb = "refused to answer" if status in _HINTS else "did not answer"
     where = f" at {model.api_base}" if model.api_base else ""
     hint = _HINTS.get(status or 0, _HINT).replace("`llm.", f"`{model.limits.group}.")
-    return Unreached(f"The model {model.name}{where} {verb}: {reason}", hint, took)
+    return ModelUnreachable(f"The model {model.name}{where} {verb}: {reason}", hint, took)
 
 
 def _reason(problem: Exception, model: Model) -> str:

@@ -9,35 +9,35 @@ from typing import Any, NamedTuple
 from clawmem.errors import BudgetSpent, ModelFailed
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
-from clawmem.llm.client import Message, Rejected, Reply, TooSlow, Unreached, call
+from clawmem.llm.client import Message, ModelTimeout, ModelUnreachable, Reply, RequestRejected, call
 from clawmem.llm.prompts import prompt
-from clawmem.model.text import one_line
-from clawmem.model.tokens import token_bound
+from clawmem.model.language.text import one_line
+from clawmem.model.pages.tokens import token_bound
 
 _LONGEST_ECHO = 2000
 _LONGEST_PROBLEM = 300
 _MESSAGE_TOKENS = 8
 
 
-class Answer(NamedTuple):
+class CheckedAnswer(NamedTuple):
     """The checked answer, or None and in words what was wrong with the last one given."""
 
     value: Any
     problem: str = ""
 
 
-def ask(model: Model, account: Account, messages: Sequence[Message], schema: Mapping[str, Any]) -> Answer:
+def ask(model: Model, account: Account, messages: Sequence[Message], schema: Mapping[str, Any]) -> CheckedAnswer:
     """Ask until an answer fits the schema, at most `account.limits.retries` times again.
 
     Raises BudgetSpent before a call that the account does not allow, ModelFailed where the model cannot be reached.
     """
     talk = list(messages)
-    answer = Answer(None, "")
+    answer = CheckedAnswer(None, "")
     for attempt in range(account.limits.retries + 1):
         try:
             reply = _once(model, account, talk, schema, retry=attempt > 0)
-        except Rejected as problem:
-            return Answer(None, f"It would not take the request: {problem}")
+        except RequestRejected as problem:
+            return CheckedAnswer(None, f"It would not take the request: {problem}")
         answer = checked(reply, schema)
         if answer.value is not None:
             return answer
@@ -45,23 +45,25 @@ def ask(model: Model, account: Account, messages: Sequence[Message], schema: Map
     return answer
 
 
-def checked(reply: Reply, schema: Mapping[str, Any]) -> Answer:
+def checked(reply: Reply, schema: Mapping[str, Any]) -> CheckedAnswer:
     """The reply as plain data, or what is wrong with it; a fence around the JSON is forgiven."""
     import jsonschema  # comes with litellm; nothing but an answer needs it
 
     text = _unfenced(reply.text)
     if not text:
-        return Answer(None, "The answer is empty.")
+        return CheckedAnswer(None, "The answer is empty.")
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         what = "was cut off; give fewer facts" if reply.cut else "is not one JSON document"
-        return Answer(None, f"The answer {what}.")
+        return CheckedAnswer(None, f"The answer {what}.")
     problem = next(iter(jsonschema.Draft202012Validator(schema).iter_errors(value)), None)
     if problem is None:
-        return Answer(value)
+        return CheckedAnswer(value)
     place = "/".join(str(part) for part in problem.absolute_path) or "the whole answer"
-    return Answer(None, f"The answer has the wrong form at {place}: {_clipped(problem.message, _LONGEST_PROBLEM)}.")
+    return CheckedAnswer(
+        None, f"The answer has the wrong form at {place}: {_clipped(problem.message, _LONGEST_PROBLEM)}."
+    )
 
 
 def prompt_tokens(messages: Sequence[Message]) -> int:
@@ -77,11 +79,11 @@ def _once(model: Model, account: Account, talk: Sequence[Message], schema: Mappi
     seconds = account.seconds(model.timeout_seconds)
     try:
         reply = call(model, talk, schema, seconds)
-    except TooSlow as slow:
+    except ModelTimeout as slow:
         # Nobody knows what was charged for it: the most it can have been.
         account.charge(most, model.limits.tokens, slow.milliseconds, retry)
         raise _late(model, account, seconds) from None
-    except (Rejected, Unreached) as problem:
+    except (RequestRejected, ModelUnreachable) as problem:
         account.charge(0, 0, problem.milliseconds, retry)
         raise
     used = reply.answer_tokens if reply.answer_tokens is not None else token_bound(reply.text)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clawmem.errors import NotPermitted
-from clawmem.model.caller import Caller
-from clawmem.model.entity import owner_of
-from clawmem.model.permission import allowed, forbidden, in_words, rights_of
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import owner_of
+from clawmem.model.settings.permission import allowed, forbidden, in_words, rights_of
 from clawmem.vault.vault import Vault
 
 

@@ -7,22 +7,22 @@ from contextlib import contextmanager
 from threading import Thread
 
 from clawmem.errors import ClawmemError, Locked, StorageFailed
-from clawmem.index.lookup import items_of
-from clawmem.index.refresh import DOUBLED, apply_commit, get_ready, is_damage, open_index
-from clawmem.index.store import UNREADABLE, Index, discard
-from clawmem.index.unread import broken_files
+from clawmem.index.refresh.refresh import DOUBLED, apply_commit, get_ready, is_damage, open_index
+from clawmem.index.search.lookup import items_of
+from clawmem.index.search.unreadable import broken_files
+from clawmem.index.tables.store import UNREADABLE, Index, discard
 from clawmem.memory.permission import check_may_write, check_may_write_at_all
-from clawmem.model.caller import Caller
-from clawmem.model.change import Change, agent_author, subject_line, trailers
-from clawmem.model.codec import parse_items, render_items
-from clawmem.model.entity import items_path, name_of_path
-from clawmem.model.fact import Fact
-from clawmem.vault.refs import last_join
-from clawmem.vault.transaction import Transaction, transaction
+from clawmem.model.facts.codec import parse_items, render_items
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.entity import items_path, name_of_path
+from clawmem.vault.commit.transaction import Transaction, transaction
+from clawmem.vault.git.refs import last_join
 from clawmem.vault.vault import Vault
 
 
-class Writing:
+class WriteScope:
     """An act at work: reads go through the transaction, commits bring the index along."""
 
     def __init__(self, vault: Vault, caller: Caller, started: Transaction, index: Index, purpose: str) -> None:
@@ -67,7 +67,7 @@ class Writing:
         paths = [path for path, _ in broken_files(self.index) if name_of_path(path) and path.endswith(kind)]
         if not paths:
             return {}
-        from clawmem.vault.last_whole import unread  # few vaults hold such a file
+        from clawmem.vault.edits.last_readable import unread  # few vaults hold such a file
 
         return unread(self.vault, paths)
 
@@ -109,7 +109,7 @@ class Writing:
 @contextmanager
 def writing(
     vault: Vault, caller: Caller, purpose: str, eager: bool = False, dry_run: bool = False
-) -> Iterator[Writing]:
+) -> Iterator[WriteScope]:
     """Take the right to write; edits made by hand are committed first. `eager` is for acts that surely commit.
 
     A `dry_run` takes no such right and commits nothing, so that it needs neither the lock nor a disk it can write."""
@@ -125,11 +125,11 @@ def writing(
             index.close()
             index = open_index(vault)
         try:
-            work = Writing(vault, caller, started, index, purpose)
+            work = WriteScope(vault, caller, started, index, purpose)
             if not dry_run and (last_join(vault.git_dir) is not None or (vault.state / "merges-left").exists()):
                 _complete(work)
             if not dry_run and index.meta(DOUBLED):
-                from clawmem.memory.uniting import unite  # after merges and copies that clawmem did not make
+                from clawmem.memory.sync.unite import unite  # after merges and copies that clawmem did not make
 
                 unite(work)
             yield work
@@ -146,20 +146,20 @@ def writing(
 
 @contextmanager
 def _rehearsal(vault: Vault, caller: Caller, purpose: str) -> Iterator[Transaction]:
-    from clawmem.vault.rehearsal import Rehearsal  # only dry runs
+    from clawmem.vault.commit.dry_run import DryRun  # only dry runs
 
-    started = Rehearsal(vault, caller.now, purpose)
+    started = DryRun(vault, caller.now, purpose)
     started.begin()
     yield started
 
 
-def _complete(work: Writing) -> None:
+def _complete(work: WriteScope) -> None:
     """Complete what git itself merged here since a writer last looked, and what an earlier command left."""
-    from clawmem.vault.merges import git_merged, left, looked_into, new_merges  # where people merge by hand
+    from clawmem.vault.history.git_merges import git_merged, left, looked_into, new_merges  # where people merge by hand
 
     merged = git_merged(work.vault)
     if merged or left(work.vault):
-        from clawmem.memory.completing import complete_merges
+        from clawmem.memory.sync.complete_merges import complete_merges
 
         done = complete_merges(work, new_merges(work.vault) if merged else ())
         if done.commits:

@@ -6,51 +6,51 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound
-from clawmem.index.channels import Filter, all_passing, all_sketches, rows
-from clawmem.index.lookup import Placed
-from clawmem.index.lookup import find as find_fact
-from clawmem.index.outside import served
-from clawmem.index.refresh import answered
-from clawmem.index.store import Index
-from clawmem.index.unread import unreadable
-from clawmem.memory.chains import chain_in
+from clawmem.index.refresh.outside import served
+from clawmem.index.refresh.refresh import answered
+from clawmem.index.search.channels import FactFilter, all_passing, all_sketches, rows
+from clawmem.index.search.lookup import PlacedFact
+from clawmem.index.search.lookup import find as find_fact
+from clawmem.index.search.unreadable import unreadable
+from clawmem.index.tables.store import Index
+from clawmem.memory.history.chains import chain_in
 from clawmem.memory.permission import check_may_read
-from clawmem.model.caller import Caller
-from clawmem.model.dates import stamp
-from clawmem.model.fact import Fact
-from clawmem.model.ranking import Standing, ordered
-from clawmem.model.validity import true_instead, why_untrue
-from clawmem.serving.recall import standing_of
-from clawmem.vault.journal import Access, accesses, record_access, unfolded, with_access
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.validity import true_instead, why_untrue
+from clawmem.model.language.dates import stamp
+from clawmem.model.records.caller import Caller
+from clawmem.model.search.ranking import FactStanding, ordered
+from clawmem.serving.recall.recall import standing_of
+from clawmem.vault.state.journal import AccessCount, accesses, record_access, unfolded, with_access
 from clawmem.vault.vault import Vault
 
 
-class Truth(NamedTuple):
+class TruthAt(NamedTuple):
     """Whether a fact was true at a time: why not (None where it was), and what of its chain was true instead."""
 
     as_of: str
     why_not: str | None
-    instead: Placed | None
+    instead: PlacedFact | None
 
 
-class Shown(NamedTuple):
+class FactDetails(NamedTuple):
     """A fact with the counts that no commit holds yet, its entity, whether it was true then, asides."""
 
     fact: Fact
     entity: str
-    truth: Truth | None
+    truth: TruthAt | None
     notices: tuple[str, ...] = ()
 
 
-class Listed(NamedTuple):
+class FactList(NamedTuple):
     """Facts in their order of standing, each with its tier, and how many there are in all."""
 
-    facts: tuple[tuple[Placed, str], ...]
+    facts: tuple[tuple[PlacedFact, str], ...]
     total: int
     notices: tuple[str, ...] = ()
 
 
-def show(vault: Vault, reference: str, caller: Caller, as_of: str | None = None) -> Shown:
+def show(vault: Vault, reference: str, caller: Caller, as_of: str | None = None) -> FactDetails:
     """One fact by id or unique prefix, which counts as an access; or with `as_of` whether it was true then."""
     try:
         shown = answered(vault, lambda index: _shown(index, reference, caller, as_of))
@@ -63,12 +63,12 @@ def show(vault: Vault, reference: str, caller: Caller, as_of: str | None = None)
     return shown._replace(fact=with_access(shown.fact, counted), notices=notices)
 
 
-def _shown(index: Index, reference: str, caller: Caller, as_of: str | None) -> Shown:
+def _shown(index: Index, reference: str, caller: Caller, as_of: str | None) -> FactDetails:
     found = find_fact(index, reference)
     check_may_read(caller, found.entity)
-    placed = Placed(served(index, found.fact), found.entity)
+    placed = PlacedFact(served(index, found.fact), found.entity)
     if as_of is None:
-        return Shown(placed.fact, placed.entity, None, index.notices)
+        return FactDetails(placed.fact, placed.entity, None, index.notices)
     reason = why_untrue(placed.fact, as_of)
     instead = None
     if reason:
@@ -76,7 +76,7 @@ def _shown(index: Index, reference: str, caller: Caller, as_of: str | None) -> S
         then = true_instead((one.fact for one in chain.values()), as_of)
         instead = chain[then.id] if then else None
     lacks = unreadable(index) if reason else []
-    return Shown(placed.fact, placed.entity, Truth(as_of, reason, instead), (*index.notices, *lacks))
+    return FactDetails(placed.fact, placed.entity, TruthAt(as_of, reason, instead), (*index.notices, *lacks))
 
 
 def _refuse_later(vault: Vault, reference: str) -> None:
@@ -96,15 +96,15 @@ def _refuse_later(vault: Vault, reference: str) -> None:
 def list_facts(
     vault: Vault,
     caller: Caller,
-    wanted: Filter,
+    wanted: FactFilter,
     limit: int | None = None,
     tier: str | None = None,
     status: str | None = None,
-) -> Listed:
+) -> FactList:
     """The facts that pass a filter, hot before warm before cold; listing counts as no access."""
     counted = accesses(unfolded(vault))
 
-    def act(index: Index) -> Listed:
+    def act(index: Index) -> FactList:
         # Ordering needs little of a fact: within a limit only those that are given are read whole.
         passing = dict(enumerate(all_passing(index, wanted))) if limit is None else all_sketches(index, wanted)
         chosen = [
@@ -114,23 +114,23 @@ def list_facts(
         ]
         whole = passing if limit is None else rows(index, [n for n, _ in chosen[:limit]])
         given = ((whole[n], heat) for n, heat in chosen[:limit])
-        facts = tuple((Placed(with_access(one.fact, counted), one.entity), heat) for one, heat in given)
-        return Listed(facts, len(chosen), (*index.notices, *unreadable(index, wanted.entity, wanted.owners)))
+        facts = tuple((PlacedFact(with_access(one.fact, counted), one.entity), heat) for one, heat in given)
+        return FactList(facts, len(chosen), (*index.notices, *unreadable(index, wanted.entity, wanted.owners)))
 
     return answered(vault, act)
 
 
 def _in_standing(
-    passing: Mapping[int, Placed], caller: Caller, wanted: Filter, counted: Mapping[str, Access]
-) -> list[tuple[int, Standing]]:
+    passing: Mapping[int, PlacedFact], caller: Caller, wanted: FactFilter, counted: Mapping[str, AccessCount]
+) -> list[tuple[int, FactStanding]]:
     place = {one.fact.id: n for n, one in passing.items()}
     facts = ((with_access(passing[n].fact, counted), passing[n].entity) for n in place.values())
     standings = (standing_of(fact, entity, caller.now, caller.agent, wanted.as_of) for fact, entity in facts)
     return [(place[one.id], one) for one in ordered(standings)]
 
 
-def peek(vault: Vault, reference: str, caller: Caller | None = None) -> Placed:
+def peek(vault: Vault, reference: str, caller: Caller | None = None) -> PlacedFact:
     """One fact by id or unique prefix, without counting an access."""
     placed = answered(vault, lambda index: find_fact(index, reference))
     check_may_read(caller, placed.entity)
-    return Placed(with_access(placed.fact, accesses(unfolded(vault))), placed.entity)
+    return PlacedFact(with_access(placed.fact, accesses(unfolded(vault))), placed.entity)

@@ -5,55 +5,55 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, MaybeUnread, NotFound, Refused
-from clawmem.index.channels import Filter
-from clawmem.index.graph import Edge, edges_at, is_fact, is_pointed_at
-from clawmem.index.lookup import Placed, by_ids, resolve
-from clawmem.index.refresh import answered
-from clawmem.index.store import Index
-from clawmem.index.unread import refuse_unread, unreadable
+from clawmem.errors import ClawmemError, NotFound, PossiblyUnreadable, Refused
+from clawmem.index.refresh.refresh import answered
+from clawmem.index.search.channels import FactFilter
+from clawmem.index.search.graph import GraphEdge, edges_at, is_fact, is_pointed_at
+from clawmem.index.search.lookup import PlacedFact, by_ids, resolve
+from clawmem.index.search.unreadable import refuse_unread, unreadable
+from clawmem.index.tables.store import Index
+from clawmem.memory.entities.places import existing_entity
 from clawmem.memory.permission import check_may_read
-from clawmem.memory.places import existing_entity
-from clawmem.model.caller import Caller
+from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 
 # A search that has seen this many nodes has met a hub and is given up, openly.
 MOST_SEEN = 50_000
 
 
-class Node(NamedTuple):
+class GraphNode(NamedTuple):
     """A fact with its place, or an entity (`placed` is None)."""
 
     name: str
-    placed: Placed | None = None
+    placed: PlacedFact | None = None
 
 
-class Step(NamedTuple):
+class GraphStep(NamedTuple):
     """One edge of an answer, what it leads to, and how far from the start that is."""
 
-    edge: Edge
-    node: Node
+    edge: GraphEdge
+    node: GraphNode
     depth: int
 
 
-class Walked(NamedTuple):
+class GraphWalk(NamedTuple):
     """Where the walk began and what it found, in order; `total` counts what a limit cut off too."""
 
-    start: Node
-    steps: tuple[Step, ...]
+    start: GraphNode
+    steps: tuple[GraphStep, ...]
     total: int
     notices: tuple[str, ...] = ()
 
 
-def neighbors(vault: Vault, reference: str, caller: Caller, wanted: Filter, depth: int, limit: int) -> Walked:
+def neighbors(vault: Vault, reference: str, caller: Caller, wanted: FactFilter, depth: int, limit: int) -> GraphWalk:
     """What lies within `depth` edges of a fact or an entity, nearest first."""
     return answered(vault, lambda index: _neighbors(index, reference, caller, wanted, depth, limit))
 
 
-def backlinks(vault: Vault, reference: str, caller: Caller, wanted: Filter, limit: int) -> Walked:
+def backlinks(vault: Vault, reference: str, caller: Caller, wanted: FactFilter, limit: int) -> GraphWalk:
     """The facts that point at a fact or an entity; standing in an entity is no pointing at it."""
 
-    def act(index: Index) -> Walked:
+    def act(index: Index) -> GraphWalk:
         start = _node(index, reference, caller)
         found = [edge for edge in edges_at(index, start, wanted) if not edge.forward and edge.relation != "in"]
         return _walked(index, start, [(edge, 1) for edge in found], limit)
@@ -61,15 +61,15 @@ def backlinks(vault: Vault, reference: str, caller: Caller, wanted: Filter, limi
     return answered(vault, act)
 
 
-def path(vault: Vault, first: str, last: str, caller: Caller, wanted: Filter, longest: int) -> Walked:
+def path(vault: Vault, first: str, last: str, caller: Caller, wanted: FactFilter, longest: int) -> GraphWalk:
     """The shortest way from one node to another; Refused where none of at most `longest` edges is found."""
     return answered(vault, lambda index: _path(index, first, last, caller, wanted, longest))
 
 
-def _neighbors(index: Index, reference: str, caller: Caller, wanted: Filter, depth: int, limit: int) -> Walked:
+def _neighbors(index: Index, reference: str, caller: Caller, wanted: FactFilter, depth: int, limit: int) -> GraphWalk:
     start = _node(index, reference, caller)
     seen = {start}
-    found: list[tuple[Edge, int]] = []
+    found: list[tuple[GraphEdge, int]] = []
     edge_of = [start]
     for level in range(1, depth + 1):
         outer: list[str] = []
@@ -85,9 +85,9 @@ def _neighbors(index: Index, reference: str, caller: Caller, wanted: Filter, dep
     return _walked(index, start, found, limit)
 
 
-def _path(index: Index, first: str, last: str, caller: Caller, wanted: Filter, longest: int) -> Walked:
+def _path(index: Index, first: str, last: str, caller: Caller, wanted: FactFilter, longest: int) -> GraphWalk:
     start, goal = _node(index, first, caller), _node(index, last, caller)
-    came: dict[str, Edge | None] = {start: None}
+    came: dict[str, GraphEdge | None] = {start: None}
     level = [start]
     for _ in range(longest):
         outer: list[str] = []
@@ -112,8 +112,8 @@ def _path(index: Index, first: str, last: str, caller: Caller, wanted: Filter, l
     return _walked(index, start, [(edge, at) for at, edge in enumerate(_way(came, goal), 1)], None)
 
 
-def _way(came: dict[str, Edge | None], goal: str) -> list[Edge]:
-    way: list[Edge] = []
+def _way(came: dict[str, GraphEdge | None], goal: str) -> list[GraphEdge]:
+    way: list[GraphEdge] = []
     edge = came[goal]
     while edge is not None:
         way.append(edge)
@@ -121,17 +121,17 @@ def _way(came: dict[str, Edge | None], goal: str) -> list[Edge]:
     return way[::-1]
 
 
-def _walked(index: Index, start: str, found: list[tuple[Edge, int]], limit: int | None) -> Walked:
+def _walked(index: Index, start: str, found: list[tuple[GraphEdge, int]], limit: int | None) -> GraphWalk:
     shown = found[:limit]
     nodes = _nodes(index, [start, *(edge.target for edge, _ in shown)])
-    steps = tuple(Step(edge, nodes[edge.target], depth) for edge, depth in shown)
-    return Walked(nodes[start], steps, len(found), (*index.notices, *unreadable(index)))
+    steps = tuple(GraphStep(edge, nodes[edge.target], depth) for edge, depth in shown)
+    return GraphWalk(nodes[start], steps, len(found), (*index.notices, *unreadable(index)))
 
 
-def _nodes(index: Index, names: Iterable[str]) -> dict[str, Node]:
+def _nodes(index: Index, names: Iterable[str]) -> dict[str, GraphNode]:
     wanted = list(dict.fromkeys(names))
     facts = by_ids(index, (name for name in wanted if is_fact(name)))
-    return {name: Node(name, facts.get(name)) for name in wanted}
+    return {name: GraphNode(name, facts.get(name)) for name in wanted}
 
 
 def _node(index: Index, reference: str, caller: Caller) -> str:
@@ -155,7 +155,7 @@ def _named(index: Index, reference: str, caller: Caller) -> str:
             raise
         try:
             return resolve(index, reference)
-        except MaybeUnread:
+        except PossiblyUnreadable:
             raise
         except NotFound:
             raise NotFound(

@@ -11,16 +11,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError
-from clawmem.model.layout import check_inside
-from clawmem.model.settings import LOCAL, Settings
-from clawmem.vault.containment import check_folder, check_state
-from clawmem.vault.refs import Head
+from clawmem.model.records.layout import check_inside
+from clawmem.model.settings.settings import LOCAL, Settings
+from clawmem.vault.git.containment import check_folder, check_state
+from clawmem.vault.git.refs import Head
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from clawmem.model.catalog import Catalog
+    from clawmem.model.facts.catalog import Catalog
 
 FOLDER = "at"
 KEPT = 4

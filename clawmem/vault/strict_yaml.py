@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from clawmem.errors import Unreadable
-from clawmem.model.bounds import NUMBER_DIGITS, YAML_ALIASES, YAML_BYTES, YAML_DEPTH, YAML_NUMBER, beyond
+from clawmem.model.records.bounds import NUMBER_DIGITS, YAML_ALIASES, YAML_BYTES, YAML_DEPTH, YAML_NUMBER, beyond
 
 _KEYS = (str, int, float, bool, type(None))
 

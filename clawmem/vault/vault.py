@@ -10,19 +10,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clawmem.errors import ClawmemError, InvalidInput, Lacking, NoVault, Refused, Unreadable
-from clawmem.model.layout import CATALOG, SETTINGS, check_inside
-from clawmem.model.seal import seal
-from clawmem.model.settings import Settings, settings_from_mapping
-from clawmem.vault.containment import check_state
+from clawmem.errors import ClawmemError, IncompleteAnswer, InvalidInput, NoVault, Refused, Unreadable
+from clawmem.model.records.layout import CATALOG, SETTINGS, check_inside
+from clawmem.model.records.seal import seal
+from clawmem.model.settings.settings import Settings, settings_from_mapping
 from clawmem.vault.disk import Disk
-from clawmem.vault.git import Git, lost_object
-from clawmem.vault.refs import Head, git_dir_of, read_head
+from clawmem.vault.git.containment import check_state
+from clawmem.vault.git.git import Git, lost_object
+from clawmem.vault.git.refs import Head, git_dir_of, read_head
 from clawmem.vault.strict_yaml import parse_yaml
 
 if TYPE_CHECKING:
-    from clawmem.model.catalog import Catalog
-    from clawmem.vault.early import EarlyScan
+    from clawmem.model.facts.catalog import Catalog
+    from clawmem.vault.edits.early_scan import EarlyScan
 
 # So many names are given to git one by one.
 _FEW = 500
@@ -57,7 +57,7 @@ class Vault:
         """Raise Refused where git's folder is another vault's, or clawmem's own folder leads out of it."""
         dot_git = os.path.join(self.root, ".git")  # noqa: PTH118 - on every command's path
         if os.path.islink(dot_git) or not os.path.isdir(dot_git):  # noqa: PTH112, PTH114
-            from clawmem.vault.git_folder import check_belongs  # few vaults keep it elsewhere
+            from clawmem.vault.git.folder import check_belongs  # few vaults keep it elsewhere
 
             check_belongs(self.root, self.git_dir)
         check_state(self.state)
@@ -128,7 +128,7 @@ class Vault:
     def settings(self) -> Settings:
         """The settings in force: what `clawmem.yaml` states, and of what reaches outside what this machine's own files
         say. Set anew where the stated ones are."""
-        from clawmem.vault.own_settings import settings_here  # its imports would lead back here
+        from clawmem.vault.state.local_settings import settings_here  # its imports would lead back here
 
         return settings_here(self, self.stated)
 
@@ -142,7 +142,7 @@ class Vault:
             return self._settings_meanwhile(problem)
 
     def _settings_meanwhile(self, problem: ClawmemError) -> Settings:
-        from clawmem.model.settings_wrong import tolerant  # few files are wrong
+        from clawmem.model.settings.invalid import tolerant  # few files are wrong
 
         if isinstance(problem, InvalidInput) and isinstance(mapping := self.load_yaml(SETTINGS), Mapping):
             return tolerant(mapping)
@@ -158,7 +158,7 @@ class Vault:
     def catalog(self) -> Catalog:
         """The vault's predicate catalog; empty where the file is missing, and where it does not parse, that of HEAD:
         an edit that was not finished keeps nobody from asking. Raises where that one is wrong, too."""
-        from clawmem.model.catalog import catalog_from_mapping  # writers of one fact need none
+        from clawmem.model.facts.catalog import catalog_from_mapping  # writers of one fact need none
 
         try:
             return catalog_from_mapping(self.load_yaml(CATALOG) or {})
@@ -176,11 +176,13 @@ class Vault:
         except ClawmemError:
             return None
 
-    def catalog_notice(self) -> list[Lacking]:
+    def catalog_notice(self) -> list[IncompleteAnswer]:
         """The sentence that an answer owes where the catalog cannot be read; none where it can."""
         if self.catalog_to_read() is not None:
             return []
-        return [Lacking(f"{CATALOG} cannot be read, so no relation was recognised; `clawmem doctor` says why.")]
+        return [
+            IncompleteAnswer(f"{CATALOG} cannot be read, so no relation was recognised; `clawmem doctor` says why.")
+        ]
 
     def load_yaml(self, name: str) -> Any:
         """A YAML file of the work tree as plain values, None where it is missing.

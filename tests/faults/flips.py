@@ -10,28 +10,28 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.channels import Filter, rows
-from clawmem.index.disputes import disputes
-from clawmem.index.graph import edges_at
-from clawmem.index.lookup import entity_names
-from clawmem.index.passages import page_lines
-from clawmem.index.refresh import answered, rebuild
-from clawmem.index.rivals import linked_as_contrary
-from clawmem.index.store import Index
-from clawmem.memory.doctor import Diagnosis, doctor
-from clawmem.memory.remember import remember
-from clawmem.model.caller import Caller
-from clawmem.model.codec import fact_to_line
-from clawmem.model.draft import draft_from_record
-from clawmem.model.event import Event, event_to_line, parse_events, render_events
-from clawmem.model.fact import Fact
-from clawmem.model.proposal import Proposal, Target
-from clawmem.model.proposal_file import render_proposal
+from clawmem.index.refresh.refresh import answered, rebuild
+from clawmem.index.search.channels import FactFilter, rows
+from clawmem.index.search.graph import edges_at
+from clawmem.index.search.lookup import entity_names
+from clawmem.index.search.rival_values import linked_as_contrary
+from clawmem.index.tables.disputes import disputes
+from clawmem.index.tables.passages import page_lines
+from clawmem.index.tables.store import Index
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.health.doctor import Diagnosis, doctor
+from clawmem.model.facts.codec import fact_to_line
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import Fact
+from clawmem.model.proposals.proposal import Proposal, ProposalTarget
+from clawmem.model.proposals.proposal_file import render_proposal
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event, event_to_line, parse_events, render_events
 from clawmem.serving.browse import list_facts, peek
-from clawmem.serving.recall import EVENTS, NOTES, recall
-from clawmem.vault.journal import record_access
-from clawmem.vault.pending import Pending, write_pending
-from clawmem.vault.upkeep import keep_small
+from clawmem.serving.recall.recall import EVENTS, NOTES, recall
+from clawmem.vault.commit.pending import PendingCommit, write_pending
+from clawmem.vault.state.journal import record_access
+from clawmem.vault.state.upkeep import keep_small
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.checks import git
@@ -100,12 +100,12 @@ def prepare(vault: Vault) -> None:
     parent = git(vault.root, vault.git.environment, "rev-parse", "HEAD~1").strip()
     paths = git(vault.root, vault.git.environment, "diff", "--name-only", "HEAD~1").split()
     subject = git(vault.root, vault.git.environment, "log", "-1", "--format=%s").strip()
-    write_pending(vault, Pending(parent, tuple(paths), subject, ()))
+    write_pending(vault, PendingCommit(parent, tuple(paths), subject, ()))
 
 
 def _join(root: Path) -> None:
     """Facts that point at things and at each other, and a question about one of them, written by hand."""
-    targets = (Target(HARBOUR[0]["id"], HARBOUR[0]["fact"]),)
+    targets = (ProposalTarget(HARBOUR[0]["id"], HARBOUR[0]["fact"]),)
     asked = Proposal("prop_00000000", "conflict", ASKED, "two values", "2026-11-21", "retract", targets=targets)
     for path, data in (
         ("life/projects/harbour/items.json", json.dumps(HARBOUR).encode()),
@@ -220,7 +220,7 @@ class Range:
         listed = {one.fact.id: _line(one.fact) for one, _ in list_facts(vault, caller, _everything()).facts}
         shown = {fact_id: _line(peek(vault, fact_id).fact) for fact_id in sorted(listed)[::7]}
         facts = {
-            question: {one.fact.id: _line(one.fact) for one in recall(vault, question, caller, Filter(), 5).found}
+            question: {one.fact.id: _line(one.fact) for one in recall(vault, question, caller, FactFilter(), 5).found}
             for question in QUESTIONS
         }
         said = {f"{question} (said)": _said(vault, question) for question in QUESTIONS}
@@ -280,8 +280,8 @@ def _caller() -> Caller:
     return Caller(NOW, random.Random(1).randbytes)
 
 
-def _everything() -> Filter:
-    return Filter(superseded=True)
+def _everything() -> FactFilter:
+    return FactFilter(superseded=True)
 
 
 def _line(fact: Fact) -> str:
@@ -291,7 +291,7 @@ def _line(fact: Fact) -> str:
 
 def _said(vault: Vault, question: str) -> dict[str, str]:
     """The events and the lines of notes that answer a question, each by its name."""
-    found = recall(vault, question, _caller(), Filter(), 5, (EVENTS, NOTES))
+    found = recall(vault, question, _caller(), FactFilter(), 5, (EVENTS, NOTES))
     heard = {one.event.id: event_to_line(one.event) for one in found.heard}
     return {**heard, **{f"{one.path} {one.place} {one.day}": one.text for one in found.noted}}
 
@@ -302,7 +302,9 @@ def _joined(index: Index) -> dict[str, str]:
     ids = [one["id"] for one in HARBOUR]
     numbers = [n for (n,) in index.database.execute("SELECT n FROM fact ORDER BY n")]
     facts = {n: one.fact.id for n, one in rows(index, numbers).items()}
-    edges = [edge for node in (*ids, "projects/harbour", "projects/towage") for edge in edges_at(index, node, Filter())]
+    edges = [
+        edge for node in (*ids, "projects/harbour", "projects/towage") for edge in edges_at(index, node, FactFilter())
+    ]
     told = [*entity_names(index), *edges, *disputes(index, ids).items()]
     pairs = [tuple(facts[n] for n in pair) for pair in linked_as_contrary(index, [""], numbers)]
     return {str(one): str(one) for one in (*told, *pairs)}

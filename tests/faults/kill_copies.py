@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from clawmem.memory.backup import verify_backup
-from clawmem.vault.staging import leftovers
+from clawmem.memory.backup.backup import verify_backup
+from clawmem.vault.exchange.staging import leftovers
 from tests.faults.checks import assert_sound, facts, git
 from tests.faults.kills import Arena, Tally, kill_many
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from clawmem.model.leftovers import holds_still
-from clawmem.model.redaction import MARK, RECORD
-from clawmem.vault import redaction
+from clawmem.model.history.redaction import MARK, RECORD
+from clawmem.model.safety.leftovers import holds_still
+from clawmem.vault.rewriting import redaction
 from clawmem.vault.vault import Vault
 from tests.faults.checks import facts, git
 from tests.faults.kills import Arena, Tally, kill_many

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from clawmem.vault.journal import accesses, unfolded
+from clawmem.vault.state.journal import accesses, unfolded
 from clawmem.vault.vault import Vault
 from tests.faults.checks import facts
 from tests.faults.kills import Arena, Tally, kill_many

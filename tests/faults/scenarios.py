@@ -10,15 +10,15 @@ from shutil import copytree
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from clawmem.memory.remember import remember
-from clawmem.memory.sync import Wanted, sync
-from clawmem.model.caller import Caller
-from clawmem.model.change import Change, subject_line, trailers
-from clawmem.model.codec import parse_items, render_items
-from clawmem.model.draft import Draft, draft_from_record
-from clawmem.model.entity import items_path
-from clawmem.vault.journal import FOLDING, accesses, record_access, set_aside
-from clawmem.vault.transaction import transaction
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.sync.sync import SyncOptions, sync
+from clawmem.model.facts.codec import parse_items, render_items
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.records.entity import items_path
+from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.state.journal import FOLDING, accesses, record_access, set_aside
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.checks import git
@@ -142,12 +142,12 @@ def _apart(vault: Vault) -> None:
         # Later, so that git lists its commit after those made here.
         later = Caller(NOW + timedelta(hours=1), random.Random("other").randbytes)
         remember(other, [draft_from_record({"fact": _ELSEWHERE, "entity": "areas/people/jane"}, NOW)], later)
-        sync(other, later, Wanted())
+        sync(other, later, SyncOptions())
     _known_place(vault)
 
 
 def _meet(vault: Vault) -> None:
-    sync(vault, Caller(NOW, random.Random("meet").randbytes), Wanted())
+    sync(vault, Caller(NOW, random.Random("meet").randbytes), SyncOptions())
 
 
 _ELSEWHERE = "Jane has a cat."

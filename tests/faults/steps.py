@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from clawmem.vault.disk import Disk
-from clawmem.vault.git import Git
+from clawmem.vault.git.git import Git
 from clawmem.vault.vault import Vault
 
 T = TypeVar("T")

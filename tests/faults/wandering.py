@@ -13,20 +13,20 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn
-from clawmem.memory.checks.problem import ERROR
-from clawmem.memory.doctor import doctor
-from clawmem.memory.entities import archive_entity, move_entity
-from clawmem.memory.finish import finish_merge
-from clawmem.memory.redact import What, redact
-from clawmem.memory.revise import retract, supersede
-from clawmem.memory.sync import Wanted
-from clawmem.memory.undo import undo
-from clawmem.model import chain
-from clawmem.model.codec import parse_items, render_items
-from clawmem.model.draft import draft_from_record
-from clawmem.model.entity import folder_of, items_path, name_of_path
-from clawmem.model.fact import Fact
-from clawmem.model.transcript import Message
+from clawmem.memory.entities.entities import archive_entity, move_entity
+from clawmem.memory.facts.redact import RedactTarget, redact
+from clawmem.memory.facts.revise import retract, supersede
+from clawmem.memory.health.checks.problem import ERROR
+from clawmem.memory.health.doctor import doctor
+from clawmem.memory.history.undo import undo
+from clawmem.memory.sync.finish_merge import finish_merge
+from clawmem.memory.sync.sync import SyncOptions
+from clawmem.model.facts.codec import parse_items, render_items
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import Fact
+from clawmem.model.lifecycle import chain
+from clawmem.model.records.entity import folder_of, items_path, name_of_path
+from clawmem.model.transcripts.message import Message
 from tests.conftest import NOW
 from tests.faults.checks import git
 from tests.memory.machines import Machine, make_machines
@@ -291,7 +291,7 @@ def _pull_and_push(life: Wandering, machine: Machine) -> None:
 
 
 def _sync(life: Wandering, machine: Machine) -> None:
-    machine.sync(Wanted(conflict=life.chance.choice((None, None, "newest", "ours", "theirs"))))
+    machine.sync(SyncOptions(conflict=life.chance.choice((None, None, "newest", "ours", "theirs"))))
 
 
 def _redact(life: Wandering, machine: Machine) -> None:
@@ -301,7 +301,7 @@ def _redact(life: Wandering, machine: Machine) -> None:
     if fact is None:
         return
     words = fact.fact
-    redact(machine.vault, What(pattern=words), machine.caller)
+    redact(machine.vault, RedactTarget(pattern=words), machine.caller)
     for key in [key for key, said in life.told.said.items() if words in said or said in words]:
         life.forget(key)
     machine.git("push", "-q", "--force", "origin", "main")

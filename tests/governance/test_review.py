@@ -8,22 +8,32 @@ import pytest
 
 from clawmem.errors import InvalidInput, NotFound, Refused
 from clawmem.governance.review import approve, list_proposals, reject, show_proposal
-from clawmem.index.lookup import all_facts, entity_names
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.lookup import all_facts, entity_names
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn
-from clawmem.memory.doctor import doctor
-from clawmem.memory.proposals import filing, read_proposals
-from clawmem.memory.remember import remember
-from clawmem.memory.revise import retract, supersede
-from clawmem.memory.undo import undo
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import retract, supersede
+from clawmem.memory.health.doctor import doctor
+from clawmem.memory.history.undo import undo
+from clawmem.memory.review.proposals import filing, read_proposals
 from clawmem.memory.writing import writing
-from clawmem.model.caller import Caller
-from clawmem.model.change import Change
-from clawmem.model.draft import UNSET_ID, Draft, draft_from_record
-from clawmem.model.fact import Fact
-from clawmem.model.proposal import ADD, END, LINE, MERGE, RETRACT, SUPERSEDE, Line, Proposal, Target
-from clawmem.model.transcript import Message
+from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
+from clawmem.model.facts.fact import Fact
+from clawmem.model.proposals.proposal import (
+    ADD,
+    END,
+    LINE,
+    MERGE,
+    RETRACT,
+    SUPERSEDE,
+    PageLine,
+    Proposal,
+    ProposalTarget,
+)
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
+from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 
 AT = "2026-11-21T09:30:00Z"
@@ -75,8 +85,8 @@ def file(vault: Vault, caller: Caller, **more: object) -> Proposal:
     return made
 
 
-def targets(*facts: Fact) -> tuple[Target, ...]:
-    return tuple(Target(one.id, one.fact) for one in facts)
+def targets(*facts: Fact) -> tuple[ProposalTarget, ...]:
+    return tuple(ProposalTarget(one.id, one.fact) for one in facts)
 
 
 def log(vault: Vault, form: str) -> list[str]:
@@ -234,7 +244,7 @@ def test_retract_withdraws_with_the_reason(vault: Vault, caller: Caller) -> None
 
 def test_a_line_goes_to_the_end_of_its_page(vault: Vault, caller: Caller) -> None:
     before = vault.read_text("MEMORY.md") or ""
-    file(vault, caller, kind="tacit", does=LINE, fact=None, entity=None, line=Line("MEMORY.md", "- Be brief."))
+    file(vault, caller, kind="tacit", does=LINE, fact=None, entity=None, line=PageLine("MEMORY.md", "- Be brief."))
     done = approve(vault, "prop_0", caller)
     assert vault.read_text("MEMORY.md") == f"{before}- Be brief.\n"
     undo(vault, done.commit or "", caller)
@@ -332,7 +342,7 @@ def test_beside_is_for_contradictions_only(vault: Vault, caller: Caller) -> None
 
 def test_show_gives_the_facts_as_they_stand(vault: Vault, caller: Caller) -> None:
     home = keep(vault, caller, "Dana lives in Leeds.")
-    one = file(vault, caller, does=SUPERSEDE, targets=(*targets(home), Target("fact_gone", "Dana lived.")))
+    one = file(vault, caller, does=SUPERSEDE, targets=(*targets(home), ProposalTarget("fact_gone", "Dana lived.")))
     shown = show_proposal(vault, one.id)
     assert (shown.proposal, [each.fact for each in shown.targets]) == (one, [home])
     with pytest.raises(NotFound):

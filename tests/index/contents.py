@@ -6,12 +6,12 @@ import json
 import re
 from typing import Any
 
-from clawmem.index.intake import search_text
-from clawmem.index.lookup import all_facts
-from clawmem.index.refresh import rebuild
-from clawmem.index.seals import check_total
-from clawmem.index.store import Index
-from clawmem.model.passage import row_of
+from clawmem.index.refresh.refresh import rebuild
+from clawmem.index.search.lookup import all_facts
+from clawmem.index.tables.intake import search_text
+from clawmem.index.tables.seals import check_total
+from clawmem.index.tables.store import Index
+from clawmem.model.search.passage import row_of
 from clawmem.vault.vault import Vault
 
 PROBES = 60

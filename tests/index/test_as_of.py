@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from clawmem.index.channels import Filter, all_passing, keyword_channel, passing_rows
-from clawmem.index.intake import take_in
-from clawmem.index.store import Index, create_in_memory
-from clawmem.model.codec import fact_from_record, render_items
-from clawmem.model.dates import parse_moment, parse_state
-from clawmem.model.fact import RETRACTED, STATUSES, Fact
-from clawmem.model.validity import true_at, why_untrue
+from clawmem.index.search.channels import FactFilter, all_passing, keyword_channel, passing_rows
+from clawmem.index.tables.intake import take_in
+from clawmem.index.tables.store import Index, create_in_memory
+from clawmem.model.facts.codec import fact_from_record, render_items
+from clawmem.model.facts.fact import RETRACTED, STATUSES, Fact
+from clawmem.model.facts.validity import true_at, why_untrue
+from clawmem.model.language.dates import parse_moment, parse_state
 from clawmem.vault.vault import Vault
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -92,7 +92,7 @@ def test_as_of_is_what_the_intervals_say(vault: Vault, seed: int) -> None:
         text, instant = some_question(chance)
         as_of = parse_moment(text, NOW)
         expected = {fact.id for fact, began, ended in known if holds(fact, began, ended, instant)}
-        wanted = Filter(as_of=as_of)
+        wanted = FactFilter(as_of=as_of)
         assert {one.fact.id for one in all_passing(index, wanted)} == expected, text
         assert len(passing_rows(index, range(1, 121), wanted)) == len(expected)
         assert {fact.id for fact, _, _ in known if true_at(fact, as_of)} == expected
@@ -135,7 +135,7 @@ def test_the_edges_of_an_interval(
     fact = fact_from_record({"id": "fact_1", "fact": "Boats.", "valid_from": valid_from, "valid_to": valid_to})
     moment = parse_state(as_of, NOW)
     index = index_of(vault, [fact])
-    assert bool(all_passing(index, Filter(as_of=moment))) is true
+    assert bool(all_passing(index, FactFilter(as_of=moment))) is true
     assert true_at(fact, moment) is true
     index.close()
 
@@ -145,7 +145,7 @@ def test_a_fact_that_was_replaced_is_given_for_the_time_it_held_and_says_so(vaul
     old = fact_from_record({"id": "fact_1", "fact": "Red boats.", **replaced})
     new = fact_from_record({"id": "fact_2", "fact": "Blue boats.", "valid_from": "2026-11-20"})
     index = index_of(vault, [old, new])
-    given = [[(one.fact.id, one.fact.status) for one in all_passing(index, Filter(as_of=day))] for day in
+    given = [[(one.fact.id, one.fact.status) for one in all_passing(index, FactFilter(as_of=day))] for day in
              ("2026-11-19", "2026-11-20")]  # fmt: skip
     assert given == [[("fact_1", "superseded")], [("fact_2", "active")]]
     index.close()

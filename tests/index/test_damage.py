@@ -10,23 +10,23 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.index.channels import Filter
-from clawmem.index.refresh import answered, open_index, rebuild
-from clawmem.index.store import Index, index_path
-from clawmem.memory.agents import list_agents
-from clawmem.memory.candidates import category_candidates, entity_candidates, fact_candidates
-from clawmem.memory.entities import list_entities, show_entity
-from clawmem.memory.history import Bounds, log
-from clawmem.memory.remember import remember
-from clawmem.memory.status import status
-from clawmem.memory.token_counts import count_tokens
-from clawmem.memory.why import why
-from clawmem.model.caller import Caller
-from clawmem.model.draft import Draft, draft_from_record
+from clawmem.index.refresh.refresh import answered, open_index, rebuild
+from clawmem.index.search.channels import FactFilter
+from clawmem.index.tables.store import Index, index_path
+from clawmem.memory.entities.agents import list_agents
+from clawmem.memory.entities.entities import list_entities, show_entity
+from clawmem.memory.facts.completion import category_candidates, entity_candidates, fact_candidates
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.health.status import status
+from clawmem.memory.history.log import LogBounds, log
+from clawmem.memory.history.why import why
+from clawmem.memory.pages.token_counts import count_tokens
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.records.caller import Caller
 from clawmem.serving.browse import list_facts, show
-from clawmem.serving.context import context
+from clawmem.serving.context.context import context
 from clawmem.serving.graph import backlinks, neighbors
-from clawmem.serving.recall import EVENTS, FACTS, NOTES, recall
+from clawmem.serving.recall.recall import EVENTS, FACTS, NOTES, recall
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.flips import prepare
@@ -49,19 +49,19 @@ def _draft() -> Draft:
 
 
 ACTS: dict[str, Callable[[Vault], object]] = {
-    "list": lambda vault: list_facts(vault, _caller(), Filter(superseded=True)),
-    "recall": lambda vault: recall(vault, "Where does Jane live?", _caller(), Filter(), 50, (FACTS, EVENTS, NOTES)),
+    "list": lambda vault: list_facts(vault, _caller(), FactFilter(superseded=True)),
+    "recall": lambda vault: recall(vault, "Where does Jane live?", _caller(), FactFilter(), 50, (FACTS, EVENTS, NOTES)),
     "context": lambda vault: context(vault, _caller(), 2000, "Which bird was ringed?"),
     "show": lambda vault: show(vault, _fact(vault), _caller()),
-    "log": lambda vault: log(vault, None, _caller(), Bounds(200)),
-    "log of an entity": lambda vault: log(vault, JANE, _caller(), Bounds(200)),
+    "log": lambda vault: log(vault, None, _caller(), LogBounds(200)),
+    "log of an entity": lambda vault: log(vault, JANE, _caller(), LogBounds(200)),
     "why": lambda vault: why(vault, _fact(vault)),
     "status": status,
     "entity list": list_entities,
     "entity show": lambda vault: show_entity(vault, JANE, _caller()),
     "agents": list_agents,
-    "graph": lambda vault: neighbors(vault, JANE, _caller(), Filter(), 2, 50),
-    "backlinks": lambda vault: backlinks(vault, "projects/harbour", _caller(), Filter(), 50),
+    "graph": lambda vault: neighbors(vault, JANE, _caller(), FactFilter(), 2, 50),
+    "backlinks": lambda vault: backlinks(vault, "projects/harbour", _caller(), FactFilter(), 50),
     "complete a fact": lambda vault: fact_candidates(vault, "fact_"),
     "complete an entity": lambda vault: entity_candidates(vault, ""),
     "complete a category": lambda vault: category_candidates(vault, ""),

@@ -11,9 +11,9 @@ from tests.conftest import Command
 
 HEAVY = (
     "yaml rich git hashlib tempfile logging random secrets asyncio whoosh tiktoken litellm numpy onnxruntime"
-    " clawmem.index.vector_channel clawmem.index.vectors clawmem.index.embed clawmem.vault.spending"
-    " clawmem.index.intake clawmem.model.common_words clawmem.model.summary clawmem.model.question_time"
-    " clawmem.memory.places"
+    " clawmem.index.vectors.channel clawmem.index.vectors.store clawmem.index.vectors.embed"
+    " clawmem.vault.state.spending clawmem.index.tables.intake clawmem.model.language.common_words"
+    " clawmem.model.pages.summary clawmem.model.language.date_words clawmem.memory.entities.places"
 ).split()
 
 
@@ -29,5 +29,5 @@ def test_a_search_imports_nothing_heavy(clawmem: Command, vault_root: Path, envi
         [sys.executable, "-c", code], cwd=vault_root, env=environment, capture_output=True, text=True, check=True
     )
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
-    assert "clawmem.index.fts_engine" in loaded
+    assert "clawmem.index.tables.fts_engine" in loaded
     assert loaded.isdisjoint(HEAVY), sorted(loaded & set(HEAVY))

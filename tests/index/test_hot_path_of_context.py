@@ -13,7 +13,7 @@ from tests.conftest import Command
 from tests.index.test_hot_path import HEAVY
 
 # Lines that no heartbeat counted yet are bounded, which takes half a millisecond.
-ALLOWED = {"clawmem.model.common_words"}
+ALLOWED = {"clawmem.model.language.common_words"}
 
 
 @pytest.mark.parametrize("given", [["context"], ["context", "what does jane drink"]])
@@ -32,5 +32,5 @@ def test_a_context_imports_nothing_heavy(
     )
     assert "- Jane likes tea (2026-11-21)" in done.stdout
     loaded = set(json.loads(done.stdout.splitlines()[-1])) - ALLOWED
-    assert "clawmem.serving.context" in loaded
+    assert "clawmem.serving.context.context" in loaded
     assert loaded.isdisjoint(HEAVY), sorted(loaded & set(HEAVY))

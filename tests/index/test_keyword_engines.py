@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clawmem.index.keyword import Document, EngineDamaged, KeywordEngine, open_engine
+from clawmem.index.tables.keyword import Document, EngineDamaged, KeywordEngine, open_engine
 
 META = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
 ENGINES = ("fts5", "whoosh")
@@ -231,7 +231,7 @@ def test_other_scripts(opened: Opened, script: str) -> None:
 
 def test_it_is_all_there_in_a_new_process(opened: Opened, tmp_path: Path) -> None:
     code = (
-        "import sqlite3, sys; from pathlib import Path; from clawmem.index.keyword import open_engine\n"
+        "import sqlite3, sys; from pathlib import Path; from clawmem.index.tables.keyword import open_engine\n"
         "folder = Path(sys.argv[1]); database = sqlite3.connect(folder / 'index.sqlite')\n"
         "engine = open_engine(sys.argv[2], database, folder / 'engine')\n"
         "print(engine.in_step(), sorted(match.n for match in engine.search(['teas'], 9)))"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.index.local_model import LocalModel, vocabulary
-from clawmem.model.vector import closeness, unit, unpacked
+from clawmem.index.vectors.local_model import LocalModel, vocabulary
+from clawmem.model.search.vector import closeness, unit, unpacked
 from tests.needs import needs_local_model
 
 numpy = pytest.importorskip("numpy", reason="the extra is not installed: pip install -e '.[semantic]'")
 
-from clawmem.index.vocabulary import make_priors, priors  # noqa: E402 - numpy first
+from clawmem.index.vectors.vocabulary import make_priors, priors  # noqa: E402 - numpy first
 
 
 def test_each_piece_of_the_vocabulary_has_a_vector() -> None:

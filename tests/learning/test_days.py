@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError
 from clawmem.heartbeat.loop import beat
-from clawmem.learning.cursor import PATH, Cursor, Reached, moved, parse_cursor, render_cursor
-from clawmem.learning.extraction import BY_RULES
+from clawmem.learning.by_model.extraction import BY_RULES
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import days_to_read, learn, unread_events
-from clawmem.memory.undo import undo
+from clawmem.learning.reconciling.cursor import PATH, DayProgress, LearningCursor, moved, parse_cursor, render_cursor
+from clawmem.memory.history.undo import undo
 from clawmem.memory.writing import writing
-from clawmem.model.caller import Caller
-from clawmem.model.event import Event, event_to_line
-from clawmem.model.transcript import Message
-from clawmem.vault.beats import last_beat
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event, event_to_line
+from clawmem.model.transcripts.message import Message
+from clawmem.vault.state.heartbeat_state import last_beat
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 
@@ -168,7 +168,7 @@ def test_all_of_them_are_where_nothing_is_known(world: World) -> None:
 
 
 def test_where_learning_moved() -> None:
-    old = Cursor({"a": Reached(1, "x"), "b": Reached(2, "y"), "c": Reached(3, "z")}, {})
-    new = Cursor({"a": Reached(1, "x"), "b": Reached(3, "y"), "d": Reached(1, "w")}, {"nora": 3})
+    old = LearningCursor({"a": DayProgress(1, "x"), "b": DayProgress(2, "y"), "c": DayProgress(3, "z")}, {})
+    new = LearningCursor({"a": DayProgress(1, "x"), "b": DayProgress(3, "y"), "d": DayProgress(1, "w")}, {"nora": 3})
     assert moved(old, new) == {"b", "c", "d"}
     assert moved(old, old) == frozenset()

@@ -12,19 +12,19 @@ from string import ascii_letters, digits
 import pytest
 
 from clawmem.errors import InvalidInput, Locked
-from clawmem.index.lookup import all_facts
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.lookup import all_facts
 from clawmem.learning import ingest as module
-from clawmem.learning.ingest import Repeats, ingest, to_events
+from clawmem.learning.ingest import RepeatCounter, ingest, to_events
 from clawmem.learning.learn import learn
-from clawmem.memory.configure import change_setting
+from clawmem.memory.health.configure import change_setting
 from clawmem.memory.writing import writing
-from clawmem.model.caller import Caller
-from clawmem.model.change import Change
-from clawmem.model.event import Event, parse_events
-from clawmem.model.recalled import wrapped
-from clawmem.model.transcript import Message, Skipped
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
+from clawmem.model.records.event import Event, parse_events
+from clawmem.model.safety.recalled_text import wrapped
 from clawmem.model.transcripts.formats import read, shape_of
+from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.vault.vault import Vault
 
 SECRET = "my token is ghp_" + "R7kq2LmZx9TbVw4NcYp8" + "HsJd3FgQe6Ua" + "1oXi"
@@ -65,8 +65,8 @@ def test_the_same_again_adds_nothing_and_more_adds_the_rest(vault: Vault, caller
 
 def test_ids_do_not_depend_on_the_parts(caller: Caller) -> None:
     talk = [said(number, text) for number, text in enumerate(["a", "b", "a", "a", "b"])]
-    whole = [event.id for event in to_events(talk, caller, "x", Repeats())]
-    repeats = Repeats()
+    whole = [event.id for event in to_events(talk, caller, "x", RepeatCounter())]
+    repeats = RepeatCounter()
     parts = [event.id for at in range(0, 5, 2) for event in to_events(talk[at : at + 2], caller, "x", repeats)]
     assert parts == whole
     assert len(set(whole)) == 5
@@ -85,7 +85,7 @@ def test_a_commit_for_each_part_and_those_made_stay(
     monkeypatch.setattr(module, "PART", 3)
     talk = [said(number, f"Line {number}.", day=1 + number % 4) for number in range(10)]
 
-    def breaking() -> Iterator[Message | Skipped]:
+    def breaking() -> Iterator[Message | SkippedLine]:
         yield from talk[:7]
         raise InvalidInput("The file is broken.", "Mend it.")
 
@@ -129,7 +129,7 @@ def test_a_ledger_edited_between_two_parts_is_noticed(vault: Vault, caller: Call
 
 
 def test_credentials_are_skipped_and_named(vault: Vault, caller: Caller) -> None:
-    done = ingest(vault, [said(1, "Fine."), said(2, SECRET), Skipped(3, "it is not JSON")], caller, "x")
+    done = ingest(vault, [said(1, "Fine."), said(2, SECRET), SkippedLine(3, "it is not JSON")], caller, "x")
     assert done.added == 1
     assert [one.line for one in done.skipped] == [2, 3]
     assert "credential" in done.skipped[0].reason

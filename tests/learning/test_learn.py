@@ -6,28 +6,28 @@ from collections.abc import Callable
 
 import pytest
 
-from clawmem.index.lookup import all_facts
-from clawmem.index.refresh import open_index
-from clawmem.learning.candidate import Candidate
-from clawmem.learning.cursor import Cursor
-from clawmem.learning.gate import Limits
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import Learned, learn
-from clawmem.learning.mind import Mind
-from clawmem.learning.round import Extractor, Round, Terms
-from clawmem.memory.configure import change_setting
-from clawmem.memory.doctor import doctor
-from clawmem.memory.proposals import read_proposals
-from clawmem.memory.undo import undo
+from clawmem.learning.learn import LearnResult, learn
+from clawmem.learning.reconciling.candidate import LearningCandidate
+from clawmem.learning.reconciling.cursor import LearningCursor
+from clawmem.learning.reconciling.gate import GateLimits
+from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
+from clawmem.learning.reconciling.round_state import RoundState
+from clawmem.memory.health.configure import change_setting
+from clawmem.memory.health.doctor import doctor
+from clawmem.memory.history.undo import undo
+from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.writing import writing
-from clawmem.model.caller import Caller
-from clawmem.model.event import Event
-from clawmem.model.fact import Fact
-from clawmem.model.proposition import Hint, Proposition
-from clawmem.model.transcript import Message
+from clawmem.model.facts.fact import Fact
+from clawmem.model.proposals.proposition import EntityHint, Proposition
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event
+from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 
-Say = Callable[..., Learned]
+Say = Callable[..., LearnResult]
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def say(vault: Vault, caller: Caller) -> Say:
     """Says things, one a day from 2026-11-01 on, and learns from them."""
     day = 0
 
-    def told(*texts: str, role: str = "user", speaker: str = "Dana", dry_run: bool = False) -> Learned:
+    def told(*texts: str, role: str = "user", speaker: str = "Dana", dry_run: bool = False) -> LearnResult:
         nonlocal day
         messages = []
         for text in texts:
@@ -56,7 +56,7 @@ def facts_of(vault: Vault) -> dict[str, Fact]:
         index.close()
 
 
-def ends(learned: Learned) -> list[tuple[str, str]]:
+def ends(learned: LearnResult) -> list[tuple[str, str]]:
     return [(one.outcome, one.gate) for one in learned.candidates]
 
 
@@ -64,7 +64,7 @@ def state(vault: Vault) -> dict[str, Fact]:
     return {key: one._replace(access_count=0, last_accessed=None) for key, one in facts_of(vault).items()}
 
 
-def taken_back(vault: Vault, caller: Caller, learned: Learned, before: dict[str, Fact]) -> None:
+def taken_back(vault: Vault, caller: Caller, learned: LearnResult, before: dict[str, Fact]) -> None:
     """Undo the round: the facts are as before it, the vault is sound, and nothing of it is learned again."""
     assert learned.commit
     undo(vault, learned.commit, caller)
@@ -196,7 +196,7 @@ def test_the_limit_is_a_setting(vault: Vault, caller: Caller, say: Say) -> None:
 
 
 def test_a_long_event_gives_more_up_to_four_times() -> None:
-    terms = Terms(8, 0.9)
+    terms = RoundLimits(8, 0.9)
     lengths = (0, 1999, 2000, 4776, 8527, 100_000)
     given = [terms.most_of(Event("e", "2026-11-20T10:00:00Z", "user", "x" * length)) for length in lengths]
     assert given == [8, 8, 16, 24, 32, 32]
@@ -253,20 +253,20 @@ def test_verbs_met_often_become_a_predicate_proposal(vault: Vault, caller: Calle
 
 def proposed(words: str, event: Event, **more: object) -> Proposition:
     """A proposition about Dana whose evidence is the whole event."""
-    hints = (Hint("person", "Dana", "speaker"),)
+    hints = (EntityHint("person", "Dana", "speaker"),)
     made = Proposition(words, event.id, (0, len(event.text)), event.text, subject="Dana", entity_hints=hints)
     return made._replace(**more)  # type: ignore[arg-type]
 
 
 def considered(
     vault: Vault, caller: Caller, found: Callable[[Event], list[Proposition]], most: int = 8
-) -> list[Candidate]:
+) -> list[LearningCandidate]:
     """What becomes of hand-made propositions about one event, nothing committed."""
     event = Event("evt_1", "2026-11-01T10:00:00Z", "user", "Dana sails on Sundays", "Dana")
     with writing(vault, caller, "test") as work:
-        mind = Mind(work, Cursor({}, {}))
+        mind = RoundState(work, LearningCursor({}, {}))
         extractor = Extractor("hand", lambda event, catalog, speakers: found(event))
-        going = Round(mind, vault.catalog, Terms(most, 0.9, Limits()), extractor)
+        going = LearningRound(mind, vault.catalog, RoundLimits(most, 0.9, GateLimits()), extractor)
         going.consider(event, ("Dana",))
         return going.candidates
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.quality import PARTS, extraction, matches, read_labels, shipped_catalog, supersession
-from clawmem.model.proposition import Proposition
+from clawmem.model.proposals.proposition import Proposition
 
 CATALOG = shipped_catalog()
 EXTRACTION_FLOORS = {"tune": (0.97, 0.85), "held": (0.94, 0.66), "fresh": (0.93, 0.28)}

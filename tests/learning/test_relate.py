@@ -11,25 +11,25 @@ from pathlib import Path
 import pytest
 
 from clawmem.heartbeat.loop import beat
-from clawmem.index.channels import Filter
-from clawmem.index.lookup import all_facts
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.channels import FactFilter
+from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
-from clawmem.learning.relate import Reading, applied, relate
-from clawmem.memory.doctor import doctor
-from clawmem.memory.remember import remember
-from clawmem.memory.revise import supersede
-from clawmem.memory.undo import undo
+from clawmem.learning.relate import RelatedFact, applied, relate
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import supersede
+from clawmem.memory.health.doctor import doctor
+from clawmem.memory.history.undo import undo
 from clawmem.memory.writing import writing
-from clawmem.model.caller import Caller
-from clawmem.model.codec import parse_items, render_items
-from clawmem.model.draft import draft_from_record
-from clawmem.model.entity import items_path
-from clawmem.model.fact import Fact
-from clawmem.model.transcript import Message
-from clawmem.serving.context import context
-from clawmem.serving.recall import recall
-from clawmem.vault.beats import STATE
+from clawmem.model.facts.codec import parse_items, render_items
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import items_path
+from clawmem.model.transcripts.message import Message
+from clawmem.serving.context.context import context
+from clawmem.serving.recall.recall import recall
+from clawmem.vault.state.heartbeat_state import STATE
 from clawmem.vault.vault import Vault
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
@@ -86,7 +86,7 @@ def test_two_that_contradict_are_marked_and_found_by_what_they_say(vault: Vault,
         "The API lives in services/api.": (None, None, None),
     }
     assert marks(vault, caller) == 1
-    found = recall(vault, WHERE, caller, Filter(), 5)
+    found = recall(vault, WHERE, caller, FactFilter(), 5)
     assert found.channels["predicate"].hits == 2
     assert {one.fact.fact for one in found.found if "predicate" in one.channels} == {OSLO, PARIS}
     words = "2 triples read from the words: (Ann, lives_in, Oslo), (Ann, lives_in, Paris)"
@@ -183,7 +183,7 @@ def test_two_machines_read_the_same(vault: Vault, caller: Caller, tmp_path: Path
 
 def test_what_somebody_changed_meanwhile_is_left_for_the_next_beat(vault: Vault, caller: Caller) -> None:
     oslo, paris = keep(vault, caller, OSLO, PARIS)
-    readings = {one.id: Reading(one, one._replace(subject="Ann"), ANN) for one in (oslo, paris)}
+    readings = {one.id: RelatedFact(one, one._replace(subject="Ann"), ANN) for one in (oslo, paris)}
     supersede(vault, oslo.id, draft_from_record({"fact": ROME}, caller.now), caller)
     with writing(vault, caller, "learn", dry_run=True) as work:
         writes, kept = applied(work, {ANN: readings})
@@ -193,6 +193,7 @@ def test_what_somebody_changed_meanwhile_is_left_for_the_next_beat(vault: Vault,
 
 
 def test_keeping_a_fact_loads_none_of_this() -> None:
-    code = "import sys, clawmem.faces.verbs.remember, clawmem.memory.remember; print('clawmem.learning' in sys.modules)"
+    modules = "clawmem.faces.verbs.remember, clawmem.memory.facts.remember"
+    code = f"import sys, {modules}; print('clawmem.learning' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "False\n"

@@ -7,11 +7,11 @@ from datetime import timedelta
 from clawmem.learning.ingest import ingest, ingest_notes
 from clawmem.learning.learn import learn
 from clawmem.learning.synthesize import synthesize
-from clawmem.memory.remember import remember
-from clawmem.memory.revise import retract, supersede
-from clawmem.model.caller import Caller
-from clawmem.model.draft import draft_from_record
-from clawmem.model.transcript import Message
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import retract, supersede
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 
 TALK = (

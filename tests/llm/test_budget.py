@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.llm.budget import Account, Limits, Prices, Spent, cents
+from clawmem.llm.budget import Account, Prices, RunLimits, Spent, cents
 
 PRICES = Prices(0.001, 0.002)
 
 
 def test_a_call_is_refused_before_it_could_pass_the_limit() -> None:
-    account = Account(Limits(cents=3.0, tokens=1000), PRICES)
+    account = Account(RunLimits(cents=3.0, tokens=1000), PRICES)
     assert account.most(1000) == 3.0
     assert account.refusal(1000) is None
     refused = account.refusal(1001)
@@ -25,7 +25,7 @@ def test_a_call_is_refused_before_it_could_pass_the_limit() -> None:
 
 
 def test_what_the_day_cost_already_counts() -> None:
-    account = Account(Limits(cents=50, daily_cents=10, tokens=1000), PRICES, earlier_today=8.0)
+    account = Account(RunLimits(cents=50, daily_cents=10, tokens=1000), PRICES, earlier_today=8.0)
     assert account.refusal(0) is None
     assert "8 cents were spent today, and 10 cents are the most in one day (llm.daily_cents)" in (
         account.refusal(1) or ""
@@ -33,7 +33,7 @@ def test_what_the_day_cost_already_counts() -> None:
 
 
 def test_time_and_facts_are_limits_too() -> None:
-    account = Account(Limits(milliseconds=1000, facts=2), PRICES)
+    account = Account(RunLimits(milliseconds=1000, facts=2), PRICES)
     account.charge(1, 1, 999)
     assert account.refusal(1) is None
     assert account.seconds(10) == 0.001
@@ -47,15 +47,15 @@ def test_time_and_facts_are_limits_too() -> None:
 
 
 def test_an_unknown_price_is_held_by_the_token_limit_alone() -> None:
-    account = Account(Limits(tokens=100), None)
+    account = Account(RunLimits(tokens=100), None)
     assert account.most(10**9) is None
     assert account.refusal(10**9) is None
     account.charge(500, 100, 5)
     assert (account.spent.cents, account.spent.prompt_tokens) == (0.0, 500)
 
 
-@pytest.mark.parametrize("limits", [Limits(cents=0), Limits(daily_cents=0)])
-def test_where_nothing_may_be_spent_only_what_is_free_is_called(limits: Limits) -> None:
+@pytest.mark.parametrize("limits", [RunLimits(cents=0), RunLimits(daily_cents=0)])
+def test_where_nothing_may_be_spent_only_what_is_free_is_called(limits: RunLimits) -> None:
     assert Account(limits, Prices(0, 0)).refusal(1000) is None
     assert "price of this model is not known" in (Account(limits, None).refusal(1) or "")
     assert "can cost" in (Account(limits, PRICES).refusal(1) or "")
@@ -69,7 +69,7 @@ def test_where_nothing_may_be_spent_only_what_is_free_is_called(limits: Limits) 
 def test_no_run_of_allowed_calls_costs_more_than_its_limits(
     most: float, daily: float, calls: list[tuple[int, float]]
 ) -> None:
-    account = Account(Limits(cents=most, daily_cents=daily, tokens=1000), PRICES)
+    account = Account(RunLimits(cents=most, daily_cents=daily, tokens=1000), PRICES)
     for prompt, share in calls:
         if account.refusal(prompt) is None:
             account.charge(prompt, int(1000 * share), 0)

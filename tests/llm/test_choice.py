@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import InvalidInput
-from clawmem.llm.budget import Limits
+from clawmem.llm.budget import RunLimits
 from clawmem.llm.choice import Model, choose
-from clawmem.model.settings import DEFAULTS, Settings, parse_value
+from clawmem.model.settings.settings import DEFAULTS, Settings, parse_value
 
 
 def settings(**llm: str | int) -> Settings:
@@ -21,7 +21,7 @@ def test_no_model_is_the_default() -> None:
 def test_the_settings_as_they_are() -> None:
     model = choose(settings(model="openai/x", api_base="http://localhost:1/v1", api_key_env="MY_KEY"), {"MY_KEY": "k"})
     assert model == Model("openai/x", "http://localhost:1/v1", "k", "MY_KEY")
-    assert model.limits == Limits(retries=2, cents=12, milliseconds=12_000, facts=8, tokens=2000, daily_cents=100)
+    assert model.limits == RunLimits(retries=2, cents=12, milliseconds=12_000, facts=8, tokens=2000, daily_cents=100)
 
 
 @pytest.mark.parametrize("prefix", ["CLAWMEM_PARA_PROMOTION_", "CLAWPY_PARA_PROMOTION_"])
@@ -34,7 +34,7 @@ def test_the_environment_overrides_the_limits(prefix: str) -> None:
     }
     model = choose(settings(model="m"), environment)
     assert model is not None
-    assert model.limits == Limits(0, 1.5, 500, 3)
+    assert model.limits == RunLimits(0, 1.5, 500, 3)
 
 
 def test_the_newer_name_wins_and_an_empty_value_is_none() -> None:

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from clawmem.errors import BudgetSpent, ModelFailed
-from clawmem.llm.budget import Account, Limits, Prices
+from clawmem.llm.budget import Account, Prices, RunLimits
 from clawmem.llm.choice import Model
 from clawmem.llm.client import check, prices_of
-from clawmem.llm.loop import Answer, ask
+from clawmem.llm.loop import CheckedAnswer, ask
 from tests.loopback import Behaviour, Loopback, closed_address, raw, refuses, says, serving
 from tests.needs import needs_litellm
 
@@ -29,11 +29,11 @@ SCHEMA: Mapping[str, Any] = {
 }
 QUESTION = [{"role": "system", "content": "Say a colour."}, {"role": "user", "content": "Which?"}]
 GREEN = '{"colour": "green"}'
-LIMITS = Limits(tokens=100)
+LIMITS = RunLimits(tokens=100)
 pytestmark = needs_litellm
 
 
-def account(limits: Limits = LIMITS, prices: Prices | None = None) -> Account:
+def account(limits: RunLimits = LIMITS, prices: Prices | None = None) -> Account:
     return Account(limits, prices)
 
 
@@ -42,7 +42,7 @@ def model(server: Loopback | str, **more: Any) -> Model:
     return Model(**{"name": "openai/tested", "api_base": address, "limits": LIMITS, "timeout_seconds": 60.0, **more})
 
 
-def answered(*behaviours: Behaviour, **more: Any) -> tuple[Answer, Account, Loopback]:
+def answered(*behaviours: Behaviour, **more: Any) -> tuple[CheckedAnswer, Account, Loopback]:
     held = account(more.get("limits", LIMITS), more.pop("prices", None))
     with serving(*behaviours) as server:
         return ask(model(server, **more), held, QUESTION, SCHEMA), held, server
@@ -50,7 +50,7 @@ def answered(*behaviours: Behaviour, **more: Any) -> tuple[Answer, Account, Loop
 
 def test_a_good_answer_is_taken_and_counted() -> None:
     answer, held, server = answered(says(GREEN, tokens=(30, 7)))
-    assert answer == Answer({"colour": "green"})
+    assert answer == CheckedAnswer({"colour": "green"})
     assert (held.spent.calls, held.spent.retries) == (1, 0)
     assert (held.spent.prompt_tokens, held.spent.answer_tokens) == (30, 7)
     (asked,) = server.asked
@@ -92,7 +92,7 @@ def test_a_cut_answer_is_told_to_be_shorter() -> None:
 
 def test_after_the_last_retry_the_problem_is_the_answer() -> None:
     answer, held, server = answered(says("no"))
-    assert answer == Answer(None, "The answer is not one JSON document.")
+    assert answer == CheckedAnswer(None, "The answer is not one JSON document.")
     assert (held.spent.calls, held.spent.retries, len(server.asked)) == (3, 2, 3)
     assert len(server.asked[2].messages) == 4
 

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from clawmem.memory.remember import remember
-from clawmem.memory.sync import Synced, Wanted, sync
-from clawmem.model.caller import Caller
-from clawmem.model.codec import parse_items
-from clawmem.model.draft import draft_from_record
-from clawmem.model.fact import Fact
-from clawmem.vault.birth import create_vault
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.sync.sync import SyncOptions, SyncResult, sync
+from clawmem.model.facts.codec import parse_items
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.caller import Caller
+from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.checks import git, work_files
 
-REVIEW = Wanted()
+REVIEW = SyncOptions()
 
 
 class Machine:
@@ -39,7 +39,7 @@ class Machine:
         drafts = [draft_from_record({"fact": text, "entity": entity, **more}, NOW) for text in texts]
         return [one.fact for one in remember(self.vault, drafts, self.caller).kept]
 
-    def sync(self, wanted: Wanted = REVIEW) -> Synced:
+    def sync(self, wanted: SyncOptions = REVIEW) -> SyncResult:
         """Meet the others."""
         return sync(self.vault, self.caller, wanted)
 

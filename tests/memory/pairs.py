@@ -11,19 +11,19 @@ from pathlib import Path
 from clawmem.errors import ClawmemError
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn
-from clawmem.memory.configure import change_setting
-from clawmem.memory.curated import refresh_memory
-from clawmem.memory.entities import archive_entity, move_entity
-from clawmem.memory.finish import finish_merge
-from clawmem.memory.notes import note
-from clawmem.memory.revise import retract, supersede
-from clawmem.memory.summaries import refresh_summaries
-from clawmem.memory.undo import undo
-from clawmem.model.codec import parse_items, render_items
-from clawmem.model.draft import draft_from_record
-from clawmem.model.entity import items_path
-from clawmem.model.fact import Fact
-from clawmem.model.transcript import Message
+from clawmem.memory.entities.entities import archive_entity, move_entity
+from clawmem.memory.facts.revise import retract, supersede
+from clawmem.memory.health.configure import change_setting
+from clawmem.memory.history.undo import undo
+from clawmem.memory.pages.memory_page import refresh_memory
+from clawmem.memory.pages.notes import note
+from clawmem.memory.pages.summaries import refresh_summaries
+from clawmem.memory.sync.finish_merge import finish_merge
+from clawmem.model.facts.codec import parse_items, render_items
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.entity import items_path
+from clawmem.model.transcripts.message import Message
 from tests.conftest import NOW
 from tests.faults.checks import git
 from tests.memory.machines import Machine, make_machines

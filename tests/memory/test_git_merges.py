@@ -9,24 +9,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clawmem.errors import ClawmemError, NeedsPerson, Refused
-from clawmem.memory.configure import change_setting
-from clawmem.memory.doctor import doctor
-from clawmem.memory.finish import finish_merge
-from clawmem.memory.proposals import read_proposals
-from clawmem.memory.relation import Place, relation
-from clawmem.memory.remember import Remembered, remember
-from clawmem.memory.revise import supersede
-from clawmem.memory.taking import join, move_forward, planned
-from clawmem.model import chain
-from clawmem.model.codec import parse_items, render_items
-from clawmem.model.draft import draft_from_record
-from clawmem.model.fact import Fact
-from clawmem.model.merging.files import merge_file
-from clawmem.vault.driver import driver_problem, install_driver
-from clawmem.vault.merges import GitMerge, leave
-from clawmem.vault.remote import fetch, find_remote
-from clawmem.vault.transaction import transaction
+from clawmem.errors import ClawmemError, NeedsDecision, Refused
+from clawmem.memory.facts.remember import RememberResult, remember
+from clawmem.memory.facts.revise import supersede
+from clawmem.memory.health.configure import change_setting
+from clawmem.memory.health.doctor import doctor
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.sync.apply_remote import join, move_forward, planned
+from clawmem.memory.sync.finish_merge import finish_merge
+from clawmem.memory.sync.relation import RemoteBranch, relation
+from clawmem.model.facts.codec import parse_items, render_items
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import Fact
+from clawmem.model.lifecycle import chain
+from clawmem.model.merging.files.merge import merge_file
+from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.exchange.remote import fetch, find_remote
+from clawmem.vault.git.driver import driver_problem, install_driver
+from clawmem.vault.history.git_merges import GitMerge, leave
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_sound, assert_whole
 from tests.memory.machines import Machine, make_machines
@@ -233,12 +233,12 @@ def test_facts_that_cannot_be_read_are_never_half_merged(machines: list[Machine]
     other.write(ITEMS, other.read(ITEMS).replace("]", ""))
     other.git("commit", "-qam", "broken")
     before = other.head()
-    with pytest.raises(NeedsPerson, match="cannot be read"):
+    with pytest.raises(NeedsDecision, match="cannot be read"):
         other.sync()
     assert other.head() == before
     assert pull(other).returncode != 0
     assert "<<<<<<<" not in other.read(ITEMS) and "The lamp is green." in other.read(ITEMS)
-    with pytest.raises(NeedsPerson, match="cannot be read"):
+    with pytest.raises(NeedsDecision, match="cannot be read"):
         finish_merge(other.vault, other.caller)
     other.git("merge", "--abort")
 
@@ -456,7 +456,7 @@ def take_in_and_die(machine: Machine) -> None:
     tip = fetch(vault, find_remote(vault, "origin"), "main", None, 60.0)
     assert tip is not None
     with transaction(vault, NOW, "sync") as started:
-        apart = relation(vault, head, tip, Place("origin", "main"))
+        apart = relation(vault, head, tip, RemoteBranch("origin", "main"))
         if apart.own:
             join(started, caller, "origin", (head, tip), apart, planned(vault, (head, tip), "review", apart))
         else:
@@ -475,6 +475,6 @@ def test_a_note_of_merges_that_never_came_in_goes(machines: list[Machine]) -> No
     assert "complete(vault)" not in one.git("log", "--format=%s")
 
 
-def remembered(machine: Machine, text: str) -> Remembered:
+def remembered(machine: Machine, text: str) -> RememberResult:
     """Remember a fact; all that is told of it."""
     return remember(machine.vault, [draft_from_record({"fact": text}, NOW)], machine.caller)

@@ -11,15 +11,15 @@ import pytest
 from clawmem.errors import NotPermitted
 from clawmem.governance.review import approve, list_proposals
 from clawmem.governance.trust import trust
-from clawmem.index.channels import Filter
-from clawmem.memory.redact import What, redact
-from clawmem.model.acceptance import Acceptance, Signature, accepts, as_served, stake_in
-from clawmem.model.fact import Fact
-from clawmem.model.quarantine import approved
+from clawmem.index.search.channels import FactFilter
+from clawmem.memory.facts.redact import RedactTarget, redact
+from clawmem.model.facts.fact import Fact
+from clawmem.model.proposals.quarantine import approved
+from clawmem.model.settings.acceptance import Acceptance, Signature, accepts, as_served, stake_in
 from clawmem.serving.browse import list_facts, show
-from clawmem.serving.context import context
-from clawmem.serving.recall import recall
-from clawmem.vault.birth import create_vault
+from clawmem.serving.context.context import context
+from clawmem.serving.recall.recall import recall
+from clawmem.vault.exchange.create import create_vault
 from tests.conftest import NOW
 from tests.memory.machines import Machine, make_hub
 
@@ -89,7 +89,9 @@ def test_a_mark_that_is_planted_lifts_nothing(two: tuple[Machine, Machine]) -> N
     for _ in ("as it came", "after a new index"):
         assert FORGED not in told(other)
         (other.root / ".git/clawmem/index.sqlite").unlink()
-    (held,) = [one for one in recall(other.vault, FORGED, other.caller, Filter(), 5).found if one.fact.fact == FORGED]
+    (held,) = [
+        one for one in recall(other.vault, FORGED, other.caller, FactFilter(), 5).found if one.fact.fact == FORGED
+    ]
     assert "approved" not in (held.fact.metadata or {})
 
 
@@ -100,7 +102,9 @@ def test_planted_orders_of_the_user_are_labelled_and_forged_ones_wait(two: tuple
     other.sync()
     assert f"- {BIDDEN} (2026-11-21, {OUTSIDE})" in told(other)
     assert show(other.vault, "fact_0badc0de", other.caller).fact.trust == "external"
-    assert "external" in {placed.fact.trust for placed, _ in list_facts(other.vault, other.caller, Filter(), 10).facts}
+    assert "external" in {
+        placed.fact.trust for placed, _ in list_facts(other.vault, other.caller, FactFilter(), 10).facts
+    }
     trust(other.vault, other.caller, ("Mallory",))
     assert f"- {BIDDEN} (2026-11-21)" in told(other)
     trust(other.vault, other.caller, ("Mallory",), remove=True)
@@ -130,9 +134,9 @@ def test_what_this_machine_does_to_a_planted_fact_does_not_make_it_its_own(two: 
     one.sync()
     other.sync()
     other.keep("Ada has a cat.")
-    from clawmem.memory.access import fold_accesses
+    from clawmem.memory.facts.access import fold_accesses
 
-    recall(other.vault, BIDDEN, other.caller, Filter(), 5)
+    recall(other.vault, BIDDEN, other.caller, FactFilter(), 5)
     fold_accesses(other.vault, other.caller)
     other.vault.state.joinpath("outside.json").unlink()
     other.vault.state.joinpath("index.sqlite").unlink()
@@ -170,7 +174,7 @@ def test_a_redaction_takes_no_approval_back(two: tuple[Machine, Machine]) -> Non
     one, _ = two
     one.keep("Ada's cat is Zqxcat.")
     let_in(one)
-    redact(one.vault, What(pattern="Zqxcat"), one.caller)
+    redact(one.vault, RedactTarget(pattern="Zqxcat"), one.caller)
     (one.root / ".git/clawmem/outside.json").unlink(missing_ok=True)
     assert BIDDEN in told(one)
 

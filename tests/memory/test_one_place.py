@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.memory.checks.problem import ERROR
-from clawmem.memory.doctor import doctor
-from clawmem.memory.entities import archive_entity
-from clawmem.memory.revise import merge, retract
-from clawmem.model import chain
-from clawmem.model.codec import parse_items
-from clawmem.model.draft import draft_from_record
-from clawmem.model.fact import ACTIVE, RETRACTED, Fact
+from clawmem.memory.entities.entities import archive_entity
+from clawmem.memory.facts.revise import merge, retract
+from clawmem.memory.health.checks.problem import ERROR
+from clawmem.memory.health.doctor import doctor
+from clawmem.model.facts.codec import parse_items
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import ACTIVE, RETRACTED, Fact
+from clawmem.model.lifecycle import chain
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_whole
 from tests.memory.machines import Machine, make_machines

@@ -12,12 +12,12 @@ from urllib.parse import quote
 
 import pytest
 
-from clawmem.memory.doctor import doctor
-from clawmem.memory.redact import Redacted, What, redact
-from clawmem.model.caller import Caller
-from clawmem.model.event import parse_events
-from clawmem.model.leftovers import holds_still
-from clawmem.model.written_forms import holds, needles, without
+from clawmem.memory.facts.redact import RedactResult, RedactTarget, redact
+from clawmem.memory.health.doctor import doctor
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import parse_events
+from clawmem.model.safety.leftovers import holds_still
+from clawmem.model.safety.written_forms import holds, needles, without
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
@@ -176,7 +176,7 @@ def test_nothing_is_left_whatever_the_road(leaked: Path, environment: dict[str, 
             assert [name for name, data in encodings(text) if data in before] == []
             continue
         assert len([name for name, data in encodings(text) if data in before]) >= 3
-        done: Redacted = redact(Vault(leaked, environment), What(pattern=text), caller)
+        done: RedactResult = redact(Vault(leaked, environment), RedactTarget(pattern=text), caller)
         assert done.remains == (), (form, done.remains)
         after = everything(leaked)
         assert [name for name, data in encodings(text) if data in after] == [], form
@@ -193,5 +193,5 @@ def test_what_the_search_misses_the_check_names(
     clawmem("remember", "The gate opens with marigold-heron-70.", "-e", "areas/house")
     (vault_root / "mine.txt").write_text("m&#97;rigold-heron-70")
     (vault_root / "marigold-heron-70.txt").write_text("empty")
-    done = redact(Vault(vault_root, environment), What(pattern="marigold-heron-70"), caller)
+    done = redact(Vault(vault_root, environment), RedactTarget(pattern="marigold-heron-70"), caller)
     assert done.remains == ("[redacted] (in its name)", "mine.txt")

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import HistoryRewritten
-from clawmem.memory.finish import finish_merge
-from clawmem.memory.redact import What, redact
-from clawmem.memory.sync import Wanted
-from clawmem.model.redaction import RECORD
-from clawmem.vault.rewritten import _fits
+from clawmem.memory.facts.redact import RedactTarget, redact
+from clawmem.memory.sync.finish_merge import finish_merge
+from clawmem.memory.sync.sync import SyncOptions
+from clawmem.model.history.redaction import RECORD
+from clawmem.vault.rewriting.redacted_history import _fits
 from tests.conftest import Command
 from tests.faults.checks import assert_sound, assert_whole, git
 from tests.memory.machines import Machine, make_hub, make_machines
@@ -29,7 +29,7 @@ def holds_secret(root: Path) -> bool:
 
 def redacted(machine: Machine) -> None:
     """Take the secret out on one machine."""
-    done = redact(machine.vault, What(pattern=SECRET), machine.caller)
+    done = redact(machine.vault, RedactTarget(pattern=SECRET), machine.caller)
     assert done.remains == () and not holds_secret(machine.root)
 
 
@@ -62,7 +62,7 @@ def test_the_old_history_of_the_remote_is_not_met_again(leaked: list[Machine], c
     assert one.git("for-each-ref", "--format=%(refname)", "refs/clawmem", "refs/remotes") == ""
     take_record_out(one)
     before = one.head()
-    for wanted in (Wanted(), Wanted(dry_run=True), Wanted(), Wanted(allow_unrelated=True)):
+    for wanted in (SyncOptions(), SyncOptions(dry_run=True), SyncOptions(), SyncOptions(allow_unrelated=True)):
         with pytest.raises(HistoryRewritten, match="before a redaction here"):
             one.sync(wanted)
         assert one.head() == before and not holds_secret(one.root)
@@ -109,7 +109,7 @@ def test_an_old_clone_that_never_synced_is_refused_too(
     with pytest.raises(HistoryRewritten, match="this clone still has the history from before"):
         quiet.sync()
     assert git(tmp_path / "hub.git", environment, "rev-parse", "main").strip() == one.head()
-    quiet.sync(Wanted(allow_rewritten=True))
+    quiet.sync(SyncOptions(allow_rewritten=True))
     assert "Only this clone knows." in quiet.standing()
 
 
@@ -142,7 +142,7 @@ def test_a_merge_with_the_old_history_that_stopped_is_not_finished(leaked: list[
 def test_a_secret_that_was_never_given_away_hinders_nobody(leaked: list[Machine]) -> None:
     one, other = leaked
     one.keep("The code is violet-heron-qpwoeiruty.", entity="areas/house")
-    redact(one.vault, What(pattern="violet-heron-qpwoeiruty"), one.caller)
+    redact(one.vault, RedactTarget(pattern="violet-heron-qpwoeiruty"), one.caller)
     other.keep("Something else.")
     other.sync()
     one.sync()
@@ -164,7 +164,7 @@ def test_a_secret_in_the_very_first_commit(tmp_path: Path, environment: dict[str
     alone.sync()
     redacted(alone)
     with pytest.raises(HistoryRewritten, match="before a redaction here"):
-        alone.sync(Wanted(allow_unrelated=True))
+        alone.sync(SyncOptions(allow_unrelated=True))
     assert not holds_secret(root)
 
 
@@ -175,7 +175,7 @@ def test_an_old_history_that_is_forced_back_leaves_no_object(leaked: list[Machin
     one.sync()
     other.git("push", "-q", "--force", "origin", "main")
     known = one.git("for-each-ref")
-    for wanted in (Wanted(), Wanted(dry_run=True), Wanted()):
+    for wanted in (SyncOptions(), SyncOptions(dry_run=True), SyncOptions()):
         with pytest.raises(HistoryRewritten, match="its history was rewritten"):
             one.sync(wanted)
         assert not holds_secret(one.root)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import Refused
-from clawmem.memory.checks.tree import case_problems
-from clawmem.memory.doctor import doctor
-from clawmem.memory.entities import create_entity, move_entity
-from clawmem.memory.remember import remember
-from clawmem.model.draft import draft_from_record
-from clawmem.model.entity import check_name, items_path
+from clawmem.memory.entities.entities import create_entity, move_entity
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.health.checks.tree import case_problems
+from clawmem.memory.health.doctor import doctor
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.entity import check_name, items_path
 from tests.conftest import NOW
 from tests.memory.machines import Machine, make_machines
 

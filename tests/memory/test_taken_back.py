@@ -9,14 +9,14 @@ import pytest
 
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn
-from clawmem.memory.checks.problem import ERROR
-from clawmem.memory.doctor import doctor
-from clawmem.memory.revise import retract, supersede
-from clawmem.memory.undo import undo
-from clawmem.model.codec import parse_items, render_items
-from clawmem.model.draft import draft_from_record
-from clawmem.model.fact import ACTIVE, RETRACTED
-from clawmem.model.transcript import Message
+from clawmem.memory.facts.revise import retract, supersede
+from clawmem.memory.health.checks.problem import ERROR
+from clawmem.memory.health.doctor import doctor
+from clawmem.memory.history.undo import undo
+from clawmem.model.facts.codec import parse_items, render_items
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import ACTIVE, RETRACTED
+from clawmem.model.transcripts.message import Message
 from tests.conftest import NOW, Command
 from tests.memory.machines import Machine, make_machines
 from tests.memory.test_git_merges import pull

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.memory.configure import change_setting
-from clawmem.memory.doctor import doctor
-from clawmem.memory.revise import supersede
-from clawmem.memory.sync import Wanted
-from clawmem.model import chain
-from clawmem.model.draft import draft_from_record
+from clawmem.memory.facts.revise import supersede
+from clawmem.memory.health.configure import change_setting
+from clawmem.memory.health.doctor import doctor
+from clawmem.memory.sync.sync import SyncOptions
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.lifecycle import chain
 from tests.conftest import NOW
 from tests.memory.machines import Machine, make_machines
 from tests.memory.test_git_merges import pull
@@ -43,7 +43,7 @@ def test_both_wordings_stay_under_every_policy(
 ) -> None:
     one, other, cat = reworded
     if road == "sync":
-        done = other.sync(Wanted(conflict=policy))
+        done = other.sync(SyncOptions(conflict=policy))
         assert [conflict.kind for conflict in done.conflicts] == ["wording"]
     else:
         change_setting(other.vault, other.caller, "sync.conflict", policy)
@@ -81,7 +81,7 @@ def test_words_changed_here_and_the_fact_replaced_there(
     other.write(ITEMS, other.read(ITEMS).replace("Jane has a cat.", PAST))
     draft = draft_from_record({"fact": "Jane has a dog."}, NOW)
     supersede(other.vault, cat.id, draft, other.caller)
-    other.sync(Wanted(conflict=policy))
+    other.sync(SyncOptions(conflict=policy))
     facts = other.facts()
     assert {BLACK, PAST, "Jane has a dog."} <= {fact.fact for fact in facts.values()}
     assert not {BLACK, PAST} & set(other.standing())

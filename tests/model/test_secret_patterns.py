@@ -7,12 +7,12 @@ import time
 
 import pytest
 
-from clawmem.model.kept_rules import KEPT
-from clawmem.model.leftovers import holds_still
-from clawmem.model.secret_places import PATTERNS
-from clawmem.model.secret_rules import RULES
-from clawmem.model.secrets import PLACES, STARTS, find_secrets
-from clawmem.model.written_forms import needles, without
+from clawmem.model.safety.leftovers import holds_still
+from clawmem.model.safety.secrets.find import PLACES, STARTS, find_secrets
+from clawmem.model.safety.secrets.kept_rules import KEPT
+from clawmem.model.safety.secrets.places import PATTERNS
+from clawmem.model.safety.secrets.rules import RULES
+from clawmem.model.safety.written_forms import needles, without
 
 ALL = {
     **{rule: re.compile(one.pattern) for rule, one in RULES.items()},

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.vault.pending import Pending, _seal
+from clawmem.vault.commit.pending import PendingCommit, _seal
 
 STATUS = ("status",)
 DOCTOR = ("doctor",)
@@ -197,7 +197,7 @@ def _note(**what: object) -> Callable[[Scene], None]:
         assert head
         told: dict[str, object] = {"parent": parent, "paths": [], "subject": subject, "consumes": [], **what}
         told = {key: _filled(value, scene) for key, value in told.items()}
-        sealed = Pending(parent, tuple(told["paths"]), subject, tuple(told["consumes"]))  # type: ignore[arg-type]
+        sealed = PendingCommit(parent, tuple(told["paths"]), subject, tuple(told["consumes"]))  # type: ignore[arg-type]
         (scene.state / "pending.json").write_text(json.dumps({**told, "seal": _seal(sealed)}))
 
     return put

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.credential_formats import CREDENTIALS, HELD, LOOK_ALIKES, OPEN, Format, formats, look_alikes
 from benchmarks.safety import is_stopped
-from clawmem.model.secrets import find_secrets, redact
+from clawmem.model.safety.secrets.find import find_secrets, redact
 
 # A row of a table names its columns elsewhere.
 KNOWN_MISSES = {"table"}

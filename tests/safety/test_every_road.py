@@ -12,8 +12,8 @@ import pytest
 
 from benchmarks.secret_texts import credentials
 from clawmem.errors import DONE, PARTIAL, REFUSED
-from clawmem.memory.doctor import doctor
-from clawmem.model.caller import Caller
+from clawmem.memory.health.doctor import doctor
+from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 from tests.conftest import Command, Result
 

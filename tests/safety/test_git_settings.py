@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.vault.git_config import PLAIN, Entry, entries_of, is_plain, is_plain_address, rendered, simple_entries
+from clawmem.vault.git.config import PLAIN, Entry, entries_of, is_plain, is_plain_address, rendered, simple_entries
 
 _TABLE = Path(__file__).with_name("git_settings.txt")
 ROWS = [line.split(" ", 1) for line in _TABLE.read_text().splitlines() if not line.startswith("#")]

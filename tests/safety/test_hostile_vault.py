@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
-from clawmem.vault.acceptance import accept
-from clawmem.vault.birth import create_vault
+from clawmem.vault.exchange.create import create_vault
+from clawmem.vault.git.acceptance import accept
 from tests.conftest import NOW, PINNED_NOW
 from tests.faults.checks import git
 from tests.faults.scenarios import keep

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from clawmem.heartbeat.loop import beat
-from clawmem.index.channels import Filter
+from clawmem.index.search.channels import FactFilter
 from clawmem.learning.ingest import ingest
-from clawmem.model.caller import Caller
-from clawmem.model.quarantine import orders_said
-from clawmem.model.transcript import Message
-from clawmem.serving.context import context
-from clawmem.serving.recall import EVENTS, recall
+from clawmem.model.proposals.quarantine import orders_said
+from clawmem.model.records.caller import Caller
+from clawmem.model.transcripts.message import Message
+from clawmem.serving.context.context import context
+from clawmem.serving.recall.recall import EVENTS, recall
 from clawmem.vault.vault import Vault
 
 ROWS: list[dict[str, Any]] = [
@@ -50,7 +50,7 @@ def test_hardly_any_order_of_a_tool_reaches_a_context(vault: Vault, caller: Call
     ingest(vault, talk, caller, "chat")
     beat(vault, caller)
     reached = {text for text in texts if f"tool: {text}" in context(vault, caller, 4000, text).text}
-    found = {one.event.text for text in texts for one in recall(vault, text, caller, Filter(), 5, (EVENTS,)).heard}
+    found = {one.event.text for text in texts for one in recall(vault, text, caller, FactFilter(), 5, (EVENTS,)).heard}
     assert found == set(texts)
     assert len([row for row in ROWS if row["order"] and row["text"] in reached]) <= 4
     assert {row["text"] for row in ROWS if not row["order"]} <= reached

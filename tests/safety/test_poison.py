@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.safety import AGENTS_ROADS, LOW_ROADS, PERSONS_ROADS, detected, texts, travelled
-from clawmem.model.injection import BIDDEN, FORGED, HIDDEN, find_injection
-from clawmem.model.injection_rules import patterns_of, search
-from clawmem.model.injection_text import spelled, unfolded
-from clawmem.model.quarantine import orders_in_text
+from clawmem.model.proposals.quarantine import orders_in_text
+from clawmem.model.safety.injection.find import BIDDEN, FORGED, HIDDEN, find_injection
+from clawmem.model.safety.injection.rules import patterns_of, search
+from clawmem.model.safety.injection.text import spelled, unfolded
 
 # What was measured when the texts were first seen stands in docs/decisions/017; these are floors, not goals.
 MISSED = {"first": 0, "second": 5, "held": 9}

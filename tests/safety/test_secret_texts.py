@@ -10,10 +10,10 @@ import pytest
 from benchmarks.safety import ROOT, stopped
 from benchmarks.secret_texts import CREDENTIALS, HARMLESS, credentials, harmless
 from clawmem.errors import SecretFound
-from clawmem.memory.remember import remember
-from clawmem.model.caller import Caller
-from clawmem.model.draft import draft_from_record
-from clawmem.model.secrets import redact
+from clawmem.memory.facts.remember import remember
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.model.safety.secrets.find import redact
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 

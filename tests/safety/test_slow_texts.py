@@ -22,23 +22,27 @@ from typing import Any, NamedTuple
 import pytest
 
 import clawmem
-from clawmem.learning import corrections
-from clawmem.learning.rules import extract
-from clawmem.learning.sentences import LONGEST_SENTENCE
-from clawmem.learning.shapes import deeds, undertakings
-from clawmem.model import injection_mood, injection_rules, secret_looks, secret_rules, secret_search
-from clawmem.model.catalog import Catalog
-from clawmem.model.date_words import find_dates
-from clawmem.model.event import Event
-from clawmem.model.injection import find_injection
-from clawmem.model.injection_mood import addresses_reader
-from clawmem.model.passage import search_texts
-from clawmem.model.recalled import is_recalled, masked
-from clawmem.model.secrets import find_secrets
-from clawmem.model.tokens import token_bound
+from clawmem.learning.english.sentences import LONGEST_SENTENCE
+from clawmem.learning.rules import corrections
+from clawmem.learning.rules.rules import extract
+from clawmem.learning.rules.shapes import deeds, undertakings
+from clawmem.model.facts.catalog import Catalog
+from clawmem.model.language.date_words import find_dates
+from clawmem.model.pages.tokens import token_bound
+from clawmem.model.records.event import Event
+from clawmem.model.safety.injection import mood as injection_mood
+from clawmem.model.safety.injection import rules as injection_rules
+from clawmem.model.safety.injection.find import find_injection
+from clawmem.model.safety.injection.mood import addresses_reader
+from clawmem.model.safety.recalled_text import is_recalled, masked
+from clawmem.model.safety.secrets import looks as secret_looks
+from clawmem.model.safety.secrets import rules as secret_rules
+from clawmem.model.safety.secrets import search as secret_search
+from clawmem.model.safety.secrets.find import find_secrets
+from clawmem.model.search.event_ranking import is_question
+from clawmem.model.search.passage import search_texts
 from clawmem.model.transcripts.formats import read, shape_of
-from clawmem.model.turns import is_question
-from clawmem.vault.rewritten import _fits
+from clawmem.vault.rewriting.redacted_history import _fits
 
 SHAPES = (
     *("a A 1 0 _ \" ' * # “ ” „ « ` ( ) [ ] { } < > - . , : ; / \\ = | ! ? … @ % & é 我 😀 \u0301 \u200b".split()),
@@ -125,25 +129,25 @@ def _strings(module: str) -> list[str]:
 
 # Where a pattern is made of what is only known when it runs: the patterns themselves, or one for a sample word.
 MADE_LATER: dict[tuple[str, str], Callable[[], list[str]]] = {
-    ("clawmem.learning.corrections", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
-    ("clawmem.learning.corrections", "_LEAD + form"): lambda: [one.pattern for one in corrections._FORMS],
-    ("clawmem.learning.corrections", "{name}$"): lambda: [r"(?:\bis|['’]s|called|named)(?: actually)? Jane$"],
-    ("clawmem.learning.shapes.deeds", "limit"): lambda: [*filter(None, deeds._STRONG_ONLY_WITH.values())],
-    ("clawmem.learning.shapes.undertakings", "limit"): lambda: [*filter(None, undertakings._ONLY_WITH.values())],
-    ("clawmem.learning.shapes.habits", "accept"): lambda: _strings("clawmem.learning.shapes.habits"),
-    ("clawmem.memory.checks.pages", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
-    ("clawmem.memory.checks.review", "re.escape(key)"): lambda: [r'\s*[{,]?\s*"Jane"\s*:'],
-    ("clawmem.model.injection_mood", "pattern"): lambda: [one.pattern for one in injection_mood._compiled()],
-    ("clawmem.model.injection_rules", "pattern"): lambda: [
+    ("clawmem.learning.rules.corrections", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
+    ("clawmem.learning.rules.corrections", "_LEAD + form"): lambda: [one.pattern for one in corrections._FORMS],
+    ("clawmem.learning.rules.corrections", "{name}$"): lambda: [r"(?:\bis|['’]s|called|named)(?: actually)? Jane$"],
+    ("clawmem.learning.rules.shapes.deeds", "limit"): lambda: [*filter(None, deeds._STRONG_ONLY_WITH.values())],
+    ("clawmem.learning.rules.shapes.undertakings", "limit"): lambda: [*filter(None, undertakings._ONLY_WITH.values())],
+    ("clawmem.learning.rules.shapes.habits", "accept"): lambda: _strings("clawmem.learning.rules.shapes.habits"),
+    ("clawmem.memory.health.checks.pages", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
+    ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*[{,]?\s*"Jane"\s*:'],
+    ("clawmem.model.safety.injection.mood", "pattern"): lambda: [one.pattern for one in injection_mood._compiled()],
+    ("clawmem.model.safety.injection.rules", "pattern"): lambda: [
         one for rules in injection_rules.patterns_of().values() for one in rules
     ],
-    ("clawmem.model.merging.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
-    ("clawmem.model.secret_looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
-    ("clawmem.model.secret_search", "pattern"): lambda: [
+    ("clawmem.model.merging.facts.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
+    ("clawmem.model.safety.secrets.looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
+    ("clawmem.model.safety.secrets.search", "pattern"): lambda: [
         *(one.pattern for one in secret_rules.RULES.values()),
         *(text for text in vars(secret_search).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
     ],
-    ("clawmem.serving.conflicts", "re.escape(named)"): lambda: [r"(?<!\w)Jane(?!\w)"],
+    ("clawmem.serving.recall.conflicts", "re.escape(named)"): lambda: [r"(?<!\w)Jane(?!\w)"],
 }
 _CALLS = frozenset("compile search match fullmatch sub subn split findall finditer".split())
 _AT_START = frozenset(("match", "fullmatch"))

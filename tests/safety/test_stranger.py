@@ -18,7 +18,7 @@ import yaml
 
 from clawmem.errors import DONE, REFUSED
 from clawmem.faces.cli.app import run
-from clawmem.vault.acceptance import user_folder
+from clawmem.vault.git.acceptance import user_folder
 from tests.conftest import Command
 from tests.faults.checks import git
 from tests.loopback import embeds, fact, gives, serving

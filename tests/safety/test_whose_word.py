@@ -15,12 +15,12 @@ import pytest
 
 from clawmem.heartbeat.loop import beat
 from clawmem.learning.ingest import ingest
-from clawmem.model.caller import Caller
-from clawmem.model.codec import parse_items
-from clawmem.model.event import Event, parse_events
-from clawmem.model.fact import Fact
-from clawmem.model.transcript import Message
+from clawmem.model.facts.codec import parse_items
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event, parse_events
 from clawmem.model.transcripts.formats import read, shape_of
+from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 

@@ -8,18 +8,18 @@ from collections import Counter
 from collections.abc import Callable
 
 from clawmem.errors import InvalidInput
-from clawmem.index.channels import Filter
-from clawmem.index.standing import ALWAYS, PAST
-from clawmem.index.token_counts import count_exactly
-from clawmem.model.caller import Caller
-from clawmem.model.dates import stamp
-from clawmem.model.entity import owner_of
-from clawmem.model.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, importance_of
-from clawmem.model.quarantine import quarantined
-from clawmem.model.recalled import CLOSING, OPENING, is_recalled
-from clawmem.model.tiers import ALWAYS_HOT, is_over, tier_of
-from clawmem.serving.context import Context, Wish, context_in
-from clawmem.serving.shelves import TITLES
+from clawmem.index.search.by_tier import ALWAYS, PAST
+from clawmem.index.search.channels import FactFilter
+from clawmem.index.tables.token_counts import count_exactly
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, importance_of
+from clawmem.model.language.dates import stamp
+from clawmem.model.lifecycle.tiers import ALWAYS_HOT, is_over, tier_of
+from clawmem.model.proposals.quarantine import quarantined
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import owner_of
+from clawmem.model.safety.recalled_text import CLOSING, OPENING, is_recalled
+from clawmem.serving.context.context import ContextRequest, ContextResult, context_in
+from clawmem.serving.context.tiers import TITLES
 from clawmem.vault.vault import Vault
 from tests.serving.invented import AGENT, ENTITIES, NOW, Invented, indexed, invent
 
@@ -27,7 +27,7 @@ Count = Callable[[str], int]
 _QUESTIONS = (None, None, "where does Jane live?", "what happened on 2026-11-20?", "said yesterday `and` 'why'")
 
 
-def check_one(vault: Vault, seed: int, budget: int, count: Count) -> Context | None:
+def check_one(vault: Vault, seed: int, budget: int, count: Count) -> ContextResult | None:
     """Serve an invented vault and check the answer; None where the budget was refused as too small."""
     chance = random.Random(seed)
     invented = invent(seed)
@@ -35,9 +35,9 @@ def check_one(vault: Vault, seed: int, budget: int, count: Count) -> Context | N
     if chance.random() < 0.6:
         count_exactly(index, count)
     agent = chance.choice((None, AGENT))
-    wanted = Filter((agent, "") if agent else ("",), chance.choice((None, None, None, *ENTITIES)))
+    wanted = FactFilter((agent, "") if agent else ("",), chance.choice((None, None, None, *ENTITIES)))
     caller = Caller(NOW, random.Random(seed).randbytes, agent)
-    wish = Wish(caller, budget, chance.choice(_QUESTIONS), wanted, chance.random() < 0.3)
+    wish = ContextRequest(caller, budget, chance.choice(_QUESTIONS), wanted, chance.random() < 0.3)
     try:
         done, answering = context_in(vault, index, wish)
     except InvalidInput as problem:
@@ -51,7 +51,7 @@ def check_one(vault: Vault, seed: int, budget: int, count: Count) -> Context | N
     return done
 
 
-def _check_tokens(done: Context, budget: int, count: Count) -> None:
+def _check_tokens(done: ContextResult, budget: int, count: Count) -> None:
     assert count(done.text) <= count(done.text + "\n") <= done.tokens <= budget
     if done.counted_by == "exact":
         assert count(done.text + "\n") == done.tokens
@@ -62,7 +62,7 @@ def _check_tokens(done: Context, budget: int, count: Count) -> None:
     assert all(line and not line[0].isspace() for line in lines)
 
 
-def _check_facts(done: Context, invented: Invented, wish: Wish) -> None:
+def _check_facts(done: ContextResult, invented: Invented, wish: ContextRequest) -> None:
     known = {fact.id: (entity, fact) for entity, fact in invented.facts}
     lines = done.text.split("\n")
     for fact_id, (entity, fact) in known.items():
@@ -82,7 +82,7 @@ def _check_facts(done: Context, invented: Invented, wish: Wish) -> None:
     _check_left_out(done, invented, wish)
 
 
-def _check_left_out(done: Context, invented: Invented, wish: Wish) -> None:
+def _check_left_out(done: ContextResult, invented: Invented, wish: ContextRequest) -> None:
     """What is said to be left out is what is, each fact once, section by section as in the one remark for all."""
     left = Counter(
         TITLES[_shelf_of(fact)]
@@ -95,7 +95,7 @@ def _check_left_out(done: Context, invented: Invented, wish: Wish) -> None:
     assert all(told[title] <= left[title] for title in TITLES.values())
     # What answers a question may be archived, too, or of another entity where the days are asked for.
     gone = sum(
-        fact.status == ARCHIVED and _is_seen(entity, fact, wish._replace(wanted=Filter(wish.wanted.owners)))
+        fact.status == ARCHIVED and _is_seen(entity, fact, wish._replace(wanted=FactFilter(wish.wanted.owners)))
         for entity, fact in invented.facts
     )
     most = left.total() + (gone if wish.question else 0)
@@ -121,12 +121,12 @@ def _shelf_of(fact: Fact) -> str:
     return ALWAYS if importance_of(fact) >= ALWAYS_HOT else tier_of(fact, NOW)
 
 
-def _is_seen(entity: str, fact: Fact, wish: Wish) -> bool:
+def _is_seen(entity: str, fact: Fact, wish: ContextRequest) -> bool:
     seen = (owner_of(entity) or "") in wish.wanted.owners and wish.wanted.entity in (None, entity)
     return seen and quarantined(fact) is None
 
 
-def _contrary(fact_id: str, invented: Invented, wish: Wish) -> set[str]:
+def _contrary(fact_id: str, invented: Invented, wish: ContextRequest) -> set[str]:
     """The facts linked to this one as contradicting it, either way, that this reader may see."""
     seen = {
         fact.id: fact

@@ -9,28 +9,28 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.channels import Filter
-from clawmem.index.lookup import all_facts, entity_names
-from clawmem.index.refresh import open_index
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.channels import FactFilter
+from clawmem.index.search.lookup import all_facts, entity_names
 from clawmem.learning.ingest import ingest
-from clawmem.memory.access import fold_accesses
-from clawmem.memory.configure import change_setting
-from clawmem.memory.decay import archive_decayed
-from clawmem.memory.entities import archive_entity, move_entity, rename_entity
-from clawmem.memory.notes import note
-from clawmem.memory.past import past
-from clawmem.memory.remember import remember
-from clawmem.memory.revise import link, merge, retract, supersede
-from clawmem.memory.undo import undo
-from clawmem.model.caller import Caller
-from clawmem.model.dates import stamp
-from clawmem.model.draft import Draft, draft_from_record
-from clawmem.model.transcript import Message
+from clawmem.memory.entities.entities import archive_entity, move_entity, rename_entity
+from clawmem.memory.facts.access import fold_accesses
+from clawmem.memory.facts.decay import archive_decayed
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import link, merge, retract, supersede
+from clawmem.memory.health.configure import change_setting
+from clawmem.memory.history.past import past
+from clawmem.memory.history.undo import undo
+from clawmem.memory.pages.notes import note
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.language.dates import stamp
+from clawmem.model.records.caller import Caller
+from clawmem.model.transcripts.message import Message
 from clawmem.serving.browse import list_facts
-from clawmem.serving.context import context
-from clawmem.serving.recall import WHERE, recall
-from clawmem.vault.birth import create_vault
-from clawmem.vault.journal import FOLDING, JOURNAL, record_access
+from clawmem.serving.context.context import context
+from clawmem.serving.recall.recall import WHERE, recall
+from clawmem.vault.exchange.create import create_vault
+from clawmem.vault.state.journal import FOLDING, JOURNAL, record_access
 from clawmem.vault.vault import Vault
 
 PEOPLE = ("Jane", "Ravi", "Mia")
@@ -219,7 +219,7 @@ def given(world: World, vault: Vault, now: datetime) -> dict[str, Any]:
     reader = Caller(now, world.chance.randbytes, world.agent)
     owners = ("", world.agent) if world.agent else ("",)
     as_of = (now - timedelta(days=20)).date().isoformat()
-    filters = (Filter(owners), Filter(owners, as_of=as_of), Filter(owners, superseded=True))
+    filters = (FactFilter(owners), FactFilter(owners, as_of=as_of), FactFilter(owners, superseded=True))
     answers: dict[str, Any] = {f"list {wanted}": list_facts(vault, reader, wanted) for wanted in filters}
     for question in world.questions:
         for wanted in filters:

@@ -7,13 +7,13 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from clawmem.index.intake import take_in
-from clawmem.index.store import Index, create_in_memory
-from clawmem.model.codec import render_items
-from clawmem.model.common_words import COMMON_WORDS
-from clawmem.model.entity import items_path, summary_path
-from clawmem.model.fact import STATUSES, TRUSTS, Fact, Link
-from clawmem.vault.journal import Access
+from clawmem.index.tables.intake import take_in
+from clawmem.index.tables.store import Index, create_in_memory
+from clawmem.model.facts.codec import render_items
+from clawmem.model.facts.fact import STATUSES, TRUSTS, Fact, FactLink
+from clawmem.model.language.common_words import COMMON_WORDS
+from clawmem.model.records.entity import items_path, summary_path
+from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -61,16 +61,18 @@ def indexed(vault: Vault, invented: Invented) -> Index:
     return index
 
 
-def accessed(seed: int, invented: Invented) -> dict[str, Access]:
+def accessed(seed: int, invented: Invented) -> dict[str, AccessCount]:
     """Accesses of some of the facts that no commit holds yet."""
     chance = random.Random(seed)
     chosen = [fact.id for _, fact in invented.facts if chance.random() < 0.2]
-    return {fact_id: Access(chance.choice((1, 2, 12)), chance.choice(_TIMES)) for fact_id in [*chosen, "fact_gone"]}
+    return {
+        fact_id: AccessCount(chance.choice((1, 2, 12)), chance.choice(_TIMES)) for fact_id in [*chosen, "fact_gone"]
+    }
 
 
 def _fact(chance: random.Random, fact_id: str, ids: list[str]) -> Fact:
     known = chance.random() < 0.4
-    links = (Link("contradicts", chance.choice(ids)),) if chance.random() < 0.1 else ()
+    links = (FactLink("contradicts", chance.choice(ids)),) if chance.random() < 0.1 else ()
     return Fact(
         fact_id,
         f"{fact_id} {_words(chance)}",

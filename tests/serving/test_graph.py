@@ -7,16 +7,16 @@ import random
 import pytest
 
 from clawmem.errors import NotFound
-from clawmem.index.channels import Filter
-from clawmem.memory.entities import create_entity, move_entity
-from clawmem.memory.remember import remember
-from clawmem.memory.revise import link, supersede
-from clawmem.model.caller import Caller
-from clawmem.model.draft import draft_from_record
-from clawmem.serving.graph import Walked, backlinks, neighbors, path
+from clawmem.index.search.channels import FactFilter
+from clawmem.memory.entities.entities import create_entity, move_entity
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import link, supersede
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.serving.graph import GraphWalk, backlinks, neighbors, path
 from clawmem.vault.vault import Vault
 
-ALL = Filter()
+ALL = FactFilter()
 
 
 def keep(vault: Vault, caller: Caller, text: str, **more: object) -> str:
@@ -24,7 +24,7 @@ def keep(vault: Vault, caller: Caller, text: str, **more: object) -> str:
     return remember(vault, [draft_from_record({"fact": text, **more}, caller.now)], caller).kept[0].fact.id
 
 
-def around(found: Walked) -> set[tuple[str, str, bool, int]]:
+def around(found: GraphWalk) -> set[tuple[str, str, bool, int]]:
     """What was found, without its texts."""
     return {(one.edge.relation, one.node.name, one.edge.forward, one.depth) for one in found.steps}
 
@@ -65,7 +65,7 @@ def test_replaced_facts_are_walked_only_where_asked(vault: Vault, caller: Caller
     old = keep(vault, caller, "Jane lives in Oslo", entity="areas/people/jane")
     new = supersede(vault, old, draft_from_record({"fact": "Jane lives in Rome"}, caller.now), caller).facts[0].fact.id
     assert old not in {one.node.name for one in neighbors(vault, new, caller, ALL, 1, 50).steps}
-    every = around(neighbors(vault, new, caller, Filter(superseded=True), 1, 50))
+    every = around(neighbors(vault, new, caller, FactFilter(superseded=True), 1, 50))
     assert ("supersedes", old, True, 1) in every
 
 
@@ -74,7 +74,7 @@ def test_agents_see_the_global_graph_and_their_own(vault: Vault, caller: Caller)
     own = keep(vault, agent, "The budget is tight", entity="@finance/projects/budget", related_entities=["projects/x"])
     keep(vault, caller, "x is a project", entity="projects/x")
     assert own not in {one.node.name for one in neighbors(vault, "projects/x", caller, ALL, 1, 50).steps}
-    mine = neighbors(vault, "projects/x", agent, Filter(owners=("", "finance")), 1, 50)
+    mine = neighbors(vault, "projects/x", agent, FactFilter(owners=("", "finance")), 1, 50)
     assert own in {one.node.name for one in mine.steps}
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.index.channels import Filter
-from clawmem.memory.remember import remember
-from clawmem.model.caller import Caller
-from clawmem.model.draft import draft_from_record
+from clawmem.index.search.channels import FactFilter
+from clawmem.memory.facts.remember import remember
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
 from clawmem.serving.browse import show
-from clawmem.serving.context import context
-from clawmem.serving.recall import recall
-from clawmem.vault.journal import accesses, unfolded
+from clawmem.serving.context.context import context
+from clawmem.serving.recall.recall import recall
+from clawmem.vault.state.journal import accesses, unfolded
 from clawmem.vault.vault import Vault
 from tests.serving.histories import check_a_history
 
@@ -28,8 +28,8 @@ def test_what_was_true_then_is_asked_without_an_access(vault: Vault, caller: Cal
     fact = remember(vault, [draft], caller).kept[0].fact
     then = "2026-11-22"
     assert show(vault, fact.id, caller, then).fact == fact
-    assert recall(vault, "tea", caller, Filter(as_of=then), 5).found
+    assert recall(vault, "tea", caller, FactFilter(as_of=then), 5).found
     assert "tea" in context(vault, caller, 500, "tea", as_of=then).text
     assert accesses(unfolded(vault)) == {}
-    assert recall(vault, "tea", caller, Filter(), 5).found
+    assert recall(vault, "tea", caller, FactFilter(), 5).found
     assert accesses(unfolded(vault))[fact.id].count == 1

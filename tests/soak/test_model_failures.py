@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 import pytest
 
-from clawmem.index.lookup import all_facts
-from clawmem.index.refresh import open_index
-from clawmem.learning.cursor import PATH, parse_cursor
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.lookup import all_facts
+from clawmem.learning.by_model.telemetry import runs_of
 from clawmem.learning.ingest import ingest
-from clawmem.learning.telemetry import runs_of
-from clawmem.memory.configure import change_setting
-from clawmem.model.caller import Caller
-from clawmem.model.transcript import Message
+from clawmem.learning.reconciling.cursor import PATH, parse_cursor
+from clawmem.memory.health.configure import change_setting
+from clawmem.model.records.caller import Caller
+from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.loopback import Behaviour, Loopback, closed_address, fact, gives, refuses, says, serving

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.model.event import parse_events
+from clawmem.model.records.event import parse_events
 from tests import small_model
 from tests.conftest import Command, Result
 from tests.needs import needs_litellm

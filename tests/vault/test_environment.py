@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import GitFailed, Refused
-from clawmem.vault.birth import create_vault
-from clawmem.vault.git import Git, scrubbed
-from clawmem.vault.refs import read_head
+from clawmem.vault.exchange.create import create_vault
+from clawmem.vault.git.git import Git, scrubbed
+from clawmem.vault.git.refs import read_head
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_whole, commits, facts, git

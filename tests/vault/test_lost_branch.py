@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import GitFailed
-from clawmem.vault.refs import lost_branch
+from clawmem.vault.git.refs import lost_branch
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import assert_whole, commits, git

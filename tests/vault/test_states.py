@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.errors import NeedsPerson, Refused
-from clawmem.vault.pending import Pending, read_pending, write_pending
+from clawmem.errors import NeedsDecision, Refused
+from clawmem.vault.commit.pending import PendingCommit, read_pending, write_pending
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import assert_whole, commits, facts, git
@@ -66,7 +66,7 @@ def test_a_revert_under_way(vault: Vault, environment: dict[str, str]) -> None:
     _diverge(vault, environment)
     revert = ["git", "revert", "--no-edit", "side"]
     subprocess.run(revert, cwd=vault.root, env=environment, capture_output=True, check=False)
-    with pytest.raises(NeedsPerson, match="git revert is unfinished"):
+    with pytest.raises(NeedsDecision, match="git revert is unfinished"):
         keep(vault, "Second.")
 
 
@@ -134,16 +134,16 @@ def test_a_vault_of_a_newer_clawmem_is_refused(vault: Vault, clawmem: Command) -
 def test_another_version_finishes_what_one_began(vault: Vault, environment: dict[str, str]) -> None:
     """A note with keys that this version does not know is as good as one without."""
     head = vault.head().commit
-    write_pending(vault, Pending(head, ("MEMORY.md",), "x", ()))
+    write_pending(vault, PendingCommit(head, ("MEMORY.md",), "x", ()))
     note = vault.state / "pending.json"
     note.write_bytes(note.read_bytes().replace(b"{", b'{"machine": "other", ', 1))
-    assert read_pending(vault) == Pending(head, ("MEMORY.md",), "x", ())
+    assert read_pending(vault) == PendingCommit(head, ("MEMORY.md",), "x", ())
     keep(vault, "First.")
     assert_whole(vault.root, environment)
 
 
 def test_the_parent_of_a_pending_change_may_be_gone(vault: Vault, environment: dict[str, str]) -> None:
-    write_pending(vault, Pending("1" * 40, ("MEMORY.md", "life/none/items.json"), "x", ("access.folding",)))
+    write_pending(vault, PendingCommit("1" * 40, ("MEMORY.md", "life/none/items.json"), "x", ("access.folding",)))
     keep(vault, "First.")
     assert_whole(vault.root, environment)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import GitFailed
-from clawmem.index.refresh import open_index
-from clawmem.memory.remember import remember
-from clawmem.model.caller import Caller
-from clawmem.model.draft import draft_from_record
+from clawmem.index.refresh.refresh import open_index
+from clawmem.memory.facts.remember import remember
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.vault.history.versions import PLAIN, FileVersion, contents
 from clawmem.vault.vault import Vault
-from clawmem.vault.versions import PLAIN, Held, contents
 from tests.faults.scenarios import keep
 
 PATH = "life/projects/otters/items.json"
@@ -40,7 +40,7 @@ def test_a_lost_object_is_no_missing_file(vault: Vault, lost: str) -> None:
         with pytest.raises(GitFailed, match=f"has lost its copy of {PATH}"):
             vault.contents_at("HEAD", names, checked=False)
     with pytest.raises(GitFailed, match=f"has lost its copy of {lost}"):
-        contents(vault, [Held(PLAIN, lost)])
+        contents(vault, [FileVersion(PLAIN, lost)])
 
 
 def test_a_lost_tree_is_no_missing_folder(vault: Vault) -> None:

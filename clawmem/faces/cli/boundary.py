@@ -38,7 +38,7 @@ def failed(
 ) -> int:
     """Report a failure, after the notices that lead to it, without what looks like a credential in what was given;
     returns its exit code."""
-    from clawmem.model.secrets import redact  # only where something failed
+    from clawmem.model.safety.secrets.find import redact  # only where something failed
 
     message, hint = redact(message), redact(hint)
     if "--json" in arguments:

@@ -14,7 +14,7 @@ from clawmem.faces.cli.terminal import say
 from clawmem.faces.parts.command import Command, Group, all_parameters
 from clawmem.faces.parts.parameters import COMMON, Parameter
 from clawmem.faces.verbs.table import ALIASES, VERBS, help_of, load
-from clawmem.model.text import visible
+from clawmem.model.language.text import visible
 from clawmem.runtime import from_process
 
 _LONGEST_HELP = 70

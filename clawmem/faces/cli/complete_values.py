@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from clawmem.faces.parts.command import Command
 from clawmem.faces.verbs.table import VERBS, load
-from clawmem.memory.candidates import agent_candidates, category_candidates, entity_candidates, fact_candidates
-from clawmem.memory.proposals import read_proposals
-from clawmem.model.setting_values import PLACES
-from clawmem.model.settings import SETTINGS, setting_named
+from clawmem.memory.facts.completion import agent_candidates, category_candidates, entity_candidates, fact_candidates
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.model.settings.settings import SETTINGS, setting_named
+from clawmem.model.settings.values import PLACES
 from clawmem.runtime import Runtime
 
 FILES = ":files"

@@ -13,7 +13,7 @@ _USAGE = "usage: clawmem merge-driver BASE OURS THEIRS PATH (git calls this; see
 
 def main(arguments: Sequence[str]) -> int:
     """Merge BASE and THEIRS into OURS by the rules for PATH."""
-    from clawmem.vault.merge_driver import drive
+    from clawmem.vault.git.merge_driver import drive
 
     if len(arguments) != 4:
         sys.stderr.write(_USAGE)

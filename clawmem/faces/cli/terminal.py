@@ -10,7 +10,7 @@ from typing import IO, Any, TextIO
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Progress, Stream, Table
-from clawmem.model.text import visible
+from clawmem.model.language.text import visible
 from clawmem.runtime import Runtime, from_process
 
 SCHEMA_VERSION = 1

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from clawmem.errors import DONE, PARTIAL, Lacking
+from clawmem.errors import DONE, PARTIAL, IncompleteAnswer
 from clawmem.faces.parts.parameters import COMMON, Parameter
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
     def finished(self, runtime: "Runtime") -> "Answer":
         """The answer with what the settings have wrong; PARTIAL in place of DONE where a notice says what it lacks."""
         notices = (*self.notices, *runtime.asides())
-        lacks = self.exit_code == DONE and any(isinstance(one, Lacking) for one in notices)
+        lacks = self.exit_code == DONE and any(isinstance(one, IncompleteAnswer) for one in notices)
         return self._replace(notices=notices, exit_code=PARTIAL if lacks else self.exit_code)
 
 

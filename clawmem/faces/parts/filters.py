@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Call
-from clawmem.index.channels import Filter
-from clawmem.model.caller import Caller
-from clawmem.model.dates import parse_state
-from clawmem.model.entity import owners_seen
+from clawmem.index.search.channels import FactFilter
+from clawmem.model.language.dates import parse_state
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import owners_seen
 from clawmem.vault.vault import Vault
 
 
@@ -21,7 +21,7 @@ def filter_of(
     tag: str | None = None,
     as_of: str | None = None,
     superseded: bool = False,
-) -> Filter:
+) -> FactFilter:
     """The filter for some options; an agent sees the global facts and its own.
 
     Raises InvalidInput where one is empty, and what `entity_asked` does where the entity is not one of this vault.
@@ -30,10 +30,10 @@ def filter_of(
         if value is not None and not value.strip():
             raise InvalidInput(f"--{name} is empty.", "Give it a value, or leave it out to choose by anything.")
     if entity is not None:
-        from clawmem.memory.places import entity_asked  # most calls ask for no entity
+        from clawmem.memory.entities.places import entity_asked  # most calls ask for no entity
 
         entity = entity_asked(vault, entity, caller)
-    return Filter(
+    return FactFilter(
         owners=owners_seen(caller.agent, entity),
         entity=entity,
         category=category.lower() if category is not None else None,
@@ -57,7 +57,7 @@ def standpoint(call: Call, at: str | None) -> Standpoint:
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if at is None:
         return Standpoint(vault, caller)
-    from clawmem.memory.past import past  # only for a look at the past
+    from clawmem.memory.history.past import past  # only for a look at the past
 
     then = past(vault, caller, at)
     return Standpoint(then.vault, then.caller, {"at": then.point._asdict()}, then.notices)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from clawmem.model.fact import TRUSTS
+from clawmem.model.facts.fact import TRUSTS
 
 
 class Parameter(NamedTuple):

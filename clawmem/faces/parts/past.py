@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from clawmem.model.entry import Entry
+from clawmem.model.history.entry import HistoryEntry
 
 SHORT = 12
 
 
-def entry_data(entry: Entry) -> dict[str, Any]:
+def entry_data(entry: HistoryEntry) -> dict[str, Any]:
     """An entry as callers of --json get it; what a commit does not say is null or empty."""
     return entry._asdict()
 
 
-def entry_line(entry: Entry) -> str:
+def entry_line(entry: HistoryEntry) -> str:
     """An entry on one line: short name, time, author, subject."""
     return f"{entry.commit[:SHORT]}  {minute(entry.time)}  {entry.author}  {entry.subject}"
 

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from clawmem.errors import InvalidInput, NotFound, StorageFailed
 from clawmem.faces.parts.command import Call
-from clawmem.model.strict_json import read_json
+from clawmem.model.records.strict_json import read_json
 
 
 def stdin_text(call: Call) -> str:

@@ -19,9 +19,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from clawmem.faces.parts.command import Shape
-from clawmem.model.fact import TRUSTS
-from clawmem.model.manifest import FORMAT, KIND
-from clawmem.model.proposal import DEEDS, KINDS, STATES
+from clawmem.model.facts.fact import TRUSTS
+from clawmem.model.history.manifest import FORMAT, KIND
+from clawmem.model.proposals.proposal import DEEDS, KINDS, STATES
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -45,7 +45,8 @@ SHARED: dict[str, Shape] = {
     },
     "event": {
         "id": str, "timestamp": str, "role": str, "text": str, "speaker?": (str, None), "session?": (str, None),
-        "agent?": (str, None), "source?": (str, None), "external_id?": (str, None), "kind": str, "recalled": bool, "trust?": (str, None),
+        "agent?": (str, None), "source?": (str, None), "external_id?": (str, None), "kind": str, "recalled": bool,
+        "trust?": (str, None),
         "metadata?": ({str: object}, None),
     },
     "entity": {"name": str, "title": str, "aliases": [str], "kind": (str, None)},

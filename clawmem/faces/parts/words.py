@@ -6,17 +6,17 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmem.faces.parts.command import Answer
-from clawmem.model.event import trust_limit
-from clawmem.model.fact import SUPERSEDED, Fact
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.quarantine import quarantined_event
-from clawmem.model.trust import EXTERNAL, OUTSIDE
+from clawmem.model.facts.fact import SUPERSEDED, Fact
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+from clawmem.model.proposals.quarantine import quarantined_event
+from clawmem.model.records.event import trust_limit
 
 if TYPE_CHECKING:
-    from clawmem.memory.revise import Revised
-    from clawmem.model.event import Event
-    from clawmem.serving.brief import Brief
-    from clawmem.serving.context import Context
+    from clawmem.memory.facts.revise import ReviseResult
+    from clawmem.model.records.event import Event
+    from clawmem.serving.context.context import ContextResult
+    from clawmem.serving.recall.brief import Brief
 
 OUTCOME = {"added", "noop", "updated", "merged", "retracted", "proposed"}
 REVISED = {"facts": ["fact"], "outcome": [OUTCOME], "commit": (str, None)}
@@ -32,7 +32,7 @@ _DID = {
 }
 
 
-def context_data(done: Context | Brief) -> dict[str, Any]:
+def context_data(done: ContextResult | Brief) -> dict[str, Any]:
     """A context as callers of --json get it."""
     return {
         "text": done.text,
@@ -63,7 +63,7 @@ def _did(outcome: str, fact: Fact) -> str:
     return _DID[outcome]
 
 
-def revised(done: Revised) -> Answer:
+def revised(done: ReviseResult) -> Answer:
     """The answer of a verb that revises facts; its shape is REVISED."""
     data = {
         "facts": [fact_data(one.fact, one.entity) for one in done.facts],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.memory.agents import create_agent, list_agents, show_agent
-from clawmem.model.text import counted
+from clawmem.memory.entities.agents import create_agent, list_agents, show_agent
+from clawmem.model.language.text import counted
 
 
 def create(call: Call, agent_id: str) -> Answer:

@@ -10,9 +10,9 @@ from clawmem.errors import DONE, PARTIAL
 from clawmem.faces.parts.command import Answer, Call, Command, Stream
 from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import opened
-from clawmem.memory.backup import BackedUp, backup_to_file, backup_to_stream, verify_backup
-from clawmem.model.manifest import Manifest, manifest_record
-from clawmem.model.text import counted
+from clawmem.memory.backup.backup import BackupResult, backup_to_file, backup_to_stream, verify_backup
+from clawmem.model.history.manifest import Manifest, manifest_record
+from clawmem.model.language.text import counted
 
 
 def backup(call: Call, file: str, force: bool, verify: bool) -> Answer | Stream:
@@ -27,7 +27,7 @@ def backup(call: Call, file: str, force: bool, verify: bool) -> Answer | Stream:
     return _answer(backup_to_file(runtime.vault(), runtime.caller(), target, force), target)
 
 
-def _answer(done: BackedUp, target: Path | None) -> Answer:
+def _answer(done: BackupResult, target: Path | None) -> Answer:
     first = f"backed up into {target}" if target else "backed up"
     code = PARTIAL if done.manifest.left_out or done.manifest.counts.get("unreadable") else DONE
     return Answer(_data(done, target), _lines(done, first), _notices(done), code)
@@ -40,7 +40,7 @@ def _verified(call: Call, file: str) -> Answer:
     return Answer(_data(done, None if file == "-" else Path(file)), lines)
 
 
-def _data(done: BackedUp, target: Path | None) -> dict[str, Any]:
+def _data(done: BackupResult, target: Path | None) -> dict[str, Any]:
     return {"file": str(target) if target else None, "size": done.size, "manifest": manifest_record(done.manifest)}
 
 
@@ -51,14 +51,14 @@ def held(manifest: Manifest) -> str:
     return ", ".join(f"{number:,} {nouns[name] if number == 1 else name}" for name, number in numbers.items())
 
 
-def _notices(done: BackedUp) -> tuple[str, ...]:
+def _notices(done: BackupResult) -> tuple[str, ...]:
     left_out = (f"not in the backup: {path}: {why}" for path, why in done.manifest.left_out.items())
     unread = done.manifest.counts.get("unreadable", 0)
     what = f"in the backup, but neither readable nor counted: {counted(unread, 'file')} of facts or events"
     return (*done.notices, *left_out, *([f"{what}; `clawmem doctor` says which"] if unread else []))
 
 
-def _lines(done: BackedUp, first: str) -> Iterator[str]:
+def _lines(done: BackupResult, first: str) -> Iterator[str]:
     yield first
     yield from _about(done.manifest)
 

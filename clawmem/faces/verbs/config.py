@@ -7,18 +7,18 @@ from typing import Any
 from clawmem.errors import InvalidInput, Refused
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.memory.configure import (
-    Changed,
-    Configured,
+from clawmem.memory.health.configure import (
+    SettingChange,
+    SettingState,
     all_settings,
     change_setting,
     change_user_setting,
     setting,
     shown,
 )
-from clawmem.memory.own_settings import Proposed, accept_proposed, check_person, proposed, withdraw
-from clawmem.model.setting_values import Value
-from clawmem.model.settings import LOCAL
+from clawmem.memory.health.local_settings import Proposed, accept_proposed, check_person, proposed, withdraw
+from clawmem.model.settings.settings import LOCAL
+from clawmem.model.settings.values import Value
 
 _SAY_YES = "Run it again with --yes to accept that on this machine."
 _LONGEST = 200
@@ -96,7 +96,7 @@ def _differences(found: Proposed) -> list[dict[str, Any]]:
     return [{"key": one.key, "suggested": one.suggested, "in_force": one.in_force} for one in found.differences]
 
 
-def _lines(done: Changed) -> list[str]:
+def _lines(done: SettingChange) -> list[str]:
     if done.kept is not None:
         said = f"is {shown(done.new)} already" if done.old == done.new else f"{shown(done.old)} -> {shown(done.new)}"
         return [f"{done.key}: {said}", f"kept on this machine, {done.kept}"]
@@ -108,12 +108,12 @@ def _lines(done: Changed) -> list[str]:
     return lines
 
 
-def _origin(found: Configured) -> str:
+def _origin(found: SettingState) -> str:
     aside = "" if found.suggested is None else f" (suggested: {_brief(found.suggested)})"
     return f"{found.origin}{aside}"
 
 
-def _data(found: Configured) -> dict[str, object]:
+def _data(found: SettingState) -> dict[str, object]:
     known = found.setting
     return {
         "key": known.key,

@@ -6,7 +6,7 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, standpoint
 from clawmem.faces.parts.parameters import AS_OF, AT, OF_ENTITY, Parameter
 from clawmem.faces.parts.words import context_data
-from clawmem.serving.context import context as act
+from clawmem.serving.context.context import context as act
 
 
 def context(

@@ -7,9 +7,9 @@ from typing import Any
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.model.schedule import Schedule, at, every
-from clawmem.vault import schedule as beside
-from clawmem.vault.schedule import CRONTAB, SYSTEMD, Entry
+from clawmem.model.settings.schedule import Schedule, at, every
+from clawmem.setup import cron as beside
+from clawmem.setup.cron import CRONTAB, SYSTEMD, ScheduleEntry
 
 _DEFAULT = "30m"
 _AUTO = "auto"
@@ -34,12 +34,12 @@ def show(call: Call) -> Answer:
     vault, environment = call.runtime.vault(), call.runtime.environment
     line = beside.shown_crontab(vault, environment)
     units = beside.shown_systemd(vault, environment, call.runtime.home())
-    found = [Entry(CRONTAB, beside.mark_of(vault), line, True)] if line else []
-    found += [Entry(SYSTEMD, beside.unit_of(vault), units, True)] if units else []
+    found = [ScheduleEntry(CRONTAB, beside.mark_of(vault), line, True)] if line else []
+    found += [ScheduleEntry(SYSTEMD, beside.unit_of(vault), units, True)] if units else []
     if found:
         data = {**_data(call, found[0]), "entries": [_data(call, one) for one in found]}
         return Answer(data, [one.text for one in found])
-    wanted = Entry(CRONTAB, beside.mark_of(vault), beside.line_for(vault, environment, every(_DEFAULT)), False)
+    wanted = ScheduleEntry(CRONTAB, beside.mark_of(vault), beside.line_for(vault, environment, every(_DEFAULT)), False)
     notices = ["nothing is installed; `clawmem cron install` would add this line"]
     return Answer({**_data(call, wanted), "entries": []}, [wanted.text], notices)
 
@@ -74,7 +74,7 @@ def _chosen(by: str, environment: Any) -> str:
     return SYSTEMD if not beside.has_crontab(environment) and beside.has_systemd(environment) else CRONTAB
 
 
-def _data(call: Call, entry: Entry) -> dict[str, Any]:
+def _data(call: Call, entry: ScheduleEntry) -> dict[str, Any]:
     _, log, _ = beside.command_of(call.runtime.vault(), call.runtime.environment)
     return {**entry._asdict(), "log": log}
 

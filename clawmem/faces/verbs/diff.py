@@ -9,12 +9,12 @@ from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.past import SHORT, entry_data, minute
-from clawmem.memory.differences import Compared, Counts, compare
-from clawmem.model.comparison import Difference
-from clawmem.model.entry import Entry
-from clawmem.model.fact_words import fact_data, warnings
-from clawmem.model.telling import GROUPS, Telling, summary, tellings
-from clawmem.model.text import counted
+from clawmem.memory.history.compare import Comparison, OtherChanges, compare
+from clawmem.model.facts.fact_words import fact_data, warnings
+from clawmem.model.history.change_summary import GROUPS, ChangeSentence, summary, tellings
+from clawmem.model.history.comparison import FactDifference
+from clawmem.model.history.entry import HistoryEntry
+from clawmem.model.language.text import counted
 
 
 def diff(call: Call, older: str | None, newer: str | None, start: str | None, end: str | None) -> Answer:
@@ -30,7 +30,7 @@ def _one(name: str, argument: str | None, option: str | None) -> str | None:
     return option or argument
 
 
-def _data(told: Compared) -> dict[str, Any]:
+def _data(told: Comparison) -> dict[str, Any]:
     sentences = tellings(told.changes)
     return {
         "from": entry_data(told.older) if told.older else None,
@@ -46,7 +46,7 @@ def _data(told: Compared) -> dict[str, Any]:
     }
 
 
-def _change_data(one: Difference) -> dict[str, Any]:
+def _change_data(one: FactDifference) -> dict[str, Any]:
     return {
         "kind": one.kind,
         "fact": fact_data(one.fact, one.entity),
@@ -55,27 +55,27 @@ def _change_data(one: Difference) -> dict[str, Any]:
     }
 
 
-def _lines(told: Compared) -> Iterator[str]:
+def _lines(told: Comparison) -> Iterator[str]:
     sentences = tellings(told.changes)
     yield f"{_sentence(told, sentences)}."
     yield from (f"{one.sentence}  ({', '.join([one.entity, one.fact.id, *warnings(one.fact)])})" for one in sentences)
     yield from (f"Besides: {line}." for line in (*_moves(told), *_counts(told.counts)))
 
 
-def _sentence(told: Compared, sentences: Sequence[Telling]) -> str:
+def _sentence(told: Comparison, sentences: Sequence[ChangeSentence]) -> str:
     return f"From {_point(told.older)} to {_point(told.newer)} the vault {summary(sentences)}"
 
 
-def _moves(told: Compared) -> Iterator[str]:
+def _moves(told: Comparison) -> Iterator[str]:
     for move in told.moved:
         yield f"{counted(move.facts, 'fact')} moved from {move.source} to {move.target}"
 
 
-def _point(entry: Entry | None) -> str:
+def _point(entry: HistoryEntry | None) -> str:
     return f"{minute(entry.time)} ({entry.commit[:SHORT]})" if entry else "before the first commit"
 
 
-def _counts(counts: Counts) -> Iterator[str]:
+def _counts(counts: OtherChanges) -> Iterator[str]:
     if counts.events_added:
         yield f"{counted(counts.events_added, 'event')} added to the ledger"
     if counts.events_removed:

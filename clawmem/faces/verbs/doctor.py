@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from clawmem.errors import DONE, REFUSED
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.memory.checks.problem import ERROR, INFO, WARNING, Problem
-from clawmem.memory.doctor import Diagnosis
-from clawmem.memory.doctor import doctor as act
-from clawmem.model.text import counted
+from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.memory.health.doctor import Diagnosis
+from clawmem.memory.health.doctor import doctor as act
+from clawmem.model.language.text import counted
 
 # So many remarks of one kind are shown one by one; of more, the first.
 _FEW = 3
@@ -45,7 +45,7 @@ def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
         yield f"{mendable} of these can be mended safely: clawmem doctor --fix"
 
 
-def _line(one: Problem) -> str:
+def _line(one: HealthProblem) -> str:
     place = "" if one.path is None else f"{one.path}:{one.line}  " if one.line else f"{one.path}  "
     return f"{'mended' if one.fixed else one.severity}  {place}{one.message}  [{one.check}]"
 

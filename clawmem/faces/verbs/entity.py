@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.memory.entities import (
-    Changed,
+from clawmem.memory.entities.entities import (
+    EntityChange,
     archive_entity,
     create_entity,
     list_entities,
@@ -13,7 +13,7 @@ from clawmem.memory.entities import (
     rename_entity,
     show_entity,
 )
-from clawmem.model.fact_words import fact_data, fact_line
+from clawmem.model.facts.fact_words import fact_data, fact_line
 
 
 def create(call: Call, name: str, title: str | None, alias: list[str] | None) -> Answer:
@@ -65,7 +65,7 @@ def rename(call: Call, name: str, new: str) -> Answer:
     return _changed(done, f"renamed {done.former} to {done.name}")
 
 
-def _changed(done: Changed, words: str) -> Answer:
+def _changed(done: EntityChange, words: str) -> Answer:
     line = words if done.commit else "nothing changed, so there is no commit"
     lines = [line, f"commit {done.commit[:12]}"] if done.commit else [line]
     data = {"entity": done.name, "former": done.former, "commit": done.commit}

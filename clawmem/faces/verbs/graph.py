@@ -8,8 +8,8 @@ from typing import Any
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.parameters import SUPERSEDED, Parameter
-from clawmem.index.graph import is_fact
-from clawmem.model.fact_words import fact_data, fact_line
+from clawmem.index.search.graph import is_fact
+from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.serving import graph as acts
 
 
@@ -37,7 +37,7 @@ def backlinks(call: Call, node: str, include_superseded: bool, limit: int) -> An
     return _walked(found, "backlinks", "Nothing points at it.")
 
 
-def _walked(found: acts.Walked, name: str, nothing: str) -> Answer:
+def _walked(found: acts.GraphWalk, name: str, nothing: str) -> Answer:
     data = {
         "start": _node_data(found.start),
         name: [
@@ -57,20 +57,20 @@ def _walked(found: acts.Walked, name: str, nothing: str) -> Answer:
     return Answer(data, _lines(found), found.notices, talk=talk)
 
 
-def _node_data(node: acts.Node) -> dict[str, Any]:
+def _node_data(node: acts.GraphNode) -> dict[str, Any]:
     if node.placed:
         return {"node": node.name, "kind": "fact", "fact": fact_data(node.placed.fact, node.placed.entity)}
     return {"node": node.name, "kind": "fact" if is_fact(node.name) else "entity", "fact": None}
 
 
-def _lines(found: acts.Walked) -> Iterable[str]:
+def _lines(found: acts.GraphWalk) -> Iterable[str]:
     yield _shown(found.start)
     for step in found.steps:
         arrow = f"-{step.edge.relation}->" if step.edge.forward else f"<-{step.edge.relation}-"
         yield f"{'  ' * step.depth}{arrow} {_shown(step.node)}"
 
 
-def _shown(node: acts.Node) -> str:
+def _shown(node: acts.GraphNode) -> str:
     return fact_line(node.placed.fact, node.placed.entity) if node.placed else node.name
 
 

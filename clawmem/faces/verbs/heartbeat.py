@@ -11,8 +11,8 @@ from clawmem.heartbeat.loop import Heartbeat, beat, due_steps, reports
 from clawmem.heartbeat.step import Report
 from clawmem.heartbeat.steps import STEPS
 from clawmem.llm.choice import Model
-from clawmem.model.dates import stamp
-from clawmem.model.own_settings import told_of_suggestions
+from clawmem.model.language.dates import stamp
+from clawmem.model.settings.local import told_of_suggestions
 
 
 def heartbeat(

@@ -10,13 +10,13 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import opened
 from clawmem.learning.ingest import ingest as act
-from clawmem.model.bounds import RECORD_BYTES
-from clawmem.model.event import ROLES
-from clawmem.model.fact import TRUSTS
-from clawmem.model.text import check_statement, counted
-from clawmem.model.transcript import Message, Skipped
-from clawmem.model.transcripts.formats import AUTO, FORMATS, HEAD_BYTES, Shape, check_format, read, shape_of
-from clawmem.model.trust import is_low, least, trust_of_source
+from clawmem.model.facts.fact import TRUSTS
+from clawmem.model.facts.trust import is_low, least, trust_of_source
+from clawmem.model.language.text import check_statement, counted
+from clawmem.model.records.bounds import RECORD_BYTES
+from clawmem.model.records.event import ROLES
+from clawmem.model.transcripts.formats import AUTO, FORMATS, HEAD_BYTES, FileFormat, check_format, read, shape_of
+from clawmem.model.transcripts.message import Message, SkippedLine
 
 _SHOWN = 20
 _TOLD_EVERY = 200
@@ -63,7 +63,7 @@ def ingest(
     return Answer(data, lines, [*done.notices, *_said(done.skipped)], PARTIAL if done.skipped else DONE)
 
 
-def _pieces(given: IO[bytes], shape: Shape) -> Iterator[bytes]:
+def _pieces(given: IO[bytes], shape: FileFormat) -> Iterator[bytes]:
     return _lines(given) if shape.by_line else iter(lambda: given.read(_BLOCK_BYTES), b"")
 
 
@@ -76,8 +76,8 @@ def _lines(given: IO[bytes]) -> Iterator[bytes]:
 
 
 def _named(
-    found: Iterator[Message | Skipped], session: str | None, speaker: str | None, most: str | None
-) -> Iterator[Message | Skipped]:  # fmt: skip
+    found: Iterator[Message | SkippedLine], session: str | None, speaker: str | None, most: str | None
+) -> Iterator[Message | SkippedLine]:  # fmt: skip
     for one in found:
         if isinstance(one, Message):
             spoken = one.role in ("user", "note") and not is_low(one.trust or trust_of_source(one.source or ""))
@@ -87,7 +87,7 @@ def _named(
             yield one
 
 
-def _told(found: Iterator[Message | Skipped], told: Callable[[str], None]) -> Iterator[Message | Skipped]:
+def _told(found: Iterator[Message | SkippedLine], told: Callable[[str], None]) -> Iterator[Message | SkippedLine]:
     for number, one in enumerate(found, 1):
         if number % _TOLD_EVERY == 0:
             told(f"{number:,} messages read")
@@ -100,7 +100,7 @@ def _committed(last: str | None, number: int) -> str:
     return f"commit {last[:12]}" + (f", the last of {number}" if number > 1 else "")
 
 
-def _said(skipped: tuple[Skipped, ...]) -> list[str]:
+def _said(skipped: tuple[SkippedLine, ...]) -> list[str]:
     sentences = [f"line {one.line} was skipped: {one.reason}" for one in skipped[:_SHOWN]]
     if len(skipped) > _SHOWN:
         more = len(skipped) - _SHOWN

@@ -7,8 +7,8 @@ from pathlib import Path
 from clawmem.errors import StorageFailed
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import INSIDE_REPOSITORY, Parameter
-from clawmem.vault.acceptance import accepted_or_why
-from clawmem.vault.birth import create_vault
+from clawmem.vault.exchange.create import create_vault
+from clawmem.vault.git.acceptance import accepted_or_why
 
 
 def init(call: Call, path: str, inside_repository: bool) -> Answer:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, Parameter
 from clawmem.faces.parts.words import REVISED, revised
-from clawmem.memory.revise import check_reason
-from clawmem.memory.revise import link as act
-from clawmem.model.draft import LINKED_BY_HAND
+from clawmem.memory.facts.revise import check_reason
+from clawmem.memory.facts.revise import link as act
+from clawmem.model.facts.draft import LINKED_BY_HAND
 
 
 def link(call: Call, fact: str, target: str, kind: str, reason: str | None) -> Answer:

@@ -6,9 +6,9 @@ from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, standpoint
 from clawmem.faces.parts.parameters import AS_OF, AT, LIMIT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
-from clawmem.model.fact import STATUSES
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.tiers import TIERS
+from clawmem.model.facts.fact import STATUSES
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.serving.browse import list_facts
 
 

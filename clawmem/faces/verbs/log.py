@@ -5,9 +5,9 @@ from __future__ import annotations
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import LIMIT, Parameter
 from clawmem.faces.parts.past import entry_data, entry_line
-from clawmem.memory.history import Bounds
-from clawmem.memory.history import log as act
-from clawmem.model.dates import end_of, parse_end, parse_start
+from clawmem.memory.history.log import LogBounds
+from clawmem.memory.history.log import log as act
+from clawmem.model.language.dates import end_of, parse_end, parse_start
 
 
 def log(
@@ -21,7 +21,7 @@ def log(
 ) -> Answer:
     """Oldest first. An entity's history includes the paths it had before."""
     caller, vault = call.runtime.caller(), call.runtime.vault()
-    bounds = Bounds(
+    bounds = LogBounds(
         limit or vault.settings.whole("history.limit"),
         start_of(parse_start(since, caller.now)) if since else None,
         end_of(parse_end(until, caller.now)) if until else None,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import CATEGORY, FACT, IMPORTANCE, Parameter
 from clawmem.faces.parts.words import REVISED, revised
-from clawmem.memory.revise import check_reason
-from clawmem.memory.revise import merge as act
-from clawmem.model.draft import draft_from_record
+from clawmem.memory.facts.revise import check_reason
+from clawmem.memory.facts.revise import merge as act
+from clawmem.model.facts.draft import draft_from_record
 
 
 def merge(

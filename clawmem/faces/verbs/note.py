@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.memory.notes import note as act
+from clawmem.memory.pages.notes import note as act
 
 
 def note(call: Call, text: str) -> Answer:

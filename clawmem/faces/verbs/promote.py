@@ -5,12 +5,12 @@ from __future__ import annotations
 from clawmem.errors import DONE
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DATE, DRY_RUN, EXPLAIN
-from clawmem.learning.promote import Promoted
-from clawmem.learning.promote import promote as act
+from clawmem.learning.promotion.promote import PromoteResult
+from clawmem.learning.promotion.promote import promote as act
 from clawmem.learning.report import PROMOTION, promotion_data, promotion_line
-from clawmem.model.dates import day_of, parse_moment
-from clawmem.model.own_settings import told_of_suggestions
-from clawmem.model.text import counted
+from clawmem.model.language.dates import day_of, parse_moment
+from clawmem.model.language.text import counted
+from clawmem.model.settings.local import told_of_suggestions
 
 
 def promote(call: Call, date: str, dry_run: bool, explain: bool) -> Answer:
@@ -30,7 +30,7 @@ def promote(call: Call, date: str, dry_run: bool, explain: bool) -> Answer:
     return Answer(data, _lines(done, dry_run, explain), notices, failed.exit_code if failed else DONE)
 
 
-def _lines(done: Promoted, dry_run: bool, explain: bool) -> list[str]:
+def _lines(done: PromoteResult, dry_run: bool, explain: bool) -> list[str]:
     lines = [promotion_line(one) for one in (done.verdicts if explain else [*done.kept, *done.waiting])]
     if done.kept or done.waiting:
         return lines if dry_run else [*lines, f"commit {done.commit[:12]}" if done.commit else "nothing was written"]

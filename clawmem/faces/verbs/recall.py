@@ -10,17 +10,17 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, standpoint
 from clawmem.faces.parts.parameters import AS_OF, AT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
 from clawmem.faces.parts.words import context_data, event_warning
-from clawmem.model.event import named_in
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.quarantine import quarantined_event
-from clawmem.model.text import counted
-from clawmem.model.tiers import TIERS
-from clawmem.serving.brief import Brief, brief
-from clawmem.serving.recall import FACTS, WHERE, Channel, Found, Heard, Noted, Recalled
-from clawmem.serving.recall import recall as act
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.language.text import counted
+from clawmem.model.lifecycle.tiers import TIERS
+from clawmem.model.proposals.quarantine import quarantined_event
+from clawmem.model.records.event import named_in
+from clawmem.serving.recall.brief import Brief, brief
+from clawmem.serving.recall.recall import FACTS, WHERE, ChannelReport, EventHit, FactHit, NoteHit, RecallResult
+from clawmem.serving.recall.recall import recall as act
 
 if TYPE_CHECKING:
-    from clawmem.serving.context import Context
+    from clawmem.serving.context.context import ContextResult
 
 ALL = "all"
 
@@ -51,12 +51,12 @@ def recall(
     most = limit or here.vault.settings.whole("defaults.limit")
     result = act(here.vault, asked, here.caller, wanted, most, _places(where), passes)
 
-    def told() -> Brief | Context:
+    def told() -> Brief | ContextResult:
         room = budget or here.vault.settings.whole("context.budget")
         short = None if budget or evidence else brief(result, room)
         if short is not None:
             return short
-        from clawmem.serving.budgeted import recalled_context  # what most questions find needs none of it
+        from clawmem.serving.recall.budgeted import recalled_context  # what most questions find needs none of it
 
         return recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
 
@@ -82,7 +82,7 @@ def _places(where: str) -> tuple[str, ...]:
     return (where,)
 
 
-def _data(result: Recalled) -> dict[str, Any]:
+def _data(result: RecallResult) -> dict[str, Any]:
     return {
         "facts": [
             {**fact_data(one.fact, one.entity), "score": one.score, "tier": one.tier, "channels": _scores(one.channels)}
@@ -94,7 +94,7 @@ def _data(result: Recalled) -> dict[str, Any]:
     }
 
 
-def _event_data(one: Heard) -> dict[str, Any]:
+def _event_data(one: EventHit) -> dict[str, Any]:
     told = {key: value for key, value in one.event._asdict().items() if value is not None}
     held = {"quarantined": True} if quarantined_event(one.event) else {}
     return {**told, **held, "score": one.score, "channels": _scores(one.channels)}
@@ -104,7 +104,7 @@ def _scores(channels: Mapping[str, float]) -> dict[str, float]:
     return {name: round(score, 4) for name, score in channels.items()}
 
 
-def _lines(result: Recalled, explain: bool) -> list[str]:
+def _lines(result: RecallResult, explain: bool) -> list[str]:
     lines: list[str] = []
     for fact in result.found:
         lines += _shown(fact_line(fact.fact, fact.entity), fact, explain, f"; {fact.tier}")
@@ -115,22 +115,22 @@ def _lines(result: Recalled, explain: bool) -> list[str]:
     return lines
 
 
-def _account(result: Recalled) -> list[str]:
+def _account(result: RecallResult) -> list[str]:
     return [f"channel {name}: {_told(channel)}" for name, channel in result.channels.items()]
 
 
-def _shown(line: str, one: Found | Heard | Noted, explain: bool, more: str = "") -> list[str]:
+def _shown(line: str, one: FactHit | EventHit | NoteHit, explain: bool, more: str = "") -> list[str]:
     paths = ", ".join(f"{name} {score:.2f}" for name, score in one.channels.items())
     return [line, f"    score {one.score:.3f} = {paths}{more}"] if explain else [line]
 
 
-def _event_line(heard: Heard) -> str:
+def _event_line(heard: EventHit) -> str:
     event = heard.event
     words = " ".join(event.text.split())
     return f"{event.id}  {event.timestamp[:10]}  {named_in(event)}: {words}{event_warning(event)}"
 
 
-def _told(channel: Channel) -> str:
+def _told(channel: ChannelReport) -> str:
     if channel.ran:
         return counted(channel.hits, "hit") + (f", not all of it: {channel.why_not}" if channel.unable else "")
     return f"{'could' if channel.unable else 'did'} not run, {channel.why_not}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from clawmem.errors import DONE, PARTIAL, InvalidInput, Refused
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.memory.redact import Redacted, What
-from clawmem.memory.redact import redact as act
-from clawmem.memory.revise import check_reason
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.text import counted
+from clawmem.memory.facts.redact import RedactResult, RedactTarget
+from clawmem.memory.facts.redact import redact as act
+from clawmem.memory.facts.revise import check_reason
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.language.text import counted
 
 _SHOWN = 20
 
@@ -21,7 +21,7 @@ def redact(
     have it. Of a fact or an event, its credentials go; where it has none, its whole text. Cannot be undone."""
     if sum(one is not None for one in (fact, pattern, event)) != 1:
         raise InvalidInput("Name one thing to redact.", "A fact, or --event ID, or --pattern TEXT.")
-    what = What(fact, event, pattern)
+    what = RedactTarget(fact, event, pattern)
     vault, caller, why = call.runtime.vault(), call.runtime.caller(), check_reason(reason)
     if not dry_run and not yes:
         would = act(vault, what, caller, why, dry_run=True)
@@ -45,7 +45,7 @@ def redact(
     return Answer(data, _lines(done, dry_run), done.notices, PARTIAL if done.remains and not dry_run else DONE)
 
 
-def _lines(done: Redacted, dry_run: bool) -> list[str]:
+def _lines(done: RedactResult, dry_run: bool) -> list[str]:
     would = "would be " if dry_run else ""
     lines = [f"{would}redacted in {counted(len(done.commits), 'commit')}, {would}renamed: {done.renamed:,}"]
     lines += [f"  {commit[:12]}" for commit in done.commits[:_SHOWN]]
@@ -61,7 +61,7 @@ def _lines(done: Redacted, dry_run: bool) -> list[str]:
     return lines
 
 
-def _elsewhere(done: Redacted) -> list[str]:
+def _elsewhere(done: RedactResult) -> list[str]:
     """What nobody here can reach, and what to do about it."""
     lines = ["A secret that was once written down is known: change it where it is used."]
     if done.remotes:

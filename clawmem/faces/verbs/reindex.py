@@ -8,12 +8,12 @@ from typing import Any
 from clawmem.errors import DONE
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.index.embed import Embedding
-from clawmem.memory.reindex import check_embedding, embed_anew
-from clawmem.memory.reindex import reindex as act
-from clawmem.model.dates import stamp
-from clawmem.model.own_settings import told_of_suggestions
-from clawmem.model.text import counted
+from clawmem.index.vectors.embed import EmbeddingRun
+from clawmem.memory.health.reindex import check_embedding, embed_anew
+from clawmem.memory.health.reindex import reindex as act
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import counted
+from clawmem.model.settings.local import told_of_suggestions
 
 
 def reindex(call: Call, vectors: bool) -> Answer:
@@ -48,11 +48,11 @@ def reindex(call: Call, vectors: bool) -> Answer:
     return Answer(data, [*lines, _line(embedded)], notices, problem.exit_code if problem else DONE)
 
 
-def _vectors_data(done: Embedding) -> dict[str, Any]:
+def _vectors_data(done: EmbeddingRun) -> dict[str, Any]:
     return {"model": done.model, "texts": done.embedded, "left": done.left, "cents": round(done.cents, 6)}
 
 
-def _line(done: Embedding) -> str:
+def _line(done: EmbeddingRun) -> str:
     cost = f" for {done.cents:.4g} cents" if done.cents else ""
     rest = f"; {done.left:,} wait for the next heartbeat" if done.left else ""
     return f"embedded {counted(done.embedded, 'text')} with {done.model}{cost}{rest}"

@@ -9,10 +9,10 @@ from clawmem.errors import PARTIAL, ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import CATEGORY, CONFIDENCE, EVIDENCE, IMPORTANCE, SOURCE, TRUST, Parameter
 from clawmem.faces.parts.words import REVISED, outcome_lines
-from clawmem.memory.remember import remember as act
-from clawmem.model.draft import Draft, draft_from_record
-from clawmem.model.fact_words import fact_data
-from clawmem.model.text import counted
+from clawmem.memory.facts.remember import remember as act
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.facts.fact_words import fact_data
+from clawmem.model.language.text import counted
 
 
 def remember(call: Call, text: str | None, jsonl: str | None, **given: Any) -> Answer:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, Parameter
 from clawmem.faces.parts.words import REVISED, revised
-from clawmem.memory.revise import check_reason
-from clawmem.memory.revise import retract as act
+from clawmem.memory.facts.revise import check_reason
+from clawmem.memory.facts.revise import retract as act
 
 
 def retract(call: Call, fact: str, reason: str | None) -> Answer:

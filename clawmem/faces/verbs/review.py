@@ -8,13 +8,13 @@ from typing import Any
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import REASON, Parameter
 from clawmem.faces.parts.words import REVISED, outcome_lines
-from clawmem.governance.review import Reviewed, Shown, list_proposals, show_proposal
+from clawmem.governance.review import ProposalDetails, ReviewOutcome, list_proposals, show_proposal
 from clawmem.governance.review import approve as approve_act
 from clawmem.governance.review import reject as reject_act
 from clawmem.governance.trust import trust as trust_act
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.proposal import KINDS, Proposal
-from clawmem.model.proposal_file import proposal_to_record
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.proposals.proposal import KINDS, Proposal
+from clawmem.model.proposals.proposal_file import proposal_to_record
 
 
 def list_(call: Call, every: bool, kind: str | None) -> Answer:
@@ -63,7 +63,7 @@ def trust(call: Call, author: Sequence[str] | None, key: Sequence[str] | None, r
     return Answer(data, lines, talk=talk)
 
 
-def _decided(done: Reviewed) -> Answer:
+def _decided(done: ReviewOutcome) -> Answer:
     data: dict[str, Any] = {
         "proposal": proposal_to_record(done.proposal),
         "facts": [fact_data(one.fact, one.entity) for one in done.facts],
@@ -75,7 +75,7 @@ def _decided(done: Reviewed) -> Answer:
     return Answer(data, lines, done.notices)
 
 
-def _whole(shown: Shown) -> Iterator[str]:
+def _whole(shown: ProposalDetails) -> Iterator[str]:
     one = shown.proposal
     yield f"{one.id}  {one.kind}, {one.status}, made {one.created}" + (f" for {one.agent}" if one.agent else "")
     yield f"says      {one.says}"

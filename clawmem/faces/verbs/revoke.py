@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.memory.revise import check_reason
-from clawmem.memory.revoke import Origin, Revoked
-from clawmem.memory.revoke import revoke as act
-from clawmem.model.dates import parse_start
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.proposal_file import proposal_to_record
-from clawmem.model.text import counted
+from clawmem.memory.facts.revise import check_reason
+from clawmem.memory.facts.revoke import RevokeOrigin, RevokeResult
+from clawmem.memory.facts.revoke import revoke as act
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.language.dates import parse_start
+from clawmem.model.language.text import counted
+from clawmem.model.proposals.proposal_file import proposal_to_record
 
 _SHOWN = 20
 _HOW = {
@@ -32,7 +32,7 @@ def revoke(
     """All that is named must hold; `--agent` names an origin here: what that agent kept or took in. What the withdrawn
     facts had replaced stands again; what had built on them is listed and stays. One commit; `undo` takes it back."""
     caller = call.runtime.caller()
-    origin = Origin(source, event, session, agent, parse_start(since, caller.now) if since else None)
+    origin = RevokeOrigin(source, event, session, agent, parse_start(since, caller.now) if since else None)
     done = act(call.runtime.vault(), origin, caller, check_reason(reason), dry_run)
     data = {
         "origin": {key: value for key, value in origin._asdict().items() if value is not None},
@@ -49,7 +49,7 @@ def revoke(
     return Answer(data, _lines(done, dry_run), done.notices)
 
 
-def _lines(done: Revoked, dry_run: bool) -> list[str]:
+def _lines(done: RevokeResult, dry_run: bool) -> list[str]:
     said = {"retracted": "withdrawn", "restored": "stands again", "updated": "relinked"}
     lines = [
         f"{said[outcome]}: {fact_line(one.fact, one.entity)}"
@@ -77,7 +77,7 @@ VERB = Command(
         DRY_RUN._replace(help="Say what would change, and change nothing."),
     ),
     {
-        "origin": {name + "?": str for name in Origin._fields},
+        "origin": {name + "?": str for name in RevokeOrigin._fields},
         "facts": ["fact"],
         "outcome": [{"retracted", "restored", "updated"}],
         "dependents": [{"...": "fact", "relation": set(_HOW), "of": str}],

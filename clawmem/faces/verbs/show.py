@@ -8,10 +8,10 @@ from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import standpoint
 from clawmem.faces.parts.parameters import AT, FACT, Parameter
-from clawmem.model.dates import parse_state
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.trust import EXTERNAL, OUTSIDE
-from clawmem.serving.browse import Shown, Truth
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+from clawmem.model.language.dates import parse_state
+from clawmem.serving.browse import FactDetails, TruthAt
 from clawmem.serving.browse import show as act
 
 
@@ -22,13 +22,13 @@ def show(call: Call, fact: str, as_of: str | None, at: str | None) -> Answer:
     try:
         shown = act(here.vault, fact, here.caller, moment)
     except NotFound as problem:
-        from clawmem.memory.why import gone  # reads the history: only where the fact is not there
+        from clawmem.memory.history.why import gone  # reads the history: only where the fact is not there
 
         raise (None if at else gone(here.vault, fact)) or problem from None
     return Answer({**_data(shown), **here.data}, _lines(shown), (*here.notices, *shown.notices))
 
 
-def _data(shown: Shown) -> dict[str, Any]:
+def _data(shown: FactDetails) -> dict[str, Any]:
     data: dict[str, Any] = {"fact": fact_data(shown.fact, shown.entity)}
     if shown.truth:
         instead = shown.truth.instead
@@ -41,7 +41,7 @@ def _data(shown: Shown) -> dict[str, Any]:
     return data
 
 
-def _lines(shown: Shown) -> list[str]:
+def _lines(shown: FactDetails) -> list[str]:
     lines = _truth_lines(shown.truth) if shown.truth else []
     record = fact_data(shown.fact, shown.entity)
     width = max(map(len, record))
@@ -50,7 +50,7 @@ def _lines(shown: Shown) -> list[str]:
     return lines + [f"{key:<{width}}  {words}" for key, words in told]
 
 
-def _truth_lines(truth: Truth) -> list[str]:
+def _truth_lines(truth: TruthAt) -> list[str]:
     if truth.why_not is None:
         return [f"True on {truth.as_of}."]
     lines = [f"Not true on {truth.as_of}: {truth.why_not}."]

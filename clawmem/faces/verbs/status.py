@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from clawmem import __version__
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.memory.status import Status
-from clawmem.memory.status import status as act
-from clawmem.runtime import Found
+from clawmem.memory.health.status import Status
+from clawmem.memory.health.status import status as act
+from clawmem.runtime import VaultLocation
 
 
 def status(call: Call) -> Answer:
@@ -18,7 +18,7 @@ def status(call: Call) -> Answer:
     return Answer(_data(found, state), _lines(found, state), state.notices)
 
 
-def _data(found: Found, state: Status) -> dict[str, object]:
+def _data(found: VaultLocation, state: Status) -> dict[str, object]:
     return {
         "vault": str(found.root),
         "rule": found.rule,
@@ -50,7 +50,7 @@ def _reasons(rows: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
     return [{"path": path, "problem": problem} for path, problem in rows]
 
 
-def _lines(found: Found, state: Status) -> Iterator[str]:
+def _lines(found: VaultLocation, state: Status) -> Iterator[str]:
     yield f"vault     {found.root} (chosen by {found.rule})"
     yield f"name      {state.name}, format {state.format}, clawmem {__version__}"
     yield f"branch    {state.branch or 'none: HEAD is detached'} at {(state.head or 'no commit')[:12]}"

@@ -7,9 +7,9 @@ from typing import Any
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import CATEGORY, CONFIDENCE, EVIDENCE, FACT, IMPORTANCE, SOURCE, TRUST, Parameter
 from clawmem.faces.parts.words import REVISED, revised
-from clawmem.memory.revise import check_reason
-from clawmem.memory.revise import supersede as act
-from clawmem.model.draft import draft_from_record
+from clawmem.memory.facts.revise import check_reason
+from clawmem.memory.facts.revise import supersede as act
+from clawmem.model.facts.draft import draft_from_record
 
 
 def supersede(call: Call, fact: str, text: str, reason: str | None, **given: Any) -> Answer:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.memory.sync import Synced, Taken, Wanted
-from clawmem.memory.sync import sync as act
+from clawmem.memory.sync.sync import ReceivedCommits, SyncOptions, SyncResult
+from clawmem.memory.sync.sync import sync as act
+from clawmem.model.language.text import counted, visible
 from clawmem.model.merging.policy import POLICIES
-from clawmem.model.text import counted, visible
 
 if TYPE_CHECKING:
-    from clawmem.memory.taken_out import TakenOut
+    from clawmem.memory.sync.removed_facts import TakenOut
 
 _SHOWN = 5
 
@@ -36,7 +36,7 @@ def sync(
     runtime = call.runtime
     if go_on:
         return _continued(call, policy)
-    wanted = Wanted(remote, branch, policy, dry_run, unrelated, rewritten)
+    wanted = SyncOptions(remote, branch, policy, dry_run, unrelated, rewritten)
     with call.progress() as told:
         done = act(runtime.vault(), runtime.caller(), wanted, told)
     notices = [*done.notices]
@@ -51,7 +51,7 @@ def _checked_policy(name: str | None) -> str | None:
     return name
 
 
-def _data(done: Synced, dry_run: bool) -> dict[str, Any]:
+def _data(done: SyncResult, dry_run: bool) -> dict[str, Any]:
     problem = done.problem
     return {
         "remote": done.remote,
@@ -71,11 +71,11 @@ def _data(done: Synced, dry_run: bool) -> dict[str, Any]:
     }
 
 
-def _taken(one: Taken) -> dict[str, Any]:
+def _taken(one: ReceivedCommits) -> dict[str, Any]:
     return {"how": one.how, "received": one.received, "commit": one.commit, "rescue": one.rescue}
 
 
-def _lines(done: Synced, dry_run: bool) -> Iterator[str]:
+def _lines(done: SyncResult, dry_run: bool) -> Iterator[str]:
     would = "would be " if dry_run else ""
     place = f"{done.remote}/{done.branch}"
     if not done.received and not done.sent:
@@ -113,7 +113,7 @@ def _lost(lost: Sequence[TakenOut]) -> Iterator[str]:
 
 
 def _continued(call: Call, policy: str | None) -> Answer:
-    from clawmem.memory.finish import finish_merge  # only after a git merge that stopped
+    from clawmem.memory.sync.finish_merge import finish_merge  # only after a git merge that stopped
 
     done = finish_merge(call.runtime.vault(), call.runtime.caller(), policy)
     conflicts = done.plan.conflicts if done.plan else ()

@@ -7,9 +7,9 @@ from typing import Any
 
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, Parameter
-from clawmem.memory.decay import restore
-from clawmem.model.fact_words import fact_line
-from clawmem.model.tiers import TIERS, explain
+from clawmem.memory.facts.decay import restore
+from clawmem.model.facts.fact_words import fact_line
+from clawmem.model.lifecycle.tiers import TIERS, explain
 from clawmem.serving.browse import peek
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.faces.parts.past import SHORT, entry_data, entry_line
-from clawmem.memory.undo import Undone
-from clawmem.memory.undo import undo as act
-from clawmem.model.fact_words import fact_data, fact_line
+from clawmem.memory.history.undo import UndoResult
+from clawmem.memory.history.undo import undo as act
+from clawmem.model.facts.fact_words import fact_data, fact_line
 
 
 def undo(call: Call, target: str, dry_run: bool) -> Answer:
@@ -26,7 +26,7 @@ def undo(call: Call, target: str, dry_run: bool) -> Answer:
     return Answer(data, _lines(done, dry_run), done.notices)
 
 
-def _lines(done: Undone, dry_run: bool) -> list[str]:
+def _lines(done: UndoResult, dry_run: bool) -> list[str]:
     lines = [f"{'would undo' if dry_run else 'undone'}: {entry_line(done.undone)}"]
     for outcome, one in zip(done.outcome, done.facts, strict=True):
         lines.append(f"{outcome}: {fact_line(one.fact, one.entity)}")

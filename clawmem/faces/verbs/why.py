@@ -9,10 +9,10 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT
 from clawmem.faces.parts.past import SHORT, entry_data, entry_line, minute
 from clawmem.faces.parts.words import event_warning
-from clawmem.memory.why import Link, Why
-from clawmem.memory.why import why as act
-from clawmem.model.fact_words import fact_data, fact_line
-from clawmem.model.text import one_line
+from clawmem.memory.history.why import ChainLink, WhyResult
+from clawmem.memory.history.why import why as act
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.language.text import one_line
 
 # How much of a long event is shown on each side of the quoted words.
 _AROUND = 300
@@ -24,7 +24,7 @@ def why(call: Call, fact: str) -> Answer:
     return Answer(_data(told), _lines(told), told.notices)
 
 
-def _data(told: Why) -> dict[str, Any]:
+def _data(told: WhyResult) -> dict[str, Any]:
     fact = told.fact
     return {
         "fact": fact_data(fact, told.entity),
@@ -43,18 +43,18 @@ def _data(told: Why) -> dict[str, Any]:
     }
 
 
-def _link_data(link: Link) -> dict[str, Any]:
+def _link_data(link: ChainLink) -> dict[str, Any]:
     return {**fact_data(link.fact, link.entity), **_recorded(link)}
 
 
-def _recorded(told: Why | Link) -> dict[str, Any]:
+def _recorded(told: WhyResult | ChainLink) -> dict[str, Any]:
     return {
         "recorded": entry_data(told.recorded) if told.recorded else None,
         "history_begins": entry_data(told.begins) if told.begins else None,
     }
 
 
-def _lines(told: Why) -> Iterator[str]:
+def _lines(told: WhyResult) -> Iterator[str]:
     yield fact_line(told.fact, told.entity)
     yield f"  recorded  {_by(told)}"
     if told.removed:
@@ -75,7 +75,7 @@ def _lines(told: Why) -> Iterator[str]:
         yield f"  {entry_line(entry)}"
 
 
-def _by(told: Why | Link) -> str:
+def _by(told: WhyResult | ChainLink) -> str:
     entry = told.recorded
     if told.begins is not None:
         return f"{minute(told.begins.time)} or earlier; the history before {told.begins.commit[:SHORT]} is not here"
@@ -84,7 +84,7 @@ def _by(told: Why | Link) -> str:
     return f"{minute(entry.time)} by {entry.author} <{entry.author_email}> in {entry.commit[:SHORT]}"
 
 
-def _source(told: Why) -> Iterator[str]:
+def _source(told: WhyResult) -> Iterator[str]:
     fact = told.fact
     yield fact.source
     if fact.trust:
@@ -93,7 +93,7 @@ def _source(told: Why) -> Iterator[str]:
         yield f"confidence {fact.confidence:g}"
 
 
-def _evidence_lines(told: Why) -> Iterator[str]:
+def _evidence_lines(told: WhyResult) -> Iterator[str]:
     fact, event = told.fact, told.event
     if event is not None:
         who = event.role if event.speaker is None else f"{event.speaker} ({event.role})"
@@ -106,7 +106,7 @@ def _evidence_lines(told: Why) -> Iterator[str]:
         yield "evidence  none was given"
 
 
-def _context(told: Why) -> str:
+def _context(told: WhyResult) -> str:
     """The event's words around the evidence, which stands between >> and <<."""
     text = told.event.text if told.event else ""
     span = told.fact.source_span

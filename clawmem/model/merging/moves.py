@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clawmem.errors import ClawmemError
-from clawmem.model.codec import parse_items
-from clawmem.model.entity import ITEMS, SUMMARY, folder_of, name_of_path
-from clawmem.model.summary import split_front_matter
+from clawmem.model.facts.codec import parse_items
+from clawmem.model.pages.summary import split_front_matter
+from clawmem.model.records.entity import ITEMS, SUMMARY, folder_of, name_of_path
 
 Files = Mapping[str, bytes | None]
 

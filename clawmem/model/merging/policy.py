@@ -14,7 +14,7 @@ SUCCESSORS, WORDING, VALUES, CIRCLE = "successors", "wording", "values", "circle
 TEXT, SETTING, FILE, EVENT = "text", "setting", "file", "event"
 
 
-class Policy(NamedTuple):
+class MergePolicy(NamedTuple):
     """The policy by name; which side was committed later (`ours` or `theirs`), for `newest`; and the relations that
     take one value at a time."""
 
@@ -30,7 +30,7 @@ class Policy(NamedTuple):
         return self.name if self.name in (OURS, THEIRS) else None
 
 
-class Conflict(NamedTuple):
+class MergeConflict(NamedTuple):
     """One thing that both sides changed in two ways: its kind, file, fact where it is one, and what was done."""
 
     kind: str

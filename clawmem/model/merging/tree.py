@@ -5,39 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, NeedsPerson
-from clawmem.model.codec import parse_items, render_items
-from clawmem.model.entity import ITEMS, name_of_path
-from clawmem.model.fact import Fact
-from clawmem.model.layout import is_proposal_path
-from clawmem.model.merging.collisions import Renamed, collisions, with_new_names
-from clawmem.model.merging.doubles import fronts, united
-from clawmem.model.merging.facts import MergedFacts, merge_facts
-from clawmem.model.merging.files import merge_file
+from clawmem.errors import ClawmemError, NeedsDecision
+from clawmem.model.facts.codec import parse_items, render_items
+from clawmem.model.facts.fact import Fact
+from clawmem.model.merging.facts.collisions import RenamedId, collisions, with_new_names
+from clawmem.model.merging.facts.doubles import fronts, united
+from clawmem.model.merging.facts.duplicates import DuplicateFact
+from clawmem.model.merging.facts.merge import MergedFacts, merge_facts
+from clawmem.model.merging.facts.rivals import proposal_id
+from clawmem.model.merging.facts.values import three_way
+from clawmem.model.merging.files.merge import merge_file
 from clawmem.model.merging.moves import Files, agreed, moves, renamed
-from clawmem.model.merging.policy import OURS, VALUES, Conflict, Policy
-from clawmem.model.merging.rivals import proposal_id
-from clawmem.model.merging.twins import Twin
-from clawmem.model.merging.values import three_way
-from clawmem.model.proposal import OPEN, SUPERSEDE, Proposal, proposal_path
-from clawmem.model.proposal_file import parse_proposal, render_proposal
+from clawmem.model.merging.policy import OURS, VALUES, MergeConflict, MergePolicy
+from clawmem.model.proposals.proposal import OPEN, SUPERSEDE, Proposal, proposal_path
+from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
+from clawmem.model.records.entity import ITEMS, name_of_path
+from clawmem.model.records.layout import is_proposal_path
 
 Trees = tuple[dict[str, bytes | None], dict[str, bytes | None], dict[str, bytes | None]]
 
 
-class Merged(NamedTuple):
+class MergedTree(NamedTuple):
     """Every file that differs anywhere, as merged (None: gone); what was in conflict; proposals that were filed; equal
     facts that became one; facts that got another id; pages whose generated part must be made anew."""
 
     files: Mapping[str, bytes | None]
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[MergeConflict, ...] = ()
     proposals: tuple[str, ...] = ()
-    twins: tuple[Twin, ...] = ()
-    renamed: tuple[Renamed, ...] = ()
+    twins: tuple[DuplicateFact, ...] = ()
+    renamed: tuple[RenamedId, ...] = ()
     stale: tuple[str, ...] = ()
 
 
-def merge_trees(base: Files, ours: Files, theirs: Files, policy: Policy = Policy()) -> Merged:  # noqa: B008
+def merge_trees(base: Files, ours: Files, theirs: Files, policy: MergePolicy = MergePolicy()) -> MergedTree:  # noqa: B008
     """Merge two sides of a vault. The three hold every path that differs between any two of them, None where a side
     has no such file; what is in none of them is the same everywhere.
 
@@ -52,7 +52,7 @@ def merge_trees(base: Files, ours: Files, theirs: Files, policy: Policy = Policy
         files[path] = _written(path, held, before)
     proposals = _filed(files, facts)
     gone = dict.fromkeys({*base, *ours, *theirs} - files.keys())
-    return Merged({**files, **gone}, (*facts.conflicts, *conflicts), proposals, facts.twins, clashes, tuple(stale))
+    return MergedTree({**files, **gone}, (*facts.conflicts, *conflicts), proposals, facts.twins, clashes, tuple(stale))
 
 
 def one_name_each(base: Files, ours: Files, theirs: Files) -> Trees:
@@ -61,7 +61,7 @@ def one_name_each(base: Files, ours: Files, theirs: Files) -> Trees:
     return renamed(base, names["base"]), renamed(ours, names["ours"]), renamed(theirs, names["theirs"])
 
 
-def _one_meaning_each(trees: Trees) -> tuple[Trees, tuple[Renamed, ...]]:
+def _one_meaning_each(trees: Trees) -> tuple[Trees, tuple[RenamedId, ...]]:
     """The three sides with no id for two facts: the new name goes wherever that side wrote the old one."""
     base, *sides = trees
     shelves = [_readable(side, trees) for side in trees]
@@ -104,7 +104,7 @@ def _is_broken(path: str, trees: Trees) -> bool:
     except ClawmemError as problem:
         if len({base, ours, theirs}) < 3:
             return True  # one side left it as it was: the other's version is taken as it is
-        raise NeedsPerson(
+        raise NeedsDecision(
             f"{path} was changed on both sides and one version cannot be read: {problem.message}",
             "Repair that version and commit it, then run the command again; nothing was merged.",
         ) from problem
@@ -112,12 +112,12 @@ def _is_broken(path: str, trees: Trees) -> bool:
 
 
 def _others(
-    trees: Trees, facts: MergedFacts, policy: Policy
-) -> tuple[dict[str, bytes | None], list[Conflict], list[str]]:
+    trees: Trees, facts: MergedFacts, policy: MergePolicy
+) -> tuple[dict[str, bytes | None], list[MergeConflict], list[str]]:
     base, ours, theirs = trees
     cited = {fact.source_event for held in facts.shelves.values() for fact in held if fact.source_event}
     files: dict[str, bytes | None] = {}
-    conflicts: list[Conflict] = []
+    conflicts: list[MergeConflict] = []
     stale: list[str] = []
     for path in sorted({*base, *ours, *theirs} - facts.shelves.keys()):
         merged = merge_file(path, base.get(path), ours.get(path), theirs.get(path), policy, cited)
@@ -178,7 +178,7 @@ def _asks_about(data: bytes, path: str) -> set[str]:
     return {one.id for one in known.targets} if is_question and known.targets else {""}
 
 
-def _asked(files: Files, conflict: Conflict, proposal: Proposal) -> Proposal | None:
+def _asked(files: Files, conflict: MergeConflict, proposal: Proposal) -> Proposal | None:
     path = proposal_path(proposal.id)
     known = files.get(path)
     if known is None:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.model.transcript import Message, Skipped, first, time_of, word
+from clawmem.model.transcripts.message import Message, SkippedLine, first, time_of, word
 from clawmem.model.transcripts.origin import is_app, origin_of
-from clawmem.model.transcripts.parts import Read, Thread, answered, called, said
+from clawmem.model.transcripts.parts import Read, TranscriptState, answered, called, said
 
 _TEXT_KEYS = ("content", "text", "message")
 _TIME_KEYS = ("timestamp", "time", "created_at", "create_time", "created", "ts")
@@ -31,12 +31,12 @@ def fits_chat(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get("messages"), list)
 
 
-def read_message(line: int, record: Mapping[str, Any], thread: Thread) -> Read:
+def read_message(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
     """The events of one message `{role, content, timestamp?, speaker?, session?, id?, source?, tool_calls?}`."""
     try:
         base = _base(line, record)
     except ValueError as problem:
-        return [Skipped(line, str(problem))]
+        return [SkippedLine(line, str(problem))]
     content = first(record, *_TEXT_KEYS)
     if base.kind == "app":
         return [_of_app(base, record, content)]
@@ -47,14 +47,14 @@ def read_message(line: int, record: Mapping[str, Any], thread: Thread) -> Read:
         events = list(answered(base, content, identity, thread, tool))
     else:
         events = [*said(base, content, thread), *_calls(base, record, thread)]
-    return events if events or isinstance(content, list) else [Skipped(line, "it has no content")]
+    return events if events or isinstance(content, list) else [SkippedLine(line, "it has no content")]
 
 
-def read_chat(line: int, record: Mapping[str, Any], thread: Thread) -> Iterator[Message | Skipped]:
+def read_chat(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
     """The events of a chat `{messages: [...], id?, created?}`; its messages take from it what they do not say."""
     messages = record.get("messages")
     if not isinstance(messages, list):
-        yield Skipped(line, "it has no list of messages")
+        yield SkippedLine(line, "it has no list of messages")
         return
     outer = {
         "session": first(record, *_SESSION_KEYS, "id", "uuid"),
@@ -62,11 +62,11 @@ def read_chat(line: int, record: Mapping[str, Any], thread: Thread) -> Iterator[
     }
     for number, one in enumerate(messages, 1):
         if not isinstance(one, dict):
-            yield Skipped(line, f"message {number} of it is not a JSON object")
+            yield SkippedLine(line, f"message {number} of it is not a JSON object")
             continue
         inherited = {key: value for key, value in outer.items() if value is not None}
         for event in read_message(line, {**inherited, **one}, thread):
-            yield event if isinstance(event, Message) else Skipped(line, f"message {number} of it: {event.reason}")
+            yield event if isinstance(event, Message) else SkippedLine(line, f"message {number} of it: {event.reason}")
 
 
 def _base(line: int, record: Mapping[str, Any]) -> Message:
@@ -96,7 +96,7 @@ def _of_app(base: Message, record: Mapping[str, Any], content: Any) -> Message:
     return base._replace(text=text, metadata={"name": name} if name else None)
 
 
-def _calls(base: Message, record: Mapping[str, Any], thread: Thread) -> Iterator[Message]:
+def _calls(base: Message, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message]:
     calls = record.get("tool_calls")
     for one in calls if isinstance(calls, list) else ():
         if isinstance(one, dict):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.model.transcript import Message, Skipped, first, role_of, time_of, word
-from clawmem.model.transcripts.parts import Thread, answered, called
+from clawmem.model.transcripts.message import Message, SkippedLine, first, role_of, time_of, word
+from clawmem.model.transcripts.parts import TranscriptState, answered, called
 
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
 _REMEMBERED = frozenset({"user_editable_context", "model_editable_context"})
@@ -17,10 +17,10 @@ def fits(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get("mapping"), dict)
 
 
-def read(line: int, record: Mapping[str, Any], thread: Thread) -> Iterator[Message | Skipped]:
+def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
     """The events of one conversation, oldest first."""
     if not fits(record):
-        yield Skipped(line, "it has no mapping of messages")
+        yield SkippedLine(line, "it has no mapping of messages")
         return
     session = word(first(record, "conversation_id", "id"))
     for number, message in enumerate(branch(record), 1):
@@ -28,7 +28,7 @@ def read(line: int, record: Mapping[str, Any], thread: Thread) -> Iterator[Messa
             when = time_of(first(message, "create_time")) or time_of(record.get("create_time"))
             yield from _message(line, message, when, session, thread)
         except ValueError as problem:
-            yield Skipped(line, f"message {number} of '{record.get('title') or session}': {problem}")
+            yield SkippedLine(line, f"message {number} of '{record.get('title') or session}': {problem}")
 
 
 def branch(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -58,7 +58,7 @@ def _last_leaf(nodes: Mapping[str, Any]) -> str | None:
 
 
 def _message(
-    line: int, message: Mapping[str, Any], when: str | None, session: str | None, thread: Thread
+    line: int, message: Mapping[str, Any], when: str | None, session: str | None, thread: TranscriptState
 ) -> Iterator[Message]:
     author, about, content = (_object(message.get(key)) for key in ("author", "metadata", "content"))
     kind = content.get("content_type")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clawmem.model.transcript import Message, Skipped, first, time_of, word
+from clawmem.model.transcripts.message import Message, SkippedLine, first, time_of, word
 from clawmem.model.transcripts.origin import origin_of
-from clawmem.model.transcripts.parts import Read, Thread, answered, said, text_of
+from clawmem.model.transcripts.parts import Read, TranscriptState, answered, said, text_of
 
 _SPOKEN = ("user", "assistant")
 # Lines by which the program keeps its own books; nobody says anything in them.
@@ -27,17 +27,17 @@ def fits(record: Mapping[str, Any]) -> bool:
     return known and any(mark in record for mark in _MARKS)
 
 
-def read(line: int, record: Mapping[str, Any], thread: Thread) -> Read:
+def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
     """The events of one line. What the program wrote in the user's name is marked as recalled."""
     kind = record.get("type")
     if kind in _QUIET:
         return []
     if kind not in (*_SPOKEN, "system"):
-        return [Skipped(line, f"its type '{kind}' is not known")]
+        return [SkippedLine(line, f"its type '{kind}' is not known")]
     try:
         when = time_of(record.get("timestamp"))
     except ValueError as problem:
-        return [Skipped(line, str(problem))]
+        return [SkippedLine(line, str(problem))]
     base = Message(
         line, str(kind), "", when, None, word(first(record, "sessionId", "session_id")), word(record.get("uuid")),
         recalled=_by_program(record),
@@ -46,7 +46,7 @@ def read(line: int, record: Mapping[str, Any], thread: Thread) -> Read:
         return said(base, record.get("content"), thread)
     message = record.get("message")
     if not isinstance(message, dict):
-        return [Skipped(line, "it has no message")]
+        return [SkippedLine(line, "it has no message")]
     content = message.get("content")
     if record.get("isSidechain"):
         return said(_aside(base), content, thread)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.model.transcript import Message, Skipped, first, role_of, time_of, word
-from clawmem.model.transcripts.parts import Thread, said
+from clawmem.model.transcripts.message import Message, SkippedLine, first, role_of, time_of, word
+from clawmem.model.transcripts.parts import TranscriptState, said
 
 
 def fits(record: Mapping[str, Any]) -> bool:
@@ -14,21 +14,21 @@ def fits(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get("chat_messages"), list)
 
 
-def read(line: int, record: Mapping[str, Any], thread: Thread) -> Iterator[Message | Skipped]:
+def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
     """The events of one conversation, in its order. Attached files are not kept."""
     if not fits(record):
-        yield Skipped(line, "it has no list of chat messages")
+        yield SkippedLine(line, "it has no list of chat messages")
         return
     session = word(record.get("uuid"))
     for number, message in enumerate(record["chat_messages"], 1):
         try:
             yield from _message(line, message, record, session, thread)
         except ValueError as problem:
-            yield Skipped(line, f"message {number} of '{record.get('name') or session}': {problem}")
+            yield SkippedLine(line, f"message {number} of '{record.get('name') or session}': {problem}")
 
 
 def _message(
-    line: int, message: Any, record: Mapping[str, Any], session: str | None, thread: Thread
+    line: int, message: Any, record: Mapping[str, Any], session: str | None, thread: TranscriptState
 ) -> Iterator[Message]:
     if not isinstance(message, dict):
         raise ValueError("it is not a JSON object")

@@ -10,42 +10,44 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.model.bounds import MESSAGE_CHARACTERS, RECORD_BYTES, beyond
-from clawmem.model.transcript import Message, Skipped, sound
+from clawmem.model.records.bounds import MESSAGE_CHARACTERS, RECORD_BYTES, beyond
 from clawmem.model.transcripts import chat, chatgpt, claude_code, claude_export, openclaw
-from clawmem.model.transcripts.notes import Line, looks_like_markdown, read_markdown, read_plain
-from clawmem.model.transcripts.parts import Read, Thread
-from clawmem.model.transcripts.records import Record, by_line, documents
+from clawmem.model.transcripts.message import Message, SkippedLine, sound
+from clawmem.model.transcripts.notes import NumberedLine, looks_like_markdown, read_markdown, read_plain
+from clawmem.model.transcripts.parts import Read, TranscriptState
+from clawmem.model.transcripts.records import JsonRecord, by_line, documents
 
 AUTO = "auto"
 HEAD_BYTES = 262_144
 _LOOKED_AT = 100
 
 
-class Format(NamedTuple):
+class TranscriptFormat(NamedTuple):
     """One format of JSON records: what it is, whether a record has it, and the events of a record that has."""
 
     about: str
     fits: Callable[[Mapping[str, Any]], bool]
-    read: Callable[[int, Mapping[str, Any], Thread], Read]
+    read: Callable[[int, Mapping[str, Any], TranscriptState], Read]
 
 
 # In the order in which they are tried: what fits the first of two is not asked of the second.
 RECORDS = {
-    "claude-code": Format("a session of Claude Code", claude_code.fits, claude_code.read),
-    "openclaw": Format("a session of OpenClaw", openclaw.fits, openclaw.read),
-    "chatgpt": Format(
+    "claude-code": TranscriptFormat("a session of Claude Code", claude_code.fits, claude_code.read),
+    "openclaw": TranscriptFormat("a session of OpenClaw", openclaw.fits, openclaw.read),
+    "chatgpt": TranscriptFormat(
         "`conversations.json` of a ChatGPT export: of each conversation the branch shown last",
         chatgpt.fits,
         chatgpt.read,
     ),
-    "claude": Format(
+    "claude": TranscriptFormat(
         "`conversations.json` of a Claude export, without attached files", claude_export.fits, claude_export.read
     ),
-    "openai": Format(
+    "openai": TranscriptFormat(
         '`{"messages": [...]}`: one document, an array of them, or one a line', chat.fits_chat, chat.read_chat
     ),
-    "jsonl": Format('one message a line: `{"role": ..., "content": ...}`', chat.fits_message, chat.read_message),
+    "jsonl": TranscriptFormat(
+        'one message a line: `{"role": ..., "content": ...}`', chat.fits_message, chat.read_message
+    ),
 }
 TEXTS = {
     "markdown": "notes: each paragraph, and each bullet with what is indented below it",
@@ -65,7 +67,7 @@ _TELLS = {
 }
 
 
-class Shape(NamedTuple):
+class FileFormat(NamedTuple):
     """A format, and whether it comes line by line, as all but whole JSON documents do."""
 
     format: str
@@ -79,28 +81,28 @@ def check_format(name: str) -> str:
     return name
 
 
-def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> Shape:
+def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> FileFormat:
     """The shape of a file by its first 256 kB and its name; `wanted` is the format where a person named one.
 
     InvalidInput where nothing at all is recognised in it.
     """
     text = head.decode("utf-8-sig", errors="ignore")
     if wanted in TEXTS:
-        return Shape(wanted)
+        return FileFormat(wanted)
     if wanted in RECORDS:
-        return Shape(wanted, _comes_by_line(head))
+        return FileFormat(wanted, _comes_by_line(head))
     if _comes_by_line(head):
-        return Shape(_format_of(head, True, name))
+        return FileFormat(_format_of(head, True, name))
     if _JSON.match(text):
-        return Shape(_format_of(head, False, name), False)
+        return FileFormat(_format_of(head, False, name), False)
     if b"\0" in head:
         raise InvalidInput(f"{name} is not text.", "Unpack an archive first; convert other encodings to UTF-8.")
     marked = name.lower().endswith((".md", ".markdown")) or looks_like_markdown(text)
     # A role for the whole of a text says that somebody speaks it: those are no notes.
-    return Shape("markdown" if marked and role == "note" else "text")
+    return FileFormat("markdown" if marked and role == "note" else "text")
 
 
-def read(shape: Shape, pieces: Iterable[bytes], name: str, role: str = "note") -> Iterator[Message | Skipped]:
+def read(shape: FileFormat, pieces: Iterable[bytes], name: str, role: str = "note") -> Iterator[Message | SkippedLine]:
     """The messages of a file and the lines that are none, in its order.
 
     `pieces` are its lines, or blocks of any size where it does not come by line. InvalidInput at the end where
@@ -116,13 +118,13 @@ def read(shape: Shape, pieces: Iterable[bytes], name: str, role: str = "note") -
 
 
 def _from_records(
-    chosen: Format, records: Iterable[Record | Skipped], name: str
-) -> Iterator[Message | Skipped]:  # fmt: skip
-    thread = Thread()
+    chosen: TranscriptFormat, records: Iterable[JsonRecord | SkippedLine], name: str
+) -> Iterator[Message | SkippedLine]:  # fmt: skip
+    thread = TranscriptState()
     recognised, refused = False, False
     for record in records:
-        events = [record] if isinstance(record, Skipped) else list(chosen.read(record.line, record.value, thread))
-        unknown = any(isinstance(event, Skipped) for event in events)
+        events = [record] if isinstance(record, SkippedLine) else list(chosen.read(record.line, record.value, thread))
+        unknown = any(isinstance(event, SkippedLine) for event in events)
         recognised = recognised or not unknown or len(events) > 1
         refused = refused or unknown
         yield from events
@@ -153,7 +155,7 @@ def _is_object(line: str) -> bool:
 def _format_of(head: bytes, lines: bool, name: str) -> str:
     """The format that most of the first records have."""
     records = by_line(head.splitlines()) if lines else documents([head])
-    first = [one.value for one in islice(records, _LOOKED_AT) if isinstance(one, Record)]
+    first = [one.value for one in islice(records, _LOOKED_AT) if isinstance(one, JsonRecord)]
     votes = Counter(found for record in first if (found := _fitting(record)))
     if votes:
         return votes.most_common(1)[0][0]
@@ -174,7 +176,7 @@ def _unrecognised(name: str) -> InvalidInput:
     )
 
 
-def _decoded(lines: Iterable[bytes], name: str) -> Iterator[Line]:
+def _decoded(lines: Iterable[bytes], name: str) -> Iterator[NumberedLine]:
     for number, line in enumerate(lines, 1):
         if len(line) > RECORD_BYTES:
             raise InvalidInput(
@@ -184,14 +186,14 @@ def _decoded(lines: Iterable[bytes], name: str) -> Iterator[Line]:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
             raise InvalidInput(f"{name} is not UTF-8 text (line {number}).", "Convert it to UTF-8 first.") from None
-        yield Line(number, text.rstrip("\r\n"))
+        yield NumberedLine(number, text.rstrip("\r\n"))
 
 
-def _sound(one: Message | Skipped) -> Message | Skipped:
-    if isinstance(one, Skipped):
+def _sound(one: Message | SkippedLine) -> Message | SkippedLine:
+    if isinstance(one, SkippedLine):
         return one
     if len(one.text) > MESSAGE_CHARACTERS:
-        return Skipped(one.line, beyond("it", len(one.text), MESSAGE_CHARACTERS, "characters"))
+        return SkippedLine(one.line, beyond("it", len(one.text), MESSAGE_CHARACTERS, "characters"))
     about = one.metadata and _mended(one.metadata)
     names = (one.speaker, one.session, one.external_id, one.source)
     speaker, session, external, source = (value and sound(value) for value in names)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from clawmem.model.recalled import awaits
-from clawmem.model.transcript import Message
+from clawmem.model.safety.recalled_text import awaits
+from clawmem.model.transcripts.message import Message
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
@@ -22,7 +22,7 @@ _MARKDOWN = re.compile(r"^(?:#{1,6} \S| {0,3}[-*+] \S)", re.MULTILINE)
 _LONGEST_FRONT = 100
 
 
-class Line(NamedTuple):
+class NumberedLine(NamedTuple):
     """One line of text, counted from 1."""
 
     number: int
@@ -34,7 +34,7 @@ def looks_like_markdown(text: str) -> bool:
     return text.startswith("---\n") or _MARKDOWN.search(text) is not None
 
 
-def read_plain(lines: Iterable[Line], role: str = "note") -> Iterator[Message]:
+def read_plain(lines: Iterable[NumberedLine], role: str = "note") -> Iterator[Message]:
     """The paragraphs of plain text."""
     block = _Block()
     for line in lines:
@@ -45,7 +45,7 @@ def read_plain(lines: Iterable[Line], role: str = "note") -> Iterator[Message]:
     yield from block.taken(role)
 
 
-def read_markdown(lines: Iterable[Line], role: str = "note", name: str = "") -> Iterator[Message]:
+def read_markdown(lines: Iterable[NumberedLine], role: str = "note", name: str = "") -> Iterator[Message]:
     """The paragraphs and bullets of markdown, each with the headings it stands under.
 
     A bullet takes with it what is indented below it. The day is the nearest one named by a heading above, the
@@ -61,14 +61,14 @@ class _Block:
     """Lines that belong together; `open` while an element or a fence in them is not closed."""
 
     def __init__(self) -> None:
-        self.lines: list[Line] = []
+        self.lines: list[NumberedLine] = []
         self._closing: str | None = None
 
     @property
     def open(self) -> bool:
         return self._closing is not None
 
-    def add(self, line: Line, fences: bool = False) -> None:
+    def add(self, line: NumberedLine, fences: bool = False) -> None:
         self.lines.append(line)
         fence = _FENCE.match(line.text) if fences else None
         if self._closing is None:
@@ -92,11 +92,11 @@ class _Page:
     def __init__(self, role: str, name: str) -> None:
         self._role = role
         self._block = _Block()
-        self._front: list[Line] | None = None
+        self._front: list[NumberedLine] | None = None
         self._headings: list[tuple[int, str]] = []
         self._days = [(0, day)] if (day := _day(name)) else []
 
-    def add(self, line: Line) -> Iterator[Message]:
+    def add(self, line: NumberedLine) -> Iterator[Message]:
         if line.number == 1 and line.text.rstrip() == "---":
             self._front = [line]
         elif self._front is not None:
@@ -110,7 +110,7 @@ class _Page:
             yield from self._in_body(line)
         yield from self._flush()
 
-    def _in_front(self, line: Line) -> Iterator[Message]:
+    def _in_front(self, line: NumberedLine) -> Iterator[Message]:
         assert self._front is not None
         if line.text.rstrip() in ("---", "..."):
             dated = (found[1] for one in self._front if (found := _DATED.match(one.text)))
@@ -123,7 +123,7 @@ class _Page:
         else:
             self._front.append(line)
 
-    def _in_body(self, line: Line) -> Iterator[Message]:
+    def _in_body(self, line: NumberedLine) -> Iterator[Message]:
         if self._block.open:
             self._block.add(line, fences=True)
             if not self._block.open and self._indent() is None:
@@ -151,7 +151,7 @@ class _Page:
         bullet = _BULLET.match(self._block.lines[0].text) if self._block.lines else None
         return len(bullet[1].expandtabs(4)) if bullet else None
 
-    def _is_apart(self, line: Line) -> bool:
+    def _is_apart(self, line: NumberedLine) -> bool:
         """Whether a line does not belong to the block at hand."""
         indent, bullet = self._indent(), _BULLET.match(line.text)
         if indent is None:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clawmem.model.transcript import Message, Skipped, first, role_of, time_of, word
+from clawmem.model.transcripts.message import Message, SkippedLine, first, role_of, time_of, word
 from clawmem.model.transcripts.origin import is_of_group, origin_of
-from clawmem.model.transcripts.parts import Read, Thread, answered, said, text_of
+from clawmem.model.transcripts.parts import Read, TranscriptState, answered, said, text_of
 
 _QUIET = frozenset("model_change thinking_level_change custom label session_info".split())
 # What the program tells the model about earlier talk, or lays before it from elsewhere.
@@ -27,7 +27,7 @@ def fits(record: Mapping[str, Any]) -> bool:
     return kind in _QUIET | _RETOLD and "id" in record
 
 
-def read(line: int, record: Mapping[str, Any], thread: Thread) -> Read:
+def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
     """The events of one line; a header names the session of those that follow."""
     kind = record.get("type")
     if kind == "session":
@@ -37,16 +37,16 @@ def read(line: int, record: Mapping[str, Any], thread: Thread) -> Read:
         return []
     message = record if kind in _RETOLD else record.get("message")
     if kind != "message" and kind not in _RETOLD:
-        return [Skipped(line, f"its type '{kind}' is not known")]
+        return [SkippedLine(line, f"its type '{kind}' is not known")]
     if not isinstance(message, dict):
-        return [Skipped(line, "it has no message")]
+        return [SkippedLine(line, "it has no message")]
     try:
         when = time_of(first(record, "timestamp")) or time_of(message.get("timestamp"))
         base = Message(line, "system", "", when, None, thread.session, word(record.get("id")))
         about = {key: value for key, value in record.items() if key not in ("type", "kind")}
         return _entry(base, about, message, thread)
     except ValueError as problem:
-        return [Skipped(line, str(problem))]
+        return [SkippedLine(line, str(problem))]
 
 
 # The head that the program puts before what came over a channel; in groups it names the group or the sender.
@@ -74,7 +74,7 @@ def in_group(text: str) -> bool:
     return _GROUP_HEAD.search(found["head"]) is not None or found["sender"] is not None
 
 
-def _entry(base: Message, about: Mapping[str, Any], message: Mapping[str, Any], thread: Thread) -> Read:
+def _entry(base: Message, about: Mapping[str, Any], message: Mapping[str, Any], thread: TranscriptState) -> Read:
     role = message.get("role")
     if role is None or role in _RETOLD_ROLES:
         return said(base._replace(recalled=True), first(message, "summary", "content"), thread)

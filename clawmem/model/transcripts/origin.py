@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from clawmem.model.transcript import role_of
+from clawmem.model.transcripts.message import role_of
 
 _APPS = frozenset("app event app_event analytics telemetry metric".split())
 _RESULT_KEYS = frozenset(

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
-from clawmem.model.recalled import PARTS, asks_memory
-from clawmem.model.transcript import Message, Skipped, first, word
+from clawmem.model.safety.recalled_text import PARTS, asks_memory
+from clawmem.model.transcripts.message import Message, SkippedLine, first, word
 
 TOOL_TEXT_LIMIT = 4000
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
@@ -15,22 +15,22 @@ _CALLS = frozenset({"tool_use", "toolCall", "tool_call", "server_tool_use", "mcp
 _RESULTS = frozenset({"tool_result", "toolResult", "mcp_tool_result", "web_search_tool_result", "function_call_output"})
 
 
-class Call(NamedTuple):
+class PendingToolCall(NamedTuple):
     """A tool call that awaits its result: the tool, and whether it asks for what is remembered already."""
 
     tool: str
     asks_memory: bool
 
 
-class Thread:
+class TranscriptState:
     """What is known while one file is read: its session, and the calls that await their results, by id."""
 
     def __init__(self) -> None:
         self.session: str | None = None
-        self.calls: dict[str, Call] = {}
+        self.calls: dict[str, PendingToolCall] = {}
 
 
-Read = Iterable[Message | Skipped]
+Read = Iterable[Message | SkippedLine]
 # What only a part has that came with a file or from a page, and the types of such parts.
 _FILE_KEYS = frozenset(
     "file file_id file_data file_name filename fileName document attachment source uri url path mime_type mimeType "
@@ -39,7 +39,7 @@ _FILE_KEYS = frozenset(
 _FILES = frozenset("file input_file document attachment resource embedded_resource search_result".split())
 
 
-def said(base: Message, content: Any, thread: Thread) -> Iterator[Message]:
+def said(base: Message, content: Any, thread: TranscriptState) -> Iterator[Message]:
     """The events in a message's content, in its order: `base` gives everything but text and kind.
 
     Thinking, images and whatever else is no text are not kept.
@@ -62,18 +62,18 @@ def said(base: Message, content: Any, thread: Thread) -> Iterator[Message]:
     yield from _joined(base, texts)
 
 
-def called(base: Message, name: Any, arguments: Any, call_id: Any, thread: Thread) -> Message:
+def called(base: Message, name: Any, arguments: Any, call_id: Any, thread: TranscriptState) -> Message:
     """A tool call, as the JSON of its name and arguments."""
     tool = word(name) or "unknown"
     text = f'{{"name": {json.dumps(tool, ensure_ascii=False)}, "arguments": {_arguments(arguments)}}}'
     identity = word(call_id)
     if identity:
-        thread.calls[identity] = Call(tool, asks_memory(text))
+        thread.calls[identity] = PendingToolCall(tool, asks_memory(text))
     return _cut(base._replace(role="assistant", kind="tool_call", text=text, external_id=identity or base.external_id))
 
 
 def answered(
-    base: Message, content: Any, call_id: Any, thread: Thread, tool: Any = None, failed: bool = False
+    base: Message, content: Any, call_id: Any, thread: TranscriptState, tool: Any = None, failed: bool = False
 ) -> Iterator[Message]:
     """A tool's result, verbatim up to 4,000 characters; nothing where it holds no text."""
     identity = word(call_id)
@@ -137,7 +137,7 @@ def _unsure(base: Message, given: Sequence[Any]) -> Message:
     return base._replace(trust="external") if doubted else base
 
 
-def _tool(base: Message, part: Mapping[str, Any], thread: Thread) -> Iterator[Message]:
+def _tool(base: Message, part: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message]:
     if part["type"] in _CALLS:
         arguments = part.get("input", part.get("arguments"))
         yield called(base, part.get("name"), arguments, part.get("id") or part.get("call_id"), thread)

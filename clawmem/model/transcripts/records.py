@@ -7,61 +7,61 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from clawmem.model.bounds import RECORD_BYTES
-from clawmem.model.strict_json import NUMBERS, read_json, refuse_deep
-from clawmem.model.transcript import Skipped
+from clawmem.model.records.bounds import RECORD_BYTES
+from clawmem.model.records.strict_json import NUMBERS, read_json, refuse_deep
+from clawmem.model.transcripts.message import SkippedLine
 
 _SPACE = " \t\r\n"
 # A decoder that ran out of text complains about a place this close to the end of it.
 _MARGIN = 16
 
 
-class Record(NamedTuple):
+class JsonRecord(NamedTuple):
     """One JSON object and the line it begins on, counted from 1."""
 
     line: int
     value: dict[str, Any]
 
 
-def by_line(lines: Iterable[bytes]) -> Iterator[Record | Skipped]:
+def by_line(lines: Iterable[bytes]) -> Iterator[JsonRecord | SkippedLine]:
     """The objects of JSON Lines; a line that is none is said and passed."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             yield parsed(number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line)
 
 
-def parsed(number: int, line: bytes) -> Record | Skipped:
+def parsed(number: int, line: bytes) -> JsonRecord | SkippedLine:
     """One line of JSON Lines."""
     if len(line) > RECORD_BYTES:
-        return Skipped(number, f"it is longer than {RECORD_BYTES:,} bytes")
+        return SkippedLine(number, f"it is longer than {RECORD_BYTES:,} bytes")
     try:
         return _record(number, read_json(line.decode(), RECORD_BYTES, halves=True))
     except UnicodeDecodeError:
-        return Skipped(number, "it is not UTF-8 text")
+        return SkippedLine(number, "it is not UTF-8 text")
     except ValueError as problem:
-        return Skipped(number, f"it is not JSON ({problem})")
+        return SkippedLine(number, f"it is not JSON ({problem})")
 
 
-def documents(blocks: Iterable[bytes]) -> Iterator[Record | Skipped]:
+def documents(blocks: Iterable[bytes]) -> Iterator[JsonRecord | SkippedLine]:
     """The objects in a row of JSON documents, or in one array of them; no more than one of them is held at a time.
 
     What stands after JSON that is broken cannot be read any more.
     """
-    supply = _Supply(blocks)
+    supply = _TextBuffer(blocks)
     try:
         while supply.to_next():
             yield _record(supply.line, supply.take())
     except UnicodeDecodeError:
-        yield Skipped(supply.line, "from here on it is not UTF-8 text")
+        yield SkippedLine(supply.line, "from here on it is not UTF-8 text")
     except (ValueError, RecursionError) as problem:
-        yield Skipped(supply.line, f"from here on it is not JSON ({problem})")
+        yield SkippedLine(supply.line, f"from here on it is not JSON ({problem})")
 
 
-def _record(number: int, value: Any) -> Record | Skipped:
-    return Record(number, value) if isinstance(value, dict) else Skipped(number, "it is not a JSON object")
+def _record(number: int, value: Any) -> JsonRecord | SkippedLine:
+    return JsonRecord(number, value) if isinstance(value, dict) else SkippedLine(number, "it is not a JSON object")
 
 
-class _Supply:
+class _TextBuffer:
     """Text that arrives in blocks, of which only what is not consumed yet is held."""
 
     def __init__(self, blocks: Iterable[bytes]) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.vault.beats import LOCK, LOG
-from clawmem.vault.birth import create_vault
+from clawmem.vault.exchange.create import create_vault
+from clawmem.vault.state.heartbeat_state import LOCK, LOG
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
-from tests.model.test_schedule import through_cron
-from tests.vault.test_schedule import CRONTAB
+from tests.model.settings.test_schedule import through_cron
+from tests.setup.test_cron import CRONTAB
 
 ODD = 'it\'s 100% "mine" & $HOME `x` \\%'
 

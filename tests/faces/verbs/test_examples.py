@@ -21,8 +21,8 @@ from clawmem.faces.parts.parameters import Parameter
 from tests.answers import check_document, clawmem_calls
 from tests.conftest import PINNED_NOW
 from tests.manual import commands
+from tests.setup.test_cron import CRONTAB, SYSTEMCTL
 from tests.transcripts.transcript import tools
-from tests.vault.test_schedule import CRONTAB, SYSTEMCTL
 
 COMMANDS = commands()
 # Where an example ends otherwise here: this vault wants no vectors, and bytes on stdout leave no room for JSON.

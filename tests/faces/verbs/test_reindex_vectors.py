@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ModelFailed
-from clawmem.index import local_model
-from clawmem.memory.reindex import check_embedding
+from clawmem.index.vectors import local_model
+from clawmem.memory.health.reindex import check_embedding
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.loopback import embeds, refuses, serving

@@ -9,10 +9,10 @@ import pytest
 
 from clawmem.errors import DONE, PARTIAL, USAGE
 from clawmem.faces.cli.app import run
-from clawmem.memory.remember import remember
-from clawmem.model.caller import Caller
-from clawmem.model.draft import draft_from_record
-from clawmem.vault.journal import accesses, unfolded
+from clawmem.memory.facts.remember import remember
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.vault.state.journal import accesses, unfolded
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.checks import git

@@ -7,12 +7,12 @@ import json
 import pytest
 
 from clawmem.faces.parts.words import event_warning
-from clawmem.model.event import Event
-from clawmem.model.fact import Fact
-from clawmem.model.fact_words import fact_line, warnings
-from clawmem.model.quarantine import approved
-from clawmem.model.tokens import context_line, event_line
-from clawmem.model.trust import OUTSIDE
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact_words import fact_line, warnings
+from clawmem.model.facts.trust import OUTSIDE
+from clawmem.model.pages.tokens import context_line, event_line
+from clawmem.model.proposals.quarantine import approved
+from clawmem.model.records.event import Event
 from tests.conftest import Command
 
 PLAIN = "Acme sells boats in Oslo"

@@ -7,17 +7,17 @@ import random
 import re
 from collections.abc import Callable, Mapping
 
-from clawmem.model.codec import fact_to_record, parse_items, render_items
-from clawmem.model.daily import with_line
-from clawmem.model.entity import Entity, items_path, summary_path
-from clawmem.model.event import Event, parse_events, render_events
-from clawmem.model.fact import ACTIVE, ARCHIVED, RETRACTED, Fact, Link
+from clawmem.model.facts.codec import fact_to_record, parse_items, render_items
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, Fact, FactLink
+from clawmem.model.language.text import normal
+from clawmem.model.lifecycle.reinforce import reinforced
+from clawmem.model.lifecycle.succession import succeed
+from clawmem.model.merging.facts.duplicates import WHY
 from clawmem.model.merging.moves import Files
-from clawmem.model.merging.twins import WHY
-from clawmem.model.reinforce import reinforced
-from clawmem.model.succession import succeed
-from clawmem.model.summary import summary_page
-from clawmem.model.text import normal
+from clawmem.model.pages.daily import with_line
+from clawmem.model.pages.summary import summary_page
+from clawmem.model.records.entity import Entity, items_path, summary_path
+from clawmem.model.records.event import Event, parse_events, render_events
 
 PLACES = ("projects/boat", "areas/people/jane", "areas/general")
 WORDS = ("tea", "boats", "Oslo", "the cello", "anchovies", "snow")
@@ -143,7 +143,7 @@ def _retract(life: Life) -> None:
 def _link(life: Life) -> None:
     one, other = life.standing(), life.standing()
     if one and other and one.id != other.id:
-        life.put(one._replace(links=(*one.links, Link("depends_on", other.id, None, life.now()))))
+        life.put(one._replace(links=(*one.links, FactLink("depends_on", other.id, None, life.now()))))
 
 
 def _use(life: Life) -> None:

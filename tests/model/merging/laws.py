@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 
-from clawmem.model import chain
-from clawmem.model.codec import parse_items
-from clawmem.model.event import parse_events
-from clawmem.model.fact import Fact
-from clawmem.model.layout import is_owned, is_proposal_path
+from clawmem.model.facts.codec import parse_items
+from clawmem.model.facts.fact import Fact
+from clawmem.model.lifecycle import chain
 from clawmem.model.merging.moves import Files
-from clawmem.model.merging.policy import Policy
-from clawmem.model.merging.tree import Merged, merge_trees
-from clawmem.model.proposal_file import parse_proposal
+from clawmem.model.merging.policy import MergePolicy
+from clawmem.model.merging.tree import MergedTree, merge_trees
+from clawmem.model.proposals.proposal_file import parse_proposal
+from clawmem.model.records.event import parse_events
+from clawmem.model.records.layout import is_owned, is_proposal_path
 from tests.model.merging.histories import ANYTHING, LEDGER, NOTE, ORDERLY, Life, Step, first_vault, record_of
 
 # Of what Jane sees there is one thing at a time.
 SINGLE = frozenset({"sees"})
-REVIEW = Policy(single=SINGLE)
+REVIEW = MergePolicy(single=SINGLE)
 
 
 def lives(
@@ -28,7 +28,7 @@ def lives(
     return past, [Life(past, seed * 7 + number + 1, few_ids).live(1 + seed % 13, doing) for number in range(clones)]
 
 
-def merged(base: Files, ours: Files, theirs: Files, policy: Policy = REVIEW) -> Merged:
+def merged(base: Files, ours: Files, theirs: Files, policy: MergePolicy = REVIEW) -> MergedTree:
     """The merge of whole vaults given as they are."""
     paths = sorted({*base, *ours, *theirs})
     full = [{path: side.get(path) for path in paths} for side in (base, ours, theirs)]
@@ -79,7 +79,7 @@ def assert_sound(files: Files) -> None:
     assert times == sorted(times)
 
 
-def assert_nothing_lost(base: Files, sides: list[Files], result: Merged) -> None:
+def assert_nothing_lost(base: Files, sides: list[Files], result: MergedTree) -> None:
     """Every fact and event of every side is there, unless a side took out what no other one touched."""
     after = facts(result.files)
     new_names = {(one.side, one.old): one.new for one in result.renamed}
@@ -159,7 +159,7 @@ def machines_that_meet_in_turn_end_alike(seed: int, clones: int) -> None:
 def every_policy_is_safe(seed: int, name: str, newer: str) -> None:
     """Whatever a conflict policy decides, every fact is there and every chain is valid."""
     base, (one, other) = lives(seed, 2)
-    result = merged(base, one, other, Policy(name, newer, SINGLE))
+    result = merged(base, one, other, MergePolicy(name, newer, SINGLE))
     assert_sound(result.files)
     missing = {*facts(one), *facts(other)} - facts(result.files).keys()
     assert all(key in facts(base) for key in missing)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from clawmem.model.transcript import Message, Skipped
 from clawmem.model.transcripts.formats import read, shape_of
+from clawmem.model.transcripts.message import Message, SkippedLine
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city":  "Delft"}'}}
 CHAT = {
@@ -37,7 +37,7 @@ EVENTS = [
 ]
 
 
-def taken(text: str, expected: str, by_line: bool) -> list[Message | Skipped]:
+def taken(text: str, expected: str, by_line: bool) -> list[Message | SkippedLine]:
     data = text.encode()
     shape = shape_of(data, "chat")
     assert shape == (expected, by_line)
@@ -74,12 +74,12 @@ def test_what_is_no_message_is_named_with_its_line() -> None:
         "jsonl", True,
     )  # fmt: skip
     assert found[1:] == [
-        Skipped(2, "it is not JSON (Expecting value: line 1 column 1 (char 0))"),
-        Skipped(3, "it is not a JSON object"),
-        Skipped(4, "its role 'king' is none of user, assistant, system, tool, note"),
-        Skipped(5, "it has no content"),
-        Skipped(6, "it has no content"),
-        Skipped(7, "its timestamp 'soon' is not a time"),
+        SkippedLine(2, "it is not JSON (Expecting value: line 1 column 1 (char 0))"),
+        SkippedLine(3, "it is not a JSON object"),
+        SkippedLine(4, "its role 'king' is none of user, assistant, system, tool, note"),
+        SkippedLine(5, "it has no content"),
+        SkippedLine(6, "it has no content"),
+        SkippedLine(7, "its timestamp 'soon' is not a time"),
     ]
 
 
@@ -90,4 +90,4 @@ def test_broken_characters_are_replaced() -> None:
 
 def test_a_line_that_is_nested_too_deep_is_named() -> None:
     found = taken(lines({"role": "user", "content": "Hi."}, "[" * 200_000), "jsonl", True)
-    assert isinstance(found[1], Skipped)
+    assert isinstance(found[1], SkippedLine)

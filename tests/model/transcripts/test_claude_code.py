@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from clawmem.model.transcript import Message, Skipped
 from clawmem.model.transcripts.formats import read, shape_of
+from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.model.transcripts.parts import TOOL_TEXT_LIMIT
 
 AT = "2026-03-02T10:00:00.000Z"
@@ -19,7 +19,7 @@ def line(kind: str, content: Any, uuid: str = "u1", **more: Any) -> dict[str, An
     }  # fmt: skip
 
 
-def taken(*records: dict[str, Any]) -> list[Message | Skipped]:
+def taken(*records: dict[str, Any]) -> list[Message | SkippedLine]:
     lines = [json.dumps(record).encode() + b"\n" for record in records]
     shape = shape_of(b"".join(lines), "session.jsonl")
     assert shape == ("claude-code", True)
@@ -87,9 +87,9 @@ def test_lines_that_are_not_known_are_named() -> None:
     found = taken(line("user", "Hello."), line("moonbeam", "x"), {"type": "user", "uuid": "u", "timestamp": AT},
                   line("user", "Late.", timestamp="soon"))  # fmt: skip
     assert found[1:] == [
-        Skipped(2, "its type 'moonbeam' is not known"),
-        Skipped(3, "it has no message"),
-        Skipped(4, "its timestamp 'soon' is not a time"),
+        SkippedLine(2, "its type 'moonbeam' is not known"),
+        SkippedLine(3, "it has no message"),
+        SkippedLine(4, "its timestamp 'soon' is not a time"),
     ]
 
 

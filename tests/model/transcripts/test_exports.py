@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from clawmem.model.transcript import Message, Skipped
 from clawmem.model.transcripts.formats import read, shape_of
+from clawmem.model.transcripts.message import Message, SkippedLine
 
 
 def node(identity: str, parent: str | None, children: list[str], message: dict[str, Any] | None) -> dict[str, Any]:
@@ -44,7 +44,7 @@ CLAUDE = [
 ]  # fmt: skip
 
 
-def taken(value: Any, expected: str, indent: int | None = None, block: int = 7) -> list[Message | Skipped]:
+def taken(value: Any, expected: str, indent: int | None = None, block: int = 7) -> list[Message | SkippedLine]:
     data = json.dumps(value, indent=indent).encode()
     shape = shape_of(data, "conversations.json")
     assert shape == (expected, False)
@@ -96,7 +96,7 @@ def test_a_claude_export_old_and_new() -> None:
     assert taken(CLAUDE, "claude") == [
         Message(1, "user", "Old text only.", "2026-03-02T10:00:01Z", None, "c1", "m1"),
         Message(1, "assistant", "New content.", "2026-03-02T10:00:02Z", None, "c1", "m2"),
-        Skipped(1, "message 3 of 'Bees': its role 'king' is none of user, assistant, system, tool, note"),
+        SkippedLine(1, "message 3 of 'Bees': its role 'king' is none of user, assistant, system, tool, note"),
     ]
 
 
@@ -109,5 +109,5 @@ def test_a_broken_end_keeps_what_stands_before() -> None:
     data = json.dumps(CLAUDE).encode()[:-1] + b', {"uuid": "c2", "chat_mess'
     found = list(read(shape_of(data, "x"), [data], "x"))
     assert sum(isinstance(one, Message) for one in found) == 2
-    assert isinstance(found[-1], Skipped)
+    assert isinstance(found[-1], SkippedLine)
     assert "from here on it is not JSON" in found[-1].reason

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from clawmem.errors import InvalidInput
-from clawmem.model.transcript import Message, Skipped
-from clawmem.model.transcripts.formats import FORMATS, HEAD_BYTES, RECORDS, Shape, check_format, read, shape_of
+from clawmem.model.transcripts.formats import FORMATS, HEAD_BYTES, RECORDS, FileFormat, check_format, read, shape_of
+from clawmem.model.transcripts.message import Message, SkippedLine
 
 
 def test_the_formats() -> None:
@@ -45,28 +45,28 @@ def test_an_empty_file_is_no_mistake() -> None:
 def test_lines_that_hold_nothing_are_recognised() -> None:
     data = b'{"type": "summary", "summary": "Bees", "leafUuid": "u"}\n{"type": "moonbeam", "uuid": "u"}\n'
     found = list(read(shape_of(data, "thing"), data.splitlines(keepends=True), "thing"))
-    assert found == [Skipped(2, "its type 'moonbeam' is not known")]
+    assert found == [SkippedLine(2, "its type 'moonbeam' is not known")]
 
 
 def test_a_broken_first_line_does_not_hide_the_format() -> None:
     data = b'broken\n{"role": "user", "content": "Hi."}\n'
     shape = shape_of(data, "thing")
-    assert shape == Shape("jsonl")
+    assert shape == FileFormat("jsonl")
     assert [one.line for one in read(shape, data.splitlines(keepends=True), "thing")] == [1, 2]
 
 
 def test_bytes_that_are_no_text_are_named() -> None:
     lines = [b'\xef\xbb\xbf{"role": "user", "content": "Hi."}\n', b'{"role": "user", "content": "\xff"}\n']
     found = list(read(shape_of(b"".join(lines), "thing"), lines, "thing"))
-    assert found == [Message(1, "user", "Hi."), Skipped(2, "it is not UTF-8 text")]
+    assert found == [Message(1, "user", "Hi."), SkippedLine(2, "it is not UTF-8 text")]
     with pytest.raises(InvalidInput, match="line 2"):
-        list(read(Shape("text"), [b"fine\n", b"\xff\n"], "thing"))
+        list(read(FileFormat("text"), [b"fine\n", b"\xff\n"], "thing"))
 
 
 def test_a_first_record_longer_than_what_is_looked_at() -> None:
     message = {"uuid": "m", "sender": "human", "text": "x" * (2 * HEAD_BYTES), "created_at": "2026-03-02T10:00:00Z"}
     data = json.dumps([{"uuid": "c", "name": "Long", "chat_messages": [message]}] * 2).encode()
     shape = shape_of(data[:HEAD_BYTES], "conversations.json")
-    assert shape == Shape("claude", by_line=False)
+    assert shape == FileFormat("claude", by_line=False)
     blocks = (data[at : at + 100_000] for at in range(0, len(data), 100_000))
     assert sum(isinstance(one, Message) for one in read(shape, blocks, "conversations.json")) == 2

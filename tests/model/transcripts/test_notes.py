@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clawmem.model.recalled import wrapped
-from clawmem.model.transcript import Message
-from clawmem.model.transcripts.formats import Shape, read, shape_of
+from clawmem.model.safety.recalled_text import wrapped
+from clawmem.model.transcripts.formats import FileFormat, read, shape_of
+from clawmem.model.transcripts.message import Message
 
 PAGE = """\
 ---
@@ -47,7 +47,7 @@ Rain.
 
 def taken(text: str, name: str, expected: str, role: str = "note") -> list[tuple[int, str, str | None, str | None]]:
     shape = shape_of(text.encode(), name, role=role)
-    assert shape == Shape(expected)
+    assert shape == FileFormat(expected)
     found = [
         one for one in read(shape, text.encode().splitlines(keepends=True), name, role) if isinstance(one, Message)
     ]

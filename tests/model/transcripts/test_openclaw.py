@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from clawmem.model.transcript import Message, Skipped
 from clawmem.model.transcripts.formats import read, shape_of
+from clawmem.model.transcripts.message import Message, SkippedLine
 
 AT = "2026-02-01T22:06:59.076Z"
 THEN = "2026-02-01T22:06:59Z"
@@ -17,7 +17,7 @@ def entry(identity: str, role: str, content: Any, **more: Any) -> dict[str, Any]
     return {"type": "message", "id": identity, "parentId": None, "timestamp": AT, "message": message}
 
 
-def taken(*records: dict[str, Any]) -> list[Message | Skipped]:
+def taken(*records: dict[str, Any]) -> list[Message | SkippedLine]:
     header = {"type": "session", "version": 3, "id": "claw-1", "timestamp": AT, "cwd": "/home/ada"}
     lines = [json.dumps(record).encode() + b"\n" for record in (header, *records)]
     shape = shape_of(b"".join(lines), "session.jsonl")
@@ -77,6 +77,6 @@ def test_commands_of_the_person_are_a_tools() -> None:
 def test_entries_that_are_not_known_are_named() -> None:
     found = taken(entry("m1", "user", "Hi."), {"type": "moonbeam", "id": "m2"}, entry("m3", "king", "x"))
     assert found[1:] == [
-        Skipped(3, "its type 'moonbeam' is not known"),
-        Skipped(4, "its role 'king' is none of user, assistant, system, tool, note"),
+        SkippedLine(3, "its type 'moonbeam' is not known"),
+        SkippedLine(4, "its role 'king' is none of user, assistant, system, tool, note"),
     ]

@@ -1,0 +1,1 @@
+"""Questions to the index: by words, by value, by day, along the graph."""

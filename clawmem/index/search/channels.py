@@ -1,0 +1,251 @@
+"""The channels of recall over the index: exact predicate, keywords, time. Each is bounded and says what it found."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.index.search.lookup import PLACED, PlacedFact, placed
+from clawmem.index.tables.schema import tags_column
+from clawmem.index.tables.seals import RowDamaged, check_total
+from clawmem.index.tables.store import Index
+from clawmem.model.facts.catalog import Catalog, predicates_asked
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
+from clawmem.model.language.question import DaySpan
+from clawmem.model.language.text import normal
+
+CANDIDATES = 200
+_ENOUGH = 20
+_LONGEST_NAME = 4
+_ROWS_AT_ONCE = 500
+
+
+class FactFilter(NamedTuple):
+    """What a fact must be to be considered. `owners` are agents whose places count, '' for the global one;
+    `as_of` asks for what was true at that time; `superseded` lets replaced facts in; `replaced_in` asks for nothing but
+    those of them that held on some of these days."""
+
+    owners: tuple[str, ...] = ("",)
+    entity: str | None = None
+    category: str | None = None
+    tag: str | None = None
+    as_of: str | None = None
+    superseded: bool = False
+    replaced_in: DaySpan | None = None
+
+
+class ChannelHits(NamedTuple):
+    """What a channel found: scores by row number, higher is better, or why it did not run; `unable` where it could not,
+    rather than the question giving it nothing to do."""
+
+    scores: Mapping[int, float]
+    ran: bool = True
+    why_not: str = ""
+    unable: bool = False
+
+
+def keyword_channel(index: Index, words: Sequence[str], wanted: FactFilter, limit: int = CANDIDATES) -> ChannelHits:
+    """Facts that share words with the question, by BM25; where hardly any of the best pass the filter, the best of
+    those that do."""
+    if not words:
+        return ChannelHits({}, False, "the question has no words to search for")
+    for thorough in (False, True):
+        matches = index.engine.search(words, limit, thorough)
+        passing = passing_rows(index, (match.n for match in matches), wanted)
+        if len(passing) >= min(limit, _ENOUGH):
+            break
+        if len(matches) == limit:
+            passing = set(every_row(index, wanted).values())
+            matches = index.engine.search_among(passing, words, limit)
+            break
+    return ChannelHits({match.n: match.score for match in matches if match.n in passing})
+
+
+def predicate_channel(index: Index, question: str, catalog: Catalog, wanted: FactFilter) -> ChannelHits:
+    """Facts whose predicate the question asks for and whose subject it names."""
+    asked = predicates_asked(catalog, question)
+    if not asked:
+        return ChannelHits({}, False, "the question asks for no predicate of the catalog")
+    condition, values = condition_of(wanted)
+    subjects = _names_in(question)
+    rows = index.database.execute(
+        f"SELECT n, length(subject) FROM fact WHERE predicate IN ({_marks(asked)})"
+        f" AND subject IN ({_marks(subjects)}) AND {condition} LIMIT ?",
+        (*asked, *subjects, *values, CANDIDATES),
+    )
+    return ChannelHits({n: float(size) for n, size in rows})
+
+
+def time_channel(index: Index, span: DaySpan | None, wanted: FactFilter, found: Collection[int] = ()) -> ChannelHits:
+    """Facts that began, ended, were recorded or held in the days the question names; beginning counts most.
+
+    Where there are more than the channel holds, those that other channels `found` come first, then the newest. Of what
+    has held or will hold for ever there is no end, so it counts only where it was found, and least.
+    """
+    if span is None:
+        return ChannelHits({}, False, "the question names no time")
+    scores: dict[int, float] = {}
+    for part in _times(span.first, f"{span.last}T23:59:59Z"):
+        for n in _in_time(index, part, wanted, found):
+            scores.setdefault(n, part.score)
+    best = sorted(scores, key=lambda n: (n not in found, -scores[n], -n))[:CANDIDATES]
+    return ChannelHits({n: scores[n] for n in best})
+
+
+class _Time(NamedTuple):
+    """A way in which facts belong to some days: a condition and its values, the column that says which are newest, what
+    it is worth, and whether it is asked of all facts or only of those that were found."""
+
+    condition: str
+    values: tuple[str, ...]
+    newest: str
+    score: float
+    of_all: bool = True
+
+
+def _times(first: str, last: str) -> tuple[_Time, ...]:
+    return (
+        _Time("valid_from BETWEEN ? AND ?", (first, last), "valid_from", 2.0),
+        _Time("valid_from < ? AND valid_to > ?", (first, last), "valid_to", 1.0),
+        _Time("valid_to BETWEEN ? AND ?", (first, last), "valid_to", 1.0),
+        _Time("valid_from IS NULL AND timestamp BETWEEN ? AND ?", (first, last), "timestamp", 1.0),
+        _Time("valid_from < ? AND valid_to IS NULL", (first,), "valid_from", 0.5, of_all=False),
+        _Time("valid_from IS NULL AND valid_to > ?", (last,), "valid_to", 0.5, of_all=False),
+    )
+
+
+def _in_time(index: Index, part: _Time, wanted: FactFilter, found: Collection[int]) -> Iterator[int]:
+    condition, values = condition_of(wanted)
+    ours = (" AND n IN (SELECT value FROM json_each(?))", (f"[{','.join(map(str, found))}]",))
+    for among, more in (ours, ("", ())) if part.of_all else (ours,):
+        query = f"SELECT n FROM fact WHERE {part.condition}{among} AND {condition} ORDER BY {part.newest} DESC LIMIT ?"
+        for (n,) in index.database.execute(query, (*part.values, *more, *values, CANDIDATES)):
+            yield n
+
+
+def passing_rows(index: Index, numbers: Iterable[int], wanted: FactFilter) -> set[int]:
+    """Those of the rows that pass the filter."""
+    condition, values = condition_of(wanted)
+    passing: set[int] = set()
+    for part in _portions(list(numbers)):
+        query = f"SELECT n FROM fact WHERE n IN ({_marks(part)}) AND {condition}"
+        passing.update(row[0] for row in index.database.execute(query, (*part, *values)))
+    return passing
+
+
+def every_row(index: Index, wanted: FactFilter) -> dict[str, int]:
+    """The rows of all facts that pass the filter, by id. It looks through the whole table where the filter names no
+    entity."""
+    condition, values = condition_of(wanted)
+    return dict(index.database.execute(f"SELECT id, n FROM fact WHERE {condition}", values))
+
+
+def all_passing(index: Index, wanted: FactFilter, limit: int | None = None) -> list[PlacedFact]:
+    """Every fact that passes the filter, in the order they were indexed."""
+    condition, values = condition_of(wanted)
+    check_total(index.database)
+    query = f"SELECT {PLACED} FROM fact WHERE {condition} ORDER BY n LIMIT ?"
+    every = [placed(row) for row in index.database.execute(query, (*values, -1 if limit is None else limit))]
+    return list(_as_served(index, dict(enumerate(every))).values())
+
+
+def rows(index: Index, numbers: Sequence[int], read: Callable[..., PlacedFact] = placed) -> dict[int, PlacedFact]:
+    """The facts of some rows, whole, or as much of them as `read` takes."""
+    found: dict[int, PlacedFact] = {}
+    for part in _portions(numbers):
+        query = f"SELECT {PLACED} FROM fact WHERE n IN ({_marks(part)})"
+        for row in index.database.execute(query, tuple(part)):
+            found[row[2]] = read(row)
+    if len(found) != len(set(numbers)):
+        raise RowDamaged("a fact that was found is not in the index")
+    return _as_served(index, found)
+
+
+def _as_served(index: Index, found: dict[int, PlacedFact]) -> dict[int, PlacedFact]:
+    """The facts as they are served: those with something at stake that came from outside are few, if any."""
+    if index.database.execute("SELECT 1 FROM outside LIMIT 1").fetchone() is None:
+        return found
+    from clawmem.index.refresh.outside import served
+
+    return {n: PlacedFact(served(index, one.fact), one.entity) for n, one in found.items()}
+
+
+def kept_tokens(index: Index, numbers: Sequence[int]) -> dict[int, tuple[int, bool]]:
+    """The tokens of some facts' lines of context, and whether they were counted or are the most there can be."""
+    found: dict[int, tuple[int, bool]] = {}
+    for part in _portions(numbers):
+        query = f"SELECT n, tokens, exact FROM fact WHERE n IN ({_marks(part)})"
+        found.update({n: (tokens, bool(exact)) for n, tokens, exact in index.database.execute(query, tuple(part))})
+    return found
+
+
+def sketches(index: Index, numbers: Sequence[int]) -> dict[int, PlacedFact]:
+    """The facts of some rows with no more than ordering needs: id, category, times, status, accesses, end, importance,
+    trust. A tenth of the time of `rows`, which fetches the whole of those that win."""
+    found: dict[int, PlacedFact] = {}
+    for part in _portions(numbers):
+        found.update(_sketched(index, f"n IN ({_marks(part)})", tuple(part)))
+    return found
+
+
+def all_sketches(index: Index, wanted: FactFilter) -> dict[int, PlacedFact]:
+    """The like of every fact that passes the filter, in the order they were indexed."""
+    condition, values = condition_of(wanted)
+    check_total(index.database)
+    return dict(_sketched(index, f"{condition} ORDER BY n", values))
+
+
+def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Iterator[tuple[int, PlacedFact]]:
+    for n, entity, *fields in index.database.execute(f"SELECT {_SKETCH} FROM fact WHERE {condition}", values):
+        yield n, PlacedFact(Fact(*fields), entity)
+
+
+# Fact's first fields in their order, NULL for those between the accesses and the importance that say nothing of it.
+_SKETCH = (
+    "n, entity, id, '', category, timestamp, '', status, access_count, last_accessed"
+    f"{', NULL' * 6}, valid_to{', NULL' * 4}, importance, trust"
+)
+
+
+def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
+    """The filter as an SQL condition on the columns of `fact`, and its values."""
+    parts, values = [f"owner IN ({_marks(wanted.owners)})"], list[object](wanted.owners)
+    if wanted.as_of:
+        instant = wanted.as_of if len(wanted.as_of) > 10 else f"{wanted.as_of}T23:59:59Z"
+        parts.append("status != ? AND (valid_from IS NULL OR valid_from <= ?)")
+        # A bare day begins at midnight: as text it sorts before any moment of that day, which is what is meant.
+        parts.append("(valid_to IS NULL OR valid_to > ?)")
+        values += [RETRACTED, instant, instant]
+    elif wanted.replaced_in:
+        parts.append("status = ? AND (valid_from IS NULL OR valid_from <= ?) AND (valid_to IS NULL OR valid_to > ?)")
+        values += [SUPERSEDED, f"{wanted.replaced_in.last}T23:59:59Z", wanted.replaced_in.first]
+    elif not wanted.superseded:
+        parts.append("status IN (?, ?)")
+        values += [ACTIVE, ARCHIVED]
+    for column, value in (("entity", wanted.entity), ("category", wanted.category)):
+        if value:
+            parts.append(f"{column} = ?")
+            values.append(value)
+    if wanted.tag:
+        parts.append("instr(tags, ?)")
+        values.append(tags_column((wanted.tag,)))
+    return " AND ".join(parts), tuple(values)
+
+
+def _names_in(question: str) -> list[str]:
+    words = [normal(word) for word in question.split()]
+    names = {
+        normal(" ".join(words[start : start + size])).removesuffix("'s").removesuffix("’s")
+        for size in range(1, _LONGEST_NAME + 1)
+        for start in range(len(words) - size + 1)
+    }
+    if {"i", "my", "me", "mine"} & set(words):
+        names.add("user")
+        names.add("the user")
+    return sorted(names - {""})
+
+
+def _portions(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
+    return (numbers[start : start + _ROWS_AT_ONCE] for start in range(0, len(numbers), _ROWS_AT_ONCE))
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))

@@ -1,0 +1,47 @@
+"""Facts that a person is asked to judge: the open proposals about conflicts, by the facts they would change.
+
+Every row that is told is held against its seal; RowDamaged says that it is not what was written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+
+from clawmem.index.tables.seals import check_dispute
+from clawmem.index.tables.store import Index
+from clawmem.model.records.seal import seal
+
+_KIND = "conflict"
+
+
+def take_in_proposal(index: Index, path: str, data: bytes | None) -> None:
+    """Make the index say of a proposal's file which facts it puts in question, if it waits."""
+    index.database.execute("DELETE FROM dispute WHERE path = ?", (path,))
+    if data is None:
+        return
+    from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+    from clawmem.model.proposals.proposal import OPEN  # serving asks only for what is known
+    from clawmem.model.proposals.proposal_file import parse_proposal
+    from clawmem.model.proposals.quarantine import orders_in
+
+    one = parse_proposal(data, path)
+    if one.kind == _KIND and one.status == OPEN:
+        # What reads as an order is told to nobody who does not ask for the proposal itself.
+        remark = f" ({OUTSIDE})" if one.fact and one.fact.trust == EXTERNAL else ""
+        says = "something else, which reads as an order" if one.fact and orders_in(one.fact) else one.says + remark
+        rows = [(path, target.id, says, seal(path, target.id, says)) for target in one.targets]
+        index.database.executemany("INSERT OR IGNORE INTO dispute VALUES (?, ?, ?, ?)", rows)
+
+
+def disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tuple[str, str]]]:
+    """The open proposals that put some facts in question: the proposal's id and what it says, by fact."""
+    rows = index.database.execute(
+        "SELECT target, path, says, seal FROM dispute WHERE target IN (SELECT value FROM json_each(?)) ORDER BY path",
+        (json.dumps(sorted(fact_ids)),),
+    )
+    found: dict[str, list[tuple[str, str]]] = {}
+    for target, path, says, given in rows:
+        check_dispute(path, target, says, given)
+        found.setdefault(target, []).append((path.rpartition("/")[2].removesuffix(".json"), says))
+    return found

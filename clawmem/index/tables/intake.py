@@ -1,0 +1,238 @@
+"""Vault files as rows of the index: what a file held before is compared with what it holds now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from clawmem.errors import ClawmemError
+from clawmem.index.refresh.outside import stakes
+from clawmem.index.search.by_tier import columns
+from clawmem.index.tables.keyword import Document
+from clawmem.index.tables.schema import tags_column
+from clawmem.index.tables.store import Index
+from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items
+from clawmem.model.facts.fact import Fact, pointers
+from clawmem.model.language.dates import sortable
+from clawmem.model.language.text import normal
+from clawmem.model.pages.tokens import line_tokens
+from clawmem.model.records.entity import ITEMS, kind_of, name_of_path, owner_of, title_of
+from clawmem.model.records.layout import is_ledger, is_page, is_proposal_path
+from clawmem.model.records.seal import seal
+from clawmem.model.records.strict_json import read_json
+from clawmem.model.settings.acceptance import as_served
+from clawmem.vault.strict_yaml import parse_yaml
+
+_COLUMNS = (
+    "n, id, entity, owner, status, category, subject, predicate, valid_from, valid_to, timestamp, event,"
+    " access_count, last_accessed, importance, trust, tags, used, weight, pace, tokens, exact, line, seal"
+)
+_INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 24)})"
+
+
+def is_indexed(path: str) -> bool:
+    """Whether the index takes in this vault file."""
+    if not path.isprintable():
+        return False
+    return name_of_path(path) is not None or is_ledger(path) or is_page(path) or is_proposal_path(path)
+
+
+def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
+    """Make the index say of these files what they hold now (None: they are gone).
+
+    A file that cannot be read counts as empty and is noted with the reason, so that the outcome depends on the
+    files alone and not on what they held before.
+    """
+    for path, data in contents.items():
+        if not is_indexed(path):
+            continue
+        index.database.execute("DELETE FROM broken WHERE path = ?", (path,))
+        try:
+            _file(index, path, data)
+        except ClawmemError as problem:
+            _file(index, path, None)
+            told = (path, problem.message)
+            index.database.execute("INSERT INTO broken VALUES (?, ?, ?)", (*told, seal(*told)))
+
+
+def _file(index: Index, path: str, data: bytes | None) -> None:
+    name = name_of_path(path)
+    if name is None:
+        _passages(index, path, data)
+    elif path.endswith(ITEMS):
+        added = _only_added(index, name, data)
+        if added is not None:
+            _put(index, name, added, {})
+        else:
+            _items(index, name, parse_items(data, path) if data is not None else ())
+    else:
+        _summary(index, name, path, data)
+
+
+def _passages(index: Index, path: str, data: bytes | None) -> None:
+    from clawmem.index.tables.passages import (  # most changes are of facts alone
+        page_lines,
+        take_in_ledger,
+        take_in_page,
+    )
+
+    if is_proposal_path(path):
+        from clawmem.index.tables.disputes import take_in_proposal
+
+        take_in_proposal(index, path, data)
+    elif is_ledger(path):
+        take_in_ledger(index, path, data)
+    else:
+        take_in_page(index, path, page_lines(path, data))
+
+
+def _only_added(index: Index, entity: str, data: bytes | None) -> list[Fact] | None:
+    """The new facts of a file that is what the index holds with lines added at its end, or None where it is not.
+
+    Most changes are of this kind, and reading only the new lines is what makes a large batch fast.
+    """
+    lines = (data or b"").decode(errors="replace").split("\n")
+    if lines[0] != "[" or lines[-2:] != ["]", ""]:
+        return None
+    body = [line.removesuffix(",") for line in lines[1:-2]]
+    rows = index.database.execute("SELECT id, line FROM fact WHERE entity = ? ORDER BY n", (entity,)).fetchall()
+    if not rows or body[: len(rows)] != [line for _, line in rows]:
+        return None
+    try:
+        added = [fact_from_record(read_json(line)) for line in body[len(rows) :]]
+    except (ValueError, AttributeError, ClawmemError):
+        return None
+    ids = [fact_id for fact_id, _ in rows] + [fact.id for fact in added]
+    plain = [fact_to_line(fact) for fact in added] == body[len(rows) :] and "\n".join(lines).count("},\n{") >= len(
+        body
+    ) - 1
+    return added if plain and len(set(ids)) == len(ids) else None
+
+
+def _items(index: Index, entity: str, facts: Sequence[Fact]) -> None:
+    rows = index.database.execute("SELECT id, n, line FROM fact WHERE entity = ? ORDER BY n", (entity,)).fetchall()
+    standing = {fact_id: (n, line) for fact_id, n, line in rows}
+    known = [fact.id for fact in facts if fact.id in standing]
+    if known != [fact_id for fact_id in standing if fact_id in set(known)] or not _appended(facts, known):
+        # Rows keep the order of the file, and a row's number never changes: begin again.
+        _remove(index, entity, standing.values())
+        standing = {}
+    wanted = {fact.id for fact in facts}
+    _remove(index, entity, [row for fact_id, row in standing.items() if fact_id not in wanted])
+    _put(index, entity, facts, standing)
+
+
+def _appended(facts: Sequence[Fact], known: Sequence[str]) -> bool:
+    """Whether the facts that are new stand after all that are known."""
+    return [fact.id for fact in facts[: len(known)]] == known
+
+
+def _remove(index: Index, entity: str, rows: Iterable[tuple[int, str]]) -> None:
+    gone = list(rows)
+    if gone:
+        index.engine.remove(Document(n, _text_of_line(entity, line)) for n, line in gone)
+        for table in ("fact", "edge"):
+            index.database.executemany(f"DELETE FROM {table} WHERE n = ?", ((n,) for n, _ in gone))
+        _add_up(index, -len(gone), -sum(seal(n, entity, line) for n, line in gone))
+
+
+def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str, tuple[int, str]]) -> None:
+    owner = owner_of(entity) or ""
+    fresh = index.database.execute("SELECT coalesce(max(n), 0) FROM fact").fetchone()[0]
+    rows, old, new, edges, changed, left = [], [], [], [], [], 0
+    staked = stakes(index)
+    for fact in facts:
+        n, before = standing.get(fact.id, (0, None))
+        line = fact_to_line(fact)
+        if line == before:
+            continue
+        if before is None:
+            fresh += 1
+            n = fresh
+        text = search_text(entity, fact)
+        earlier = None if before is None else _text_of_line(entity, before)
+        if earlier != text:
+            new.append(Document(n, text))
+            if earlier is not None:
+                old.append(Document(n, earlier))
+        if before is not None:
+            changed.append((n,))
+            left += seal(n, entity, before)
+        edges += [(n, kind, target) for kind, target in pointers(fact)]
+        rows.append(_row(n, entity, owner, as_served(fact, staked.get(fact.id)), line))
+    if old:
+        index.engine.remove(old)
+    if new:
+        index.engine.add(new)
+    index.database.executemany(_INSERT, rows)
+    if rows:
+        _add_up(index, len(rows) - len(changed), sum(row[-1] for row in rows) - left)
+    if changed:
+        index.database.executemany("DELETE FROM edge WHERE n = ?", changed)
+    if edges:
+        index.database.executemany("INSERT OR IGNORE INTO edge VALUES (?, ?, ?)", edges)
+
+
+def take_in_again(index: Index, fact_ids: Iterable[str]) -> None:
+    """Make the columns of some facts anew, whose lines are as they were."""
+    staked = stakes(index)
+    for fact_id in fact_ids:
+        query = "SELECT n, entity, owner, line FROM fact WHERE id = ?"
+        for n, entity, owner, line in index.database.execute(query, (fact_id,)).fetchall():
+            fact = as_served(fact_from_record(json.loads(line)), staked.get(fact_id))
+            index.database.execute(_INSERT, _row(n, entity, owner, fact, line))
+
+
+def _add_up(index: Index, facts: int, seals: int) -> None:
+    index.database.execute("UPDATE total SET facts = facts + ?, seals = seals + ?", (facts, seals))
+
+
+def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, ...]:
+    subject = normal(fact.subject) if fact.subject else None
+    begin, end = sortable(fact.valid_from), sortable(fact.valid_to, end=True)
+    return (
+        *(n, fact.id, entity, owner, fact.status, fact.category, subject, fact.predicate, begin, end),
+        *(fact.timestamp, fact.source_event, fact.access_count, fact.last_accessed, fact.importance),
+        *(fact.trust, tags_column(fact.tags), *columns(fact), line_tokens(fact), 0, line, seal(n, entity, line)),
+    )
+
+
+def search_text(entity: str, fact: Fact) -> str:
+    """The words a fact is found by: its statement, its triple, its tags, and the entity it stands in."""
+    parts = [fact.fact, fact.subject, fact.object, fact.relation_phrase, *fact.tags, title_of(entity)]
+    return " ".join(part for part in dict.fromkeys(parts) if part)
+
+
+def _text_of_line(entity: str, line: str) -> str:
+    return search_text(entity, fact_from_record(json.loads(line)))
+
+
+def _summary(index: Index, name: str, path: str, data: bytes | None) -> None:
+    index.database.execute("DELETE FROM entity WHERE name = ?", (name,))
+    index.database.execute("DELETE FROM alias WHERE name = ?", (name,))
+    from clawmem.index.tables.passages import take_in_page  # most changes are of facts alone
+    from clawmem.model.pages.summary import prose, split_front_matter
+
+    text = (data or b"").decode(errors="replace")
+    words = prose(text)
+    take_in_page(index, path, [words] if words else [])
+    if data is None:
+        return
+    front, _ = split_front_matter(text)
+    described = parse_yaml(front, path) if front else {}
+    described = described if isinstance(described, dict) else {}
+    title = str(described.get("title") or title_of(name))
+    aliases = _texts(described.get("aliases"))
+    kind = str(described.get("kind") or kind_of(name))
+    told = (name, title, kind, json.dumps(aliases))
+    index.database.execute("INSERT INTO entity VALUES (?, ?, ?, ?, ?)", (*told, seal(*told)))
+    known_as = {normal(title), *(normal(alias) for alias in aliases)} - {""}
+    rows = ((alias, name, seal(alias, name)) for alias in known_as)
+    index.database.executemany("INSERT INTO alias VALUES (?, ?, ?)", rows)
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [str(one) for one in value] if isinstance(value, list | tuple) else []

@@ -1,0 +1,139 @@
+"""The tables of the derived index: one SQLite file, disposable, valid for one commit, one boot, one version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+VERSION = "12"
+
+# The columns of `fact` that say what its line says, in the form filters and ranking need, so that a search decodes
+# only the lines it gives out. `tags` has each tag in small letters between newlines. `tokens` counts the fact's line
+# of context, exactly where `exact` is 1. `sitting` is an event's session on its day, or the day where it has none, and
+# `place` its place in it, counted in events; the table `sitting` says how many each has; `ledger` says how much of a
+# day's file was taken in; `edge` holds what the fact of row `n` points at, as its line says: other facts by id,
+# entities by name. `used`, `weight` and `pace` are what a fact's tier and its place in it depend on: see
+# `clawmem.index.search.by_tier`. The `tokens` of an event or a note are those of its line of context, once they are
+# counted; an event's `verdict` says whether it reads as an order, once it was judged: see
+# `clawmem.index.tables.order_verdicts`. `dispute` names the facts that open proposals of conflicts put in question;
+# `outside` those of which something at stake came by a commit that does not count here, see
+# `clawmem.index.refresh.outside`. `seal` is the checksum of what a row gives out, with its number where it has one;
+# `total` counts the facts and adds up their seals: see `clawmem.index.tables.seals`.
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE fact (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    entity TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    status TEXT NOT NULL,
+    category TEXT NOT NULL,
+    subject TEXT,
+    predicate TEXT,
+    valid_from TEXT,
+    valid_to TEXT,
+    timestamp TEXT NOT NULL,
+    event TEXT,
+    access_count INTEGER NOT NULL,
+    last_accessed TEXT,
+    importance REAL,
+    trust TEXT,
+    tags TEXT,
+    used REAL NOT NULL,
+    weight REAL NOT NULL,
+    pace INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    exact INTEGER NOT NULL,
+    line TEXT NOT NULL,
+    seal INTEGER NOT NULL
+);
+CREATE TABLE total (facts INTEGER NOT NULL, seals INTEGER NOT NULL);
+INSERT INTO total VALUES (0, 0);
+CREATE INDEX fact_id ON fact (id);
+CREATE INDEX fact_entity ON fact (entity);
+CREATE INDEX fact_subject ON fact (subject, predicate) WHERE subject IS NOT NULL;
+CREATE INDEX fact_event ON fact (event) WHERE event IS NOT NULL;
+CREATE INDEX fact_from ON fact (valid_from) WHERE valid_from IS NOT NULL;
+CREATE INDEX fact_to ON fact (valid_to) WHERE valid_to IS NOT NULL;
+CREATE INDEX fact_recorded ON fact (timestamp) WHERE valid_from IS NULL;
+CREATE INDEX fact_estimated ON fact (n) WHERE exact = 0;
+CREATE INDEX fact_used ON fact (owner, pace, used, valid_to) WHERE status = 'active';
+CREATE INDEX fact_order ON fact (owner, pace, access_count DESC, weight DESC, timestamp DESC, id, used, valid_to)
+    WHERE status = 'active';
+CREATE INDEX fact_ended ON fact (owner, valid_to, pace) WHERE status = 'active' AND valid_to IS NOT NULL;
+CREATE TABLE entity (
+    name TEXT PRIMARY KEY,
+    title TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    aliases TEXT NOT NULL,
+    seal INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE alias (
+    alias TEXT NOT NULL,
+    name TEXT NOT NULL,
+    seal INTEGER NOT NULL,
+    PRIMARY KEY (alias, name)
+) WITHOUT ROWID;
+CREATE TABLE event (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    day TEXT NOT NULL,
+    sitting TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    speaker TEXT,
+    size INTEGER NOT NULL,
+    asks INTEGER NOT NULL,
+    recalled INTEGER NOT NULL,
+    line TEXT NOT NULL,
+    seal INTEGER NOT NULL,
+    tokens INTEGER,
+    verdict INTEGER
+);
+CREATE UNIQUE INDEX event_id ON event (id, day);
+CREATE INDEX event_sitting ON event (sitting, place);
+CREATE TABLE sitting (name TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX event_day ON event (day, n);
+CREATE INDEX event_uncounted ON event (n) WHERE tokens IS NULL;
+CREATE INDEX event_unjudged ON event (n) WHERE verdict IS NULL;
+CREATE TABLE ledger (day TEXT PRIMARY KEY, size INTEGER NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE note (
+    n INTEGER PRIMARY KEY,
+    path TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    day TEXT,
+    owner TEXT NOT NULL,
+    text TEXT NOT NULL,
+    tokens INTEGER,
+    seal INTEGER NOT NULL
+);
+CREATE INDEX note_path ON note (path, place);
+CREATE INDEX note_uncounted ON note (n) WHERE tokens IS NULL;
+CREATE TABLE dispute (
+    path TEXT NOT NULL,
+    target TEXT NOT NULL,
+    says TEXT NOT NULL,
+    seal INTEGER NOT NULL,
+    PRIMARY KEY (path, target)
+) WITHOUT ROWID;
+CREATE INDEX dispute_target ON dispute (target);
+CREATE TABLE edge (
+    n INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    target TEXT NOT NULL,
+    PRIMARY KEY (n, kind, target)
+) WITHOUT ROWID;
+CREATE INDEX edge_target ON edge (target, kind);
+CREATE TABLE outside (id TEXT PRIMARY KEY, stake TEXT NOT NULL, seal INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE broken (path TEXT PRIMARY KEY, problem TEXT NOT NULL, seal INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+# Inverted indexes without a second copy of the texts: of facts, and of the pieces of events and notes.
+FTS = "CREATE VIRTUAL TABLE {table} USING fts5(text, content='', tokenize='porter unicode61 remove_diacritics 2')"
+FACT_WORDS = "words"
+SPOKEN_WORDS = "spoken"
+# Vectors have a file of their own beside the index, so that a new index does not lose them.
+VECTORS_FILE = "vectors.sqlite"
+
+
+def tags_column(tags: Sequence[str]) -> str | None:
+    """What the index keeps of a fact's tags: each in small letters, after one newline and before the next."""
+    return "\n".join(("", *tags, "")).lower() if tags else None

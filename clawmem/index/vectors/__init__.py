@@ -1,0 +1,1 @@
+"""Search by meaning: vectors, the models that make them, and their store."""

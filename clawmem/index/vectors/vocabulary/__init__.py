@@ -1,0 +1,1 @@
+"""The vocabulary of the local embedding model, and its vector for each piece."""

@@ -1,0 +1,1 @@
+"""Whose words a text is: quotations, reported speech, fiction, orders, the speaker."""

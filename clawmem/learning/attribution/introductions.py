@@ -1,0 +1,199 @@
+"""How another's words are announced: by a request to work on a text, or by a report of what somebody said."""
+
+from __future__ import annotations
+
+import re
+
+from clawmem.learning.english.words import OCCUPATION, RELATION_OF
+
+_TEXT = (
+    r"(?:sentences?|phrases?|paragraphs?|passages?|texts?|essays?|letters?|e-?mails?|messages?|stor(?:y|ies)|tales?|"
+    r"fables?|poems?|verses?|rhymes?|haikus?|lyrics|songs?|jokes?|riddles?|speech|dialogu?es?|monologues?|"
+    r"conversations?|transcripts?|quot(?:e|es|ation|ations)|captions?|tweets?|headlines?|slogans?|diary entr(?:y|ies)|"
+    r"abstracts?|articles?|blog posts?|testimonials?|excerpts?|extracts?|subtitles?|proverbs?|novels?|drafts?|prompts?|"
+    r"wording|grammar|spelling)"
+)
+# These are texts only where a colon shows one.
+_MADE_UP = (
+    r"(?:characters?|character sheets?|back-?stor(?:y|ies)|scenes?|chapters?|screenplays?|fan-?fic(?:tion)?s?|"
+    r"limericks?|sonnets?|prologues?|epilogues?|skits?|eulog(?:y|ies))"
+)
+# What these are to say in the first person may be the sender's own truth or made up for the occasion.
+_OF_ONESELF = r"(?:bios?|biograph(?:y|ies)|cvs?|r[eé]sum[eé]s?|profiles?|introductions?|intros?|personal statements?)"
+_TO_WRITE = re.compile(
+    rf"\b(?:write|draft|compose|create|generate|make|prepare|improve|polish|rewrite)\b.*\b{_OF_ONESELF}\b",
+    re.IGNORECASE,
+)
+_OWN_TEXT = re.compile(
+    r"\b(?:(?:about|describing) (?:me|myself|us)|based on|memory|remember|keep in mind|for the record)\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"\b(?:code|codebase|function|script|query|class|component|method|program|app|module|file|config|sql|css|html|"
+    r"json|api|endpoint|schema|bug|error|commit messages?|error messages?|log messages?)\b",
+    re.IGNORECASE,
+)
+_WORK = (
+    r"(?:translat(?:e|es|ed|ing|ions?)|proof-?read(?:s|ing)?|paraphras(?:e|es|ed|ing)|rephras(?:e|es|ed|ing)|"
+    r"reword(?:s|ed|ing)?|transcrib(?:e|es|ed|ing)|transliterat(?:e|ed|ing)|(?:spell|grammar)-?check(?:s|ed|ing)?|"
+    r"copy-?edit(?:s|ed|ing)?|role-? ?play(?:s|ing)?|pretend(?:ing)?|perspective of|point of view of|voice of|persona|"
+    r"repeat after me|"
+    r"how (?:do|would|can|should) (?:you|i|we|one) (?:say|write|put|spell|phrase|express|pronounce))\b"
+)
+_TO_WORK_ON = re.compile(rf"\b{_WORK}", re.IGNORECASE)
+_AS_ANOTHER = re.compile(
+    r"\b(?:act|behave|speak|talk|answer|respond|reply|write) (?:as|like)\b|"
+    r"\bas (?:if|though) (?:you|i) (?:were|was)\b|^(?:imagine|suppose|let's (?:imagine|play))\b",
+    re.IGNORECASE,
+)
+# These ask for work on a text only where nothing else stands between them and the colon.
+_BRIEFLY = re.compile(
+    r"\b(?:something like|(?:make|turn|put) (?:this|these|it|the following)\b.*|"
+    r"(?:say|repeat|echo|type|print|write|spell|pronounce)"
+    r"(?: out loud| aloud| exactly| (?:this|the following|it)\b.*| in [A-Z]\w+)?|"
+    r"(?:summari[sz]e|shorten|rewrite|improve|polish|revise|simplify|critique|analy[sz]e|interpret|correct|fix|edit|"
+    r"complete|continue|finish|extend|expand|fill in)"
+    r"(?: (?:this|these|it|the following|what follows|below))?"
+    r"(?: (?:for me|please|(?:in|into|as|with|without|more|so|to be) .+))*)$",
+    re.IGNORECASE,
+)
+# "Let me rephrase: I live in Bergen" is the sender's own word, and so is "Correct: I do".
+_NO_REQUEST = re.compile(
+    r"\b(?:let me|i'll|i will)\b|^(?:in short|out of character|correct$|"
+    r"to (?:summari[sz]e|rephrase|paraphrase|correct|be|finish|continue|conclude|complete|add|expand)\b|"
+    r"always\b|never\b|when(?:ever)?\b|from now on\b)",
+    re.IGNORECASE,
+)
+_ASKING = re.compile(
+    r"^(?:\w+,? ){0,3}?(?:please|pls|kindly|(?:can|could|would|will) you|help me|(?:i|we)(?:'d like| want| need| would "
+    r"like| have| got| must)(?: you)?(?: to)?|here(?:'s| is| are)|this is|these are|is|are|does|do|what|which|how|why|"
+    r"give|show|tell|write|draft|compose|make|create|generate|summari[sz]e|shorten|rewrite|improve|correct|fix|edit|"
+    r"polish|check|review|revise|simplify|analy[sz]e|explain|interpret|read|rate|critique|continue|complete|finish|"
+    r"expand|format|convert|reply|respond|answer|look|look at|use|take|consider|compare|turn|post|publish)\b",
+    re.IGNORECASE,
+)
+_A_TEXT = re.compile(rf"\b{_TEXT}\b", re.IGNORECASE)
+_SHOWN_TEXT = re.compile(rf"\b(?:{_TEXT}|{_MADE_UP})\b", re.IGNORECASE)
+_NO_TEXT = re.compile(r"\b(?:long|true|sad|same|old|different|another|whole|real) stor(?:y|ies)\b", re.IGNORECASE)
+_NAMED_TEXT = re.compile(
+    rf"(?:(?!(?:I|[Ww]e)\b)[\w'-]+ ){{0,5}}(?:{_TEXT}|{_MADE_UP}|example)"
+    r"(?: (?:from|by|to|in|for|of|about|below)\b[\w' -]*)?$",
+    re.IGNORECASE,
+)
+_FOR_EXAMPLE = re.compile(r"\bfor example$", re.IGNORECASE)
+_POINTED_AT = re.compile(r"\b(?:this|these|the following|what follows|below)\b", re.IGNORECASE)
+_POINTED_BACK = re.compile(r"\b(?:this|that|it|these|those|the above|above)\b", re.IGNORECASE)
+_OF_ONE = re.compile(r"\b(?:I|my|me|we|our|us)\b")
+_INTO = re.compile(
+    rf"(?:please |pls |kindly |(?:can|could|would|will) you (?:please )?)?{_WORK} (?:in|into|to) [A-Z]\w+$",
+    re.IGNORECASE,
+)
+
+_SAY = (
+    r"(?:said|says|told me|tells me|wrote|writes|replied|replies|answered|answers|responded|responds|claimed|claims|"
+    r"shouted|whispered|joked|insisted|remarked)"
+)
+_SPEAK = (
+    rf"(?:{_SAY}|say|told|tells|asked|asks|written|texted|texts|e-?mailed|messaged|tweeted|commented|mentioned|"
+    r"explained|explains|stated|states|confessed|admitted|announced|declared|saying|writing|telling me|testified|swore)"
+)
+_CITE = r"(?:reads|goes|sings|sang|sent|sends|posted|posts|quotes|quoted|quoting)"
+_REPORT = re.compile(
+    rf"(?:\b{_SPEAK}(?! (?:\w+ )?(?:to|where|what|when|who|how|which|whether|if|why|about)\b)(?:,? [\w'-]+){{0,6}}|"
+    rf"\b{_CITE}(?: (?:me|us|him|her|it|this|that|the following|as follows|like this|[A-Z][\w'-]+))*|"
+    r"\b(?:according to|in the words of|to quote) [\w' -]+|"
+    r"\b(?:questions?|comments?|complaints?|reviews?|feedback|words|reply|answers?|voicemail|enquiry|inquiry) "
+    r"(?:from|by) (?!me\b|us\b|myself\b)[\w' -]+|"
+    r"(?<!\w)(?!My\b|Our\b|my\b|our\b)[\w-]+'s (?:words|answer|reply|comment|opinion|response|wish|motto|review))$",
+    re.IGNORECASE,
+)
+_BY_SENDER = re.compile(
+    rf"\b(?:I|[Ww]e)(?:'ve|'d)?(?: (?:have|had|just|also|always|already|recently|once|then))* (?:{_SPEAK}|{_CITE})\b"
+)
+_REPORT_BY_COMMA = re.compile(
+    r"(?!(?:As|Like|When|While|Since|Because|If|After|Before|What|That|Once|Until|I|We|You)\b)"
+    rf"[A-Z][\w'-]*(?: (?!I\b|we\b|you\b)[\w'-]+){{0,3}} (?:{_SAY}|goes|went)(?: (?:to )?(?:me|us|him|her|them))?"
+    r"(?=, (?:I|I'm|I've|I'll|we|we're|my|our)\b)"
+)
+_LABEL = re.compile(
+    r"(?:[Mm]y|[Oo]ur|[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?)(?: [\w'-]+){0,3}? (?P<noun>[\w-]+)"
+    r"(?: (?:to (?:me|us)|yesterday|today|tonight|always|again|just now|(?:this|last|every) \w+|on the phone))*",
+)
+_PEOPLE = frozenset(
+    "neighbour neighbor roommate flatmate housemate landlord landlady classmate ex guy woman man girl boy lady person "
+    "customer host hostess caller stranger date".split()
+)
+# Before a colon these head what the sender tells of them.
+_NO_SPEAKERS = frozenset(
+    "family kid kids children baby twins toddler pet pets dogs cats puppies turtles horses".split()
+)
+
+
+def asks_for_work(head: str) -> bool:
+    """Whether words before a colon ask for something to be done with the text that follows, or call it a text."""
+    if _NO_REQUEST.search(head) or _CODE.search(head) or not head:
+        return False
+    if _TO_WORK_ON.search(head) or _BRIEFLY.search(head):
+        return not re.match(r"(?:I|[Ww]e) \w+", head) or bool(_POINTED_AT.search(head) or _ASKING.match(head))
+    if _OWN_TEXT.search(head) or _FOR_EXAMPLE.search(head):
+        return False
+    if _ASKING.match(head) and (_SHOWN_TEXT.search(head) or _TO_WRITE.search(head)):
+        return True
+    return _NAMED_TEXT.match(head) is not None and not re.match(r"(?:I|[Ww]e)\b", head)
+
+
+def asks_to_play(head: str) -> bool:
+    """Whether words before a colon ask somebody to speak as another, whose words may follow."""
+    other = _AS_ANOTHER.search(head) is not None and _NO_REQUEST.search(head) is None and _CODE.search(head) is None
+    return other and re.match(r"(?:I|[Ww]e) ", head) is None
+
+
+def reports(head: str) -> bool:
+    """Whether words before a colon say that another said what follows."""
+    return _REPORT.search(head) is not None and _BY_SENDER.search(head) is None
+
+
+def names_a_speaker(head: str) -> bool:
+    """Whether words before a colon are a person ("My wife"), who may be the one that speaks after it."""
+    found = _LABEL.fullmatch(head)
+    noun = found["noun"].lower() if found else ""
+    return noun not in _NO_SPEAKERS and (
+        noun in RELATION_OF or noun in _PEOPLE or OCCUPATION.fullmatch(noun) is not None
+    )
+
+
+def asks_on_its_own(words: str, back: bool = False) -> bool:
+    """Whether a sentence without a colon asks for work on a text beside it that it only points at; with `back`, one
+    that may have come before."""
+    pointed = (_POINTED_BACK if back else _POINTED_AT).search(words) is not None
+    return pointed and (_TO_WORK_ON.search(words) is not None or _speaks_of_a_text(words)) and _may_ask(words)
+
+
+def asks_at_the_start(words: str) -> bool:
+    """Whether a question that begins a message asks for work on a text ("Fix the grammar?"), which can only follow."""
+    asked = _TO_WORK_ON.search(words) or _BRIEFLY.fullmatch(words) or _speaks_of_a_text(words)
+    return bool(asked) and _OF_ONE.search(words) is None and _may_ask(words)
+
+
+def asks_by_its_line(words: str) -> bool:
+    """Whether a line of its own asks for work on the text in the lines that follow ("Proofread my letter")."""
+    return _A_TEXT.search(words) is not None and _TO_WORK_ON.search(words) is not None and _may_ask(words)
+
+
+def asks_only(words: str) -> bool:
+    """Whether words are nothing but a request to translate ("Translate to French")."""
+    return _INTO.fullmatch(words) is not None and _may_ask(words)
+
+
+def said_before_comma(sentence: str) -> int | None:
+    """Where in "Tom said, I live in Oslo" the comma stands; None where nothing is reported so."""
+    found = _REPORT_BY_COMMA.match(sentence)
+    return found.end() if found else None
+
+
+def _may_ask(words: str) -> bool:
+    return not (_NO_REQUEST.search(words) or _CODE.search(words) or re.match(r"(?:I|[Ww]e|[Mm]y) ", words))
+
+
+def _speaks_of_a_text(words: str) -> bool:
+    return _ASKING.match(words) is not None and _A_TEXT.search(_NO_TEXT.sub("", words)) is not None

@@ -1,0 +1,1 @@
+"""Extraction and judgement by a model."""

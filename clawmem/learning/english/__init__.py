@@ -1,0 +1,1 @@
+"""English grammar and word lists for the rules."""

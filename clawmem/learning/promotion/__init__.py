@@ -1,0 +1,1 @@
+"""Promotion: the facts of a day that are worth thirty days."""

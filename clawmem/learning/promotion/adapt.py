@@ -1,0 +1,98 @@
+"""Adapting: what happened to promoted facts tunes how strict promotion and the gate are, each change a commit.
+
+The store is `ledger/adaptation.json`: the outcomes counted and the values they led to, for people to read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import NamedTuple
+
+from clawmem.errors import Unreadable
+from clawmem.index.search.lookup import holding
+from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.writing import WriteScope, writing
+from clawmem.model.facts.codec import refuse_conflict_markers
+from clawmem.model.language.dates import day_of, days_between, moment_of
+from clawmem.model.proposals.adaptation import (
+    WINDOW_DAYS,
+    Adaptation,
+    PromotionOutcomes,
+    adapted,
+    change_in_words,
+    outcomes,
+    outcomes_from_record,
+)
+from clawmem.model.proposals.promotion import MARK
+from clawmem.model.proposals.proposal import REJECTED
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.records.strict_json import read_json
+from clawmem.model.settings.settings import Settings
+from clawmem.vault.vault import Vault
+
+PATH = "ledger/adaptation.json"
+Read = Callable[[str], bytes | None]
+
+
+class Adapted(NamedTuple):
+    """The values before and after, what they come from, and the commit where they changed."""
+
+    before: Adaptation
+    after: Adaptation
+    seen: PromotionOutcomes
+    commit: str | None = None
+    notices: tuple[str, ...] = ()
+
+
+def adaptation(read: Read, settings: Settings) -> Adaptation:
+    """The values in force: the settings, as the outcomes in the store move them."""
+    return adapted(_base(settings), _stored(read))
+
+
+def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> Adapted:
+    """Count what became of the facts promoted in the half year before the day `on`; keep it where a value changes."""
+    with writing(vault, caller, "adapt", dry_run=dry_run) as work:
+        base = _base(vault.settings)
+        before = adapted(base, _stored(work.read))
+        seen = outcomes([one.fact for one in holding(work.index, f'"{MARK}"', '"supersedes"')], on, _rejected(work, on))
+        after = adapted(base, seen)
+        if dry_run or after == before:
+            return Adapted(before, after, seen, notices=work.notices)
+        words = change_in_words(before, after, seen)
+        change = Change(subject_line("adapt", "promotion", words), {PATH: _render(after, seen, on)}, trailers("adapt"))
+        return Adapted(before, after, seen, work.commit([change])[-1], work.notices)
+
+
+def _base(settings: Settings) -> Adaptation:
+    return Adaptation(
+        settings.whole("promotion.max_facts"), settings.number("promotion.score"), DEFAULT_LIMITS.confidence
+    )
+
+
+def _stored(read: Read) -> PromotionOutcomes:
+    data = read(PATH)
+    if data is None:
+        return PromotionOutcomes()
+    refuse_conflict_markers(data.decode("utf-8-sig", errors="replace"), PATH)
+    try:
+        return outcomes_from_record(read_json(data)["outcomes"])
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise Unreadable(PATH, None, f"it does not say what became of promoted facts ({problem})") from None
+
+
+def _rejected(work: WriteScope, on: str) -> int:
+    """The promotions that a person turned down within the window."""
+    rulings = [
+        one.decided
+        for one in read_proposals(work.vault, work.read).proposals
+        if one.kind == "promotion" and one.status == REJECTED
+    ]
+    end = moment_of(on)
+    return sum(1 for one in rulings if one and -1 <= days_between(day_of(one.at), end) <= WINDOW_DAYS)
+
+
+def _render(after: Adaptation, seen: PromotionOutcomes, on: str) -> bytes:
+    return (json.dumps({"changed": on, **after._asdict(), "outcomes": seen._asdict()}, indent=1) + "\n").encode()

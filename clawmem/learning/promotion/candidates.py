@@ -1,0 +1,97 @@
+"""Who may be promoted for a day: the facts it taught or recorded, and what was only noted and has a place by now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from clawmem.index.search.lookup import TakenIds, about, entities, of_days, standing_with
+from clawmem.learning.reconciling.cursor import PATH as CURSOR
+from clawmem.learning.reconciling.cursor import parse_cursor
+from clawmem.learning.reconciling.entities import TELLS_WHO, EntityTitles, people_close, place
+from clawmem.learning.reconciling.gate import judge
+from clawmem.learning.reconciling.reconcile import ADD, reconcile
+from clawmem.learning.rules.rules import extract
+from clawmem.memory.writing import WriteScope
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.ids import new_fact_id
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import normal
+from clawmem.model.pages.daily import daily_path
+from clawmem.model.pages.day_page import mentions_of
+from clawmem.model.proposals.learned_fact import learned_fact
+from clawmem.model.proposals.promotion import promotion_of
+from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.records.event import Event, ledger_path, parse_events, people_in
+from clawmem.model.safety.recalled_text import masked, parts_of
+from clawmem.model.safety.secrets.find import find_secret
+
+
+class PromotionCandidate(NamedTuple):
+    """A fact and where it stands; `noted`: it is no fact yet, and what it makes there, with the title of the entity
+    where that is new."""
+
+    fact: Fact
+    entity: str
+    noted: bool = False
+    title: str | None = None
+
+
+def contenders(work: WriteScope, on: str) -> list[PromotionCandidate]:
+    """Those of the day `on` that were not promoted before; what is in a file that does not parse is left alone."""
+    kept = [
+        PromotionCandidate(fact, entity)
+        for fact, entity in of_days(work.index, [on])
+        if promotion_of(fact) is None and work.is_whole(entity)
+    ]
+    return [*kept, *_noted(work, on)]
+
+
+def _noted(work: WriteScope, on: str) -> list[PromotionCandidate]:
+    """What was only noted that day and that an entity has room for by now, read again from its events."""
+    waiting = {normal(line) for line in mentions_of(work.text(daily_path(on)))}
+    path = ledger_path(on)
+    data = work.read(path) if waiting else None
+    if not data:
+        return []
+    events = parse_events(data, path)
+    titles = EntityTitles({one.name: (one.title, *one.aliases) for one in entities(work.index)})
+    mentions = parse_cursor(work.read(CURSOR)).mentions
+    enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
+    taken = TakenIds(work.index)
+    known = people_close(one.fact for one in standing_with(work.index, TELLS_WHO))
+    found: list[PromotionCandidate] = []
+    for proposition, event in _propositions(work, events):
+        placement = place(proposition, titles, mentions, enough, lambda: known)
+        if normal(proposition.statement) in waiting and placement.entity and _is_news(work, proposition):
+            waiting.discard(normal(proposition.statement))
+            fact_id = new_fact_id(work.caller.entropy, taken)
+            fact = learned_fact(proposition, event, fact_id, stamp(work.caller.now), "promotion/rules")
+            taken.add(fact.id)
+            found.append(
+                PromotionCandidate(fact, placement.entity, True, placement.title if placement.create else None)
+            )
+    return found
+
+
+def _propositions(work: WriteScope, events: Sequence[Event]) -> Iterable[tuple[Proposition, Event]]:
+    speakers = tuple(people_in(events))
+    for event in events:
+        if not event.recalled:
+            for proposition in extract(
+                event._replace(text=masked(event.text, parts_of(event.metadata))), work.vault.catalog, speakers
+            ):
+                yield proposition, event
+
+
+def _is_news(work: WriteScope, proposition: Proposition) -> bool:
+    """Whether it stands beside what is known by now: what would replace or repeat a fact is left to learning."""
+    known = [one.fact for one in about(work.index, proposition.subject or "")]
+    if reconcile(proposition, known, work.vault.catalog).outcome != ADD:
+        return False
+    return judge(proposition, known, _secret_rule).accepted
+
+
+def _secret_rule(text: str) -> str | None:
+    match = find_secret(text)
+    return match.rule if match else None

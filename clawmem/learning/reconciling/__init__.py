@@ -1,0 +1,1 @@
+"""From a proposition to a decision: gate, reconciliation, placement, review."""

@@ -1,0 +1,142 @@
+"""The gate: which propositions deserve to be kept, each refusal with its reason in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from clawmem.learning.english.words import SMALL
+from clawmem.learning.reconciling.sameness import alike, contained
+from clawmem.model.facts.fact import Fact
+from clawmem.model.language.text import LONGEST_FACT, counted, normal
+from clawmem.model.proposals.proposition import Proposition
+
+FindSecret = Callable[[str], str | None]
+
+_NEGATIONS = frozenset("not no never cannot isn't doesn't don't didn't won't can't hasn't longer without".split())
+_PASSING = frozenset(
+    "right now|at the moment|at this very moment|for now|this minute|tonight i|in a minute|in a bit".split("|")
+)
+
+
+# What may be said in many words without being news.
+_LOOSE = frozenset((None, "plans_to", "works_on", "wants", "studies", "likes"))
+
+
+class GateLimits(NamedTuple):
+    """What the gate asks for; `overlap` is the share of words at which two statements count as one."""
+
+    confidence: float = 0.5
+    importance: float = 0.2
+    words: int = 3
+    overlap: float = 0.85
+    trusted: tuple[str, ...] = ("user", "agent", "tool")
+
+
+class GateVerdict(NamedTuple):
+    """Whether a proposition is let in; where not, the gate that refused, why, and the fact it repeats."""
+
+    accepted: bool
+    gate: str
+    reason: str
+    duplicate_of: str | None = None
+
+
+ACCEPTED = GateVerdict(True, "", "It is specific, durable, new and free of secrets.")
+DEFAULT_LIMITS = GateLimits()
+
+
+def judge(
+    proposition: Proposition, known: Iterable[Fact], find_secret: FindSecret, limits: GateLimits = DEFAULT_LIMITS
+) -> GateVerdict:
+    """Judge one proposition against what is known about its subject; the first gate that refuses decides."""
+    return (
+        _secrets(proposition, find_secret)
+        or _trust(proposition, limits)
+        or _utility(proposition, limits)
+        or _durability(proposition)
+        or _duplication(proposition, known, limits)
+        or ACCEPTED
+    )
+
+
+def _secrets(proposition: Proposition, find_secret: FindSecret) -> GateVerdict | None:
+    rule = find_secret(proposition.statement) or find_secret(proposition.source_text)
+    return GateVerdict(False, "secrets", f"It holds what looks like a credential ({rule}).") if rule else None
+
+
+def _trust(proposition: Proposition, limits: GateLimits) -> GateVerdict | None:
+    if proposition.trust in limits.trusted:
+        return None
+    return GateVerdict(False, "trust", f"Its source is '{proposition.trust}', which is not trusted without a person.")
+
+
+def _utility(proposition: Proposition, limits: GateLimits) -> GateVerdict | None:
+    words = proposition.statement.split()
+    if len(words) < limits.words:
+        return GateVerdict(False, "utility", f"It has only {counted(len(words), 'word')}, too few to say something.")
+    if len(proposition.statement) > LONGEST_FACT:
+        return GateVerdict(False, "utility", f"It is longer than {LONGEST_FACT:,} characters, more than one statement.")
+    if proposition.confidence < limits.confidence:
+        return GateVerdict(
+            False, "utility", f"Its confidence {proposition.confidence:.2f} is below {limits.confidence:.2f}."
+        )
+    if not content_words(proposition.statement) - content_words(proposition.subject or ""):
+        return GateVerdict(False, "utility", "It says nothing specific about its subject.")
+    return None
+
+
+def _durability(proposition: Proposition) -> GateVerdict | None:
+    text = normal(proposition.statement)
+    passing = next((phrase for phrase in _PASSING if phrase in text), None)
+    if passing and proposition.category != "decision":
+        return GateVerdict(False, "durability", f"It holds only '{passing}', not for weeks.")
+    return None
+
+
+def _duplication(proposition: Proposition, known: Iterable[Fact], limits: GateLimits) -> GateVerdict | None:
+    statement = normal(proposition.statement)
+    for fact in known:
+        if not fact.stands:
+            continue
+        if plain(fact.fact) == statement:
+            return GateVerdict(False, "duplication", f"It is known already as {fact.id}.", fact.id)
+        if not (proposition.ended or proposition.former) and _near(proposition, fact, limits.overlap):
+            return GateVerdict(False, "duplication", f"It says the same as {fact.id}: {fact.fact}", fact.id)
+    return None
+
+
+def _near(proposition: Proposition, fact: Fact, overlap: float) -> bool:
+    """Whether both say the same of the same subject: most words shared, and every number and negation."""
+    if plain(fact.subject or "") != plain(proposition.subject or ""):
+        return False
+    if fact.predicate and proposition.predicate and fact.predicate != proposition.predicate:
+        return False
+    about = proposition.subject or ""
+    if contained(proposition.statement, fact.fact, about):
+        return True
+    if proposition.predicate in _LOOSE and alike(proposition.statement, fact.fact, about):
+        return True
+    new, old = content_words(proposition.statement), content_words(fact.fact)
+    subject = content_words(about)
+    ours, theirs = new - subject, old - subject
+    enough = bool(ours) and len(ours & theirs) >= overlap * len(ours | theirs)
+    return enough and _decisive(new) == _decisive(old)
+
+
+def _decisive(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for word in words if word in _NEGATIONS or any(letter.isdigit() for letter in word))
+
+
+@lru_cache(maxsize=65536)
+def plain(text: str) -> str:
+    """The normal form of a text; the same known facts are compared again and again within a round."""
+    return normal(text)
+
+
+@lru_cache(maxsize=65536)
+def content_words(text: str) -> frozenset[str]:
+    """The words of a text that carry meaning, in their normal form."""
+    words = (normal(word).removesuffix("'s").removesuffix("’s") for word in text.split())
+    return frozenset(word for word in words if word and word not in SMALL and word != "will")

@@ -1,0 +1,214 @@
+"""What is known during a round of learning: facts, entities and notes as they will be once it is committed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from clawmem.index.search.lookup import TakenIds, about, by_ids, entities, entity_exists, learned_from, standing_with
+from clawmem.learning.english.spelling import other_spellings
+from clawmem.learning.reconciling.cursor import LearningCursor
+from clawmem.learning.reconciling.entities import TELLS_WHO, EntityTitles, Placement, people_close, place
+from clawmem.memory.entities.places import new_entity_files
+from clawmem.memory.review.proposals import FiledProposals, filing, read_proposals
+from clawmem.memory.writing import WriteScope
+from clawmem.model.facts.codec import render_items
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.ids import new_fact_id
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import normal
+from clawmem.model.pages.daily import daily_path
+from clawmem.model.pages.summary import generated_part, with_generated
+from clawmem.model.proposals.proposal import CatalogEntry, Proposal, new_proposal_id, thing
+from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.records.entity import items_path
+
+_FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
+
+
+class _ProposalIndex:
+    """The proposals by what they are about, so that a flood of them stays cheap."""
+
+    def __init__(self, filed: FiledProposals) -> None:
+        self.unreadable = filed.unreadable
+        self.ids: set[str] = set()
+        self.entries: list[CatalogEntry] = []
+        self._things: dict[tuple[str, ...], list[Proposal]] = {}
+        for one in filed.proposals:
+            self.take(one)
+
+    def take(self, proposal: Proposal) -> None:
+        """Know one more."""
+        self.ids.add(proposal.id)
+        if proposal.entry:
+            self.entries.append(proposal.entry)
+        if proposal.fact:
+            self._things.setdefault(thing(proposal.does, proposal.fact), []).append(proposal)
+
+    def about(self, does: str, fact: Fact) -> list[Proposal]:
+        """Those that propose the same thing."""
+        return self._things.get(thing(does, fact), [])
+
+
+class RoundState:
+    """The vault as the round sees it: what the index says, and on top of it what the round has decided so far."""
+
+    def __init__(self, work: WriteScope, cursor: LearningCursor) -> None:
+        self._work = work
+        self._taken = TakenIds(work.index)
+        self._subjects: dict[str, dict[str, Fact]] = {}
+        self._shelves: dict[str, dict[str, Fact]] = {}
+        self._homes: dict[str, str] = {}
+        self._created: dict[str, str] = {}
+        self._titles = EntityTitles({one.name: (one.title, *one.aliases) for one in entities(work.index)})
+        self._mentions: Counter[str] = Counter(cursor.mentions)
+        self._enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
+        self._notes: dict[str, list[str]] = {}
+        self._filed: _ProposalIndex | None = None
+        self._relations: dict[str, Fact] | None = None
+        self._close: dict[str, str] | None = None
+        self.proposals: list[Proposal] = []
+        self.touched: set[str] = set()
+
+    @property
+    def now(self) -> str:
+        """The time of the round, as it is written."""
+        return stamp(self._work.caller.now)
+
+    def known(self, proposition: Proposition) -> dict[str, Fact]:
+        """The facts a proposition may fall on: those of its subject, and those its evidence names by id."""
+        known = self._about(proposition.subject or "")
+        if proposition.scope:
+            known = {**self._about(f"the {proposition.scope}"), **known}
+        if "fact_" not in proposition.source_text:
+            return known
+        named = by_ids(self._work.index, _FACT_ID.findall(proposition.source_text))
+        for fact_id, found in named.items():
+            self._homes.setdefault(fact_id, found.entity)
+        return {**{key: self._latest(one.fact) for key, one in named.items()}, **known}
+
+    def in_known_spelling(self, proposition: Proposition) -> Proposition:
+        """The proposition with its subject written as it is known: a favorite color as the favourite colour."""
+        subject = proposition.subject or ""
+        known = next((way for way in other_spellings(subject) if self._about(way)), None)
+        return proposition._replace(subject=known) if known and not self._about(subject) else proposition
+
+    def shelf_of(self, proposition: Proposition) -> dict[str, Fact]:
+        """The facts that stand where one of the proposition would go."""
+        entity = self.place(proposition).entity
+        shelf = self._shelf(entity) if entity else {}
+        self._homes.update(dict.fromkeys(shelf, entity or ""))
+        return dict(shelf)
+
+    def home(self, fact_id: str) -> str:
+        """The entity of a fact that `known` gave."""
+        return self._homes[fact_id]
+
+    def spans_of(self, event_id: str) -> set[tuple[int, int] | None]:
+        """The stretches of an event that facts were learned from, in earlier rounds."""
+        return {one.fact.source_span for one in learned_from(self._work.index, event_id)}
+
+    def new_id(self) -> str:
+        """A fresh fact id."""
+        fact_id = new_fact_id(self._work.caller.entropy, self._taken)
+        self._taken.add(fact_id)
+        return fact_id
+
+    def put(self, fact: Fact, entity: str) -> None:
+        """Let a fact stand in an entity, new or in place of its earlier state."""
+        self._about(fact.subject or "")[fact.id] = fact
+        self._homes[fact.id] = entity
+        self._shelf(entity)[fact.id] = fact
+        self.touched.add(entity)
+        if fact.predicate in TELLS_WHO:
+            self._close = None
+            if self._relations is not None:
+                self._relations[fact.id] = fact
+
+    def mentioned(self, titles: Iterable[str]) -> None:
+        """Count names once for each statement that has them."""
+        self._mentions.update({normal(title) for title in titles})
+
+    def place(self, proposition: Proposition) -> Placement:
+        """Where a fact of the proposition would go; nothing is made yet."""
+        return place(proposition, self._titles, self._mentions, self._enough, self._people_close)
+
+    def create(self, entity: str, title: str) -> None:
+        """Let there be an entity of that name."""
+        if not entity_exists(self._work.index, entity):
+            self._created.setdefault(entity, title)
+        self._titles.add(entity, (title,))
+
+    def note(self, day: str, statement: str) -> None:
+        """Keep a statement in the day's note only."""
+        self._notes.setdefault(day, []).append(statement)
+
+    @property
+    def filed(self) -> _ProposalIndex:
+        """Every proposal there is, those of this round included; read when one is first asked for."""
+        if self._filed is None:
+            self._filed = _ProposalIndex(read_proposals(self._work.vault, self._work.read))
+        return self._filed
+
+    def file(self, proposal: Proposal) -> Proposal:
+        """Set a proposal aside for a person; it gets its id."""
+        named = proposal._replace(id=new_proposal_id(self._work.caller.entropy, self.filed.ids))
+        self.filed.take(named)
+        self.proposals.append(named)
+        return named
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Proposals that could not be read."""
+        return tuple(f"left alone: {problem}" for problem in (self._filed.unreadable if self._filed else ()))
+
+    def mentions(self) -> dict[str, int]:
+        """How often each name came up that is no entity."""
+        return {title: count for title, count in self._mentions.items() if title not in self._titles}
+
+    def writes(self) -> dict[str, bytes | None]:
+        """The files of the round: new entities, facts, notes and proposals."""
+        writes: dict[str, bytes | None] = {}
+        for entity, title in self._created.items():
+            writes.update(new_entity_files(entity, self._work.caller, title))
+        for entity in sorted(self.touched):
+            writes[items_path(entity)] = render_items(self._shelves[entity].values())
+        for day, lines in self._notes.items():
+            path = daily_path(day)
+            writes[path] = _with_mentions(self._work.text(path), day, lines).encode()
+        return {**writes, **filing(self.proposals)}
+
+    def _people_close(self) -> dict[str, str]:
+        """Who is close to those who speak, read when somebody is first mentioned who is no entity."""
+        if self._relations is None:
+            found = [one.fact for one in standing_with(self._work.index, TELLS_WHO)]
+            fresh = (fact for facts in self._subjects.values() for fact in facts.values())
+            self._relations = {one.id: one for one in (*found, *fresh) if one.predicate in TELLS_WHO}
+        if self._close is None:
+            self._close = people_close(self._relations.values())
+        return self._close
+
+    def _about(self, subject: str) -> dict[str, Fact]:
+        key = normal(subject)
+        if key not in self._subjects:
+            self._subjects[key] = {}
+            for one in about(self._work.index, subject) if key else ():
+                self._subjects[key][one.fact.id] = one.fact
+                self._homes[one.fact.id] = one.entity
+        return self._subjects[key]
+
+    def _latest(self, fact: Fact) -> Fact:
+        return self._about(fact.subject or "").get(fact.id, fact)
+
+    def _shelf(self, entity: str) -> dict[str, Fact]:
+        if entity not in self._shelves:
+            self._shelves[entity] = {fact.id: fact for fact in self._work.facts(entity)}
+        return self._shelves[entity]
+
+
+def _with_mentions(page: str, day: str, lines: Iterable[str]) -> str:
+    before = generated_part(page) or ""
+    known = before.split("\n") if before.strip() else ["Mentioned, and kept as notes only:", ""]
+    added = [f"- {line}" for line in dict.fromkeys(lines) if f"- {line}" not in known]
+    return with_generated(page if page.strip() else f"# {day}\n", "\n".join([*known, *added]))

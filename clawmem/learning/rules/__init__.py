@@ -1,0 +1,1 @@
+"""Extraction by rules, without a model."""

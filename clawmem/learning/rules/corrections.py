@@ -1,0 +1,155 @@
+"""Corrections: a value said together with the one it is not ("Marc, not Max"), and which known fact they are about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from clawmem.learning.english.sentences import TextSpan
+from clawmem.learning.english.words import HAS_A
+from clawmem.learning.reconciling.gate import content_words, plain
+from clawmem.learning.reconciling.reconcile import ADD, UPDATE, ReconcileDecision
+from clawmem.model.facts.fact import Fact
+from clawmem.model.language.text import one_line
+from clawmem.model.proposals.proposition import EntityHint, Proposition
+from clawmem.model.records.event import Event
+
+CATEGORY = "correction"
+_LINKS = "in at for with on to from as called named by of"
+_NO_VALUE = (
+    "only just because yet sure even really so that always much anymore to until till if when while since though what "
+    "how why who where very too quite necessarily exactly all every any bad far near close long me you him her them "
+    "us it this there here"
+)
+_VALUE = (
+    rf"(?:(?:{'|'.join(_LINKS.split())}) )?(?P<{{}}>(?!(?:{'|'.join(_NO_VALUE.split())})\b)"
+    r"(?:an? |the |my |our )?[\w$€£][\w'&.+#:/%-]*(?: (?!not\b|but\b|instead\b|rather\b|and\b)[\w'&.+#:/%-]+){{0,3}}?)"
+)
+_PROPER = (
+    r"(?!(?:I|I'm|We|My|Our|He|She|It|It's|They|You|The|This|That|There|If|But|And|So)\b)"
+    r"[A-Z\d$€£][\w'&.+#:/%-]*(?: [A-Z\d][\w'&.+#:/%-]*){0,3}"
+)
+_NOT = r"(?:,? (?:and |but )?not|,? instead of|,? rather than) "
+_CONTRAST = re.compile(r", (?:and )?not " + _VALUE.format("old") + r"$")
+_WRONG = (
+    r"no|nope|sorry|oops|wait|actually|correction|my (?:mistake|bad)|i misspoke|scratch that|"
+    r"that(?:['’]s| is| was) (?:wrong|not (?:right|correct|true)|incorrect|a (?:mistake|typo))"
+)
+_LEAD = rf"(?:(?:{_WRONG}|apologies|hmm|oh|ah)[,.:;!-]+ ?)*"
+# What stands before a clause that says anew what was wrong: "No, ", "Sorry, that's wrong: ".
+_MARK = re.compile(
+    rf"(?:^|[.!?…\n]) *(?:(?:oh|ah|hmm|and|but),? )?(?:(?:{_WRONG})(?:[,.:;!-]+\s*|\s+))+$", re.IGNORECASE
+)
+_FARTHEST = 80
+_MEANT = (
+    r"(?:i (?:meant|mean|should have said|was thinking of)(?: to (?:say|write|type))?|it(?:'s| is| was| should be)|"
+    r"that should (?:be|have been)|make (?:it|that)|read(?: that as)?)"
+)
+_FORMS = tuple(
+    re.compile(_LEAD + form, re.IGNORECASE)
+    for form in (
+        rf"{_MEANT} " + _VALUE.format("new") + _NOT + _VALUE.format("old"),
+        rf"(?:{_MEANT} )?not " + _VALUE.format("old") + rf"(?:,? but|,|;)(?: {_MEANT})? " + _VALUE.format("new"),
+        r"i (?:said|wrote|typed) " + _VALUE.format("old") + r",?(?: but)? i meant " + _VALUE.format("new"),
+        # Without a verb only names and numbers: "Bergen, not Oslo."
+        rf"(?-i:(?P<new>{_PROPER}), not (?P<old>{_PROPER}))",
+    )
+)
+
+
+def apart(piece: TextSpan) -> tuple[TextSpan, str | None]:
+    """A clause without the value it says is wrong, and that value; the place in the text stays that of the whole."""
+    text = piece.text.rstrip(" .!")
+    found = _CONTRAST.search(text)
+    if not found or len(text[: found.start()].split()) < 2:
+        return piece, None
+    return TextSpan(text[: found.start()], piece.start, piece.end), found["old"]
+
+
+def marked(proposition: Proposition, event: Event) -> Proposition:
+    """The proposition as one that corrects, where the words before its clause say so. In "No, my son Marc is ill" only
+    who is ill would be corrected, so who somebody is must be all that such a clause tells."""
+    start = proposition.span[0]
+    if _tells_who(proposition) and not _only_tells_who(proposition):
+        return proposition
+    said = _MARK.search(event.text, max(0, start - _FARTHEST), start) or " is actually " in proposition.source_text
+    return proposition._replace(corrects=True) if said else proposition
+
+
+def _tells_who(proposition: Proposition) -> bool:
+    return (proposition.relation_phrase or "").startswith(HAS_A)
+
+
+def _only_tells_who(proposition: Proposition) -> bool:
+    name = re.escape(proposition.object or "")
+    said = proposition.source_text.rstrip(" .!,")
+    return re.search(rf"(?:\bis|['’]s|called|named)(?: actually)? {name}$", said) is not None
+
+
+def value_corrected(sentence: TextSpan, event: Event, name: str, trust: str) -> Proposition | None:
+    """A sentence that does nothing but correct a value, of which it does not say what it is the value of."""
+    text = sentence.text.replace("’", "'").rstrip(" .!")
+    found = next((match for form in _FORMS if (match := form.fullmatch(text))), None)
+    if found is None or plain(found["new"]) == plain(found["old"]):
+        return None
+    new, old = one_line(found["new"]), one_line(found["old"])
+    user = name == "The user"
+    return Proposition(
+        statement=f"{name} corrected '{old}' to '{new}'.",
+        event_id=event.id,
+        span=(sentence.start, sentence.end),
+        source_text=event.text[sentence.start : sentence.end],
+        subject="the user" if user else name,
+        object=new,
+        category=CATEGORY,
+        confidence=0.85,
+        entity_hints=(EntityHint("person", "User" if user else name, "speaker"),),
+        trust=trust,
+        former=old,
+        said_at=event.timestamp,
+    )
+
+
+def settled(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
+    """Which of the speaker's facts a correction is about, and the fact it makes of it; None where it is about none.
+
+    One fact with that very value is replaced. Where several have it, or one only holds the words, a person decides.
+    """
+    old, new = proposition.former or "", proposition.object or ""
+    holding = [fact for fact in known if fact.stands and _place(old, fact.fact)]
+    exact = [fact for fact in holding if content_words(fact.object or "") == content_words(old)]
+    found = sorted(exact or (holding if proper(old) else ()), key=_said)
+    if not found:
+        return None
+    fact = found[-1]
+    made = proposition._replace(
+        statement=_exchanged(fact.fact, old, new) or fact.fact,
+        subject=fact.subject,
+        predicate=fact.predicate,
+        object=_exchanged(fact.object or "", old, new) or fact.object,
+        relation_phrase=fact.relation_phrase,
+        category=fact.category,
+        importance=proposition.importance if fact.importance is None else fact.importance,
+    )
+    if len(exact) == 1:
+        return made, ReconcileDecision(UPDATE, (fact.id,), f"The text says that '{old}' was wrong.")
+    reason = f"The text says that '{old}' was wrong, but not of what, and {len(found)} known facts hold it."
+    return made, ReconcileDecision(ADD, (), reason, (fact.id,))
+
+
+def proper(text: str) -> bool:
+    """Whether a value is a name or has a number, and is not a word like others."""
+    return re.search(r"[A-Z\d]", text) is not None
+
+
+def _place(old: str, text: str) -> re.Match[str] | None:
+    return re.search(rf"(?<!\w){re.escape(old)}(?!\w)", text, re.IGNORECASE)
+
+
+def _exchanged(text: str, old: str, new: str) -> str | None:
+    place = _place(old, text)
+    return f"{text[: place.start()]}{new}{text[place.end() :]}" if place else None
+
+
+def _said(fact: Fact) -> str:
+    return str((fact.metadata or {}).get("said_at") or fact.timestamp)

@@ -1,0 +1,1 @@
+"""What a clause says: one module for each kind of statement."""

@@ -1,0 +1,1 @@
+"""Entities, agents, and where a fact belongs."""

@@ -1,0 +1,218 @@
+"""Acts on entities: making, showing, moving and archiving them; an old name always leads to the new place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.index.refresh.refresh import answered
+from clawmem.index.search.lookup import PlacedFact, counts, entities, entity_names, facts_of, known_as, same_place
+from clawmem.index.search.unreadable import unreadable
+from clawmem.index.tables.store import Index
+from clawmem.memory.entities.places import existing_entity, expanded, new_entity_files
+from clawmem.memory.permission import check_may_read
+from clawmem.memory.writing import WriteScope, writing
+from clawmem.model.facts.codec import refuse_conflict_markers
+from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.text import check_statement
+from clawmem.model.pages.summary import front_matter, split_front_matter
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.entity import Entity, check_new_name, folder_of, is_path, kind_of, summary_path, title_of
+from clawmem.model.records.layout import is_owned
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
+
+
+class EntityRow(NamedTuple):
+    """An entity in a list: its description and its facts by status."""
+
+    entity: Entity
+    facts: Mapping[str, int]
+
+
+class EntityList(NamedTuple):
+    """Every entity, by name, and asides."""
+
+    rows: tuple[EntityRow, ...]
+    notices: tuple[str, ...] = ()
+
+
+class EntityDetails(NamedTuple):
+    """An entity whole: its description, the text of its summary, its facts, asides."""
+
+    entity: Entity
+    summary: str
+    facts: tuple[PlacedFact, ...]
+    notices: tuple[str, ...] = ()
+
+
+class EntityChange(NamedTuple):
+    """The entity after a change, where it was before (None when new), the commit, asides."""
+
+    name: str
+    former: str | None
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+def create_entity(
+    vault: Vault, name: str, caller: Caller, title: str | None = None, aliases: tuple[str, ...] = ()
+) -> EntityChange:
+    """Make an entity with an empty list of facts; Refused where it exists, or where its name leads to another."""
+    wanted = check_new_name(expanded(name, caller))
+    words = tuple(check_statement(alias, "alias") for alias in aliases)
+    heading = check_statement(title, "title") if title else None
+    with writing(vault, caller, "entity create") as work:
+        for one in (wanted, *filter(is_path, map(str.lower, words))):
+            _refuse_taken(work.index, one)
+        files = new_entity_files(wanted, caller, heading, words)
+        commits = work.commit([_change(caller, "create", wanted, heading or title_of(wanted), files)])
+        return EntityChange(wanted, None, commits[-1], work.notices)
+
+
+def list_entities(vault: Vault) -> EntityList:
+    """Every entity with the number of its facts by status."""
+    return answered(vault, _listed)
+
+
+def _listed(index: Index) -> EntityList:
+    numbers = counts(index)
+    described = {entity.name: entity for entity in entities(index)}
+    rows = (
+        EntityRow(described.get(name) or Entity(name, title_of(name), (), kind_of(name)), numbers.get(name, {}))
+        for name in entity_names(index)
+    )
+    return EntityList(tuple(rows), (*index.notices, *unreadable(index)))
+
+
+def show_entity(vault: Vault, name: str, caller: Caller) -> EntityDetails:
+    """One entity by name, title or alias."""
+    return answered(vault, lambda index: _shown(vault, index, name, caller))
+
+
+def _shown(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetails:
+    found = existing_entity(index, name, caller)
+    check_may_read(caller, found)
+    described = {entity.name: entity for entity in entities(index)}
+    facts = tuple(facts_of(index, found))
+    entity = described.get(found) or Entity(found, title_of(found), (), kind_of(found))
+    notices = (*index.notices, *unreadable(index, found))
+    return EntityDetails(entity, vault.read_text(summary_path(found)) or "", facts, notices)
+
+
+def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str = "move") -> EntityChange:
+    """Give an entity another place; its former names stay as aliases, and files that are not clawmem's stay too."""
+    with writing(vault, caller, f"entity {verb}") as work:
+        old = existing_entity(work.index, name, caller)
+        new = check_new_name(expanded(target, caller))
+        if new == old:
+            return EntityChange(old, old, None, (*work.notices, f"{old} is there already"))
+        _refuse_taken(work.index, new, old)
+        work.facts(old)
+        writes, title = _moved_files(work, old, new)
+        commits = work.commit([_change(work.caller, verb, new, f"moved from {old}", writes, old)])
+        kept = _last_part(old) != _last_part(new) and title != title_of(new)
+        told = [f"its title is still '{title}': {summary_path(new)} has it"] if kept else []
+        return EntityChange(new, old, commits[-1], (*work.notices, *told))
+
+
+def archive_entity(vault: Vault, name: str, caller: Caller) -> EntityChange:
+    """Move an entity below `archives/`."""
+    old = answered(vault, lambda index: existing_entity(index, name, caller))
+    prefix, _, rest = old.rpartition("@")[2].partition("/") if old.startswith("@") else ("", "", old)
+    if rest.startswith("archives/"):
+        return EntityChange(old, old, None, (f"{old} is archived already",))
+    target = f"archives/{_last_part(rest)}"
+    return move_entity(vault, old, f"@{prefix}/{target}" if prefix else target, caller, "archive")
+
+
+def rename_entity(vault: Vault, name: str, new: str, caller: Caller) -> EntityChange:
+    """Give an entity another last name in the same place."""
+    if "/" in new:
+        raise InvalidInput(f"'{new}' is a path.", "Give a bare name, or use `clawmem entity move`.")
+    old = answered(vault, lambda index: existing_entity(index, name, caller))
+    return move_entity(vault, old, f"{old.rsplit('/', 1)[0]}/{new}", caller, "rename")
+
+
+def _refuse_taken(index: Index, name: str, mover: str | None = None) -> None:
+    """Raise Refused where a path is another entity's, or was, and so leads there."""
+    same = same_place(index, name)
+    if same == name:
+        raise Refused(f"The entity {name} exists already.", f"`clawmem entity show {name}` shows it.")
+    if same is not None and same != mover:
+        raise Refused(
+            f"{name} and the entity {same} are one folder on disks that tell no capitals apart.",
+            f"Choose another name, or use {same}.",
+        )
+    for other in known_as(index, name):
+        if other != mover:
+            raise Refused(
+                f"{name} is an alias of {other}, and leads there.",
+                f"Choose another name, or take the alias out of {summary_path(other)} first.",
+            )
+
+
+def _moved_files(work: WriteScope, old: str, new: str) -> tuple[dict[str, bytes | None], str]:
+    """What the files of an entity's folders are after a move, and its title then."""
+    before, after = folder_of(old) + "/", folder_of(new) + "/"
+    head = work.vault.head().commit
+    if head is None:
+        raise NotFound(f"There is no entity '{old}'.")
+    writes: dict[str, bytes | None] = {}
+    for path in work.vault.files_at(head, before):
+        if not is_owned(path) or "/" in path.removeprefix(before):
+            continue
+        content = work.read(path)
+        writes[after + path.removeprefix(before)] = content
+        writes[path] = None
+    page = work.text(summary_path(old))
+    refuse_conflict_markers(page, summary_path(old))
+    text, title = _renamed_page(page, old, new, day_of(stamp(work.caller.now)))
+    writes[summary_path(new)] = text.encode()
+    return writes, title
+
+
+def _renamed_page(page: str, old: str, new: str, today: str) -> tuple[str, str]:
+    """An entity's page under its new name, and its title: one that only told the old name tells the new one, and stays
+    an alias."""
+    front, rest = split_front_matter(page)
+    known = parse_yaml(front, summary_path(old)) if front else {}
+    known = known if isinstance(known, dict) else {}
+    aliases = [str(alias) for alias in known.pop("aliases", None) or () if str(alias) != new]
+    former = str(known.pop("title", None) or title_of(old))
+    title = title_of(new) if former == title_of(old) else former
+    if title != former:
+        aliases.append(former)
+        rest = rest.replace(f"\n# {former}\n", f"\n# {title}\n", 1)
+    created = str(known.pop("created", None) or today)
+    kind = str(known.pop("kind", None) or kind_of(old))
+    kind = kind_of(new) if kind == kind_of(old) else kind
+    others = dict.fromkeys(one for one in (*aliases, old) if one != title)
+    entity = Entity(new, title, tuple(others), kind)
+    return _with_other_keys(front_matter(entity, created), known) + rest, title
+
+
+def _last_part(name: str) -> str:
+    return name.rsplit("/", 1)[-1]
+
+
+def _with_other_keys(front: str, others: Mapping[str, Any]) -> str:
+    if not others:
+        return front
+    import yaml  # only where a person added keys of their own
+
+    added = yaml.safe_dump(dict(others), allow_unicode=True, sort_keys=False)
+    return front.removesuffix("---\n") + added + "---\n"
+
+
+def _change(
+    caller: Caller, verb: str, name: str, words: str, writes: Mapping[str, bytes | None], former: str | None = None
+) -> Change:
+    return Change(
+        subject_line(verb, name, words),
+        writes,
+        trailers(f"entity-{verb}", entities=[name, *([former] if former else [])], agent=caller.agent),
+        author=agent_author(caller.agent),
+    )

@@ -1,0 +1,1 @@
+"""Acts on facts: remember, revise, revoke, redact, decay."""

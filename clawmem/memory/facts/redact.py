@@ -1,0 +1,292 @@
+"""Redact: a secret that got in is taken out of all history, openly: what it did is said, and a tombstone stays."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput, NotFound, NotPermitted, Unreadable
+from clawmem.index.refresh.refresh import answered
+from clawmem.index.search.lookup import PlacedFact, all_facts, event_day, find, learned_from
+from clawmem.index.tables.store import Index
+from clawmem.memory.history.evidence import find_event
+from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items, render_items
+from clawmem.model.facts.fact import Fact
+from clawmem.model.history.redaction import (
+    RECORD,
+    SHORTEST,
+    RedactionRecord,
+    fitted,
+    hard_to_guess,
+    redacted,
+    secrets_in,
+    with_record,
+)
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import counted
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.records.entity import items_path
+from clawmem.model.records.event import Event, event_to_line, ledger_path, parse_events
+from clawmem.model.safety.leftovers import holds_still
+from clawmem.model.safety.written_forms import Needle, holds, needles
+from clawmem.vault.commit.fast_import import stream
+from clawmem.vault.commit.pending import PendingCommit, write_pending
+from clawmem.vault.commit.secret_gate import allowed, allowed_name
+from clawmem.vault.commit.transaction import Transaction, transaction
+from clawmem.vault.history.made_here import note_made, rename_made
+from clawmem.vault.rewriting import redaction
+from clawmem.vault.rewriting.rewrite import ASIDE, RewriteResult, rehearse, rewrite
+from clawmem.vault.vault import Vault
+
+_A_PERSON = "a person"
+
+
+class RedactResult(NamedTuple):
+    """What a redaction did, or on a dry run would do: the commits that held the text, how many commits have new names,
+    the facts and events that held it, the branch's commit before and after, where it still is, the remotes that still
+    have it, asides."""
+
+    commits: tuple[str, ...]
+    renamed: int
+    facts: tuple[PlacedFact, ...]
+    events: tuple[str, ...]
+    old_head: str
+    new_head: str | None
+    remains: tuple[str, ...]
+    remotes: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+
+
+class RedactTarget(NamedTuple):
+    """What is to go: the credentials of a fact or of an event (all of its text where there are none), or a text."""
+
+    fact: str | None = None
+    event: str | None = None
+    pattern: str | None = None
+
+
+class _AffectedRecords(NamedTuple):
+    """What of the vault as it stands holds the text: facts, events with their days, and facts that cite those."""
+
+    facts: tuple[PlacedFact, ...]
+    events: Mapping[str, str]
+    citing: tuple[PlacedFact, ...]
+
+
+def redact(
+    vault: Vault, what: RedactTarget, caller: Caller, reason: str | None = None, dry_run: bool = False
+) -> RedactResult:
+    """Take a secret out of all history and everything kept beside it, then look for it everywhere.
+
+    Raises NotPermitted for an agent, NotFound where nothing holds it, Refused or NeedsPerson where history cannot be
+    rewritten whole.
+    """
+    if caller.agent:
+        raise NotPermitted(
+            f"The agent {caller.agent} may not rewrite history.",
+            "A person runs this, without --agent and CLAWMEM_AGENT.",
+        )
+    reason = allowed(vault.settings, reason, "The reason") if reason else None
+    if caller.session:
+        caller = caller._replace(session=allowed_name(vault.settings, caller.session, "The session"))
+    with transaction(vault, caller.now, "redact") as started:
+        started.adopt()
+        redaction.check_can_redact(vault)
+        texts, held = _looked_up(vault, what)
+        wanted = needles(tuple(texts))
+        refs = redaction.refs_of(vault)
+        would = rehearse(vault, _commits(refs), partial(redacted, wanted=wanted))
+        heads = (vault.head().commit or "", None)
+        if dry_run or not would.held:
+            left = redaction.remains(vault, partial(holds_still, texts=texts)) if not would.held else []
+            if not would.held and not left:
+                raise NotFound("No commit and no file holds that text.", "Give it exactly as it was written.")
+            if dry_run or not any(one.startswith(".git") for one in left):
+                return _told(vault, would, held, wanted, heads, left, started)
+        return _done(started, texts, held, refs, caller, reason)
+
+
+def _looked_up(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _AffectedRecords]:
+
+    def looked_up(index: Index) -> tuple[tuple[str, ...], _AffectedRecords]:
+        texts = _texts(vault, index, what)
+        return texts, _held(vault, index, needles(tuple(texts)))
+
+    return answered(vault, looked_up)
+
+
+def _texts(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
+    if what.pattern is not None:
+        found: tuple[str, ...] = (what.pattern.strip("\n"),)
+    elif what.event is not None:
+        event = find_event(vault, index, what.event)
+        if event is None:
+            raise NotFound(f"There is no event '{what.event}'.", "A fact names its event: `clawmem show ID`.")
+        found = secrets_in([event.text])
+    elif what.fact is not None:
+        fact = find(index, what.fact).fact
+        found = secrets_in([fact.fact, fact.object, fact.subject, fact.source_text])
+    else:
+        raise InvalidInput("Nothing is named.", "Name a fact, or --event ID, or --pattern TEXT (or - for stdin).")
+    short = next((text for text in found if len(" ".join(text.split())) < SHORTEST), None)
+    if short is not None:
+        raise InvalidInput(
+            f"The text has only {len(short)} characters, and would be taken out of every word that holds it.",
+            f"Give at least {SHORTEST}.",
+        )
+    return found
+
+
+def _held(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _AffectedRecords:
+    facts = tuple(one for one in all_facts(index) if holds(fact_to_line(one.fact).encode(), wanted))
+    events: dict[str, str] = {}
+    for path in sorted((vault.root / "ledger").glob("*.jsonl")):
+        name = f"ledger/{path.name}"
+        data = vault.read(name) or b""
+        for event in parse_events(data, name) if holds(data, wanted) else ():
+            if holds(event_to_line(event).encode(errors="surrogatepass"), wanted):
+                events[event.id] = event_day(index, event.id) or path.stem
+    known = {one.fact.id for one in facts}
+    citing = (one for event in events for one in learned_from(index, event) if one.fact.id not in known)
+    return _AffectedRecords(facts, events, tuple(citing))
+
+
+def _commits(refs: Sequence[redaction.RepositoryRef]) -> list[str]:
+    """The refs whose history is written anew; tags that are objects of their own are made anew after."""
+    return [ref.name for ref in refs if ref.kind == "commit" and not ref.name.startswith("refs/remotes/")]
+
+
+def _done(
+    started: Transaction,
+    texts: Sequence[str],
+    held: _AffectedRecords,
+    refs: Sequence[redaction.RepositoryRef],
+    caller: Caller,
+    reason: str | None,
+) -> RedactResult:
+    vault = started.vault
+    head = vault.head()
+    wanted = needles(tuple(texts))
+    assert head.branch and head.commit
+    started.notices += redaction.begin(vault)
+    new = rewrite(vault, _commits(refs), partial(redacted, wanted=wanted))
+    base = new.names[head.commit]
+    change = _tombstone(vault, texts, held, new, base, caller, reason) if new.held else None
+    tip = _recorded(vault, change, head.branch, base, caller) if change else base
+    # What a person committed under a name that no vault file has is left to git; the check after names what remains.
+    paths = [path for path in vault.changes_between(head.commit, tip) if "\\" not in path]
+    write_pending(vault, PendingCommit(head.commit, tuple(paths), change.subject if change else "", ()))
+    moves = _moves(vault, refs, new, wanted)
+    moves[head.branch] = (head.commit, tip)
+    redaction.switch(vault, moves)
+    rename_made(vault, new.names)
+    note_made(vault, [tip], None)
+    left = tuple(redaction.remains(vault, partial(holds_still, texts=tuple(texts))))
+    return _told(vault, new, held, wanted, (head.commit, tip), left, started)
+
+
+def _recorded(vault: Vault, change: Change, branch: str, base: str, caller: Caller) -> str:
+    """Commit the tombstone on top of the new history, aside; the branch follows with all others."""
+    aside = ASIDE + branch.removeprefix("refs/")
+    given = stream([change], aside, base, int(caller.now.timestamp()))
+    return vault.git.run("fast-import", "--quiet", "--done", given=given).decode().split()[-1]
+
+
+def _moves(
+    vault: Vault, refs: Sequence[redaction.RepositoryRef], new: RewriteResult, wanted: Sequence[Needle]
+) -> dict[str, tuple[str, str | None]]:
+    """Where each ref goes. Those that follow remotes go away: what they name is not the remote's any more."""
+    moves: dict[str, tuple[str, str | None]] = {}
+    for ref in refs:
+        if ref.name.startswith("refs/remotes/"):
+            moves[ref.name] = (ref.target, None)
+        elif ref.kind == "tag":
+            moves[ref.name] = (ref.target, _tag(vault, ref, new, wanted))
+        elif ref.target in new.names:
+            moves[ref.name] = (ref.target, new.names[ref.target])
+    return moves
+
+
+def _tag(vault: Vault, ref: redaction.RepositoryRef, new: RewriteResult, wanted: Sequence[Needle]) -> str | None:
+    """The tag anew, on the new commit; away with it where that commit is on no branch."""
+    if ref.commit not in new.names:
+        return None
+    text = vault.git.run("cat-file", "tag", ref.target).replace(ref.commit.encode(), new.names[ref.commit].encode())
+    return vault.git.run("hash-object", "-t", "tag", "-w", "--stdin", given=redacted(text, wanted)).decode().strip()
+
+
+def _tombstone(
+    vault: Vault,
+    texts: Sequence[str],
+    held: _AffectedRecords,
+    new: RewriteResult,
+    base: str,
+    caller: Caller,
+    reason: str | None,
+) -> Change:
+    """The commit that says what was done: the record, each fact marked, and the spans of quotes where they are now."""
+    at = stamp(caller.now)
+    head = vault.head().commit
+    record = RedactionRecord(
+        at, _A_PERSON, reason, tuple(one.fact.id for one in held.facts), tuple(held.events), len(new.held),
+        head if hard_to_guess(texts) else None, base,
+    )  # fmt: skip
+    try:
+        kept = with_record(vault.contents_at(base, [RECORD])[RECORD], record)
+    except ValueError as problem:
+        raise Unreadable(RECORD, None, str(problem)) from None
+    writes: dict[str, bytes | None] = {RECORD: kept}
+    writes.update(_items(vault, held, base, {"at": at, **({"reason": reason} if reason else {})}))
+    words = f"a secret, out of {counted(len(new.held), 'commit')}" + (f" (because: {reason})" if reason else "")
+    said = trailers(
+        "redact",
+        facts=[one.fact.id for one in held.facts],
+        entities=list(dict.fromkeys(one.entity for one in held.facts)),
+        session=caller.session,
+        events=held.events,
+    )
+    return Change(subject_line("redact", "vault", words), writes, said)
+
+
+def _items(vault: Vault, held: _AffectedRecords, base: str, remark: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    events = _events_after(vault, held, base)
+    marked = {one.fact.id for one in held.facts}
+    by_entity: dict[str, set[str]] = defaultdict(set)
+    for one in (*held.facts, *held.citing):
+        by_entity[items_path(one.entity)].add(one.fact.id)
+    for path, data in vault.contents_at(base, by_entity).items():
+        if data is not None:
+            facts = [
+                fitted(fact, events.get(fact.source_event or ""), remark, fact.id in marked)
+                if fact.id in by_entity[path]
+                else fact
+                for fact in parse_items(data, path)
+            ]
+            yield path, render_items(facts)
+
+
+def _events_after(vault: Vault, held: _AffectedRecords, base: str) -> dict[str, Event]:
+    """The events that held the text as they are now."""
+    ledgers = vault.contents_at(base, {ledger_path(day) for day in held.events.values()})
+    found = (event for path, data in ledgers.items() if data for event in parse_events(data, path))
+    return {event.id: event for event in found if event.id in held.events}
+
+
+def _told(
+    vault: Vault, done: RewriteResult, held: _AffectedRecords, wanted: Sequence[Needle], heads: tuple[str, str | None],
+    left: Sequence[str], started: Transaction,
+) -> RedactResult:  # fmt: skip
+    facts = tuple(PlacedFact(_shown(one.fact, wanted), one.entity) for one in held.facts)
+    remotes = tuple(redaction.remotes_of(vault))
+    return RedactResult(
+        done.held, done.renamed, facts, tuple(held.events), *heads, tuple(left), remotes, tuple(started.notices)
+    )
+
+
+def _shown(fact: Fact, wanted: Sequence[Needle]) -> Fact:
+    """The fact without what goes."""
+    return fact_from_record(json.loads(redacted(fact_to_line(fact).encode(), wanted)))

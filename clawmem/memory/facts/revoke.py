@@ -1,0 +1,247 @@
+"""Revoke: everything that came from one origin is withdrawn in one commit, and what it had replaced stands again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput, NotFound
+from clawmem.index.search.lookup import PlacedFact, all_facts
+from clawmem.memory.history.log import fact_history
+from clawmem.memory.review.proposals import filing, filing_trailers, read_proposals
+from clawmem.memory.writing import WriteScope, items_write, writing
+from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.history.comparison import record_in
+from clawmem.model.history.entry import trailer_pattern
+from clawmem.model.history.revocation import DependentFact, Revocation, replaced_by_revoked, revocation
+from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.text import counted
+from clawmem.model.proposals.proposal import OPEN, REJECTED, Proposal, ReviewDecision
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.entity import items_path
+from clawmem.model.records.event import Event, event_to_line, parse_events
+from clawmem.vault.history.history import History, HistoryFilter, open_history
+from clawmem.vault.vault import Vault
+
+_MADE_BY = ("remember", "supersede", "merge")
+_A_PERSON = "a person"
+
+
+class RevokeOrigin(NamedTuple):
+    """Where things came from; all that is given must hold. `since` is ISO 8601 UTC."""
+
+    source: str | None = None
+    event: str | None = None
+    session: str | None = None
+    agent: str | None = None
+    since: str | None = None
+
+    def in_words(self) -> str:
+        """The origin as a sentence goes on with it: `from source web since 2026-11-01`."""
+        said = {name: f"{name} {value}" for name, value in self._asdict().items() if value is not None}
+        since = said.pop("since", "")
+        return " ".join(filter(None, (f"from {', '.join(said.values())}" if said else "", since)))
+
+
+class RevokeResult(NamedTuple):
+    """The facts that changed with what happened to each (`retracted`, `restored`, `updated`), those that stay though
+    they built on them, the proposals closed, the events set aside, the commit (None on a dry run), asides."""
+
+    facts: tuple[PlacedFact, ...]
+    outcome: tuple[str, ...]
+    dependents: tuple[tuple[DependentFact, str], ...]
+    proposals: tuple[Proposal, ...]
+    events: tuple[str, ...]
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+class _RevokePlan(NamedTuple):
+    revocation: Revocation
+    homes: Mapping[str, str]
+    proposals: tuple[Proposal, ...]
+    events: Mapping[str, tuple[Event, ...]]
+
+
+def revoke(
+    vault: Vault, origin: RevokeOrigin, caller: Caller, reason: str | None = None, dry_run: bool = False
+) -> RevokeResult:
+    """Withdraw the facts, close the proposals and set aside the events that came from an origin.
+
+    Raises InvalidInput where no origin is named, NotFound where nothing came from it.
+    """
+    if not any(origin):
+        raise InvalidInput("No origin is named.", "Name one: --source, --event, --session, --agent or --since.")
+    why = f"revoked: {origin.in_words().removeprefix('from ')}" + (f" ({reason})" if reason else "")
+    with writing(vault, caller, "revoke", dry_run=dry_run) as work:
+        plan = _plan(work, origin, why)
+        if not (plan.revocation.retracted or plan.proposals or plan.events):
+            nothing = f"Nothing came {origin.in_words()}."
+            raise NotFound(nothing, "`clawmem log` names sources, agents, sessions.")
+        commit = None if dry_run else work.commit([_change(work, origin, plan, reason)])[-1]
+        return _told(work, plan, commit)
+
+
+def _plan(work: WriteScope, origin: RevokeOrigin, why: str) -> _RevokePlan:
+    every = [one for one in all_facts(work.index) if work.is_whole(one.entity)]
+    homes = {one.fact.id: one.entity for one in every}
+    entities = dict.fromkeys(homes.values())
+    by_id = {fact.id: fact for entity in entities for fact in work.facts(entity)}
+    by_day = dict(_events(work))
+    events = {event.id: event for found in by_day.values() for event in found}
+    with open_history(work.vault) as history:
+        in_session = _said_in(history, origin.session) if origin.session else frozenset()
+        revoked = {
+            fact.id for fact in by_id.values()
+            if fact.status != RETRACTED and _from(origin, fact, events.get(fact.source_event or ""), in_session)
+        }  # fmt: skip
+        replaced = replaced_by_revoked(by_id, revoked)
+        before = _before(history, {one.id: homes[one.id] for one in replaced}, revoked)
+    chosen = {path: tuple(one for one in found if _holds(origin, one)) for path, found in by_day.items()}
+    done = revocation(by_id, revoked, before, stamp(work.caller.now), why)
+    return _RevokePlan(
+        done, homes, _proposals(work, origin, events, why), {path: one for path, one in chosen.items() if one}
+    )
+
+
+def _from(origin: RevokeOrigin, fact: Fact, event: Event | None, in_session: frozenset[str]) -> bool:
+    """Whether a fact came from the origin: itself, or the event that it was learned from."""
+    checks = (
+        (origin.source, _is_source(origin.source, fact.source, event)),
+        (origin.event, fact.source_event == origin.event),
+        (origin.session, fact.id in in_session or (event is not None and event.session == origin.session)),
+        (origin.agent, fact.agent == origin.agent),
+        (origin.since, fact.timestamp >= (origin.since or "")),
+    )
+    return all(holds for given, holds in checks if given is not None)
+
+
+def _holds(origin: RevokeOrigin, event: Event) -> bool:
+    """Whether an event belongs to the origin and is not set aside yet."""
+    checks = (
+        (origin.source, _is_source(origin.source, event.source or "", None)),
+        (origin.event, event.id == origin.event),
+        (origin.session, event.session == origin.session),
+        (origin.agent, event.agent == origin.agent),
+        (origin.since, event.timestamp >= (origin.since or "")),
+    )
+    return not event.recalled and all(holds for given, holds in checks if given is not None)
+
+
+def _is_source(wanted: str | None, source: str, event: Event | None) -> bool:
+    """A source is named in full, or up to a colon or slash: `web` is also `web:example.org`."""
+    names = [source, *([event.source] if event and event.source else [])]
+    return wanted is not None and any(one == wanted or one.startswith((f"{wanted}:", f"{wanted}/")) for one in names)
+
+
+def _said_in(history: History, session: str) -> frozenset[str]:
+    """The facts that commands of a session made: facts do not name it, their commits do."""
+    entries = history.entries(HistoryFilter(grep=[trailer_pattern("Session", session)]))
+    made = (one for one in entries if one.op in _MADE_BY and one.session == session)
+    return frozenset(fact for one in made for fact in one.facts if fact not in one.supersedes)
+
+
+def _before(history: History, homes: Mapping[str, str], revoked: Iterable[str]) -> dict[str, Fact]:
+    """The facts as they were before one that goes replaced them, as far as history still tells."""
+    gone = set(revoked)
+    places = {fact_id: [items_path(entity)] for fact_id, entity in homes.items()}
+    found: dict[str, Fact] = {}
+    for fact_id, entries in (fact_history(history, places) if places else {}).items():
+        paths = places[fact_id]
+        for entry in reversed(entries):
+            parents = entry.parents[:1]
+            held = history.vault.contents_at(parents[0], paths) if parents else {}
+            was = next((one for data in held.values() if data and (one := record_in(data, fact_id))), None)
+            if was is not None and was.superseded_by not in gone and was.superseded_by is None:
+                found[fact_id] = was
+                break
+    return found
+
+
+def _events(work: WriteScope) -> Iterator[tuple[str, tuple[Event, ...]]]:
+    for path in sorted((work.vault.root / "ledger").glob("*.jsonl")):
+        name = f"ledger/{path.name}"
+        if name not in work.started.unreadable:
+            yield name, parse_events(work.read(name) or b"", name)
+
+
+def _proposals(work: WriteScope, origin: RevokeOrigin, events: Mapping[str, Event], why: str) -> tuple[Proposal, ...]:
+    ruling = ReviewDecision(work.caller.agent or _A_PERSON, stamp(work.caller.now), why)
+    found = []
+    for one in read_proposals(work.vault, work.read).open:
+        event = events.get(one.source_event or "")
+        stands_for = one.fact and one.fact._replace(timestamp=one.created, agent=one.fact.agent or one.agent)
+        if stands_for and _from(origin, stands_for, event, frozenset()):
+            found.append(one._replace(status=REJECTED, decided=ruling))
+    return tuple(one for one in found if one.status != OPEN)
+
+
+def _change(work: WriteScope, origin: RevokeOrigin, plan: _RevokePlan, reason: str | None) -> Change:
+    done = plan.revocation
+    facts = (*done.retracted, *done.restored, *done.relinked)
+    words = f"{counted(len(done.retracted), 'fact')} {origin.in_words()}" + (f" (because: {reason})" if reason else "")
+    said = trailers(
+        "revoke",
+        facts=[one.id for one in facts],
+        entities=list(dict.fromkeys(plan.homes[one.id] for one in facts)),
+        agent=work.caller.agent,
+        session=work.caller.session,
+        events=[one.id for found in plan.events.values() for one in found],
+    )
+    body = [f"- {one.id} is withdrawn: {one.fact}" for one in done.retracted]
+    body += [f"- {one.id} stands again: {one.fact}" for one in done.restored]
+    body += [f"- {one.fact.id} stays, though it {one.relation} {one.of}: {one.fact.fact}" for one in done.dependents]
+    return Change(
+        subject_line("revoke", "vault", words),
+        {**_items(work, plan, facts), **_ledgers(work, plan), **filing(plan.proposals)},
+        (*said, *filing_trailers(plan.proposals)),
+        body="\n".join(body),
+        author=agent_author(work.caller.agent),
+    )
+
+
+def _items(work: WriteScope, plan: _RevokePlan, facts: Sequence[Fact]) -> dict[str, bytes | None]:
+    changed: dict[str, dict[str, Fact]] = defaultdict(dict)
+    for one in facts:
+        changed[plan.homes[one.id]][one.id] = one
+    writes: dict[str, bytes | None] = {}
+    for entity, shelf in changed.items():
+        writes.update(items_write(entity, [shelf.get(one.id, one) for one in work.facts(entity)]))
+    return writes
+
+
+def _ledgers(work: WriteScope, plan: _RevokePlan) -> dict[str, bytes | None]:
+    """The ledgers with the origin's events marked: their text stays, and nobody learns from it or is served it."""
+    day = day_of(stamp(work.caller.now))
+    writes: dict[str, bytes | None] = {}
+    for path, chosen in plan.events.items():
+        marked = {
+            one.id: one._replace(recalled=True, metadata={**(one.metadata or {}), "revoked": day}) for one in chosen
+        }
+        lines = (work.read(path) or b"").split(b"\n")
+        events = iter(parse_events(work.read(path) or b"", path))
+        written = [_line(line, marked.get(next(events).id)) if line.strip() else line for line in lines]
+        writes[path] = b"\n".join(written)
+    return writes
+
+
+def _line(line: bytes, marked: Event | None) -> bytes:
+    return event_to_line(marked).encode() if marked else line
+
+
+def _told(work: WriteScope, plan: _RevokePlan, commit: str | None) -> RevokeResult:
+    done = plan.revocation
+    rows = [(one, "retracted") for one in done.retracted]
+    rows += [(one, "restored") for one in done.restored]
+    rows += [(one, "updated") for one in done.relinked]
+    return RevokeResult(
+        tuple(PlacedFact(one, plan.homes[one.id]) for one, _ in rows),
+        tuple(outcome for _, outcome in rows),
+        tuple((one, plan.homes[one.fact.id]) for one in done.dependents),
+        plan.proposals,
+        tuple(one.id for found in plan.events.values() for one in found),
+        commit,
+        work.notices,
+    )

@@ -1,0 +1,1 @@
+"""Status, doctor, repair, settings."""

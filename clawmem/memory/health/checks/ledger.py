@@ -1,0 +1,164 @@
+"""The ledger: every event readable, once, on its day; and the evidence that facts quote from it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from datetime import date
+from io import BytesIO
+from itertools import pairwise
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.memory.health.checks.facts import CheckedFact
+from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.model.language.dates import day_of, moment_of
+from clawmem.model.records.bounds import LEDGER_LINE_BYTES
+from clawmem.model.records.event import ROLES, Event, event_from_record
+from clawmem.model.records.strict_json import read_json
+
+
+class LedgerContent(NamedTuple):
+    """What is wrong with one day's file, and the lines no event came of."""
+
+    problems: tuple[HealthProblem, ...]
+    unread: str = ""
+
+
+class EventIds:
+    """The ids of all events by file, in eight bytes each: a ledger may hold any number of events."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, array[int]] = {}
+
+    def add(self, path: str, event_id: str) -> None:
+        """Take an event of a file."""
+        self._digests.setdefault(path, array("q")).append(hash(event_id))
+
+    def digests(self, leaving_out: Collection[str] = ()) -> list[int]:
+        """Those of every file but some, sorted; equal ids have equal digests."""
+        return sorted(one for path, held in self._digests.items() if path not in leaving_out for one in held)
+
+    def repeated(self) -> frozenset[int]:
+        """Those that stand more than once."""
+        return frozenset(one for one, other in pairwise(self.digests()) if one == other)
+
+    def paths(self, digests: Collection[int]) -> list[str]:
+        """The files that hold one of them, in order."""
+        return sorted(path for path, held in self._digests.items() if not set(held).isdisjoint(digests))
+
+
+def read_ledger(path: str, data: bytes, take: Callable[[int, Event], None]) -> LedgerContent:
+    """Read one ledger file line by line, however broken, and give each event, with its line, to `take`."""
+    problems, unread = list(_name_problems(path)), []
+    day, latest, late = path.removeprefix("ledger/").removesuffix(".jsonl"), "", False
+    for number, line in enumerate(BytesIO(data), 1):
+        if not line.strip():
+            continue
+        try:
+            event = _event(line)
+        except (ValueError, InvalidInput, TypeError) as problem:
+            problems.append(HealthProblem(ERROR, "ledger", path, number, f"The event cannot be read: {problem}."))
+            unread.append(line.removesuffix(b"\n").decode(errors="replace"))
+            continue
+        take(number, event)
+        problems += _event_problems(path, number, event, day)
+        if event.timestamp < latest and not late:
+            late = True
+            message = f"The event {event.id} stands after later ones; it was taken in late."
+            problems.append(HealthProblem(INFO, "event-order", path, number, message))
+        latest = event.timestamp
+    if data and not data.endswith(b"\n"):
+        problems.append(
+            HealthProblem(WARNING, "ledger", path, data.count(b"\n") + 1, "The last line has no end of line.")
+        )
+    return LedgerContent(tuple(problems), "\n".join(unread))
+
+
+def repeated_problems(read: Callable[[str], bytes], ids: EventIds) -> Iterator[HealthProblem]:
+    """Events whose id another one has: the files that may hold one are read once more."""
+    suspected = ids.repeated()
+    if not suspected:
+        return
+    first: dict[str, str] = {}
+    again: list[HealthProblem] = []
+
+    def look(path: str, number: int, event: Event) -> None:
+        if hash(event.id) not in suspected:
+            return
+        if event.id not in first:
+            first[event.id] = f"{path}:{number}"
+            return
+        message = f"{event.id} is already the id of the event at {first[event.id]}."
+        again.append(HealthProblem(ERROR, "event-unique", path, number, message))
+
+    for path in ids.paths(suspected):
+        read_ledger(path, read(path), lambda number, event, path=path: look(path, number, event))  # type: ignore[misc]
+    yield from again
+
+
+def _event(line: bytes) -> Event:
+    record = read_json(line, LEDGER_LINE_BYTES)
+    if not isinstance(record, dict):
+        raise InvalidInput("it is not a JSON object")
+    return event_from_record(record)
+
+
+def _name_problems(path: str) -> Iterator[HealthProblem]:
+    try:
+        date.fromisoformat(path.removeprefix("ledger/").removesuffix(".jsonl"))
+    except ValueError:
+        yield HealthProblem(
+            ERROR, "ledger", path, None, "A ledger file is named after its day, such as 2026-11-21.jsonl."
+        )
+
+
+def _event_problems(path: str, number: int, event: Event, day: str) -> Iterator[HealthProblem]:
+    try:
+        moment_of(event.timestamp)
+    except ValueError:
+        message = f"The event {event.id} has '{event.timestamp[:40]}' as its time, which is none."
+        yield HealthProblem(ERROR, "event-time", path, number, message)
+    else:
+        if day_of(event.timestamp) != day:
+            message = f"The event {event.id} is of {day_of(event.timestamp)} but stands in the ledger of {day}."
+            yield HealthProblem(ERROR, "event-day", path, number, message)
+    if event.role not in ROLES:
+        message = f"The event {event.id} has the role '{event.role}', which is none of {', '.join(ROLES)}."
+        yield HealthProblem(WARNING, "event-role", path, number, message)
+
+
+def evidence_problems(facts: Iterable[CheckedFact], texts: Mapping[str, str], unread: str) -> Iterator[HealthProblem]:
+    """Facts whose evidence is not, word for word, what the event they cite says.
+
+    `texts` are the cited events' texts by id; an event in `unread`, the lines that do not parse, is not missed.
+    """
+    for placed in facts:
+        message = _evidence_problem(placed, texts, unread)
+        if message:
+            yield message
+
+
+def _evidence_problem(placed: CheckedFact, texts: Mapping[str, str], unread: str) -> HealthProblem | None:
+    fact = placed.fact
+    if fact.source_event is None:
+        if fact.source_span is None:
+            return None
+        return placed.problem(WARNING, "evidence", f"{fact.id} has a source_span, but no source_event it is a span of.")
+    text = texts.get(fact.source_event)
+    if text is None:
+        if f'"{fact.source_event}"' in unread:
+            return None
+        quoted = fact.source_span is not None or fact.source_text is not None
+        message = f"{fact.id} cites the event {fact.source_event}, which is in no ledger."
+        # History may have the event: then it is put back.
+        return placed.problem(ERROR if quoted else WARNING, "evidence", message)._replace(fixable=True)
+    if fact.source_span is None:
+        if fact.source_text is None or fact.source_text in text:
+            return None
+        return placed.problem(ERROR, "evidence", f"{fact.id} quotes words that {fact.source_event} does not say.")
+    start, end = fact.source_span
+    if end > len(text) or (fact.source_text is not None and text[start:end] != fact.source_text):
+        message = f"{fact.id} quotes {fact.source_event} from {start} to {end}, but other words stand there."
+        return placed.problem(ERROR, "evidence", message)
+    return None

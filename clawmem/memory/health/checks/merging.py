@@ -1,0 +1,45 @@
+"""Whether git in this clone merges facts as clawmem does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clawmem.memory.health.checks.problem import WARNING, HealthProblem
+from clawmem.vault.git.driver import driver_problem
+from clawmem.vault.vault import Vault
+
+CHECK = "merge-driver"
+ATTRIBUTES = ".gitattributes"
+CONFIGURATION = ".git/config"
+UNFINISHED_MERGE = ".git/MERGE_HEAD"
+
+
+def merging_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """What keeps `git merge` and `git pull` from merging facts."""
+    why = driver_problem(vault)
+    if why is not None:
+        yield HealthProblem(WARNING, CHECK, CONFIGURATION, None, f"{why[0].upper()}{why[1:]}", fixable=True)
+    if missing_attributes(vault.read(ATTRIBUTES)):
+        message = "The file does not say that clawmem merges this vault's files, so git merges them as plain text."
+        yield HealthProblem(WARNING, CHECK, ATTRIBUTES, None, message, fixable=True)
+
+
+def missing_attributes(data: bytes | None) -> list[str]:
+    """The rules that `.gitattributes` lacks."""
+    wanted = {"*.md": "clawmem", "*.json": "clawmem", "*.jsonl": "union", "*.yaml": "clawmem"}
+    lines = (data or b"").decode(errors="replace").splitlines()
+    rules = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    return [
+        f"{pattern} merge={driver}"
+        for pattern, driver in wanted.items()
+        if not any(
+            rule[0] == pattern and any(one.startswith("merge=") or one == "-merge" for one in rule) for rule in rules
+        )
+    ]
+
+
+def with_attributes(data: bytes | None) -> bytes:
+    """The file with the rules it lacks, at its end."""
+    text = (data or b"").decode(errors="replace")
+    gap = "" if not text or text.endswith("\n") else "\n"
+    return (text + gap + "".join(f"{line}\n" for line in missing_attributes(data))).encode()

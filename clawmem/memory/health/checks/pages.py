@@ -1,0 +1,176 @@
+"""Pages people write and settings: front matter, marks, conflict marks, `clawmem.yaml`, `predicates.yaml`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from io import BytesIO
+from typing import Any, NamedTuple
+
+from clawmem.errors import ClawmemError, Unreadable
+from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.model.facts.catalog import catalog_from_mapping
+from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter
+from clawmem.model.records.entity import is_path, name_of_path, summary_path, title_of
+from clawmem.model.records.layout import CATALOG, SETTINGS
+from clawmem.model.records.strict_json import read_json
+from clawmem.model.settings.settings import settings_from_mapping
+from clawmem.vault.strict_yaml import parse_yaml
+
+_MARKS = ("<<<<<<< ", ">>>>>>> ")
+_PIECE = 1 << 20
+_QUOTED = re.compile(r"'([^']+)'|setting (\S+)")
+
+
+class SummaryContent(NamedTuple):
+    """What an entity is known as: its title and aliases; and what is wrong with its page."""
+
+    title: str
+    aliases: tuple[str, ...]
+    problems: tuple[HealthProblem, ...]
+
+
+def text_problems(path: str, data: bytes) -> Iterator[HealthProblem]:
+    """What must hold for any text file: UTF-8, and no marks of a merge conflict."""
+    for line, piece in _pieces(data):
+        try:
+            piece.decode()
+        except UnicodeDecodeError as problem:
+            line += piece[: problem.start].count(b"\n")
+            yield HealthProblem(ERROR, "encoding", path, line, "The file is not UTF-8 text.")
+            break
+    if b"\r\n" in data:
+        line, message = data[: data.index(b"\r\n")].count(b"\n") + 1, "Lines end as Windows ends them."
+        yield HealthProblem(WARNING, "line-ends", path, line, message, fixable=True)
+    if b"<<<<<<< " not in data and b">>>>>>> " not in data:
+        return
+    for number, line_text in enumerate(data.decode(errors="replace").split("\n"), 1):
+        if line_text.startswith(_MARKS):
+            yield HealthProblem(ERROR, "conflict", path, number, "The marks of a merge conflict are still here.")
+            return
+
+
+def _pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Some whole lines at a time, with the number of the first."""
+    number = 1
+    for lines in iter(partial(BytesIO(data).readlines, _PIECE), []):
+        yield number, b"".join(lines)
+        number += len(lines)
+
+
+def read_summary(path: str, data: bytes) -> SummaryContent:
+    """An entity's page: its front matter and its marks."""
+    name = name_of_path(path) or path
+    text = data.decode("utf-8-sig", errors="replace")
+    problems: list[HealthProblem] = []
+    described = _front_matter(path, text, problems)
+    title, aliases = described.get("title"), described.get("aliases")
+    if title is not None and not isinstance(title, str):
+        problems.append(HealthProblem(WARNING, "front-matter", path, None, "The title is not text: put it in quotes."))
+    if aliases is not None and not (isinstance(aliases, list) and all(isinstance(one, str) for one in aliases)):
+        problems.append(HealthProblem(ERROR, "front-matter", path, None, "The aliases must be a list of texts."))
+        aliases = None
+    problems += _mark_problems(path, text)
+    return SummaryContent(str(title or title_of(name)), tuple(aliases or ()), tuple(problems))
+
+
+def alias_problems(aliases: Mapping[str, Sequence[str]], entities: Collection[str]) -> Iterator[HealthProblem]:
+    """Paths that could mean two entities: an alias that is a path of another one, or an alias of another one, too.
+
+    `aliases` are those of each entity that has a page.
+    """
+    bearers: dict[str, list[str]] = {}
+    for name in sorted(aliases):
+        for alias in dict.fromkeys(one.lower() for one in aliases[name] if is_path(one.lower())):
+            bearers.setdefault(alias, []).append(name)
+    for alias, names in sorted(bearers.items()):
+        others = [one for one in names if one != alias]
+        if others and (alias in entities or len(others) > 1):
+            meant = f"leads to {alias} itself" if alias in entities else "could mean any of them"
+            message = f"The alias '{alias}' of {' and '.join(others)} {meant}: take it out, or give one another place."
+            yield HealthProblem(WARNING, "alias", summary_path(others[0]), None, message)
+
+
+def _front_matter(path: str, text: str, problems: list[HealthProblem]) -> dict[str, Any]:
+    front, _ = split_front_matter(text)
+    if front is None:
+        problems.append(HealthProblem(INFO, "front-matter", path, None, "The page has no front matter."))
+        return {}
+    try:
+        described = parse_yaml(front, path)
+    except Unreadable as problem:
+        line = (problem.line or 0) + 1  # the fence before it is a line, too
+        problems.append(HealthProblem(ERROR, "front-matter", path, line, f"The front matter {_why(problem)}."))
+        return {}
+    if described is None or isinstance(described, dict):
+        return described or {}
+    problems.append(HealthProblem(ERROR, "front-matter", path, 2, "The front matter must be keys and values."))
+    return {}
+
+
+def _mark_problems(path: str, text: str) -> Iterator[HealthProblem]:
+    wrong = marker_problem(text)
+    if wrong:
+        yield HealthProblem(WARNING, "marks", path, None, f"The page is odd: {wrong}.")
+    elif generated_part(text) is None:
+        message = "The page has no marks, so there is no place for its generated part."
+        yield HealthProblem(WARNING, "marks", path, None, message, fixable=True)
+
+
+def json_problems(path: str, data: bytes) -> Iterator[HealthProblem]:
+    """What keeps a JSON file that clawmem writes for itself from being read."""
+    try:
+        read_json(data)
+    except ValueError as problem:
+        yield HealthProblem(
+            ERROR, "json", path, getattr(problem, "lineno", None), f"The file cannot be read: {problem}."
+        )
+
+
+def settings_problems(text: str) -> Iterator[HealthProblem]:
+    """What is wrong with `clawmem.yaml`."""
+    try:
+        mapping = parse_yaml(text, SETTINGS)
+        settings = settings_from_mapping(mapping or {})
+    except ClawmemError as problem:
+        yield _yaml_problem("settings", SETTINGS, text, problem)
+        return
+    if not isinstance(mapping, dict) or "format" not in mapping:
+        yield HealthProblem(WARNING, "format", SETTINGS, None, "The file does not say the vault's format; 1 is taken.")
+    for key in settings.unknown:
+        line = _line_of(text, str(key))
+        yield HealthProblem(WARNING, "settings", SETTINGS, line, f"There is no setting '{key}'; it has no effect.")
+
+
+def catalog_problems(text: str) -> Iterator[HealthProblem]:
+    """What is wrong with `predicates.yaml`."""
+    try:
+        catalog_from_mapping(parse_yaml(text, CATALOG) or {})
+    except ClawmemError as problem:
+        yield _yaml_problem("catalog", CATALOG, text, problem)
+
+
+def _yaml_problem(check: str, path: str, text: str, problem: ClawmemError) -> HealthProblem:
+    if isinstance(problem, Unreadable):
+        return HealthProblem(ERROR, check, path, problem.line, f"The file {_why(problem)}.")
+    named = _QUOTED.search(problem.message)
+    line = _line_of(text, named[1] or named[2]) if named else None
+    return HealthProblem(ERROR, check, path, line, problem.message.removeprefix(f"{path}: "))
+
+
+def _why(problem: Unreadable) -> str:
+    return str(problem).partition(" cannot be read: ")[2].removeprefix("it ").rstrip(".")
+
+
+def _line_of(text: str, key: str) -> int | None:
+    """The line on which the last part of a dotted key stands below the parts before it."""
+    line: int | None = None
+    lines = text.split("\n")
+    for part in key.split("."):
+        start = line or 0
+        wanted = re.compile(rf"""\s*['"]?{re.escape(part)}['"]?\s*:""")
+        line = next((number for number in range(start + 1, len(lines) + 1) if wanted.match(lines[number - 1])), None)
+        if line is None:
+            return None
+    return line

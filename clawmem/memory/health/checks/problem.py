@@ -1,0 +1,31 @@
+"""A finding of doctor: how bad, which rule, where, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+ERROR = "error"
+WARNING = "warning"
+INFO = "info"
+SEVERITIES = (ERROR, WARNING, INFO)
+
+
+class HealthProblem(NamedTuple):
+    """One broken rule. `check` names the rule; `path` and `line` (from 1) the place, None where it has none."""
+
+    severity: str
+    check: str
+    path: str | None
+    line: int | None
+    message: str
+    fixable: bool = False
+    fixed: bool = False
+
+
+def in_order(problems: Iterable[HealthProblem]) -> tuple[HealthProblem, ...]:
+    """The worst first, then by place; each once."""
+    unique = dict.fromkeys(problems)
+    return tuple(
+        sorted(unique, key=lambda one: (SEVERITIES.index(one.severity), one.path or "", one.line or 0, one.check))
+    )

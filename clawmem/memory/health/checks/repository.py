@@ -1,0 +1,153 @@
+"""The state of git and of unfinished work: what would stop, or has stopped, a change half-way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from clawmem.errors import ClawmemError, StorageFailed
+from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.model.language.dates import moment_of
+from clawmem.vault.commit.pending import read_pending
+from clawmem.vault.commit.stale_locks import abandoned, lock_files, ref_locks
+from clawmem.vault.disk import HALF, files_below
+from clawmem.vault.edits.scan import HandEdits
+from clawmem.vault.exchange.bundle import fsck
+from clawmem.vault.git.refs import common_dir_of
+from clawmem.vault.state.journal import parse_access, unfolded
+from clawmem.vault.vault import Vault
+
+UNFINISHED = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+}
+HALF_BESIDE = ".half"
+
+
+def unfinished_git(vault: Vault) -> str | None:
+    """The git operation a person began in the vault and has not finished, or None."""
+    return next((what for name, what in UNFINISHED.items() if (vault.git_dir / name).exists()), None)
+
+
+def repository_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Where HEAD stands and what git has not finished."""
+    try:
+        head = vault.head()
+    except ClawmemError as problem:
+        yield HealthProblem(ERROR, "git", ".git/HEAD", None, problem.message)
+        return
+    if head.branch is None:
+        yield HealthProblem(
+            ERROR, "git", ".git/HEAD", None, "HEAD is detached, so nothing can change: `git switch main`."
+        )
+    if head.commit is None:
+        yield HealthProblem(
+            ERROR, "git", ".git/HEAD", None, "The vault has no commit yet: run `clawmem init` on it again."
+        )
+    what = unfinished_git(vault)
+    if what:
+        message = f"A git {what} is unfinished, so nothing can be changed: finish it, or `git {what} --abort`."
+        yield HealthProblem(ERROR, "git", f".git/{_name_of(what)}", None, message, fixable=what == "merge")
+
+
+def _name_of(what: str) -> str:
+    return next(name for name, other in UNFINISHED.items() if other == what)
+
+
+def state_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Locks, notes and half-written files that a killed process left. The writer lock must be held."""
+    yield from _pending_problems(vault)
+    yield from _lock_problems(vault)
+    for path in half_files(vault):
+        message = "A file half written by a process that was killed."
+        yield HealthProblem(WARNING, "half-file", _shown(vault, path), None, message, fixable=True)
+    yield from _journal_problems(vault)
+
+
+def half_files(vault: Vault) -> list[Path]:
+    """What a write that was cut short left behind; with the writer lock held nobody else is writing."""
+    # A read that keeps a parsed page in its cache writes without the lock: its process is alive.
+    staged = [path for path in vault.state.glob(f"{HALF}*") if not _alive(path.name.removeprefix(HALF))]
+    files = files_below(vault.root, leaving_out=".git")
+    beside = [path for path in files if path.name.startswith(".") and path.name.endswith(HALF_BESIDE)]
+    return sorted({*staged, *beside, *vault.git_dir.glob("fast_import_crash_*"), *abandoned(vault)})
+
+
+def clear_leftovers(vault: Vault) -> None:
+    """Remove what `half_files` finds; the writer lock must be held."""
+    for path in half_files(vault):
+        vault.disk.remove(path)
+
+
+def _alive(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _pending_problems(vault: Vault) -> Iterator[HealthProblem]:
+    place = _shown(vault, vault.state / "pending.json")
+    try:
+        pending = read_pending(vault)
+    except StorageFailed as problem:
+        yield HealthProblem(ERROR, "pending", place, None, f"{problem.message} {problem.hint}")
+        return
+    if pending is not None:
+        message = f"A change was interrupted and waits to be finished: {pending.subject}."
+        yield HealthProblem(WARNING, "pending", place, None, message, fixable=True)
+
+
+def _lock_problems(vault: Vault) -> Iterator[HealthProblem]:
+    common = common_dir_of(vault.git_dir)
+    removable = lock_files(vault)
+    for path in sorted({*vault.git_dir.glob("*.lock"), *common.glob("*.lock"), *ref_locks(vault)}):
+        message = "A lock of git's, left by a process that was killed or held by one at work."
+        yield HealthProblem(WARNING, "lock", _shown(vault, path), None, message, fixable=path in removable)
+
+
+def _journal_problems(vault: Vault) -> Iterator[HealthProblem]:
+    for number, line in enumerate(unfolded(vault).decode(errors="replace").splitlines(), 1):
+        moment, fact_ids = parse_access(line) or ("", [])
+        try:
+            moment_of(moment)
+        except ValueError:
+            fact_ids = []
+        if not fact_ids:
+            place = _shown(vault, vault.state / "access.log")
+            message = "The access journal has a damaged line, which counts for nothing; the next heartbeat clears it."
+            yield HealthProblem(WARNING, "journal", place, number, message)
+
+
+def waiting_problems(edits: HandEdits, named: Collection[str | None]) -> Iterator[HealthProblem]:
+    """Owned files that differ from HEAD: edits made by hand, taken in by the next change or not. `named` are files that
+    something is known to be wrong with already."""
+    for path in edits.good:
+        yield HealthProblem(
+            INFO, "not-committed", path, None, "The file differs from HEAD; the next change takes it in."
+        )
+    for path, problem in edits.bad:
+        message = f"The file differs from HEAD, and no change takes it in as it is: {problem.message}"
+        yield HealthProblem(INFO if path in named else WARNING, "left-alone", path, None, message)
+
+
+def fsck_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Every object of the repository, read and checked by git itself."""
+    for line in fsck(vault.git):
+        yield HealthProblem(ERROR, "fsck", ".git", None, f"git fsck says: {line}.")
+
+
+def _shown(vault: Vault, path: Path) -> str:
+    """A path below the vault as it is written, git's own folder as `.git`."""
+    for top, name in ((vault.git_dir, ".git/"), (vault.root, "")):
+        if path.is_relative_to(top):
+            return name + path.relative_to(top).as_posix()
+    return str(path)

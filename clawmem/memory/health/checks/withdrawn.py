@@ -1,0 +1,27 @@
+"""Whether what was withdrawn stands again without anybody's doing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from clawmem.memory.health.checks.facts import CheckedFact
+from clawmem.memory.health.checks.problem import ERROR, HealthProblem
+from clawmem.memory.history.withdrawn import risen
+from clawmem.vault.vault import Vault
+
+CHECK = "withdrawn"
+
+
+def withdrawn_problems(vault: Vault, facts: Sequence[CheckedFact]) -> Iterator[HealthProblem]:
+    """Facts that stand though history tells that they were withdrawn. An id that stands twice is another problem."""
+    places: dict[str, list[CheckedFact]] = defaultdict(list)
+    for one in facts:
+        places[one.fact.id].append(one)
+    standing = {key: held[0] for key, held in places.items() if len(held) == 1 and held[0].fact.stands}
+    for back in risen(vault, standing):
+        message = (
+            f"{back.fact.id} was withdrawn by {back.commit[:12]} and stands again, though nothing brought it back:"
+            " a merge by an older version may have."
+        )
+        yield standing[back.fact.id].problem(ERROR, CHECK, message)._replace(fixable=True)

@@ -1,0 +1,129 @@
+"""Status: which vault this is and what is in it. It changes nothing; the index may be brought up to date."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from clawmem.errors import StorageFailed
+from clawmem.index.refresh.refresh import answered
+from clawmem.index.search.lookup import counts, entity_names
+from clawmem.index.search.unreadable import broken_files, unreadable
+from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
+from clawmem.memory.health.checks.repository import unfinished_git
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.model.facts.fact import STATUSES
+from clawmem.model.settings.local import Difference, differences
+from clawmem.vault.commit.pending import read_pending
+from clawmem.vault.edits.hand_edits import check_edits
+from clawmem.vault.edits.scan import finish_scan, start_scan
+from clawmem.vault.git.acceptance import is_accepted
+from clawmem.vault.state.journal import accesses, unfolded
+from clawmem.vault.vault import Vault
+
+FRESH, STALE, MISSING = "fresh", "stale", "missing"
+
+
+class PendingEdits(NamedTuple):
+    """Edits made by hand: files the next change takes in, and files that do not parse, each with the reason."""
+
+    waiting: tuple[str, ...]
+    unreadable: tuple[tuple[str, str], ...]
+
+
+class IndexState(NamedTuple):
+    """How the index was found (fresh, stale or missing), its engine, and committed files it could not read."""
+
+    state: str
+    engine: str
+    unreadable: tuple[tuple[str, str], ...]
+
+
+class Status(NamedTuple):
+    """The state of a vault. `facts` are numbers by status; `unfinished` is what waits to be completed; `proposals`
+    is how many wait for a person. `accepted` tells whether the vault was accepted on this machine, `suggested` what it
+    suggests that is not in force here."""
+
+    name: str
+    format: int
+    branch: str | None
+    head: str | None
+    facts: Mapping[str, int]
+    entities: int
+    events: int
+    unfolded_accesses: int
+    edits: PendingEdits
+    unfinished: str | None
+    search: IndexState
+    notices: tuple[str, ...] = ()
+    proposals: int = 0
+    accepted: bool = True
+    suggested: tuple[Difference, ...] = ()
+
+
+def status(vault: Vault) -> Status:
+    """Look at the vault without changing it."""
+    scan = start_scan(vault)
+    head = vault.head()
+    found = _index_found(vault)
+    filed = read_proposals(vault)
+    waiting = finish_scan(vault, scan)
+
+    def told(index: Index) -> Status:
+        return Status(
+            name=vault.settings.words("vault.name"),
+            format=vault.settings.whole("format"),
+            branch=head.branch.removeprefix("refs/heads/") if head.branch else None,
+            head=head.commit,
+            facts=_by_status(index),
+            entities=len(entity_names(index)),
+            events=index.database.execute("SELECT COUNT(*) FROM event").fetchone()[0],
+            unfolded_accesses=sum(one.count for one in accesses(unfolded(vault)).values()),
+            edits=_edited(vault, waiting),
+            unfinished=_unfinished(vault),
+            search=IndexState(found, index.engine.name, tuple(broken_files(index))),
+            notices=(*index.notices, *unreadable(index), *filed.unreadable),
+            proposals=len(filed.open),
+            accepted=is_accepted(vault.git_dir, vault.environment),
+            suggested=differences(vault.settings),
+        )
+
+    return answered(vault, told)
+
+
+def _index_found(vault: Vault) -> str:
+    if not index_path(vault).exists():
+        return MISSING
+    index = open_store(vault)
+    if index is None:
+        return STALE
+    try:
+        return FRESH if index.head() == vault.head().commit else STALE
+    except UNREADABLE:
+        return STALE
+    finally:
+        index.close()
+
+
+def _by_status(index: Index) -> dict[str, int]:
+    totals: Counter[str] = Counter(dict.fromkeys(STATUSES, 0))
+    for numbers in counts(index).values():
+        totals.update(numbers)
+    return dict(totals)
+
+
+def _edited(vault: Vault, paths: tuple[str, ...]) -> PendingEdits:
+    edits = check_edits(vault, paths)
+    return PendingEdits(tuple(edits.good), tuple((path, str(problem)) for path, problem in edits.bad))
+
+
+def _unfinished(vault: Vault) -> str | None:
+    what = unfinished_git(vault)
+    if what:
+        return f"a git {what} that a person must finish"
+    try:
+        pending = read_pending(vault)
+    except StorageFailed as problem:
+        return problem.message
+    return f"{pending.subject} (the next change completes it)" if pending else None

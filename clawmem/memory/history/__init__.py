@@ -1,0 +1,1 @@
+"""The history of the vault, of an entity, and of a fact."""

@@ -1,0 +1,1 @@
+"""Generated pages: summaries, MEMORY.md, daily notes."""

@@ -1,0 +1,44 @@
+"""Notes: lines in the daily note, the timeline that people and agents write and the heartbeat reads."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.memory.writing import writing
+from clawmem.model.facts.codec import refuse_conflict_markers
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import check_statement
+from clawmem.model.pages.daily import daily_path, with_line
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.vault.commit.secret_gate import allowed
+from clawmem.vault.vault import Vault
+
+
+class NoteResult(NamedTuple):
+    """The line as written, the note it stands in, its commit, asides."""
+
+    line: str
+    path: str
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+def note(vault: Vault, text: str, caller: Caller) -> NoteResult:
+    """Add a line to today's note: the agent's own where an agent asks, the vault's otherwise."""
+    statement = allowed(vault.settings, check_statement(text, "note"), "The note")
+    moment = stamp(caller.now)
+    path = daily_path(moment[:10], caller.agent)
+    line = f"- {moment[11:16]} {statement}"
+    with writing(vault, caller, "note") as work:
+        page = work.text(path)
+        refuse_conflict_markers(page, path)
+        place = path.removesuffix(".md")
+        change = Change(
+            subject_line("note", place, statement),
+            {path: with_line(page, moment[:10], line).encode()},
+            trailers("note", agent=caller.agent, session=caller.session),
+            author=agent_author(caller.agent),
+        )
+        commits = work.commit([change])
+        return NoteResult(line, path, commits[-1], work.notices)

@@ -1,0 +1,1 @@
+"""Proposals that wait for a person, and quarantine."""

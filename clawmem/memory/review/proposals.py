@@ -1,0 +1,73 @@
+"""Proposals in `review/`: filed in the commit of what made them, one file each; read, counted and found again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound
+from clawmem.model.facts.ids import check_reference
+from clawmem.model.proposals.proposal import FOLDER, KINDS, OPEN, PREFIX, Proposal, proposal_path
+from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
+from clawmem.vault.vault import Vault
+
+TRAILER = "Proposal"
+Read = Callable[[str], bytes | None]
+
+
+class FiledProposals(NamedTuple):
+    """Every proposal that can be read, oldest first, and a sentence for each file that cannot."""
+
+    proposals: tuple[Proposal, ...]
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def open(self) -> tuple[Proposal, ...]:
+        """Those that wait."""
+        return tuple(one for one in self.proposals if one.status == OPEN)
+
+
+def read_proposals(vault: Vault, read: Read | None = None) -> FiledProposals:
+    """Every proposal of the vault; `read` is a transaction's, where there is one."""
+    found: list[Proposal] = []
+    unreadable: list[str] = []
+    for path in sorted((vault.root / FOLDER).glob(f"{PREFIX}*.json")):
+        name = f"{FOLDER}/{path.name}"
+        try:
+            data = (read or vault.read)(name)
+            if data is not None:
+                found.append(parse_proposal(data, name))
+        except ClawmemError as problem:
+            unreadable.append(IncompleteAnswer(problem.message))
+    found.sort(key=lambda one: (one.created, one.id))
+    return FiledProposals(tuple(found), tuple(unreadable))
+
+
+def find_proposal(filed: FiledProposals, reference: str) -> Proposal:
+    """The proposal with this id or unique prefix; NotFound or AmbiguousId."""
+    given = check_reference(reference)
+    for prefix in (given, PREFIX + given):
+        matches = [one for one in filed.proposals if one.id.startswith(prefix)]
+        exact = [one for one in matches if one.id == prefix]
+        if len(exact or matches) == 1:
+            return (exact or matches)[0]
+        if matches:
+            raise AmbiguousId(given, [one.id for one in matches])
+    raise NotFound(f"There is no proposal '{given}'.", "`clawmem review list --all` shows them.")
+
+
+def choose(filed: FiledProposals, every: bool = False, kind: str | None = None) -> list[Proposal]:
+    """The proposals that wait, or every one, of one kind or of all; InvalidInput where there is no such kind."""
+    if kind is not None and kind not in KINDS:
+        raise InvalidInput(f"'{kind}' is not a kind of proposal.", f"Choose one of {', '.join(KINDS)}.")
+    return [one for one in (filed.proposals if every else filed.open) if kind in (None, one.kind)]
+
+
+def filing(proposals: Iterable[Proposal]) -> dict[str, bytes | None]:
+    """The files that hold the proposals, for the change that makes or decides them."""
+    return {proposal_path(one.id): render_proposal(one) for one in proposals}
+
+
+def filing_trailers(proposals: Iterable[Proposal]) -> tuple[tuple[str, str], ...]:
+    """The trailers by which plain git finds the commits of a proposal."""
+    return tuple((TRAILER, one.id) for one in proposals)

@@ -1,0 +1,1 @@
+"""Sync with other machines, and completion of merges made by git."""

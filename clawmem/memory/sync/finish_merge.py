@@ -1,0 +1,97 @@
+"""A git merge that stopped in the vault, finished by what the files hold; what a person resolved already stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError, HistoryRewritten, NeedsDecision, Refused
+from clawmem.index.refresh.refresh import open_index
+from clawmem.memory.sync.apply_remote import make_anew
+from clawmem.memory.sync.merge_message import SHOWN, merge_change
+from clawmem.memory.sync.merge_plan import MergePlan, plan_merge, policy_for
+from clawmem.memory.writing import writing
+from clawmem.model.language.text import counted
+from clawmem.model.records.caller import Caller
+from clawmem.vault.edits.hand_edits import check_file
+from clawmem.vault.git.driver import install_driver
+from clawmem.vault.history.git_merges import apart
+from clawmem.vault.history.merge_commit import Entries, write_merge
+from clawmem.vault.history.rescue_refs import keep_rescue
+from clawmem.vault.history.stopped_merge import StoppedMerge, end_merge, stopped_merge
+from clawmem.vault.history.versions import is_ancestor
+from clawmem.vault.rewriting.redacted_history import redacted_side
+from clawmem.vault.vault import Vault
+
+_MARK = b"<<<<<<< "
+
+
+class FinishedMerge(NamedTuple):
+    """The merge commit (None where there was one already), where the branch was before, and what was planned."""
+
+    commit: str | None
+    rescue: str | None = None
+    plan: MergePlan | None = None
+    notices: tuple[str, ...] = ()
+
+
+def finish_merge(vault: Vault, caller: Caller, policy: str | None = None) -> FinishedMerge:
+    """Finish the merge; Refused where none is under way, NeedsPerson where a version cannot be read."""
+    with stopped_merge(vault) as stopped:
+        if stopped is None:
+            raise Refused("No git merge is unfinished here.", "`clawmem sync` meets other machines.")
+        install_driver(vault)
+        done = _finished(vault, caller, stopped, policy or vault.settings.words("sync.conflict"))
+    vault = Vault(vault.root, vault.git.environment, vault.disk)  # the merge may have brought other settings
+    open_index(vault).close()
+    if done.plan is not None and done.plan.merged.stale:
+        with writing(vault, caller, "summaries") as work:
+            make_anew(work, done.plan.merged.stale)
+    return done
+
+
+def _finished(vault: Vault, caller: Caller, stopped: StoppedMerge, policy: str) -> FinishedMerge:
+    if is_ancestor(vault, stopped.theirs, stopped.ours):
+        end_merge(vault, stopped, stopped.ours, _marked(stopped))
+        return FinishedMerge(None)
+    between = apart(vault, stopped.ours, stopped.theirs, SHOWN)
+    if redacted_side(vault, stopped.ours, stopped.theirs, between) is not None:
+        raise HistoryRewritten(
+            "Something was redacted on one side of this merge, and the other has the history from before: finishing it"
+            " would bring that back.",
+            "Drop it with `git merge --abort`, and make a new clone of the side that was redacted.",
+        )
+    rule = policy_for(vault, policy, stopped.ours, stopped.theirs)
+    plan = plan_merge(vault, (stopped.ours, stopped.theirs), rule)
+    resolved = _resolved(stopped)
+    entries: Entries = {**plan.entries, **resolved}
+    words = f"finished a git merge of {counted(between.received, 'change')}"
+    change = merge_change(caller, plan, words, between.news.subjects)
+    rescue = keep_rescue(vault, stopped.ours, caller.now)
+    parents = (stopped.ours, stopped.theirs)
+    commit = write_merge(vault, parents, change, entries, int(caller.now.timestamp()))
+    end_merge(vault, stopped, commit, _marked(stopped))
+    notices = tuple(f"{path} stays as you resolved it" for path in sorted(resolved))
+    return FinishedMerge(commit, rescue, plan, notices)
+
+
+def _marked(stopped: StoppedMerge) -> Mapping[str, bytes | None]:
+    """The files whose contents are git's doing and nobody else's."""
+    return {path: data for path, data in stopped.files.items() if path not in _resolved(stopped)}
+
+
+def _resolved(stopped: StoppedMerge) -> dict[str, bytes | None]:
+    """The files that a person changed while the merge waited: no marks, and not what git left there."""
+    found: dict[str, bytes | None] = {}
+    for path, data in stopped.files.items():
+        if data is None or _MARK in data or data in stopped.known[path]:
+            continue
+        try:
+            check_file(path, data)
+        except ClawmemError as problem:
+            raise NeedsDecision(
+                f"{path} was edited while the merge waited, and cannot be read: {problem.message}",
+                f"Repair it, or bring one side back with `git checkout --ours {path}`, then run the command again.",
+            ) from problem
+        found[path] = data
+    return found

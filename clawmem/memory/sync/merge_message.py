@@ -1,0 +1,31 @@
+"""What the commit of a merge says: what came in, what was decided, which facts it touched beyond that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+
+if TYPE_CHECKING:
+    from clawmem.memory.sync.merge_plan import MergePlan
+
+OP = "sync"
+# So many subjects of what came in are told.
+SHOWN = 20
+
+
+def merge_change(caller: Caller, plan: MergePlan, words: str, subjects: Sequence[str]) -> Change:
+    """The words of a merge commit: what came in (`subjects`), what was decided, which facts it touched beyond that."""
+    merged = plan.merged
+    told = [f"- {line}" for line in subjects]
+    decided = [f"- {one.says}" for one in merged.conflicts]
+    decided += [f"- {one.old} was the id of two facts; one of them is {one.new} now" for one in merged.renamed]
+    decided += [f"- {one.other} says the same as {one.kept}, which stands for both" for one in merged.twins]
+    body = "\n".join(["Taken in:", *told, *(["", "Decided:", *decided] if decided else [])])
+    facts = [one.fact for one in merged.conflicts if one.fact]
+    facts += [one.new for one in merged.renamed] + [name for one in merged.twins for name in (one.kept, one.other)]
+    rows = trailers(OP, facts=facts, agent=caller.agent, session=caller.session)
+    filed = tuple(("Proposal", one) for one in merged.proposals)
+    return Change(subject_line(OP, "vault", words), {}, (*rows, *filed), body, agent_author(caller.agent))

@@ -1,0 +1,199 @@
+"""The merge of two commits planned: what git has of both sides, merged purely, as changes on the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError, NeedsDecision, Refused
+from clawmem.model.facts.catalog import catalog_from_mapping, is_single
+from clawmem.model.language.text import counted
+from clawmem.model.merging.files.merge import merge_file
+from clawmem.model.merging.moves import Files
+from clawmem.model.merging.policy import FAIL, FILE, NEWEST, OURS, THEIRS, MergeConflict, MergePolicy
+from clawmem.model.merging.tree import MergedTree, merge_trees
+from clawmem.model.records.layout import CATALOG, is_owned
+from clawmem.vault.edits.hand_edits import check_file
+from clawmem.vault.history.merge_commit import Entries
+from clawmem.vault.history.versions import (
+    EMPTY_TREE,
+    PLAIN,
+    FileVersion,
+    Versions,
+    committed_at,
+    common_ancestors,
+    contents,
+    versions,
+)
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
+
+_CHECKED = (".yaml", "/summary.md")
+
+
+class MergePlan(NamedTuple):
+    """What a merge changes on our side, and what is to be told of it."""
+
+    entries: Entries
+    merged: MergedTree
+
+    @property
+    def conflicts(self) -> tuple[MergeConflict, ...]:
+        """What both sides changed in two ways."""
+        return self.merged.conflicts
+
+
+def policy_for(vault: Vault, name: str, ours: str, theirs: str) -> MergePolicy:
+    """The policy of a name for two commits: which of them is the newer one is told by their times, which relations take
+    one value by the catalog here."""
+    times = committed_at(vault, ours, theirs) if name == NEWEST else ((), ())
+    return MergePolicy(name, OURS if times[0] > times[1] else THEIRS, _single(vault))
+
+
+def _single(vault: Vault) -> frozenset[str]:
+    try:
+        catalog = vault.catalog
+    except ClawmemError:
+        # A stopped merge, or somebody's edit, may have left it unreadable: the committed one counts.
+        data = (vault.contents_at("HEAD", [CATALOG])[CATALOG] or b"").decode(errors="replace")
+        catalog = catalog_from_mapping(parse_yaml(data, CATALOG) or {})
+    return frozenset(name for name in catalog.predicates if is_single(catalog, name))
+
+
+def plan_merge(
+    vault: Vault, commits: tuple[str, str], policy: MergePolicy, common: Sequence[str] | None = None
+) -> MergePlan:
+    """Merge two commits from what they have in common (`common`, where that was asked already). Raises NeedsPerson
+    where facts cannot be read, or where the policy is to fail and there is a conflict."""
+    ours, theirs = commits
+    bases = [*(common_ancestors(vault, ours, theirs) if common is None else common)] or [EMPTY_TREE]
+    found = versions(vault, bases[0], ours, theirs)
+    _refuse_odd(found)
+    sides = _loaded(vault, found, bases)
+    merged = _checked(merge_trees(*sides, policy), sides[1], sides[2])
+    if policy.name == FAIL and merged.conflicts:
+        raise NeedsDecision(
+            f"Both sides changed the same in two ways: {merged.conflicts[0].says}.",
+            f"Nothing was changed ({counted(len(merged.conflicts), 'conflict')} in all). Name a --conflict policy.",
+        )
+    plan = MergePlan(_entries(found, merged, sides), merged)
+    _refuse_clashes(plan, found)
+    return _with_foreign(vault, plan, found, policy)
+
+
+def _refuse_odd(found: Versions) -> None:
+    for path in sorted(found.paths):
+        for side in (found.ours, found.theirs):
+            if is_owned(path) and path in side and not side[path].is_file:
+                raise Refused(
+                    f"{path} is not a plain file on one side: clawmem follows no links.",
+                    "Put a real file in its place on that side, commit it, then run the command again.",
+                )
+
+
+class Whole(NamedTuple):
+    """The contents of clawmem's files that differ between two commits and what they have in common, on each side, and
+    what `sync` would make of them."""
+
+    base: Files
+    ours: Files
+    theirs: Files
+    merged: MergedTree
+
+
+def whole_merge(vault: Vault, ours: str, theirs: str, policy: MergePolicy) -> Whole:
+    """What a merge of two commits is when all files are looked at together."""
+    bases = common_ancestors(vault, ours, theirs) or [EMPTY_TREE]
+    sides = _loaded(vault, versions(vault, bases[0], ours, theirs), bases)
+    return Whole(*sides, _checked(merge_trees(*sides, policy), sides[1], sides[2]))
+
+
+def _loaded(vault: Vault, found: Versions, bases: list[str]) -> tuple[Files, Files, Files]:
+    paths = sorted(path for path in found.paths if is_owned(path))
+    sides = (found.base, found.ours, found.theirs)
+    data = contents(vault, (side[path] for side in sides for path in paths if path in side and side[path].is_file))
+    base, ours, theirs = (
+        {path: data.get(side[path].blob) if path in side else None for path in paths} for side in sides
+    )
+    return {**base, **_of_other_bases(vault, bases, base)}, ours, theirs
+
+
+def _of_other_bases(vault: Vault, bases: list[str], first: Files) -> dict[str, bytes | None]:
+    """Where histories crossed there are several common states: what they say together is what both sides know."""
+    found: dict[str, bytes | None] = {}
+    for other in bases[1:]:
+        merged = plan_merge(vault, (bases[0], other), MergePolicy()).merged
+        found.update({path: data for path, data in merged.files.items() if path in first})
+    return found
+
+
+def _checked(merged: MergedTree, ours: Files, theirs: Files) -> MergedTree:
+    """A page of settings that does not hold together any more gives way to a side's."""
+    files, conflicts = dict(merged.files), list(merged.conflicts)
+    for path, data in merged.files.items():
+        sides = [side.get(path) for side in (ours, theirs)]
+        if data is None or not path.endswith(_CHECKED) or data in sides:
+            continue
+        try:
+            check_file(path, data)
+        except ClawmemError as problem:
+            files[path] = max(side for side in sides if side is not None)
+            says = f"{path} stays as one side has it: together the two versions do not hold ({problem.message})"
+            conflicts.append(MergeConflict(FILE, path, None, says))
+    return merged._replace(files=files, conflicts=tuple(conflicts))
+
+
+def _entries(found: Versions, merged: MergedTree, sides: tuple[Files, Files, Files]) -> Entries:
+    _, ours, theirs = sides
+    entries: dict[str, bytes | FileVersion | None] = {}
+    for path, data in merged.files.items():
+        if data == ours.get(path) and (path in found.ours) == (data is not None):
+            continue
+        if data is not None and path in found.theirs and data == theirs.get(path):
+            entries[path] = FileVersion(PLAIN, found.theirs[path].blob)
+        else:
+            entries[path] = data
+    return entries
+
+
+def _with_foreign(vault: Vault, plan: MergePlan, found: Versions, policy: MergePolicy) -> MergePlan:
+    """The plan with the files that are not clawmem's: a side's where one changed them, merged as text where both did,
+    else both, the other version beside ours."""
+    entries, conflicts = dict(plan.entries), list(plan.merged.conflicts)
+    for path in sorted(path for path in found.paths if not is_owned(path)):
+        base, one, other = (side.get(path) for side in (found.base, found.ours, found.theirs))
+        if one == other or other == base:
+            continue
+        if one == base or one is None:
+            entries[path] = other
+        elif other is not None:
+            added, told = _both(vault, path, (base, one, other), policy)
+            entries.update(added)
+            conflicts += told
+    return MergePlan(entries, plan.merged._replace(conflicts=tuple(conflicts)))
+
+
+def _both(
+    vault: Vault, path: str, sides: tuple[FileVersion | None, FileVersion, FileVersion], policy: MergePolicy
+) -> tuple[dict[str, bytes | FileVersion | None], Iterable[MergeConflict]]:
+    base, one, other = sides
+    if one.is_file and other.is_file and (base is None or base.is_file):
+        data = contents(vault, (side for side in sides if side))
+        merged = merge_file(path, data[base.blob] if base else None, data[one.blob], data[other.blob], policy)
+        if merged.beside is None and merged.content is not None:
+            return {path: merged.content}, merged.conflicts
+    says = f"{path} cannot be merged; the other version stands beside it"
+    return {f"{path}.other-{other.blob[:8]}": other}, (MergeConflict(FILE, path, None, says),)
+
+
+def _refuse_clashes(plan: MergePlan, found: Versions) -> None:
+    """No path may be a file on one side and a folder on the other."""
+    there = {path for path, held in plan.entries.items() if held is not None}
+    for path in there:
+        parts = path.split("/")
+        for size in range(1, len(parts)):
+            folder = "/".join(parts[:size])
+            if folder in found.ours and plan.entries.get(folder, found.ours[folder]) is not None:
+                raise NeedsDecision(
+                    f"{folder} is a file on one side and a folder on the other.", "Rename one of them, then try again."
+                )

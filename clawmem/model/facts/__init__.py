@@ -1,0 +1,1 @@
+"""The fact, its parts, and its form on disk."""

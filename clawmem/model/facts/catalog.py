@@ -1,0 +1,161 @@
+"""The predicate catalog: what relations are called, how many values they take, which questions ask for them."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.model.language.text import normal
+
+VALUE_TYPES = ("text", "person", "place", "organisation", "date", "number", "thing")
+CARDINALITIES = ("single", "many")
+GAP = "*"
+_KEYS = frozenset(("description", "phrases", "value", "cardinality", "replaces", "questions"))
+
+
+class Predicate(NamedTuple):
+    """One relation. `phrases` are other names for it; `replaces` says a new value retires the old one.
+
+    `questions` are templates: words in order, `*` for any words between, `a|b` for either word.
+    """
+
+    name: str
+    phrases: tuple[str, ...] = ()
+    value: str = "text"
+    single: bool = False
+    replaces: bool = False
+    questions: tuple[str, ...] = ()
+
+
+class Catalog(NamedTuple):
+    """Every known predicate, and the canonical name of each phrase in its normal form."""
+
+    predicates: Mapping[str, Predicate] = {}
+    names: Mapping[str, str] = {}
+
+
+def catalog_from_mapping(mapping: Mapping[str, Any]) -> Catalog:
+    """Read the catalog from plain data; raises InvalidInput naming the predicate that is wrong."""
+    if not isinstance(mapping, Mapping):
+        raise InvalidInput("The predicate catalog must map predicate names to their entries.")
+    predicates: dict[str, Predicate] = {}
+    names: dict[str, str] = {}
+    for name, entry in mapping.items():
+        predicate = _predicate(name, entry)
+        predicates[predicate.name] = predicate
+        for phrase in (name, name.replace("_", " "), *predicate.phrases):
+            owner = names.setdefault(_key(phrase), predicate.name)
+            if owner != predicate.name:
+                raise InvalidInput(f"The phrase '{phrase}' belongs to the predicates '{owner}' and '{name}'.")
+    return Catalog(predicates, names)
+
+
+def catalog_to_mapping(catalog: Catalog) -> dict[str, Any]:
+    """The catalog as plain JSON-able data that catalog_from_mapping reads back to an equal catalog."""
+    return {
+        predicate.name: {
+            "phrases": list(predicate.phrases),
+            "value": predicate.value,
+            "cardinality": "single" if predicate.single else "many",
+            "replaces": predicate.replaces,
+            "questions": list(predicate.questions),
+        }
+        for predicate in catalog.predicates.values()
+    }
+
+
+def canonical(catalog: Catalog, phrase: str) -> str | None:
+    """The predicate that a phrase names, or None where the catalog does not know it."""
+    key = normal(phrase)
+    return catalog.names.get(key) or catalog.names.get(normal(key.replace("_", " ")))
+
+
+def is_single(catalog: Catalog, predicate: str | None) -> bool:
+    """Whether a subject has at most one standing value of the predicate; unknown predicates take many."""
+    entry = catalog.predicates.get(predicate or "")
+    return entry is not None and entry.single
+
+
+def is_replaced(catalog: Catalog, predicate: str | None) -> bool:
+    """Whether a new value of the predicate retires the old one."""
+    entry = catalog.predicates.get(predicate or "")
+    return entry is not None and entry.single and entry.replaces
+
+
+def predicates_asked(catalog: Catalog, question: str) -> tuple[str, ...]:
+    """The predicates a question asks for, in catalog order."""
+    words = _words(question)
+    known = frozenset(words)
+    return tuple(
+        predicate.name
+        for predicate in catalog.predicates.values()
+        if any(_asks(template, words, known) for template in predicate.questions)
+    )
+
+
+def _key(phrase: str) -> str:
+    """The normal form of a phrase; plain words, which nearly all are, take the short way there."""
+    plain = phrase.isascii() and phrase.replace(" ", "").isalnum()
+    return " ".join(phrase.lower().split()) if plain else normal(phrase)
+
+
+def _words(text: str) -> list[str]:
+    cleaned = "".join(letter if letter.isalnum() else " " for letter in normal(text).replace("'s", " "))
+    return cleaned.split()
+
+
+def _asks(template: str, words: Sequence[str], known: frozenset[str]) -> bool:
+    """Whether the template's words occur in order; words without a gap between them must be neighbours."""
+    at = 0
+    for wanted in _runs(template):
+        for choices in wanted:
+            if known.isdisjoint(choices):
+                return False
+        found = next(
+            (start for start in range(at, len(words) - len(wanted) + 1) if _stands(wanted, words, start)), None
+        )
+        if found is None:
+            return False
+        at = found + len(wanted)
+    return True
+
+
+@cache
+def _runs(template: str) -> list[list[list[str]]]:
+    return [[word.split("|") for word in run.split()] for run in template.split(GAP)]
+
+
+def _stands(wanted: Sequence[Sequence[str]], words: Sequence[str], start: int) -> bool:
+    return all(words[start + place] in choices for place, choices in enumerate(wanted))
+
+
+def _predicate(name: Any, entry: Any) -> Predicate:
+    if not isinstance(name, str) or not name.replace("_", "").isalnum() or name != name.lower():
+        raise InvalidInput(f"The predicate name '{name}' must be lower-case letters, digits and underscores.")
+    if not isinstance(entry, Mapping):
+        raise InvalidInput(f"The predicate '{name}' must be a mapping.")
+    unknown = sorted(str(key) for key in entry.keys() - _KEYS)
+    if unknown:
+        raise InvalidInput(f"The predicate '{name}' has the unknown key '{unknown[0]}'.")
+    single = _choice(name, entry, "cardinality", CARDINALITIES, "many") == "single"
+    replaces = entry.get("replaces", False)
+    if not isinstance(replaces, bool):
+        raise InvalidInput(f"The predicate '{name}' must say `replaces: true` or `replaces: false`.")
+    if replaces and not single:
+        raise InvalidInput(f"The predicate '{name}' replaces its old value, so it must be `cardinality: single`.")
+    value = _choice(name, entry, "value", VALUE_TYPES, "text")
+    return Predicate(name, _texts(name, entry, "phrases"), value, single, replaces, _texts(name, entry, "questions"))
+
+
+def _choice(name: str, entry: Mapping[str, Any], key: str, allowed: Sequence[str], default: str) -> str:
+    value = entry.get(key, default)
+    if value not in allowed:
+        raise InvalidInput(f"The predicate '{name}' has the {key} '{value}'; it must be one of {', '.join(allowed)}.")
+    return str(value)
+
+
+def _texts(name: str, entry: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = entry.get(key) or ()
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) and item.strip() for item in value):
+        raise InvalidInput(f"The predicate '{name}' must list its {key} as texts.")
+    return tuple(value)

@@ -1,0 +1,126 @@
+"""The draft: a fact as somebody asks for it, before it has an id, a time and a place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.model.facts.codec import OTHER_NAMES, fact_from_record
+from clawmem.model.facts.fact import LINK_TYPES, TRUSTS, Fact, FactLink
+from clawmem.model.facts.ids import check_reference
+from clawmem.model.language.dates import parse_end, parse_moment, parse_start, stamp
+from clawmem.model.language.text import check_statement, check_visible, one_line
+
+UNSET_ID = "new"
+# Identity, status, times of its own and counters are the vault's to give.
+_OWN_KEYS = frozenset("id status timestamp access_count last_accessed superseded_by".split())
+_LONGEST_WORD = 80
+_BY_VERB = {"supersedes": "supersede", "merges": "merge"}
+LINKED_BY_HAND = tuple(one for one in LINK_TYPES if one not in _BY_VERB)
+_LINES = ("source", "source_event", "workflow", "agent", "relation_phrase", "subject", "predicate", "object")
+
+
+class Draft(NamedTuple):
+    """A checked fact without an identity, the entity it was asked to stand in (None: clawmem decides), and the keys
+    that were given with it and are not taken over."""
+
+    fact: Fact
+    entity: str | None = None
+    left_out: tuple[str, ...] = ()
+
+
+def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
+    """A draft from loose keys, in any layout facts are read in; raises InvalidInput with what is wrong.
+
+    Keys that are the vault's to give are not taken over, but named in the draft.
+    """
+    entity = record.get("entity")
+    if entity is not None and not isinstance(entity, str):
+        raise InvalidInput("The key 'entity' must be text.")
+    own = tuple(key for key in record if OTHER_NAMES.get(key, key) in _OWN_KEYS)
+    given = {key: value for key, value in record.items() if key not in own and key != "entity"}
+    if not isinstance(given.get("fact"), str):
+        raise InvalidInput('The key \'fact\' is missing: each line needs at least {"fact": "..."}.')
+    given["fact"] = check_statement(given["fact"])
+    given["id"] = UNSET_ID
+    try:
+        fact = fact_from_record(given)
+    except InvalidInput as problem:
+        raise InvalidInput(f"The fact cannot be kept: {problem.message}.", "Mend that value and try again.") from None
+    return Draft(_normalised(fact, now), entity, own)
+
+
+def _normalised(fact: Fact, now: datetime) -> Fact:
+    if fact.trust is not None and fact.trust not in TRUSTS:
+        raise InvalidInput(f"'{fact.trust}' is not a trust.", f"Choose one of {', '.join(TRUSTS)}.")
+    if not fact.category.replace("-", "").replace("_", "").isalnum() or len(fact.category) > _LONGEST_WORD:
+        category = fact.category[:_LONGEST_WORD]
+        raise InvalidInput(f"'{category}' is not a category.", "Use one word, such as preference or milestone.")
+    valid_from = parse_start(fact.valid_from, now) if fact.valid_from else None
+    valid_to = parse_end(fact.valid_to, now) if fact.valid_to else None
+    if valid_from and valid_to and valid_to <= valid_from:
+        raise InvalidInput(
+            f"The fact would end ({valid_to}) before it begins ({valid_from}).", "Swap the two dates, or drop one."
+        )
+    _check_verbatim(fact)
+    lines: dict[str, Any] = {key: _line(getattr(fact, key), key.replace("_", " ")) for key in _LINES}
+    return fact._replace(
+        **lines,
+        category=fact.category.lower(),
+        valid_from=valid_from,
+        valid_to=valid_to,
+        related_entities=tuple(dict.fromkeys(check_statement(one, "related entity") for one in fact.related_entities)),
+        tags=tuple(dict.fromkeys(_tag(tag) for tag in fact.tags if tag.strip())),
+        links=tuple(_checked_link(link, now) for link in fact.links),
+    )
+
+
+def _line(text: str | None, what: str) -> str | None:
+    return check_statement(text, what) if text is not None else None
+
+
+def _check_verbatim(fact: Fact) -> None:
+    """What may have several lines; words quoted from an event are as the event has them."""
+    if fact.source_text is not None and fact.source_event is None:
+        check_visible(fact.source_text, "evidence")
+    for text in _texts([fact.details, fact.metadata, fact.extra]):
+        check_visible(text, "text beside the fact")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, keys among them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _tag(text: str) -> str:
+    tag = one_line(text).lower()
+    check_visible(tag, "tag")
+    if len(tag) > _LONGEST_WORD:
+        raise InvalidInput(f"A tag has {len(tag):,} characters; {_LONGEST_WORD} is the most.", "Use one word or a few.")
+    return tag
+
+
+def check_link_kind(kind: str) -> None:
+    """Raise InvalidInput for what is no kind of link, and for those that only verbs of their own make."""
+    if kind in _BY_VERB:
+        raise InvalidInput(f"'{kind}' is not a link to make by hand.", f"Use `clawmem {_BY_VERB[kind]}`.")
+    if kind not in LINK_TYPES:
+        raise InvalidInput(f"'{kind}' is not a kind of link.", f"Choose one of {', '.join(LINKED_BY_HAND)}.")
+
+
+def _checked_link(link: FactLink, now: datetime) -> FactLink:
+    check_link_kind(link.type)
+    if not all(isinstance(text, str | None) for text in (link.reason, link.at)):
+        raise InvalidInput("The reason and the time of a link must be text.")
+    at = parse_moment(link.at, now) if link.at else stamp(now)
+    return FactLink(link.type, check_reference(link.to), _line(link.reason, "reason"), at)

@@ -1,0 +1,98 @@
+"""The fact: one atomic statement with its evidence, superseded and never deleted."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+ACTIVE = "active"
+SUPERSEDED = "superseded"
+RETRACTED = "retracted"
+ARCHIVED = "archived"
+STATUSES = (ACTIVE, SUPERSEDED, RETRACTED, ARCHIVED)
+
+TRUSTS = ("user", "agent", "tool", "external")
+
+LINK_TYPES = (
+    "supersedes",
+    "merges",
+    "contradicts",
+    "supports",
+    "depends_on",
+    "derived_from",
+    "relates_to",
+)
+
+DEFAULT_CATEGORY = "fact"
+DEFAULT_IMPORTANCE = 0.5
+
+
+class FactLink(NamedTuple):
+    """A typed, dated pointer from one fact to another."""
+
+    type: str
+    to: str
+    reason: str | None = None
+    at: str | None = None
+
+
+class Fact(NamedTuple):
+    """One line of `items.json`; the field order is the canonical key order on disk.
+
+    Times are ISO 8601 in UTC; `source_span` is a half-open range of characters in the event's
+    text; `confidence` and `importance` lie in 0..1; `extra` keeps keys this version does not know.
+    """
+
+    id: str
+    fact: str
+    category: str
+    timestamp: str
+    source: str
+    status: str = ACTIVE
+    access_count: int = 0
+    last_accessed: str | None = None
+    superseded_by: str | None = None
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    relation_phrase: str | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    source_event: str | None = None
+    source_text: str | None = None
+    source_span: tuple[int, int] | None = None
+    confidence: float | None = None
+    importance: float | None = None
+    trust: str | None = None
+    agent: str | None = None
+    workflow: str | None = None
+    related_entities: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    links: tuple[FactLink, ...] = ()
+    details: Mapping[str, Any] | None = None
+    metadata: Mapping[str, Any] | None = None
+    extra: Mapping[str, Any] = {}
+
+    @property
+    def stands(self) -> bool:
+        """Whether the fact is current memory: active, or archived but not replaced or withdrawn."""
+        return self.status in (ACTIVE, ARCHIVED)
+
+
+def pointers(fact: Fact) -> list[tuple[str, str]]:
+    """What a fact points at, each with how: facts by their ids, entities by their names."""
+    found = [(link.type, link.to) for link in fact.links]
+    found += [("related", name) for name in fact.related_entities]
+    return [*found, ("superseded_by", fact.superseded_by)] if fact.superseded_by else found
+
+
+ALWAYS_WRITTEN = Fact._fields[:9]
+CANONICAL_KEYS = Fact._fields[:-1]
+
+
+def importance_of(fact: Fact) -> float:
+    """The fact's importance, or the middle where none was given."""
+    return DEFAULT_IMPORTANCE if fact.importance is None else fact.importance
+
+
+def since_or_from(fact: Fact) -> str:
+    """How to say when it begins: `from` where it was recorded before that day."""
+    return "from" if fact.valid_from and fact.valid_from[:10] > fact.timestamp[:10] else "since"

@@ -1,0 +1,1 @@
+"""What a history says, and how a change is taken back."""

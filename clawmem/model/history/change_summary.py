@@ -1,0 +1,160 @@
+"""What became of the memory between two states, in sentences: what was learned, corrected, forgotten, changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, Fact
+from clawmem.model.history.comparison import CHANGED, CORRECTED, LEARNED, REMOVED, FactDifference, bare
+from clawmem.model.language.text import counted
+from clawmem.model.lifecycle.chain import REPLACING
+
+FORGOTTEN = "forgotten"
+GROUPS = (LEARNED, CORRECTED, FORGOTTEN, CHANGED)
+_NAMES = {"fact": "statement", "valid_from": "beginning", "valid_to": "end", "superseded_by": "successor"}
+_UNTOLD = frozenset(("id", "superseded_by", "links", "metadata"))
+
+
+class ChangeSentence(NamedTuple):
+    """One thing that happened: its group, the sentence, the fact it is about and that fact's entity."""
+
+    group: str
+    sentence: str
+    fact: Fact
+    entity: str
+
+
+class _ReplacedFacts(NamedTuple):
+    """What a standing fact replaced: what was known before, and what was only said meanwhile."""
+
+    known: tuple[Fact, ...]
+    passing: tuple[Fact, ...]
+
+
+def tellings(changes: Sequence[FactDifference]) -> tuple[ChangeSentence, ...]:
+    """The changes as sentences, group by group. A chain is told once, by its ends; what was both learned and
+    replaced between the two states is told with its successor."""
+    roots = _roots(changes)
+    firsts: dict[str, FactDifference] = {}
+    for change in changes:
+        if change.kind == CORRECTED:
+            firsts.setdefault(change.fact.id, change)
+    passing = {one.id for each in roots.values() for one in each.passing}
+    told: list[ChangeSentence] = []
+    for change in changes:
+        if change.kind == CORRECTED:
+            if change.fact.id in roots and firsts[change.fact.id] is change:
+                told.append(_correction(change, roots[change.fact.id]))
+        elif change.kind != LEARNED or change.fact.id not in passing:
+            told.append(_plain(change))
+    return tuple(sorted(told, key=lambda one: GROUPS.index(one.group)))
+
+
+def summary(told: Iterable[ChangeSentence]) -> str:
+    """What happened in one clause: `learned 2 facts, corrected 1 and forgot 1`."""
+    groups = [one.group for one in told]
+    verbs = {LEARNED: "learned", CORRECTED: "corrected", FORGOTTEN: "forgot", CHANGED: "changed"}
+    parts = [f"{verbs[group]} {groups.count(group)}" for group in GROUPS if group in groups]
+    if not parts:
+        return "learned, corrected and forgot nothing"
+    verb, number = parts[0].split(" ")
+    parts[0] = f"{verb} {counted(int(number), 'fact')}"
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def _roots(changes: Sequence[FactDifference]) -> dict[str, _ReplacedFacts]:
+    """For each fact at the end of a chain of corrections, all that led to it."""
+    into: dict[str, list[FactDifference]] = {}
+    for one in changes:
+        if one.kind == CORRECTED and one.before:
+            into.setdefault(one.fact.id, []).append(one)
+    fresh = {one.fact.id for one in changes if one.kind == LEARNED}
+    replaced = {one.before.id for each in into.values() for one in each if one.before}
+    return {end: _gathered(end, into, fresh) for end in into if end not in replaced}
+
+
+def _gathered(end: str, into: Mapping[str, Sequence[FactDifference]], fresh: set[str]) -> _ReplacedFacts:
+    known, passing, queue, seen = list[Fact](), list[Fact](), [end], {end}
+    for current in queue:
+        for one in into.get(current, ()):
+            if one.before is None or one.before.id in seen:
+                continue
+            seen.add(one.before.id)
+            queue.append(one.before.id)
+            new = one.before.id in fresh or one.before.id in into
+            (passing if new else known).append(one.before)
+    return _ReplacedFacts(tuple(known), tuple(reversed(passing)))
+
+
+def _plain(change: FactDifference) -> ChangeSentence:
+    fact = change.fact
+    if change.kind == LEARNED:
+        return _telling(LEARNED, _quoted(fact) + _fate(fact), change)
+    if change.kind in (RETRACTED, ARCHIVED, REMOVED):
+        return _telling(FORGOTTEN, _quoted(fact) + _loss(change.kind, fact), change)
+    return _telling(CHANGED, _quoted(fact) + _alteration(change.before or fact, fact), change)
+
+
+def _telling(group: str, words: str, change: FactDifference) -> ChangeSentence:
+    ended = words if words.endswith(('."', '!"', '?"', ".", "!", "?")) else f"{words}."
+    return ChangeSentence(group, f"{group.capitalize()}: {ended}", change.fact, change.entity)
+
+
+def _correction(change: FactDifference, roots: _ReplacedFacts) -> ChangeSentence:
+    fact = change.fact
+    if not roots.known:
+        return _telling(LEARNED, f"{_quoted(fact)}, at first as {_listed(roots.passing)}{_fate(fact)}", change)
+    meanwhile = f", by way of {_listed(roots.passing)}" if roots.passing else ""
+    verb = "were joined into" if len(roots.known) > 1 else "was replaced by"
+    words = f"{_listed(roots.known)} {verb} {_quoted(fact)}{meanwhile}{_because(_reason(fact))}{_fate(fact)}"
+    return _telling(CORRECTED, words, change)
+
+
+def _loss(kind: str, fact: Fact, again: str = "") -> str:
+    if kind == RETRACTED:
+        remark = (fact.metadata or {}).get("retracted")
+        return f" was withdrawn{again}" + _because(remark.get("reason") if isinstance(remark, dict) else None)
+    return f" was archived{again}, for nobody used it" if kind == ARCHIVED else " was taken out of the vault"
+
+
+def _fate(fact: Fact) -> str:
+    """What became of a fact by the later state, where that is not to stand."""
+    return f", and it{_loss(fact.status, fact, ' again')}" if fact.status in (RETRACTED, ARCHIVED) else ""
+
+
+def _alteration(old: Fact, new: Fact) -> str:
+    before, after = bare(old)._asdict(), bare(new)._asdict()
+    if old.status != ACTIVE and new.status == ACTIVE:
+        return f" stands again; it was {old.status}"
+    keys = [key for key in before if before[key] != after[key]]
+    parts = [_part(key, before[key], after[key]) for key in keys if key not in _UNTOLD]
+    if not parts:
+        return " has other links" if "links" in keys else " has other remarks"
+    return " changed: " + ", ".join(parts)
+
+
+def _part(key: str, old: object, new: object) -> str:
+    name = _NAMES.get(key, key.replace("_", " "))
+    if not all(value is None or isinstance(value, str | float | int) for value in (old, new)):
+        return f"its {name}"
+    if old is None:
+        return f"its {name} is {new}"
+    return f"its {name} was {old}" + ("" if key == "fact" else f" and is {'none' if new is None else new}")
+
+
+def _reason(fact: Fact) -> str | None:
+    return next((link.reason for link in reversed(fact.links) if link.type in REPLACING and link.reason), None)
+
+
+def _because(reason: object) -> str:
+    return f", because: {reason}" if isinstance(reason, str) and reason else ""
+
+
+def _listed(facts: Sequence[Fact]) -> str:
+    names = [_quoted(fact) for fact in facts]
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
+
+
+def _quoted(fact: Fact) -> str:
+    return f'"{fact.fact}"'

@@ -1,0 +1,172 @@
+"""Taking one operation back: what each file must become so that the operation has not happened.
+
+Three states decide, compared record by record: before the operation, after it, and now. What now is as the
+operation left it goes back; what was changed since is in the way; what is as before needs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from clawmem.model.facts.fact import Fact
+from clawmem.model.history.comparison import bare, points_at
+from clawmem.model.pages.daily import day_and_agent
+from clawmem.model.pages.summary import generated_part, with_generated
+
+Record = TypeVar("Record")
+
+
+class RestoredRecords(NamedTuple, Generic[Record]):
+    """The records a file must hold, in order, and ids: put back, taken out, as before already, and changed since."""
+
+    records: Mapping[str, Record]
+    restored: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    already: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
+
+
+def facts_back(
+    before: Sequence[Fact], after: Sequence[Fact], now: Sequence[Fact], only: Collection[str]
+) -> RestoredRecords[Fact]:
+    """The facts a file must hold; only those in `only` go back, and all keep the accesses counted since."""
+    current = _by_id(now)
+    back = records_back(_by_id(before), _by_id(after), current, only, lambda one, other: bare(one) == bare(other))
+    return back._replace(records={key: _counted(fact, current.get(key)) for key, fact in back.records.items()})
+
+
+def _by_id(facts: Sequence[Fact]) -> dict[str, Fact]:
+    return {fact.id: fact for fact in facts}
+
+
+def lines_back(
+    before: Mapping[str, bytes], after: Mapping[str, bytes], now: Mapping[str, bytes]
+) -> RestoredRecords[bytes]:
+    """The lines a ledger must hold, by event id."""
+    return records_back(before, after, now, before.keys() | after.keys(), lambda one, other: one == other)
+
+
+def records_back(
+    before: Mapping[str, Record],
+    after: Mapping[str, Record],
+    now: Mapping[str, Record],
+    only: Collection[str],
+    same: Callable[[Record, Record], bool],
+) -> RestoredRecords[Record]:
+    """The records a file must hold so that the operation between `before` and `after` has not happened."""
+
+    def alike(one: Record | None, other: Record | None) -> bool:
+        return one is other if one is None or other is None else same(one, other)
+
+    touched = [
+        key for key in dict.fromkeys((*before, *after)) if key in only and not alike(before.get(key), after.get(key))
+    ]
+    already = tuple(key for key in touched if alike(now.get(key), before.get(key)))
+    blocked = tuple(key for key in touched if key not in already and not alike(now.get(key), after.get(key)))
+    going = [key for key in touched if key not in already and key not in blocked]
+    removed = tuple(key for key in going if key not in before)
+    restored = tuple(key for key in going if key in before)
+    records = {key: record for key, record in now.items() if key not in removed}
+    for key in restored:
+        records = _put(records, key, before)
+    return RestoredRecords(records, restored, removed, already, blocked)
+
+
+def _put(records: Mapping[str, Record], key: str, before: Mapping[str, Record]) -> dict[str, Record]:
+    """The records with one as it was: in its place, or after the nearest one that stood before it."""
+    if key in records:
+        return {**records, key: before[key]}
+    order = list(before)
+    earlier = [each for each in order[: order.index(key)] if each in records]
+    placed: dict[str, Record] = {} if earlier else {key: before[key]}
+    for each, record in records.items():
+        placed[each] = record
+        if earlier and each == earlier[-1]:
+            placed[key] = before[key]
+    return placed
+
+
+def _counted(fact: Fact, now: Fact | None) -> Fact:
+    if now is None:
+        return fact
+    return fact._replace(access_count=now.access_count, last_accessed=now.last_accessed)
+
+
+def changed_facts(before: Sequence[Fact], after: Sequence[Fact]) -> dict[str, tuple[Fact | None, Fact | None]]:
+    """The facts that differ between two states of a file, each with both its states, accesses apart."""
+    old, new = _by_id(before), _by_id(after)
+    pairs = {key: (old.get(key), new.get(key)) for key in dict.fromkeys((*old, *new))}
+    return {key: pair for key, pair in pairs.items() if _bare(pair[0]) != _bare(pair[1])}
+
+
+def _bare(fact: Fact | None) -> Fact | None:
+    return bare(fact) if fact else None
+
+
+def connected(start: str, changed: Mapping[str, Sequence[Fact | None]]) -> frozenset[str]:
+    """The changed facts that belong together with one: those it points at, that point at it, and so on."""
+    near: dict[str, set[str]] = {key: set() for key in changed}
+    for key, states in changed.items():
+        for state in states:
+            for target in points_at(state) & near.keys() if state else ():
+                near[key].add(target)
+                near[target].add(key)
+    group = [start]
+    for key in group:
+        group += sorted(near.get(key, set()) - set(group))
+    return frozenset(group)
+
+
+class RestoredFile(NamedTuple):
+    """What a whole file must become: `same` where nothing is to do, `back` with its content (None: gone), `blocked`."""
+
+    verdict: str
+    content: bytes | None = None
+
+
+def file_back(path: str, before: bytes | None, after: bytes | None, now: bytes | None) -> RestoredFile:
+    """A file that holds no records, taken back as a whole; the generated part of a page never counts."""
+    if _written(path, before) == _written(path, after) or _written(path, now) == _written(path, before):
+        return RestoredFile("same")
+    if _written(path, now) == _written(path, after):
+        return RestoredFile("back", _with_part_of(path, before, now))
+    without = _without_added(before, after, now) if day_and_agent(path) else None
+    return RestoredFile("blocked") if without is None else RestoredFile("back", without)
+
+
+def _without_added(before: bytes | None, after: bytes | None, now: bytes | None) -> bytes | None:
+    """A note without the lines that the operation added to it, or None where that cannot be told."""
+    if after is None or now is None:
+        return None
+    new, lines = after.split(b"\n"), now.split(b"\n")
+    # The day's first note also made the page, whose title the later ones still need.
+    old = before.split(b"\n") if before is not None else [*new[:2], b""]
+    start = next((n for n, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), len(old))
+    added = new[start : start + len(new) - len(old)]
+    if not added or new[start + len(added) :] != old[start:]:
+        return None
+    places = [n for n in range(len(lines)) if lines[n : n + len(added)] == added]
+    return b"\n".join(lines[: places[0]] + lines[places[0] + len(added) :]) if len(places) == 1 else None
+
+
+def _written(path: str, data: bytes | None) -> str | bytes | None:
+    """What people wrote of a file: all of it, but for a page's generated part."""
+    text = _page(path, data)
+    return data if text is None else with_generated(text, "")
+
+
+def _with_part_of(path: str, before: bytes | None, now: bytes | None) -> bytes | None:
+    old, current = _page(path, before), _page(path, now)
+    part = generated_part(current) if current else None
+    return before if old is None or part is None else with_generated(old, part).encode()
+
+
+def _page(path: str, data: bytes | None) -> str | None:
+    """The text of a page that may have a generated part."""
+    if data is None or not path.endswith(".md"):
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,116 @@
+"""Taking back everything that came from one origin: what is withdrawn, what stands again, what had built on it.
+
+A fact that was withdrawn has replaced nothing. So each fact whose successor is withdrawn goes on to the next in the
+chain that is not, or, where there is none, stands again as it was before it was replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.validity import ended_at
+from clawmem.model.history.comparison import points_at
+
+_BUILT_ON = ("derived_from", "supports", "depends_on", "merges")
+
+
+class DependentFact(NamedTuple):
+    """A fact that stays although it had to do with a withdrawn one: how, and with which."""
+
+    fact: Fact
+    relation: str
+    of: str
+
+
+class Revocation(NamedTuple):
+    """The facts withdrawn, those that stand again, those that only point to another successor now (with that
+    successor, whose links grow), and those that had built on what is withdrawn."""
+
+    retracted: tuple[Fact, ...]
+    restored: tuple[Fact, ...]
+    relinked: tuple[Fact, ...]
+    dependents: tuple[DependentFact, ...]
+
+
+def replaced_by_revoked(by_id: Mapping[str, Fact], revoked: Collection[str]) -> tuple[Fact, ...]:
+    """The facts that stay and whose successor goes."""
+    return tuple(fact for fact in by_id.values() if fact.id not in revoked and fact.superseded_by in revoked)
+
+
+def revocation(
+    by_id: Mapping[str, Fact], revoked: Collection[str], before: Mapping[str, Fact], at: str, why: str
+) -> Revocation:
+    """Plan it. `before` holds the facts that were replaced as they were until then, where history tells; `at` is the
+    time of writing (ISO 8601 UTC), `why` the reason kept with each withdrawn fact."""
+    remark: dict[str, Any] = {"at": at, "reason": why}
+    gone = tuple(_withdrawn(by_id[one], remark) for one in by_id if one in revoked and by_id[one].status != RETRACTED)
+    changed: dict[str, Fact] = {}
+    heirs: dict[str, str] = {}
+    standing: list[str] = []
+    for fact in replaced_by_revoked(by_id, revoked):
+        was = before.get(fact.id) or _as_it_was(fact, by_id)
+        heir = _heir(fact, by_id, revoked)
+        changed[fact.id] = _counted(_closed(was, heir) if heir else was, fact)
+        if heir:
+            heirs[fact.id] = heir.id
+        else:
+            standing.append(fact.id)
+    # A fact may stand again and at once take the place of an earlier one.
+    for gone_before, heir_id in heirs.items():
+        link = FactLink("supersedes", gone_before, why, at)
+        changed[heir_id] = _linked(changed.get(heir_id, by_id[heir_id]), link)
+    restored = tuple(changed[one] for one in standing)
+    relinked = tuple(fact for one, fact in changed.items() if one not in standing)
+    return Revocation(gone, restored, relinked, _dependents(by_id, revoked))
+
+
+def _closed(fact: Fact, heir: Fact) -> Fact:
+    end = ended_at(fact, heir.valid_from) if heir.valid_from else fact.valid_to
+    return fact._replace(status=SUPERSEDED, superseded_by=heir.id, valid_to=end)
+
+
+def _withdrawn(fact: Fact, remark: Mapping[str, Any]) -> Fact:
+    metadata = {**(fact.metadata or {}), "retracted": dict(remark)}
+    return fact._replace(status=RETRACTED, superseded_by=None, metadata=metadata)
+
+
+def _heir(fact: Fact, by_id: Mapping[str, Fact], revoked: Collection[str]) -> Fact | None:
+    """The next fact of the chain that is not withdrawn."""
+    seen: set[str] = set()
+    following = fact.superseded_by
+    while following and following in revoked and following in by_id and following not in seen:
+        seen.add(following)
+        following = by_id[following].superseded_by
+    found = by_id.get(following or "")
+    return found if found and found.id not in revoked and found.id != fact.id else None
+
+
+def _as_it_was(fact: Fact, by_id: Mapping[str, Fact]) -> Fact:
+    """The fact before it was replaced, as far as it tells itself: its end goes where the successor had set it."""
+    successor = by_id.get(fact.superseded_by or "")
+    set_then = successor is not None and fact.valid_to in (successor.valid_from, fact.valid_from)
+    return fact._replace(status=ACTIVE, superseded_by=None, valid_to=None if set_then else fact.valid_to)
+
+
+def _counted(was: Fact, now: Fact) -> Fact:
+    return was._replace(access_count=now.access_count, last_accessed=now.last_accessed)
+
+
+def _linked(fact: Fact, added: FactLink) -> Fact:
+    known = any(one.type == added.type and one.to == added.to for one in fact.links)
+    return fact if known else fact._replace(links=(*fact.links, added))
+
+
+def _dependents(by_id: Mapping[str, Fact], revoked: Collection[str]) -> tuple[DependentFact, ...]:
+    found = []
+    for fact in by_id.values():
+        if fact.id in revoked or not fact.stands:
+            continue
+        linked = {link.to: link.type for link in fact.links if link.to in revoked}
+        for target in sorted(points_at(fact) & set(revoked)):
+            kind = linked.get(target, "details")
+            relation = kind if kind in (*_BUILT_ON, "supersedes", "details") else ""
+            found += [DependentFact(fact, relation, target)] if relation else []
+    return tuple(found)

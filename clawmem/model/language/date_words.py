@@ -1,0 +1,339 @@
+"""Dates in words ("last Friday", "two weeks ago", "in 2019"), resolved against the day they were said: the one reader
+for what is learned and for what is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from clawmem.model.language.question import DaySpan
+
+_MONTHS = "january february march april may june july august september october november december".split()
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
+_NUMBERS = {
+    word: count
+    for count, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+} | {"a": 1, "an": 1, "a couple of": 2, "a couple": 2, "couple of": 2}
+_VAGUE = ("a few", "few", "several", "some", "many")
+
+_COUNT = r"(?P<{}>a couple of|a couple|couple of|a few|few|several|some|many|an|a|" + "|".join(
+    [*list(_NUMBERS)[1:13], r"\d{{1,3}})"]
+)
+_UNIT = r"(?P<{}>day|week|month|year)s?"
+_MONTH = r"(?P<{}>" + "|".join(_MONTHS) + r"|(?:jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\b\.?)"
+_SHORT_DAYS = "mon tues tue weds wed thurs thur thu fri sat sun".split()
+_DAY = r"(?P<{}>" + "|".join(_DAYS) + ")"
+_SPAN = (
+    r"(?P<span>weekend|week|month|year|night|spring|summer|fall|autumn|winter|"
+    + "|".join(_DAYS + _MONTHS + _SHORT_DAYS)
+    + ")"
+)
+_YEAR = r"(?P<{}>(?:19|20)\d\d)"
+
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third twenty-fourth "
+    "twenty-fifth twenty-sixth twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
+).split()
+
+_PATTERN = re.compile(
+    r"\b(?:"
+    r"(?P<near>the day before yesterday|the day after tomorrow|yesterday|today|tonight|tomorrow|last night|"
+    r"this (?:morning|afternoon|evening)|earlier today|recently|the other day|not (?:too |so |that )?long ago|"
+    r"a (?:short )?while (?:ago|back))(?: (?:morning|afternoon|evening|night))?"
+    r"|(?:about |around |like |over )?" + _COUNT.format("ago") + " " + _UNIT.format("ago_unit") + r" (?:ago|back)\b"
+    r"|in (?:about |around )?" + _COUNT.format("ahead") + " " + _UNIT.format("ahead_unit") + r"(?:'s? time)?\b"
+    r"|(?:(?:over|during|in|for|on|by|until|since|around) )?(?:the |early |late )?"
+    r"(?P<which>last|past|this past|this coming|coming|this|next|upcoming) " + _SPAN + r"\b"
+    r"|(?P<lead>(?:on|by|until|since|from|starting|as of|around|before|after|for|due) )?(?:the )?(?:"
+    + _MONTH.format("md_month")
+    + r" (?P<md_day>\d{1,2})(?:st|nd|rd|th)?\b(?:,? "
+    + _YEAR.format("md_year")
+    + r"\b)?"
+    r"|(?P<dm_day>\d{1,2})(?:st|nd|rd|th)?(?: of)? "
+    + _MONTH.format("dm_month")
+    + r"(?:,? "
+    + _YEAR.format("dm_year")
+    + r")?\b"
+    rf"|(?P<od_day>{'|'.join(_ORDINALS)}) of "
+    + _MONTH.format("od_month")
+    + r"(?:,? "
+    + _YEAR.format("od_year")
+    + r")?\b"
+    r"|(?P<iso>(?:19|20)\d\d-\d\d-\d\d)\b)"
+    r"|(?P<iso_month>(?:19|20)\d\d-\d\d)\b(?!-?\d)"
+    r"|" + _MONTH.format("my_month") + r",? " + _YEAR.format("my_year") + r"\b"
+    r"|(?:in|since|by|around|until|during|early|late|mid|for|from|starting|as of) (?:early |late |mid-?)?"
+    + _MONTH.format("m_month")
+    + r"(?: (?:of )?"
+    + _YEAR.format("m_year")
+    + r")?\b"
+    r"|(?:back in|in|since|around|by|during|as of|of) (?:early |late |mid-?)?" + _YEAR.format("year") + r"\b(?!-\d)"
+    r"|(?:(?:on|by|until|since|from|starting) )?" + _DAY.format("day") + r"\b(?!s)"
+    r")",
+    re.IGNORECASE,
+)
+
+
+# "every Tuesday and Thursday" is a habit, not a day.
+# A day of the week that comes again, or any one of them ("a Friday"), is no day of the calendar.
+_ANY = re.compile(r"\b(?:(?:every|each|most)(?: other| second)? (?:\w+(?:,| and|, and| or) )*|an? )$", re.IGNORECASE)
+
+
+# What stands before a day on which something ends or is due: in what was found of the day, or just before it.
+_ENDS = re.compile(r"(?:until|by|before|due)\b", re.IGNORECASE)
+_FROM_NOW = re.compile(r"(?:from|starting)\b", re.IGNORECASE)
+_SINCE = re.compile(r"(?:since|from|starting|as of)\b", re.IGNORECASE)
+# "the report of March 3" only says which report; "the summer of 2019" is a time.
+_OF = re.compile(r"\b(?P<what>\w+) of(?: the)? $", re.IGNORECASE)
+_TIMES = frozenset(
+    "spring summer autumn fall winter month week weekend start beginning middle end rest half day morning evening "
+    "night as quarter first second third fourth fifth".split()
+) | frozenset(_MONTHS)
+_UP_TO = re.compile(r"\b(?:until|till|by|before|due|through|to)(?: (?:the|on|in|at|end of))* $", re.IGNORECASE)
+
+
+class DateMatch(NamedTuple):
+    """A date in a text: its place, the first day it covers (ISO, None where vague), and how to write it for good.
+
+    `relative` says that the words mean nothing without the day they were said on, `until` that something ends then
+    or is due, and does not begin. `span` is the stretch of days that the words name, None where vague.
+    """
+
+    start: int
+    end: int
+    day: str | None
+    label: str
+    relative: bool
+    until: bool = False
+    names: bool = False
+    since: bool = False
+    span: DaySpan | None = None
+
+
+def days_named(question: str, today: date) -> DaySpan | None:
+    """The days that a question names: the first date with a year, else the first date; None where it names none."""
+    found = [one for one in find_dates(question, today) if one.span is not None]
+    dated = [one for one in found if not one.label]
+    return (dated or found)[0].span if found else None
+
+
+def find_dates(text: str, said: date, ahead: bool = False, ahead_from: int = 0) -> tuple[DateMatch, ...]:
+    """Every date in the text; `ahead` says the sentence looks forward, from a place in it on, which decides bare
+    weekdays and months."""
+    found = []
+    for match in _PATTERN.finditer(text):
+        if match["day"] and _ANY.search(text, max(0, match.start() - 60), match.start("day")):
+            continue
+        try:
+            forward = (ahead and match.start() >= ahead_from) or _FROM_NOW.match(match[0]) is not None
+            reading = _read(match, said, forward)
+            span = _span_named(match, reading[0]) if reading else None
+        except (ValueError, OverflowError):
+            continue
+        if reading:
+            until = bool(_ENDS.match(match[0]) or _UP_TO.search(text[max(0, match.start() - 20) : match.start()]))
+            since = _SINCE.match(match[0]) is not None
+            found.append(DateMatch(match.start(), match.end(), *reading, until, _only_names(text, match), since, span))
+    return tuple(found)
+
+
+def _only_names(text: str, match: re.Match[str]) -> bool:
+    """Whether a date hangs on the noun before it, and only tells which one is meant."""
+    start = match.start() + 3 if match[0].lower().startswith("of ") else match.start()
+    before = _OF.search(text[max(0, start - 40) : start])
+    return before is not None and not before["what"].isdigit() and before["what"].lower() not in _TIMES
+
+
+_Reading = tuple[str | None, str, bool]
+
+
+def _read(match: re.Match[str], said: date, ahead: bool) -> _Reading | None:
+    part = match.groupdict()
+    if part["near"]:
+        return _near(part["near"].lower(), said)
+    if part["ago_unit"]:
+        return _counted(part["ago"].lower(), part["ago_unit"].lower(), said, -1)
+    if part["ahead_unit"]:
+        return _counted(part["ahead"].lower(), part["ahead_unit"].lower(), said, 1)
+    if part["span"]:
+        return _span(part["which"].lower(), part["span"].lower(), said)
+    if part["iso"]:
+        return date.fromisoformat(part["iso"]).isoformat(), "", False
+    if part["md_month"] or part["dm_month"]:
+        month = _month(part["md_month"] or part["dm_month"])
+        year = part["md_year"] or part["dm_year"]
+        return _month_day(month, int(part["md_day"] or part["dm_day"]), year, said, ahead)
+    if part["od_month"]:
+        number = _ORDINALS.index(part["od_day"].lower()) + 1
+        return _month_day(_month(part["od_month"]), number, part["od_year"], said, ahead)
+    if part["iso_month"]:
+        return date.fromisoformat(f"{part['iso_month']}-01").isoformat(), "", False
+    if part["my_month"]:
+        return date(int(part["my_year"]), _month(part["my_month"]), 1).isoformat(), "", False
+    if part["m_month"]:
+        return _in_month(_month(part["m_month"]), part["m_year"], said, ahead)
+    if part["year"]:
+        return f"{part['year']}-01-01", "", False
+    day = _weekday(_DAYS.index(part["day"].lower()), said, ahead)
+    return day.isoformat(), day.isoformat(), True
+
+
+def _span_named(match: re.Match[str], day: str | None) -> DaySpan | None:
+    """The stretch of days that a date names; "two weeks ago" is no exact day, and a season has three months."""
+    if day is None:
+        return None
+    part, first = match.groupdict(), date.fromisoformat(day)
+    unit = (part["ago_unit"] or part["ahead_unit"] or "").lower()
+    if unit == "week":
+        return _span_of(first - timedelta(days=3), first + timedelta(days=3))
+    unit = unit or _unit_named(part)
+    if unit == "year":
+        return _span_of(first, date(first.year, 12, 31))
+    if unit in ("month", "season"):
+        return _span_of(first, _add_months(first, 3 if unit == "season" else 1) - timedelta(days=1))
+    return _span_of(first, first + timedelta(days={"week": 6, "weekend": 1}.get(unit, 0)))
+
+
+def _unit_named(part: Mapping[str, str | None]) -> str:
+    span = (part["span"] or "").lower()
+    if part["year"] or span == "year":
+        return "year"
+    if part["iso_month"] or part["my_month"] or part["m_month"] or span == "month" or span in _MONTHS:
+        return "month"
+    return "season" if span in _SEASONS else span if span in ("week", "weekend") else "day"
+
+
+def _span_of(first: date, last: date) -> DaySpan:
+    return DaySpan(first.isoformat(), last.isoformat())
+
+
+def _day_number(words: str) -> int:
+    return next(number for number, name in enumerate(_DAYS) if name.startswith(words[:2]))
+
+
+def _near(words: str, said: date) -> _Reading:
+    if words in ("recently", "the other day") or "long" in words or "while" in words:
+        side = "some time before" if words.startswith("a while") else "shortly before"
+        return None, f"{side} {said.isoformat()}", True
+    offsets = {"the day before yesterday": -2, "the day after tomorrow": 2, "yesterday": -1, "last night": -1}
+    offset = 1 if words == "tomorrow" else offsets.get(words, 0)
+    day = (said + timedelta(days=offset)).isoformat()
+    return day, day, True
+
+
+def _counted(count: str, unit: str, said: date, sign: int) -> _Reading:
+    side = "before" if sign < 0 else "after"
+    if count in _VAGUE:
+        return None, f"{count} {unit}s {side} {said.isoformat()}", True
+    number = _NUMBERS.get(count) or int(count)
+    if unit == "day":
+        day = (said + timedelta(days=sign * number)).isoformat()
+        return day, day, True
+    if unit == "week":
+        day = (said + timedelta(weeks=sign * number)).isoformat()
+        return day, f"{'1 week' if number == 1 else f'{number} weeks'} {side} {said.isoformat()}", True
+    if unit == "month":
+        first = _add_months(said, sign * number)
+        return first.isoformat(), _month_label(first), True
+    year = date(said.year + sign * number, 1, 1)
+    return year.isoformat(), f"{year.year}", True
+
+
+def _span(which: str, span: str, said: date) -> _Reading | None:
+    sign = -1 if which in ("last", "past", "this past") else 0 if which == "this" else 1
+    if span in _DAYS or span in _SHORT_DAYS:
+        day = _weekday(_day_number(span), said, ahead=sign >= 0)
+        return day.isoformat(), day.isoformat(), True
+    if span == "night":
+        return _near("last night", said) if sign < 0 else None
+    if span == "week":
+        return _week(sign, said)
+    if span == "weekend":
+        return _weekend(sign, said)
+    if span == "month":
+        first = _add_months(said, sign)
+        return first.isoformat(), _month_label(first), True
+    if span == "year":
+        return f"{said.year + sign}-01-01", f"{said.year + sign}", True
+    month = _SEASONS.get(span) or _MONTHS.index(span) + 1
+    year = _year_of(month, sign, said)
+    name = span if span in _SEASONS else span.capitalize()
+    return date(year, month, 1).isoformat(), f"{name} {year}", True
+
+
+def _week(sign: int, said: date) -> _Reading:
+    label = {-1: "the week before", 0: "the week of", 1: "the week after"}[sign]
+    monday = said - timedelta(days=said.weekday()) + timedelta(weeks=sign)
+    return monday.isoformat(), f"{label} {said.isoformat()}", True
+
+
+def _weekend(sign: int, said: date) -> _Reading:
+    saturday = said + timedelta(days=5 - said.weekday())
+    if sign < 0 and saturday >= said - timedelta(days=1):
+        saturday -= timedelta(weeks=1)
+    if sign > 0 and said.weekday() >= 5:
+        saturday += timedelta(weeks=1)
+    label = {-1: "the weekend before", 0: "the weekend of", 1: "the weekend after"}[sign]
+    return saturday.isoformat(), f"{label} {said.isoformat()}", True
+
+
+def _year_of(month: int, sign: int, said: date) -> int:
+    """The year of the last, this or next time the month comes round."""
+    if sign < 0:
+        return said.year if month < said.month and month + 2 < said.month else said.year - 1
+    if sign > 0:
+        return said.year if month > said.month else said.year + 1
+    return said.year
+
+
+def _month_day(month: int, day: int, year: str | None, said: date, ahead: bool) -> _Reading:
+    if year:
+        return date(int(year), month, day).isoformat(), "", False
+    if day > _month_length(2024, month):
+        raise ValueError(f"no day {day} in month {month}")
+    found = date(said.year, month, min(day, _month_length(said.year, month)))
+    if ahead and found < said - timedelta(days=60):
+        found = date(said.year + 1, month, day)
+    if not ahead and found > said + timedelta(days=60):
+        found = date(said.year - 1, month, day)
+    return found.isoformat(), found.isoformat(), False
+
+
+def _month_length(year: int, month: int) -> int:
+    first = date(year, month, 1)
+    return (_add_months(first, 1) - first).days
+
+
+def _in_month(month: int, year: str | None, said: date, ahead: bool) -> _Reading:
+    if year:
+        return f"{year}-{month:02d}-01", "", False
+    number = said.year
+    if ahead and month < said.month:
+        number += 1
+    if not ahead and month > said.month:
+        number -= 1
+    return f"{number}-{month:02d}-01", _month_label(date(number, month, 1)), False
+
+
+def _month(words: str) -> int:
+    return next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(words.lower()[:3]))
+
+
+def _month_label(day: date) -> str:
+    return f"{_MONTHS[day.month - 1].capitalize()} {day.year}"
+
+
+def _weekday(number: int, said: date, ahead: bool) -> date:
+    if ahead:
+        return said + timedelta(days=(number - said.weekday() - 1) % 7 + 1)
+    return said - timedelta(days=(said.weekday() - number - 1) % 7 + 1)
+
+
+def _add_months(day: date, months: int) -> date:
+    """The first of the month that lies so many months away."""
+    index = day.year * 12 + day.month - 1 + months
+    return date(index // 12, index % 12 + 1, 1)

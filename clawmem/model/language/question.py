@@ -1,0 +1,45 @@
+"""A question taken apart: the words worth searching for, and the time it speaks of."""
+
+import re
+from datetime import datetime
+from typing import NamedTuple
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+# Words that most sentences share; keeping them in a question costs recall and time.
+STOPWORDS = frozenset(
+    "a about after all also am an and any are as at be because been before being but by can could did do does doing "
+    "for from get got had has have having he her here hers him his how i if in into is it its just like me more most "
+    "my no not of on only or other our out over own she should so some such than that the their them then there "
+    "these they this those to too under up us very was we were what when where which while who whom whose why will "
+    "with would you your".split()
+)
+# A question without any of these, and without a digit, speaks of no time.
+_TIME_WORDS = frozenset(
+    "today yesterday tomorrow tonight last past this coming next upcoming ago day days week weeks month months year "
+    "years january february march april may june july august september october november december jan feb mar apr jun "
+    "jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday".split()
+)
+
+
+class DaySpan(NamedTuple):
+    """A stretch of days, both ends included, as `YYYY-MM-DD`."""
+
+    first: str
+    last: str
+
+
+def search_words(question: str) -> tuple[str, ...]:
+    """The question's words without those that say nothing, each once; all of them where none is left."""
+    words = list(dict.fromkeys(word.lower().replace("’", "'") for word in _WORD.findall(question)))
+    telling = [word.removesuffix("'s") for word in words if word.removesuffix("'s") not in STOPWORDS]
+    return tuple(telling or words)
+
+
+def time_asked(question: str, now: datetime) -> DaySpan | None:
+    """The days a question speaks of, or None where it names no time."""
+    words = {word.lower() for word in _WORD.findall(question)}
+    if words.isdisjoint(_TIME_WORDS) and not any(character.isdigit() for character in question):
+        return None
+    from clawmem.model.language.date_words import days_named  # its pattern takes milliseconds to compile
+
+    return days_named(question, now.date())

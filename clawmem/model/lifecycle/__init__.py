@@ -1,0 +1,1 @@
+"""Supersession, reinforcement, and tiers."""

@@ -1,0 +1,155 @@
+"""Chains of supersession: pointers run forward, never in a circle, and end in the one fact that may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+from clawmem.errors import NotFound
+from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
+
+REPLACING = ("supersedes", "merges")
+
+
+class ChainProblem(NamedTuple):
+    """A broken rule, at the fact where it shows; `closable` where a fact stands that another one replaced."""
+
+    fact_id: str
+    sentence: str
+    closable: bool = False
+
+
+def successor(fact_id: str, by_id: Mapping[str, Fact]) -> Fact | None:
+    """The fact at the end of the chain, or None where nothing superseded this one; NotFound where it is unknown."""
+    last = last_of(fact_id, by_id)
+    return None if last.id == fact_id else last
+
+
+def last_of(fact_id: str, by_id: Mapping[str, Fact]) -> Fact:
+    """The end of the chain, which may be this fact; where pointers run in a circle, the last before it closes."""
+    last = _known(fact_id, by_id)
+    seen = {last.id}
+    while last.superseded_by and last.superseded_by in by_id and last.superseded_by not in seen:
+        last = by_id[last.superseded_by]
+        seen.add(last.id)
+    return last
+
+
+def chain_of(fact_id: str, by_id: Mapping[str, Fact]) -> tuple[Fact, ...]:
+    """Every fact that led to the end of this one's chain, and that end: oldest first, each before its successor."""
+    last = last_of(fact_id, by_id)
+    before = _predecessors(by_id)
+    depth = {last.id: 0}
+    queue = [last.id]
+    for current in queue:
+        for fact in before.get(current, ()):
+            if fact.id not in depth:
+                depth[fact.id] = depth[current] + 1
+                queue.append(fact.id)
+    return tuple(_oldest_first([by_id[each] for each in queue], depth))
+
+
+def _oldest_first(facts: list[Fact], depth: Mapping[str, int]) -> Iterator[Fact]:
+    """By time recorded, but never a successor before what it replaced, whatever the clocks said."""
+    by_id = {fact.id: fact for fact in facts}
+    into = {fact.id: fact.superseded_by for fact in facts if _steps_down(fact, depth)}
+    waiting_for = dict.fromkeys(by_id, 0)
+    for target in into.values():
+        waiting_for[target or ""] += 1
+    ready = [(fact.timestamp, fact.id) for fact in facts if not waiting_for[fact.id]]
+    heapify(ready)
+    while ready:
+        _, current = heappop(ready)
+        yield by_id[current]
+        target = into.get(current)
+        if target:
+            waiting_for[target] -= 1
+            if not waiting_for[target]:
+                heappush(ready, (by_id[target].timestamp, target))
+
+
+def _steps_down(fact: Fact, depth: Mapping[str, int]) -> bool:
+    """Whether the fact's pointer leads towards the end of the chain, not back into a circle."""
+    return depth.get(fact.superseded_by or "", depth[fact.id]) < depth[fact.id]
+
+
+def _predecessors(by_id: Mapping[str, Fact]) -> dict[str, list[Fact]]:
+    before: dict[str, list[Fact]] = {}
+    for fact in by_id.values():
+        if fact.superseded_by:
+            before.setdefault(fact.superseded_by, []).append(fact)
+    return before
+
+
+def _known(fact_id: str, by_id: Mapping[str, Fact]) -> Fact:
+    if fact_id not in by_id:
+        raise NotFound(f"There is no fact {fact_id}.", "`clawmem list` shows the facts there are.")
+    return by_id[fact_id]
+
+
+def problems(facts: Iterable[Fact]) -> tuple[ChainProblem, ...]:
+    """Every break of the chain rules among all facts of a vault, in their order; none where all is well."""
+    given = list(facts)
+    by_id = {fact.id: fact for fact in given}
+    found = [*_doubled(given)]
+    for fact in given:
+        found += _pointer_problems(fact, by_id)
+        found += _link_problems(fact, by_id)
+    return tuple(found + _circles(by_id))
+
+
+def _doubled(facts: list[Fact]) -> Iterator[ChainProblem]:
+    seen: set[str] = set()
+    for fact in facts:
+        if fact.id in seen:
+            yield ChainProblem(fact.id, f"{fact.id} is the id of more than one fact.")
+        seen.add(fact.id)
+
+
+def _pointer_problems(fact: Fact, by_id: Mapping[str, Fact]) -> Iterator[ChainProblem]:
+    target = fact.superseded_by
+    if target is None:
+        if fact.status == SUPERSEDED:
+            yield ChainProblem(fact.id, f"{fact.id} is superseded, but nothing says by which fact.")
+        return
+    if fact.status != SUPERSEDED:
+        yield ChainProblem(fact.id, f"{fact.id} was superseded by {target}, but its status is {fact.status}.")
+    if target not in by_id:
+        yield ChainProblem(fact.id, f"{fact.id} was superseded by {target}, which does not exist.")
+
+
+def _link_problems(fact: Fact, by_id: Mapping[str, Fact]) -> Iterator[ChainProblem]:
+    for link in fact.links:
+        target = by_id.get(link.to)
+        if target is None:
+            yield ChainProblem(fact.id, f"{fact.id} has a link '{link.type}' to {link.to}, which does not exist.")
+        elif link.type in REPLACING and fact.status != RETRACTED and target.stands:
+            yield ChainProblem(
+                fact.id, f"{fact.id} has a link '{link.type}' to {link.to}, but {link.to} still stands.", True
+            )
+
+
+def _circles(by_id: Mapping[str, Fact]) -> list[ChainProblem]:
+    """One problem for each circle of pointers, at its smallest id."""
+    found = []
+    done: set[str] = set()
+    for start in by_id:
+        path: dict[str, int] = {}
+        current = start
+        while current in by_id and current not in done and current not in path:
+            path[current] = len(path)
+            current = by_id[current].superseded_by or ""
+        if current in path:
+            found.append(_circle(list(path)[path[current] :]))
+        done.update(path)
+    return found
+
+
+def _circle(members: list[str]) -> ChainProblem:
+    first = members.index(min(members))
+    turned = members[first:] + members[:first]
+    if len(turned) == 1:
+        return ChainProblem(turned[0], f"{turned[0]} was superseded by itself.")
+    shown = turned if len(turned) <= 6 else [*turned[:5], f"{len(turned) - 5} more"]
+    return ChainProblem(turned[0], f"The supersessions run in a circle: {' -> '.join([*shown, turned[0]])}.")

@@ -1,0 +1,189 @@
+"""How near to hand a fact is kept: pure policies over last access, access count and importance."""
+
+import math
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, importance_of
+from clawmem.model.language.dates import days_between, end_of, sortable, stamp
+
+HOT = "hot"
+WARM = "warm"
+COLD = "cold"
+TIERS = (HOT, WARM, COLD)
+
+# Days since access up to which a fact is hot or warm, for facts with more accesses than the first column says.
+RECENCY = ((20, 14, 60), (10, 10, 45), (-1, 7, 30))
+
+ALWAYS_HOT = 0.8
+WARM_IMPORTANCE = 0.4
+# What recall alone can lift an importance to: just under ALWAYS_HOT, which only a deliberate value reaches.
+RECALL_CEILING = 0.79
+RECALL_GAIN = 0.05
+
+BOOST_PER_ACCESS = 0.1
+LOSS_PER_DAY = 0.01
+ARCHIVE_SCORE = 0.2
+ARCHIVE_DAYS = 90
+
+
+class TierVerdict(NamedTuple):
+    """The tier a fact is served from, the sentence that says why, and what each policy said on its own."""
+
+    tier: str
+    reason: str
+    recency: str
+    importance: str
+    score: float
+    score_tier: int
+    days: float
+
+
+def is_over(fact: Fact, moment: str) -> bool:
+    """Whether what the fact says has ended at a moment (ISO 8601 UTC; a bare day asks about its last instant).
+
+    What is over is cold, however important, and ranks behind what holds.
+    """
+    end = sortable(fact.valid_to, end=True)
+    return end is not None and end <= end_of(moment)
+
+
+def last_access(fact: Fact) -> str:
+    """When the fact was last retrieved, or recorded where it never was."""
+    return fact.last_accessed or fact.timestamp
+
+
+def days_since_access(fact: Fact, now: datetime) -> float:
+    """Days since the last access, never negative."""
+    return max(0.0, days_between(last_access(fact), now))
+
+
+def limits(access_count: int) -> tuple[int, int]:
+    """The days since access up to which a fact with so many accesses is hot, and warm."""
+    for more_than, hot, warm in RECENCY[:-1]:
+        if access_count > more_than:
+            return hot, warm
+    return RECENCY[-1][1:]
+
+
+def recency_tier(last_access: str, access_count: int, now: datetime) -> str:
+    """Hot up to 7 days since access, warm up to 30; 10 and 45 over 10 accesses, 14 and 60 over 20."""
+    return _recency(max(0.0, days_between(last_access, now)), access_count)
+
+
+def _recency(days: float, access_count: int) -> str:
+    hot, warm = limits(access_count)
+    return HOT if days <= hot else WARM if days <= warm else COLD
+
+
+def score(base: float, n: int, days: float, boost: float = 0.0) -> float:
+    """`base * (1 + ln(max(n, 1)) * 0.1) * max(0, 1 - days * 0.01) + boost` for n accesses, the last `days` ago."""
+    return base * (1 + math.log(max(n, 1)) * 0.1) * max(0.0, 1 - days * LOSS_PER_DAY) + boost
+
+
+def recency_boost(n: int, days: float) -> float:
+    """0.1 for each access, less 0.01 for each day since the last one, never negative."""
+    return max(0.0, n * BOOST_PER_ACCESS - days * LOSS_PER_DAY)
+
+
+def score_tier(value: float, days: float) -> int:
+    """1 over 0.7 and within 7 days of access, 2 over 0.4 and within 30, else 3."""
+    if value > 0.7 and days <= 7:
+        return 1
+    return 2 if value > 0.4 and days <= 30 else 3
+
+
+def fact_score(fact: Fact, now: datetime) -> float:
+    """The fact's score with its importance as base and its recency boost, at most 1."""
+    days = days_since_access(fact, now)
+    boost = recency_boost(fact.access_count, days)
+    return min(1.0, score(importance_of(fact), fact.access_count, days, boost))
+
+
+def raised_importance(importance: float, access_count: int) -> float:
+    """The importance as repeated recall raises it: with the logarithm of the accesses, never to 0.8 or over."""
+    raised = importance + RECALL_GAIN * math.log1p(max(access_count, 0))
+    return max(importance, min(RECALL_CEILING, raised))
+
+
+def importance_tier(importance: float) -> str:
+    """Hot from 0.8, warm from 0.4, else cold."""
+    return HOT if importance >= ALWAYS_HOT else WARM if importance >= WARM_IMPORTANCE else COLD
+
+
+def effective_tier(fact: Fact, now: datetime) -> TierVerdict:
+    """The tier that counts: replaced, withdrawn or over is cold, importance from 0.8 is hot, else recency decides."""
+    days = days_since_access(fact, now)
+    recency = _recency(days, fact.access_count)
+    importance = importance_tier(raised_importance(importance_of(fact), fact.access_count))
+    value = fact_score(fact, now)
+    tier, reason = _decide(fact, recency, days, now)
+    return TierVerdict(tier, reason, recency, importance, value, score_tier(value, days), days)
+
+
+def tier_of(fact: Fact, now: datetime, asked_of: str | None = None) -> str:
+    """Only the tier of `effective_tier`, for the paths where milliseconds count. Where `asked_of` names another moment
+    than now, what is over is what had ended then."""
+    if fact.status in (SUPERSEDED, RETRACTED) or (fact.valid_to and is_over(fact, asked_of or stamp(now))):
+        return COLD
+    if importance_of(fact) >= ALWAYS_HOT:
+        return HOT
+    return _recency(days_since_access(fact, now), fact.access_count)
+
+
+def _decide(fact: Fact, recency: str, days: float, now: datetime) -> tuple[str, str]:
+    if fact.status == SUPERSEDED:
+        return COLD, f"it was superseded by {fact.superseded_by}" if fact.superseded_by else "it was superseded"
+    if fact.status == RETRACTED:
+        return COLD, "it was retracted"
+    if is_over(fact, stamp(now)):
+        return COLD, f"it is over: it held only until {sortable(fact.valid_to, end=True)}"
+    if importance_of(fact) >= ALWAYS_HOT:
+        return HOT, f"its importance {importance_of(fact):g} keeps it hot whatever its age"
+    hot, warm = limits(fact.access_count)
+    seen = "accessed" if fact.last_accessed else "recorded"
+    uses = f"{fact.access_count} access{'' if fact.access_count == 1 else 'es'}"
+    return recency, f"it was {seen} {days:.1f} days ago; with {uses}, hot lasts {hot} days and warm {warm}"
+
+
+def should_archive(
+    fact: Fact, now: datetime, archive_score: float = ARCHIVE_SCORE, archive_days: float = ARCHIVE_DAYS
+) -> bool:
+    """Whether an active fact has decayed: score under 0.2 and no access for 90 days; never one that is always hot."""
+    always_hot = importance_of(fact) >= ALWAYS_HOT and not is_over(fact, stamp(now))
+    if fact.status != ACTIVE or always_hot:
+        return False
+    return days_since_access(fact, now) >= archive_days and fact_score(fact, now) < archive_score
+
+
+def explain(
+    fact: Fact, now: datetime, archive_score: float = ARCHIVE_SCORE, archive_days: float = ARCHIVE_DAYS
+) -> dict[str, Any]:
+    """Every value behind the fact's tier, ready for JSON: the verdict, each policy's answer and its inputs."""
+    verdict = effective_tier(fact, now)
+    hot, warm = limits(fact.access_count)
+    return {
+        "tier": verdict.tier,
+        "reason": verdict.reason,
+        "status": fact.status,
+        "last_access": last_access(fact),
+        "days_since_access": round(verdict.days, 3),
+        "access_count": fact.access_count,
+        "recency": {"tier": verdict.recency, "hot_days": hot, "warm_days": warm},
+        "score": {
+            "tier": verdict.score_tier,
+            "value": round(verdict.score, 4),
+            "base": importance_of(fact),
+            "boost": round(recency_boost(fact.access_count, verdict.days), 4),
+        },
+        "importance": {
+            "tier": verdict.importance,
+            "value": importance_of(fact),
+            "raised": round(raised_importance(importance_of(fact), fact.access_count), 4),
+        },
+        "archive": {
+            "due": should_archive(fact, now, archive_score, archive_days),
+            "below": archive_score,
+            "days": archive_days,
+        },
+    }

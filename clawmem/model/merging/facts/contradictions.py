@@ -1,0 +1,121 @@
+"""Different values that two machines learned for a relation that takes only one: one stands, or a person is asked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
+
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.trust import is_low
+from clawmem.model.language.dates import sortable
+from clawmem.model.language.text import all_of, normal
+from clawmem.model.merging.facts.chains import Facts
+from clawmem.model.merging.facts.rivals import crown, question
+from clawmem.model.merging.facts.table import FiledFact
+from clawmem.model.merging.policy import NEWEST, OURS, VALUES, MergeConflict, MergePolicy
+from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.records.entity import name_of_path
+
+_WHY = "two machines learned different values"
+_AGENTS = "agents/"
+
+
+class Contradiction(NamedTuple):
+    """The new facts of each side that say something else of one subject and relation (ids, oldest first), and every
+    fact that stands for the two."""
+
+    mine: tuple[str, ...]
+    yours: tuple[str, ...]
+    all: tuple[str, ...]
+
+
+def contradictions(
+    facts: Mapping[str, FiledFact], mine: Collection[str], yours: Collection[str], single: Collection[str]
+) -> Iterator[Contradiction]:
+    """Where facts that are new on one side contradict some that are new on the other; `single` are the relations that
+    take one value at a time. What stood against each other on one side alone is that side's own matter."""
+    if not single:
+        return
+    for members in _groups(facts, single, {*mine, *yours}):
+        ours = [one for one in members if one.id in mine]
+        theirs = [one for one in members if one.id in yours]
+        against = {pair for one in ours for other in theirs if _differ(one, other) for pair in (one.id, other.id)}
+        if against:
+            yield Contradiction(
+                tuple(one.id for one in ours if one.id in against),
+                tuple(one.id for one in theirs if one.id in against),
+                tuple(one.id for one in members),
+            )
+
+
+def _groups(facts: Mapping[str, FiledFact], single: Collection[str], fresh: Collection[str]) -> list[list[Fact]]:
+    """The facts that stand for one subject and relation, among what all share or what one agent has for itself, where
+    some are new."""
+    groups: dict[tuple[str, str, str], list[Fact]] = defaultdict(list)
+    for one in facts.values():
+        fact = one.fact
+        if fact.stands and fact.subject and fact.object and fact.predicate in single:
+            groups[_owner(one.path), normal(fact.subject), fact.predicate or ""].append(fact)
+    found = (sorted(group, key=_age) for _, group in sorted(groups.items()))
+    return [group for group in found if sum(one.id in fresh for one in group) > 1]
+
+
+def _owner(path: str) -> str:
+    return path.split("/")[1] if path.startswith(_AGENTS) else ""
+
+
+def _age(fact: Fact) -> tuple[str, str]:
+    return fact.timestamp, fact.id
+
+
+def _differ(one: Fact, other: Fact) -> bool:
+    """Whether two facts of one relation say different things of the same time."""
+    if normal(one.object or "") == normal(other.object or ""):
+        return False
+    begin = max(sortable(fact.valid_from) or "" for fact in (one, other))
+    ends = [end for fact in (one, other) if (end := sortable(fact.valid_to, end=True))]
+    return not ends or begin < min(ends)
+
+
+def settle_values(facts: Facts, found: Contradiction, policy: MergePolicy) -> MergeConflict:
+    """Let one fact stand where the policy says which; else all stand, and it is told."""
+    latest = facts[found.all[-1]]
+    what = f"{latest.fact.subject} has several values of {latest.fact.predicate}"
+    winner = _winner(facts, found, policy)
+    if winner is None:
+        standing = [one for one in found.all if one in found.mine or one in found.yours]
+        words = f"{' and '.join(standing)}, which {all_of(len(standing))} stand"
+        return MergeConflict(VALUES, latest.path, latest.fact.id, f"{what}: {words}")
+    others = found.yours if winner.id in found.mine else found.mine
+    losers = [facts[one].fact for one in others if _differ(facts[one].fact, winner)]
+    path = facts[winner.id].path
+    crown(facts, winner, losers, _WHY)
+    return MergeConflict(VALUES, path, winner.id, f"{what}; {winner.id} stands")
+
+
+def _winner(facts: Facts, found: Contradiction, policy: MergePolicy) -> Fact | None:
+    """The fact that takes the place of the other side's, unless a person must say."""
+    if policy.name == NEWEST:
+        latest = max((facts[one].fact for one in (*found.mine, *found.yours)), key=_age)
+    elif policy.side is not None:
+        latest = facts[(found.mine if policy.side == OURS else found.yours)[-1]].fact
+    else:
+        return None
+    others = found.yours if latest.id in found.mine else found.mine
+    if is_low(latest.trust) and not all(is_low(facts[one].fact.trust) for one in others):
+        return None
+    return latest
+
+
+def question_of(conflict: MergeConflict, found: Contradiction, facts: Mapping[str, FiledFact]) -> Proposal | None:
+    """The question which value is right: shall the latest take the place of the others?"""
+    standing = [facts[one].fact for one in found.all if facts[one].fact.stands]
+    new = {*found.mine, *found.yours}
+    if sum(one.id in new for one in standing) < 2:
+        return None
+    latest = max((one for one in standing if one.id in new), key=_age)
+    others = [one for one in standing if one.id != latest.id]
+    stand = f"{all_of(len(standing))} stand until this is decided"
+    why = f"Two machines learned different values of {latest.predicate}; {stand}."
+    return question(conflict, (*others, latest), why, name_of_path(facts[latest.id].path))

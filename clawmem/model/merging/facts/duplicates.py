@@ -1,0 +1,82 @@
+"""Equal facts learned on two machines: one of them stands, and leads to where the others came from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
+
+from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.trust import rank
+from clawmem.model.language.text import normal
+from clawmem.model.merging.facts.chains import Facts, put
+from clawmem.model.merging.facts.fields import merged_links
+from clawmem.model.merging.facts.table import FiledFact
+
+WHY = "learned on two machines"
+
+
+class DuplicateFact(NamedTuple):
+    """The fact that stands, and the equal one that now leads to it."""
+
+    kept: str
+    other: str
+
+
+def join_twins(facts: Facts, mine: Collection[str], yours: Collection[str]) -> Iterator[DuplicateFact]:
+    """Let one of several equal facts of an entity stand where some are new on one side (`mine`), some on the other."""
+    for group in _alike(facts, {*mine, *yours}):
+        if any(one in mine for one in group) and any(one in yours for one in group):
+            kept = min(group, key=lambda one: _standing(facts[one].fact))
+            for other in sorted(set(group) - {kept}):
+                _join(facts, kept, other)
+                yield DuplicateFact(kept, other)
+
+
+def _alike(facts: Mapping[str, FiledFact], fresh: Collection[str]) -> list[list[str]]:
+    groups: dict[tuple[str, str, str | None], list[str]] = defaultdict(list)
+    for fact_id in fresh:
+        one = facts.get(fact_id)
+        if one is not None and one.fact.stands:
+            groups[one.path, normal(one.fact.fact), one.fact.valid_to].append(fact_id)
+    return [sorted(group) for key, group in sorted(groups.items(), key=lambda row: row[0][:2]) if len(group) > 1]
+
+
+def _standing(fact: Fact) -> tuple[int, str, str]:
+    """What the most trusted source said first comes first."""
+    return -rank(fact.trust), fact.timestamp, fact.id
+
+
+def _join(facts: Facts, kept_id: str, other_id: str) -> None:
+    kept, other = facts[kept_id].fact, facts[other_id].fact
+    earlier = [link for link in other.links if _is_twin(link)]
+    for link in earlier:
+        twin = facts.get(link.to)
+        if twin is not None and twin.fact.superseded_by == other_id:
+            put(facts, twin.fact._replace(superseded_by=kept_id))
+    joint = FactLink("merges", other_id, WHY, max(kept.timestamp, other.timestamp))
+    moved = [link._replace(at=max(kept.timestamp, link.at or "")) for link in earlier]
+    left = tuple(link for link in other.links if not _is_twin(link))
+    put(facts, _richer(kept, other)._replace(links=merged_links((), kept.links, (joint, *moved))))
+    put(facts, other._replace(status=SUPERSEDED, superseded_by=kept_id, links=left))
+
+
+def _is_twin(link: FactLink) -> bool:
+    return link.type == "merges" and link.reason == WHY
+
+
+def _richer(kept: Fact, other: Fact) -> Fact:
+    return kept._replace(
+        confidence=_most(kept.confidence, other.confidence),
+        importance=_most(kept.importance, other.importance),
+        tags=_united(kept.tags, other.tags),
+        related_entities=_united(kept.related_entities, other.related_entities),
+    )
+
+
+def _most(one: float | None, other: float | None) -> float | None:
+    return max((value for value in (one, other) if value is not None), default=None)
+
+
+def _united(kept: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return (*kept, *sorted(set(other) - set(kept)))

@@ -1,0 +1,188 @@
+"""Two versions of one fact made one, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.trust import rank
+from clawmem.model.language.text import normal
+from clawmem.model.merging.facts.values import MISSING, fuller, fuller_group, merged_mapping, merged_names, three_way
+from clawmem.model.merging.policy import OURS
+
+Order = Callable[[str], tuple[str, str]]
+"""When a fact was recorded, and its id: the order of successors."""
+
+# Withdrawn beats replaced beats in use beats put away.
+_STATUS = {ARCHIVED: 0, ACTIVE: 1, SUPERSEDED: 2, RETRACTED: 3}
+_TRIPLE = ("subject", "predicate", "object", "relation_phrase")
+_EVIDENCE = ("source_event", "source_text", "source_span")
+ALSO_FROM = "also_from"
+
+
+class MergedFact(NamedTuple):
+    """One fact out of two versions, and the other wording where both changed it."""
+
+    fact: Fact
+    other: Fact | None = None
+
+
+def merged_fact(base: Fact | None, ours: Fact, theirs: Fact, order: Order, side: str | None) -> MergedFact:
+    """The fact that both versions have become. `side` wins where both changed the wording; without one the
+    wording that sorts last stays. The other one is given back."""
+    if ours == theirs or theirs == base:
+        return MergedFact(ours)
+    if ours == base:
+        return MergedFact(theirs)
+    fields = _plain(base, ours, theirs)
+    fields.update(_counted(base, ours, theirs))
+    fields.update(_lists(base, ours, theirs))
+    fields.update(_life(base, ours, theirs, order))
+    fields.update(_grouped(base, ours, theirs, fields))
+    kept, other = _worded(base, ours, theirs, side)
+    fields["fact"] = kept.fact
+    if other is not None:
+        fields.update({name: getattr(kept, name) for name in _TRIPLE})
+    fact = ours._replace(**fields)
+    return MergedFact(fact, _rival(base, other, fact) if other else None)
+
+
+def _of(fact: Fact | None, name: str) -> Any:
+    return MISSING if fact is None else getattr(fact, name)
+
+
+def _worded(base: Fact | None, ours: Fact, theirs: Fact, side: str | None) -> tuple[Fact, Fact | None]:
+    """The version whose words stay, and the other one where both were changed to say something else."""
+    before = _of(base, "fact")
+    if ours.fact == theirs.fact or theirs.fact == before:
+        return ours, None
+    if ours.fact == before:
+        return theirs, None
+    last, first = (ours, theirs) if ours.fact > theirs.fact else (theirs, ours)
+    if normal(ours.fact) == normal(theirs.fact):
+        return last, None
+    if side is None:
+        return last, first
+    return (ours, theirs) if side == OURS else (theirs, ours)
+
+
+def _rival(base: Fact | None, other: Fact, kept: Fact) -> Fact:
+    """The other wording as a fact of its own, with nothing that the kept one has already."""
+    plain = (base or other)._replace(fact=other.fact, access_count=0, last_accessed=None, links=())
+    words = {name: getattr(other, name) for name in _TRIPLE}
+    return plain._replace(status=kept.status, superseded_by=kept.superseded_by, **words)
+
+
+def _plain(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
+    rules: dict[str, Callable[[Any, Any], Any]] = dict.fromkeys(
+        ("category", "timestamp", "source", "agent", "workflow"), fuller
+    )
+    rules.update(confidence=_most, importance=_most, valid_from=_most, valid_to=_least)
+    rules["trust"] = lambda one, other: min(one, other, key=lambda trust: (rank(trust), trust or ""))
+    return {
+        name: three_way(_of(base, name), getattr(ours, name), getattr(theirs, name), rule)
+        for name, rule in rules.items()
+    }
+
+
+def _most(one: Any, other: Any) -> Any:
+    return max((value for value in (one, other) if value is not None), default=None)
+
+
+def _least(one: Any, other: Any) -> Any:
+    return min((value for value in (one, other) if value is not None), default=None)
+
+
+def _counted(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
+    """What each side counted on its own, added up; the last time never goes back."""
+    if base is None:
+        count = max(ours.access_count, theirs.access_count)
+    else:
+        count = max(0, ours.access_count + theirs.access_count - base.access_count)
+    return {"access_count": count, "last_accessed": _most(ours.last_accessed, theirs.last_accessed)}
+
+
+def _lists(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
+    known = base or ours._replace(tags=(), related_entities=(), links=(), details=None, metadata=None, extra={})
+    names = {
+        name: merged_names(getattr(known, name), getattr(ours, name), getattr(theirs, name))
+        for name in ("tags", "related_entities")
+    }
+    objects = {
+        name: merged_mapping(getattr(known, name), getattr(ours, name), getattr(theirs, name))
+        for name in ("details", "metadata", "extra")
+    }
+    return {
+        **names,
+        "links": merged_links(known.links, ours.links, theirs.links),
+        "details": objects["details"] or None,
+        "metadata": objects["metadata"] or None,
+        "extra": objects["extra"],
+    }
+
+
+def merged_links(
+    base: tuple[FactLink, ...], ours: tuple[FactLink, ...], theirs: tuple[FactLink, ...]
+) -> tuple[FactLink, ...]:
+    """Links of either side, one of each type and target, the earliest."""
+    merged: dict[tuple[str, str], FactLink] = {}
+    for link in merged_names(base, ours, theirs):
+        known = merged.get((link.type, link.to))
+        if known is None or _age(link) < _age(known):
+            merged[link.type, link.to] = link
+    return tuple(merged.values())
+
+
+def _age(link: FactLink) -> tuple[str, str]:
+    return link.at or "", link.reason or ""
+
+
+def _life(base: Fact | None, ours: Fact, theirs: Fact, order: Order) -> dict[str, Any]:
+    """Status and successor belong together; of two successors the one recorded first comes next in the chain."""
+
+    def join(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
+        if one[0] != other[0]:
+            return max(one, other, key=lambda life: _STATUS[life[0]])
+        return min(one, other, key=lambda life: order(life[1]) if life[1] else ("", ""))
+
+    known = (base.status, base.superseded_by) if base else MISSING
+    status, successor = three_way(known, _lifetime(ours), _lifetime(theirs), join)
+    return {"status": status, "superseded_by": successor}
+
+
+def _lifetime(fact: Fact) -> tuple[Any, Any]:
+    return fact.status, fact.superseded_by
+
+
+def _grouped(base: Fact | None, ours: Fact, theirs: Fact, fields: dict[str, Any]) -> dict[str, Any]:
+    """Values that mean something together only, and an interval that does not end before it begins."""
+    found: dict[str, Any] = {}
+    for group in (_TRIPLE, _EVIDENCE):
+        before, one, other = (
+            tuple(getattr(side, name) for name in group) if side else MISSING for side in (base, ours, theirs)
+        )
+        found.update(zip(group, three_way(before, one, other, fuller_group), strict=True))
+    since, until = fields["valid_from"], fields["valid_to"]
+    if since is not None and until is not None and until < since:
+        found["valid_to"] = since
+    also = _also_from(base, ours, theirs, found)
+    if also:
+        metadata = fields["metadata"] or {}
+        found["metadata"] = {**metadata, ALSO_FROM: also}
+    return found
+
+
+def _also_from(base: Fact | None, ours: Fact, theirs: Fact, kept: dict[str, Any]) -> list[dict[str, Any]]:
+    """Evidence that one side found and that is not the one kept, beside what stood there already."""
+    known = [
+        one for side in (ours, theirs) for one in (side.metadata or {}).get(ALSO_FROM) or () if isinstance(one, dict)
+    ]
+    for side in (ours, theirs):
+        event = side.source_event
+        if event and event not in (_of(base, "source_event"), kept["source_event"]):
+            span = list(side.source_span) if side.source_span else None
+            row = {"source_event": event, "source_text": side.source_text, "source_span": span}
+            known.append({key: value for key, value in row.items() if value is not None})
+    unique = {str(one.get("source_event")): one for one in known if one.get("source_event") != kept["source_event"]}
+    return [unique[event] for event in sorted(unique)]

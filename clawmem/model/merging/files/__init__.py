@@ -1,0 +1,1 @@
+"""Files of two versions merged, each by its kind."""

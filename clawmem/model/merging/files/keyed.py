@@ -1,0 +1,150 @@
+"""Rules for YAML that people comment: key by key, as lines, so that comments and order stay."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from clawmem.model.merging.facts.values import merged_names
+from clawmem.model.merging.files.lines import Lines, Settle
+from clawmem.model.merging.files.prose import TextMergeReport
+from clawmem.model.merging.policy import OURS
+
+_KEY = re.compile(r"(?P<indent>\s*)(?P<key>[\w.\"'-]+)\s*:(?P<value>.*)")
+_LIST = re.compile(r"\s*\[(.*)\]\s*")
+_ITEM = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|[^,]+')
+_REMARK = "# another machine had: "
+_BORN = "created"
+
+
+class _Row(NamedTuple):
+    """A key with the comments above it and all that is deeper below it."""
+
+    above: Lines
+    line: str
+    below: Lines
+
+    @property
+    def lines(self) -> Lines:
+        """The row as it stands."""
+        return [*self.above, self.line, *self.below]
+
+
+_Rows = dict[str, _Row]
+
+
+def keeping_keys(told: TextMergeReport, side: str | None) -> Settle:
+    """The rule for settings: each side's keys stay; of two values for one key one is taken and the other is kept as a
+    comment; lists in brackets are united; of two days of making the first."""
+
+    def settle(before: Lines, one: Lines, other: Lines) -> Lines:
+        old, mine, yours = _rows(before), _rows(one), _rows(other)
+        if old is None or mine is None or yours is None:
+            told.conflicts += 1
+            return _whole(one, other, side)
+        merged = [
+            line for key in _in_order(old, mine, yours) for line in row(old.get(key), mine.get(key), yours.get(key))
+        ]
+        return [*merged, *_remarks(one, other)]
+
+    def row(before: _Row | None, one: _Row | None, other: _Row | None) -> Lines:
+        if one is None or other is None:
+            left = one or other
+            return [] if left is None or left == before else left.lines
+        if one == other or other == before:
+            return one.lines
+        if one == before:
+            return other.lines
+        above = one.above if before and other.above == before.above else max(one.above, other.above)
+        return [*above, *line(before, one, other), *settle(before.below if before else [], one.below, other.below)]
+
+    def line(before: _Row | None, one: _Row, other: _Row) -> Lines:
+        old = before.line if before else None
+        if one.line == other.line or other.line == old:
+            return [one.line]
+        if one.line == old:
+            return [other.line]
+        united = _united(old, one.line, other.line)
+        if united is not None:
+            return [united]
+        if one.line.strip().startswith(_BORN):
+            return [min(one.line, other.line)]
+        told.conflicts += 1
+        return _chosen(one.line, other.line, side)
+
+    return settle
+
+
+def _in_order(*sides: _Rows) -> list[str]:
+    """Keys that still belong to the section above come first; then old ones as they stood, then new ones sorted."""
+    places = {key: place for place, key in enumerate(sides[0])}
+    keys = {key for rows in sides for key in rows}
+    return sorted(keys, key=lambda key: (-_depth(key), places.get(key, len(places)), key))
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _rows(lines: Lines) -> _Rows | None:
+    """The rows of the lines by their keys; None where a line is neither key nor comment, or a key stands twice."""
+    rows: _Rows = {}
+    waiting: Lines = []
+    last = ""
+    for text in lines:
+        found = _KEY.fullmatch(text)
+        if found is None or (_depth(text) > _depth(last) and last):
+            if found is None and text.strip() and not text.lstrip().startswith("#"):
+                return None
+            waiting.append(text)
+            if found is not None:
+                rows[last] = rows[last]._replace(below=[*rows[last].below, *waiting])
+                waiting = []
+            continue
+        last = found["indent"] + found["key"]
+        if last in rows:
+            return None
+        rows[last] = _Row(waiting, text, [])
+        waiting = []
+    return rows
+
+
+def _remarks(one: Lines, other: Lines) -> Lines:
+    """Comments at the very end, of both sides."""
+    first, second = sorted((_tail(one), _tail(other)))
+    return [*first, *(line for line in second if line not in first)]
+
+
+def _tail(lines: Lines) -> Lines:
+    last = max((place for place, line in enumerate(lines) if _KEY.fullmatch(line)), default=-1)
+    return lines[last + 1 :]
+
+
+def _united(before: str | None, one: str, other: str) -> str | None:
+    """The one line with the items of both lists, where both are lists in brackets."""
+    old, mine, yours = (_items(line) for line in (before or "", one, other))
+    if mine is None or yours is None:
+        return None
+    return f"{one.split('[', 1)[0]}[{', '.join(merged_names(old or [], mine, yours))}]"
+
+
+def _items(line: str) -> list[str] | None:
+    found = _KEY.fullmatch(line)
+    listed = _LIST.fullmatch(found["value"]) if found else None
+    if listed is None or any(mark in listed[1] for mark in "[]{}#"):
+        return None
+    return [item.strip() for item in _ITEM.findall(listed[1]) if item.strip()]
+
+
+def _chosen(one: str, other: str, side: str | None) -> Lines:
+    kept, gone = (one, other) if (side == OURS if side else one > other) else (other, one)
+    if side is not None:
+        return [kept]
+    return [f"{gone[: _depth(gone)]}{_REMARK}{gone.strip()}", kept]
+
+
+def _whole(one: Lines, other: Lines, side: str | None) -> Lines:
+    if side is not None:
+        return one if side == OURS else other
+    kept, gone = max(one, other), min(one, other)
+    return [*(f"{_REMARK}{line}" for line in gone if line.strip()), *kept]

@@ -1,0 +1,115 @@
+"""JSON files that are one object: proposals, how far learning has come, how strict promotion is, and any other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from clawmem.errors import InvalidInput
+from clawmem.model.merging.facts.values import MISSING, canonical, fuller, merged_mapping, three_way
+from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED
+from clawmem.model.proposals.proposal_file import proposal_from_record, render_proposal
+from clawmem.model.records.layout import is_proposal_path
+from clawmem.model.records.strict_json import read_json
+
+LEARNED = "ledger/learned.json"
+ADAPTATION = "ledger/adaptation.json"
+_DEPTH = 4
+# What was carried out beats what was turned down beats what waits.
+_STATES = {OPEN: 0, REJECTED: 1, APPROVED: 2}
+
+
+def merge_record(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
+    """The object that both have become, or None where a side holds no JSON object."""
+    before, one, other = (_object(data) for data in (base or b"{}", ours, theirs))
+    if before is None or one is None or other is None:
+        return None
+    if is_proposal_path(path):
+        return _merged_proposal(before, one, other)
+    if path == ADAPTATION:
+        # The values hang together: those of the later night, as a whole.
+        return max(ours, theirs, key=lambda data: (canonical((_object(data) or {}).get("changed")), data))
+    merged = merged_mapping(before, one, other, _DEPTH)
+    if path == LEARNED:
+        merged["days"] = _furthest(*(side.get("days") for side in (before, one, other)))
+        merged["mentions"] = _summed(*(side.get("mentions") for side in (before, one, other)))
+    return _as_written(merged, max(ours, theirs)).encode()
+
+
+def _object(data: bytes) -> dict[str, Any] | None:
+    try:
+        found = read_json(data)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _merged_proposal(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bytes | None:
+    merged = merged_mapping(base, ours, theirs, 1)
+
+    def join(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
+        return max(one, other, key=lambda ruling: (_STATES.get(ruling[0], -1), canonical(ruling[1])))
+
+    known = (base.get("status"), base.get("decided")) if base else MISSING
+    rulings = [(side.get("status"), side.get("decided")) for side in (ours, theirs)]
+    status, decided = three_way(known, rulings[0], rulings[1], join)
+    merged["status"] = status
+    merged.pop("decided", None)
+    if decided is not None:
+        merged["decided"] = decided
+    others = [other for state, other in rulings if other not in (None, decided) and state != OPEN]
+    if others:
+        merged["also_decided"] = fuller(others[0], merged.get("also_decided"))
+    try:
+        return render_proposal(proposal_from_record(merged))
+    except InvalidInput:
+        return None
+
+
+def _furthest(base: Any, ours: Any, theirs: Any) -> dict[str, Any]:
+    """How far each day was learned from; where both sides went on, the one that went further. Learning reads a day
+    again whose events are not those it remembers."""
+    before, one, other = (side if isinstance(side, Mapping) else {} for side in (base, ours, theirs))
+    found = {
+        day: three_way(before.get(day, MISSING), one.get(day, MISSING), other.get(day, MISSING), _further)
+        for day in sorted({*one, *other})
+    }
+    return {day: reached for day, reached in found.items() if reached is not MISSING}
+
+
+def _further(one: Any, other: Any) -> Any:
+    if one is MISSING or other is MISSING:
+        return other if one is MISSING else one
+    return max(one, other, key=lambda reached: (reached[:1] if isinstance(reached, list) else [], canonical(reached)))
+
+
+def _summed(base: Any, ours: Any, theirs: Any) -> dict[str, int]:
+    """Counters by name: what each side counted on its own, added up; names that a side is done with go."""
+    before, one, other = (side if isinstance(side, Mapping) else {} for side in (base, ours, theirs))
+    found = {}
+    for name in sorted({*one, *other}):
+        if name in before and (name not in one or name not in other):
+            continue
+        count = int(one.get(name, 0)) + int(other.get(name, 0)) - int(before.get(name, 0))
+        found[name] = max(0, count)
+    return found
+
+
+def _as_written(record: Mapping[str, Any], like: bytes) -> str:
+    """The object laid out as clawmem writes such files: one key a line, and one entry of an inner object a line."""
+    if b"\n" not in like.strip():
+        return json.dumps(record, ensure_ascii=False) + "\n"
+    rows = (f" {_plain(key)}: {_inner(value)}" for key, value in record.items())
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _inner(value: Any) -> str:
+    if not isinstance(value, Mapping) or not value:
+        return _plain(value)
+    rows = (f"  {_plain(key)}: {_plain(one)}" for key, one in value.items())
+    return "{\n" + ",\n".join(rows) + "\n }"

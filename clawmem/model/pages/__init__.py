@@ -1,0 +1,1 @@
+"""Generated text: pages of the vault, and contexts within a token budget."""

@@ -1,0 +1,123 @@
+"""What a daily note says of itself: what the day taught, corrected and decided, who talked, what was only mentioned.
+
+It is made from facts, events and the mentions that learning left on the page, never from the day's own prose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.language.text import normal, one_line
+from clawmem.model.pages.summary import generated_part, with_generated
+from clawmem.model.records.event import Event
+
+MENTIONS = "Mentioned, and kept as notes only:"
+MOST = 100
+_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+_REPLACING = ("supersedes", "merges")
+
+
+def is_day(text: str) -> bool:
+    """Whether a text is a day, `YYYY-MM-DD`, that a note can have."""
+    return _DAY.fullmatch(text) is not None
+
+
+class DayFact(NamedTuple):
+    """A fact of the day, its entity, and the statements of the facts it replaced."""
+
+    fact: Fact
+    entity: str
+    before: tuple[str, ...] = ()
+
+
+def day_block(
+    told: Sequence[DayFact], withdrawn: Sequence[DayFact], events: Iterable[Event], mentions: Iterable[str]
+) -> str:
+    """The generated part of a day's note; empty where the day holds nothing to say."""
+    corrected = [one for one in told if one.before]
+    decided = [one for one in told if not one.before and one.fact.category == "decision"]
+    learned = [one for one in told if not one.before and one.fact.category != "decision"]
+    said = {normal(one.fact.fact) for one in told}
+    noted = dict.fromkeys(one for one in map(one_line, mentions) if normal(one) not in said)
+    blocks = (
+        _block("## Learned", [_line(one) for one in learned]),
+        _block("## Corrected", [*(_correction(one) for one in corrected), *(_withdrawal(one) for one in withdrawn)]),
+        _block("## Decided", [_line(one) for one in decided]),
+        _block("## Sessions", _sessions(events)),
+        # Last, because learning adds its lines at the end.
+        "\n".join([MENTIONS, "", *(f"- {one}" for one in noted)]) if noted else "",
+    )
+    return "\n\n".join(filter(None, blocks))
+
+
+def mentions_of(page: str) -> tuple[str, ...]:
+    """The statements that learning left on the page as mentioned only: below their line, or after a finished block."""
+    found, ours, begun = [], False, False
+    for line in (generated_part(page) or "").splitlines():
+        if line.startswith("## "):
+            ours, begun = True, False
+        elif line == MENTIONS or (begun and not line):
+            ours, begun = False, False
+        elif line.startswith("- "):
+            begun = ours
+            found += [] if ours else [line.removeprefix("- ").strip()]
+    return tuple(found)
+
+
+def with_day_block(page: str, day: str, block: str) -> str:
+    """The page with its generated part replaced, begun with the day as its title where it is new; a page that has
+    no such part is left as it is where there is nothing to say."""
+    if not block and generated_part(page) in (None, ""):
+        return page
+    return with_generated(page if page.strip() else f"# {day}\n", block)
+
+
+def _block(title: str, lines: Sequence[str]) -> str:
+    if not lines:
+        return ""
+    shown = list(lines[:MOST])
+    if len(lines) > MOST:
+        shown.append(f"- {len(lines) - MOST} more: `clawmem list` shows all facts")
+    return "\n".join([title, "", *shown])
+
+
+def _line(one: DayFact) -> str:
+    gone = ", withdrawn since" if one.fact.status == RETRACTED else ""
+    return f"- {one_line(one.fact.fact)} ({one.entity}, {one.fact.id}{gone})"
+
+
+def _correction(one: DayFact) -> str:
+    return f"{_line(one)} Before: {' / '.join(map(one_line, one.before))}"
+
+
+def _withdrawal(one: DayFact) -> str:
+    reason = ((one.fact.metadata or {}).get("retracted") or {}).get("reason")
+    because = f" Because: {one_line(str(reason))}" if reason else ""
+    return f"- Withdrawn: {one_line(one.fact.fact)} ({one.entity}, {one.fact.id}){because}"
+
+
+def _sessions(events: Iterable[Event]) -> list[str]:
+    """One line for each session or source of messages, in the order in which they began."""
+    groups: dict[tuple[str, str], list[Event]] = {}
+    for event in sorted(events, key=lambda one: one.timestamp):
+        if event.role != "note":
+            groups.setdefault((event.session or "", event.source or ""), []).append(event)
+    return [_session(*key, found) for key, found in groups.items()]
+
+
+def _session(session: str, source: str, events: Sequence[Event]) -> str:
+    who = dict.fromkeys(one_line(one.speaker or one.role) for one in events if one.role in ("user", "assistant"))
+    names = ", ".join([*list(who)[:5], *([f"{len(who) - 5} others"] if len(who) > 5 else [])])
+    first, last = events[0].timestamp[11:16], events[-1].timestamp[11:16]
+    span = first if first == last else f"{first} to {last}"
+    count = f"{len(events)} event{'' if len(events) == 1 else 's'}"
+    title = " from ".join(one_line(part) for part in (session, source) if part) or "no session"
+    return f"- {title}: {count}, {span}" + (f", {names}" if names else "")
+
+
+def replaced_by(fact: Fact) -> tuple[str, ...]:
+    """The ids of the facts that this one took the place of."""
+    return tuple(link.to for link in fact.links if link.type in _REPLACING)

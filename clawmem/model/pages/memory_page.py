@@ -1,0 +1,121 @@
+"""The generated part of MEMORY.md: what matters most, within a budget of tokens, and what had to be left out.
+
+It depends on the facts alone: nothing in it changes because a fact was looked at, or because time passes, but that
+what is over goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
+from clawmem.model.language.dates import day_of
+from clawmem.model.language.text import one_line
+from clawmem.model.lifecycle.tiers import ALWAYS_HOT, is_over
+from clawmem.model.pages.tokens import fact_dates, said_on
+from clawmem.model.proposals.promotion import promotion_of
+
+Count = Callable[[str], int]
+
+_PLANS = ("plan", "goal")
+# The categories with a section of their own, whatever their importance.
+CATEGORIES = ("decision", "lesson", *_PLANS)
+
+
+class PageSection(NamedTuple):
+    """A part of the page, most important line first; each round of filling it may take `share` lines."""
+
+    title: str
+    lines: tuple[str, ...]
+    more: str
+    share: int
+
+
+def sections(facts: Iterable[Fact], now: str) -> tuple[PageSection, ...]:
+    """Important facts, decisions, lessons and open plans, each fact in one of them; what outsiders said and what is
+    over at a moment (`now`, ISO 8601 UTC) in none."""
+    known = [fact for fact in facts if fact.status == ACTIVE and fact.trust not in ("external", "tool")]
+    known = [fact for fact in known if not is_over(fact, now)]
+    decisions = [fact for fact in known if fact.category == "decision"]
+    lessons = [fact for fact in known if fact.category == "lesson"]
+    # Memory's own clock: what it heard last. The machine's would change the page without anything new.
+    latest = max((_told(fact) for fact in known), default="")
+    plans = [fact for fact in known if fact.category in _PLANS and not _is_past(fact, latest)]
+    placed = {fact.id for fact in (*decisions, *lessons, *plans)}
+    rest = [fact for fact in known if fact.id not in placed and fact.category not in _PLANS]
+    important = [fact for fact in rest if importance_of(fact) >= ALWAYS_HOT or promotion_of(fact)]
+    return (
+        PageSection("Important", _lines(important, _by_importance), "clawmem list --tier hot", 3),
+        PageSection("Decisions", _lines(decisions, _by_time), "clawmem list --category decision", 2),
+        PageSection("Lessons", _lines(lessons, _by_time), "clawmem list --category lesson", 2),
+        PageSection("Open plans", _lines(plans, _by_time), "clawmem list --category plan", 1),
+    )
+
+
+def _told(fact: Fact) -> str:
+    """The day on which the fact was said, or recorded where that is not known."""
+    return said_on(fact) or day_of(fact.timestamp)
+
+
+def _is_past(plan: Fact, latest: str) -> bool:
+    """Whether a plan was for a later day that has passed since."""
+    return _told(plan) < day_of(plan.valid_from or "") < latest
+
+
+def memory_block(parts: Sequence[PageSection], budget: int, count: Count) -> str:
+    """The sections filled in turns until the budget is spent; what was dropped is counted, with its command.
+
+    `count` gives the most tokens a text can have; the block never counts more than `budget`, but for the remarks on
+    what was dropped, which always stand.
+    """
+    filled = [one for one in parts if one.lines]
+    taken = [0] * len(filled)
+    left = budget - sum(count(f"\n## {one.title}\n\n") + count(_remark(one, len(one.lines)) + "\n") for one in filled)
+    going = set(range(len(filled)))
+    while going:
+        for at in sorted(going):
+            fits, left = _take(filled[at], taken[at], left, count)
+            taken[at] += fits
+            if fits < filled[at].share:
+                going.discard(at)
+    blocks = [_section(one, number) for one, number in zip(filled, taken, strict=True)]
+    return "\n\n".join(blocks)
+
+
+def _take(section: PageSection, taken: int, left: int, count: Count) -> tuple[int, int]:
+    """How many of the section's next lines fit, at most its share, and the tokens left then."""
+    fits = 0
+    for line in section.lines[taken : taken + section.share]:
+        price = count(line + "\n")
+        if price > left:
+            break
+        left -= price
+        fits += 1
+    return fits, left
+
+
+def _section(section: PageSection, taken: int) -> str:
+    lines = [*section.lines[:taken]]
+    if taken < len(section.lines):
+        lines.append(_remark(section, len(section.lines) - taken))
+    return "\n".join([f"## {section.title}", "", *lines])
+
+
+def _remark(section: PageSection, number: int) -> str:
+    return f"({number} more left out: `{section.more}`)"
+
+
+def _lines(facts: Sequence[Fact], order: Callable[[Fact], tuple[object, ...]]) -> tuple[str, ...]:
+    newest = sorted(sorted(facts, key=lambda fact: fact.id), key=lambda fact: fact.timestamp, reverse=True)
+    return tuple(f"- {one_line(fact.fact)} ({fact_dates(fact)}, {fact.id})" for fact in sorted(newest, key=order))
+
+
+def _by_importance(fact: Fact) -> tuple[object, ...]:
+    mark = promotion_of(fact)
+    return (-importance_of(fact), -float(mark.get("score") or 0) if mark else 0.0)
+
+
+def _by_time(fact: Fact) -> tuple[object, ...]:
+    """As they come: newest first."""
+    return ()

@@ -1,0 +1,200 @@
+"""The pages people read: an entity's `summary.md` and `life/index.md`, of which only a marked part is generated."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
+from clawmem.model.language.dates import day_of
+from clawmem.model.language.text import one_line
+from clawmem.model.lifecycle.tiers import HOT, WARM, tier_of
+from clawmem.model.pages.tokens import fact_dates
+from clawmem.model.proposals.promotion import promotion_of
+from clawmem.model.proposals.quarantine import quarantined
+from clawmem.model.records.entity import ROOTS, Entity, kind_of
+from clawmem.model.search.ranking import FactStanding, ordered
+
+INDEX_PATH = "life/index.md"
+BEGIN = "<!-- clawmem:begin -->"
+END = "<!-- clawmem:end -->"
+MAX_FACTS = 40
+MAX_INDEX_ROWS = 500
+_INVITATION = "<!-- Write here. clawmem rewrites only what is between its two marks below. -->"
+
+# Only a mark on a line of its own counts: prose may speak of the marks.
+_MARK = re.compile(r"^[ \t]*<!-- clawmem:(begin|end) -->[ \t]*\r?$", re.MULTILINE)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE | re.DOTALL)
+
+
+class IndexRow(NamedTuple):
+    """What the index says of one entity: its facts that stand, and the day of the newest."""
+
+    name: str
+    title: str
+    facts: int = 0
+    newest: str | None = None
+
+
+def summary_page(entity: Entity, created: str, generated: str = "") -> str:
+    """A new `summary.md`: front matter, a place for people to write, and the generated part. `created` is a day."""
+    head = f"{front_matter(entity, created)}\n# {one_line(entity.title)}\n\n{_INVITATION}\n"
+    return with_generated(head, generated)
+
+
+def front_matter(entity: Entity, created: str) -> str:
+    """The front matter of a summary, with its fences: title, kind, aliases, created."""
+    aliases = ", ".join(yaml_scalar(alias) for alias in entity.aliases)
+    lines = (
+        "---",
+        f"title: {yaml_scalar(entity.title)}",
+        f"kind: {yaml_scalar(entity.kind or kind_of(entity.name))}",
+        f"aliases: [{aliases}]",
+        f"created: {yaml_scalar(created)}",
+        "---",
+    )
+    return "\n".join(lines) + "\n"
+
+
+def yaml_scalar(text: str) -> str:
+    """Any text as a double-quoted YAML scalar on one line: a JSON string, with what YAML cannot print escaped."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    if quoted.isprintable():
+        return quoted
+    return "".join(letter if letter.isprintable() else _escaped(letter) for letter in quoted)
+
+
+def _escaped(letter: str) -> str:
+    return f"\\u{ord(letter):04x}" if ord(letter) < 0x10000 else f"\\U{ord(letter):08x}"
+
+
+def split_front_matter(text: str) -> tuple[str | None, str]:
+    """The YAML between the `---` fences a page starts with, and the rest; None and all of it where there is none."""
+    match = _FRONT.match(text)
+    return (match[1], text[match.end() :]) if match else (None, text)
+
+
+def with_generated(text: str, generated: str) -> str:
+    """The page with the generated part put between the markers, all else unchanged to the byte.
+
+    Of several markers the first `begin` that an `end` follows with no other `begin` between counts; where no
+    such pair is, one is appended, so that no prose can fall between markers that people broke.
+    """
+    inner = _harmless(generated).strip("\n")
+    inner = f"{inner}\n" if inner else ""
+    place = _place(text)
+    if place:
+        return text[: place[0]] + inner + text[place[1] :]
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    return f"{text}{gap}{BEGIN}\n{inner}{END}\n"
+
+
+def generated_part(text: str) -> str | None:
+    """What stands between the markers `with_generated` would use, or None where there are none."""
+    place = _place(text)
+    return text[place[0] : place[1]] if place else None
+
+
+def prose(text: str) -> str:
+    """What people wrote on a summary, on one line: no front matter, title, comments or generated part."""
+    _, body = split_front_matter(text)
+    own = _COMMENT.sub("", with_generated(body, "") if marker_problem(body) is None else body)
+    return one_line(" ".join(line for line in own.splitlines() if not line.startswith("# ")))
+
+
+def marker_problem(text: str) -> str | None:
+    """What is wrong with a page's markers, in a sentence, or None: none at all, or one pair, is right."""
+    marks = [match[1] for match in _MARK.finditer(text)]
+    if marks in ([], ["begin", "end"]):
+        return None
+    return f"it has {marks.count('begin')} begin and {marks.count('end')} end marks of clawmem where one pair belongs"
+
+
+def _place(text: str) -> tuple[int, int] | None:
+    begin = None
+    for match in _MARK.finditer(text):
+        if match[1] == "begin":
+            begin = match
+        elif begin:
+            return begin.end() + 1, match.start()
+    return None
+
+
+def _harmless(generated: str) -> str:
+    """A fact may quote the markers; in the generated part they must not act."""
+    return generated.replace("<!--", "&lt;!--")
+
+
+def facts_block(
+    name: str, facts: Iterable[Fact], now: datetime, maximum: int = MAX_FACTS, today: str | None = None
+) -> str:
+    """The generated part of an entity's summary: promoted facts that are not cold, then hot, then warm ones, each
+    by access count, at most `maximum`.
+
+    What was left out, cold facts included, is counted, with the command that shows it. What is over at `today` (a
+    moment; `now` where it is left out) is cold, although the tiers are those of an earlier `now`.
+    """
+    active = {fact.id: fact for fact in facts if fact.status == ACTIVE and not quarantined(fact)}
+    standings = ordered(_standing(fact, now, today) for fact in active.values())
+    near = [each for each in standings if each.tier in (HOT, WARM)]
+    # A stable sort: promoted facts first, each part in its order of standing.
+    shown = sorted(near, key=lambda each: promotion_of(active[each.id]) is None)[:maximum]
+    groups: dict[str, list[Fact]] = {"promoted": [], HOT: [], WARM: []}
+    for each in shown:
+        groups["promoted" if promotion_of(active[each.id]) else each.tier].append(active[each.id])
+    blocks = [_tier_block(group, found) for group, found in groups.items()]
+    return "\n\n".join(filter(None, [*blocks, _rest(name, len(shown), len(active))]))
+
+
+def _standing(fact: Fact, now: datetime, today: str | None) -> FactStanding:
+    return FactStanding(fact.id, tier_of(fact, now, today), fact.access_count, importance_of(fact), fact.timestamp)
+
+
+def _tier_block(tier: str, facts: Sequence[Fact]) -> str:
+    if not facts:
+        return ""
+    return f"## {tier.capitalize()} facts\n\n" + "\n".join(_fact_line(fact) for fact in facts)
+
+
+def _fact_line(fact: Fact) -> str:
+    return f"- {one_line(fact.fact)} ({fact_dates(fact)}, {fact.id})"
+
+
+def _rest(name: str, shown: int, total: int) -> str:
+    if shown == total:
+        return "" if total else "No facts yet."
+    more = "more " if shown else ""
+    noun = "fact" if total - shown == 1 else "facts"
+    return f"{total - shown} {more}{noun} not shown: `clawmem list --entity {name}`"
+
+
+def index_page(text: str, rows: Iterable[IndexRow]) -> str:
+    """`life/index.md` with the list of entities between its markers, all else unchanged."""
+    return with_generated(text, index_block(rows))
+
+
+def index_block(rows: Iterable[IndexRow]) -> str:
+    """The entities by PARA root, each with a link to its summary, its number of facts and the newest one's day."""
+    by_root: dict[str, list[IndexRow]] = {root: [] for root in ROOTS}
+    for row in sorted(rows):
+        by_root.setdefault(row.name.split("/", 1)[0], []).append(row)
+    blocks = [_root_block(root, found) for root, found in by_root.items() if found]
+    return "\n\n".join(blocks) or "No entities yet."
+
+
+def _root_block(root: str, rows: Sequence[IndexRow]) -> str:
+    lines = [_index_line(row) for row in rows[:MAX_INDEX_ROWS]]
+    if len(rows) > MAX_INDEX_ROWS:
+        lines.append(f"- {len(rows) - MAX_INDEX_ROWS} more: `clawmem entity list`")
+    return f"## {root.capitalize()}\n\n" + "\n".join(lines)
+
+
+def _index_line(row: IndexRow) -> str:
+    title = re.sub(r"([\[\]\\])", r"\\\1", one_line(row.title))
+    facts = "no facts" if row.facts == 0 else f"{row.facts} fact{'' if row.facts == 1 else 's'}"
+    newest = f", newest {day_of(row.newest)}" if row.newest and row.facts else ""
+    return f"- [{title}]({row.name}/summary.md) `{row.name}`: {facts}{newest}"

@@ -1,0 +1,1 @@
+"""Propositions, proposals, and promotion."""

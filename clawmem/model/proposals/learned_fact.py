@@ -1,0 +1,36 @@
+"""A proposition that was accepted, as the fact it becomes."""
+
+from __future__ import annotations
+
+from clawmem.model.facts.fact import Fact
+from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.records.event import Event
+
+
+def learned_fact(proposition: Proposition, event: Event, fact_id: str, now: str, workflow: str) -> Fact:
+    """The fact with its evidence; `now` is when it is recorded (ISO 8601 UTC), `workflow` what read the event.
+
+    The quote is cut from the event itself, so that it is exact whatever blanks the extractor was shown.
+    """
+    start, end = proposition.span
+    return Fact(
+        fact_id,
+        proposition.statement,
+        proposition.category,
+        now,
+        event.source or "conversation",
+        subject=proposition.subject,
+        predicate=proposition.predicate,
+        object=proposition.object,
+        relation_phrase=proposition.relation_phrase,
+        valid_from=proposition.valid_from,
+        source_event=event.id,
+        source_text=event.text[start:end],
+        source_span=proposition.span,
+        confidence=proposition.confidence,
+        importance=proposition.importance,
+        trust=proposition.trust,
+        agent=event.agent,
+        workflow=workflow,
+        metadata={"said_at": proposition.said_at} if proposition.said_at else None,
+    )

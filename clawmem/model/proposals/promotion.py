@@ -1,0 +1,211 @@
+"""Promotion: is what a day taught worth thirty days? A score with its reasons, and what a promoted fact becomes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
+from clawmem.model.facts.trust import is_low
+from clawmem.model.language.dates import day_of
+from clawmem.model.lifecycle.tiers import ALWAYS_HOT
+from clawmem.model.records.entity import kind_of
+
+MARK = "promoted"
+WORTH = 0.6
+# From this score on a fact is kept hot for good; below it, it is lifted into the warm half.
+WORTH_HOT = 0.75
+WARM_LIFT = 0.6
+
+DURABLE: Mapping[str, float] = {
+    "decision": 0.25,
+    "health": 0.25,
+    "lesson": 0.25,
+    "identity": 0.2,
+    "milestone": 0.2,
+    "preference": 0.2,
+    "relationship": 0.2,
+    "requirement": 0.2,
+    "goal": 0.15,
+    "habit": 0.15,
+    "plan": 0.1,
+    "status": 0.1,
+}
+_OTHER = 0.05
+_TRUST: Mapping[str | None, float] = {"user": 0.1, None: 0.1, "agent": 0.05}
+_CONFIRMING = ("supports", "merges")
+_NAMED = re.compile(r"\d|(?<=[\w,;:] )[^\W\d_a-z]\w+")
+_CLASSES = {"person": "area", "company": "area"}
+
+
+class PromotionScore(NamedTuple):
+    """A score from 0 to 1 with its reasons; `refusal` says why a fact cannot be promoted whatever its score."""
+
+    score: float
+    reasons: tuple[str, ...]
+    refusal: str | None = None
+
+
+class ScoredFact(NamedTuple):
+    """A fact, the entity it is to be promoted in, and how it was judged.
+
+    `doubt` is the reason for which only a person may promote it, whatever its score. `proposal` is the promotion of
+    it that was proposed before, and `settled` says what became of that: neither waits twice, nor is promoted past it.
+    """
+
+    fact: Fact
+    entity: str
+    judgement: PromotionScore
+    doubt: str | None = None
+    proposal: str | None = None
+    settled: str | None = None
+
+
+class PromotionTerms(NamedTuple):
+    """On what terms the candidates of a day are decided: the score it takes, how many facts a day may be promoted
+    and how many of them were, how far under the score a person is asked, and how often a day one may be asked and
+    was."""
+
+    worth: float
+    most: int
+    before: int = 0
+    margin: float = 0.0
+    most_asked: int = 0
+    asked_before: int = 0
+
+
+class PromotionVerdict(NamedTuple):
+    """What became of a candidate, and the sentence that says why; `waits` says that a person is to decide, by the
+    proposal of the id that is there once it is filed."""
+
+    candidate: ScoredFact
+    promoted: bool
+    reason: str
+    waits: bool = False
+    proposal: str | None = None
+
+
+def promotion_of(fact: Fact) -> Mapping[str, Any] | None:
+    """What the fact's promotion left on it (`on`, `score`, `reasons`, `importance` before), or None."""
+    mark = (fact.metadata or {}).get(MARK)
+    return mark if isinstance(mark, Mapping) and isinstance(mark.get("on"), str) else None
+
+
+def para_class(entity: str) -> str:
+    """The PARA class of an entity: project, area, resource or archive."""
+    kind = kind_of(entity)
+    return _CLASSES.get(kind, kind)
+
+
+def judge(fact: Fact, entity: str, on: str) -> PromotionScore:
+    """Score one fact as things stand on the day `on`."""
+    parts = [part(fact) for part in _PARTS]
+    total = round(sum(points for points, _ in parts), 3)
+    reasons = tuple(f"{words} (+{points:.2f})" for points, words in parts if points)
+    return PromotionScore(min(1.0, total), reasons, refusal(fact, entity, on))
+
+
+def decide(candidates: Iterable[ScoredFact], terms: PromotionTerms) -> list[PromotionVerdict]:
+    """Promote the best that are worth it and set the doubtful aside for a person, each at most as often as the terms
+    allow; every other one is given its reason."""
+    ranked = sorted(candidates, key=lambda one: (-one.judgement.score, -importance_of(one.fact), one.fact.id))
+    verdicts, room, questions = [], terms.most - terms.before, terms.most_asked - terms.asked_before
+    for one in ranked:
+        verdict = _verdict(one, terms, room, questions if terms.most else 0)
+        room -= verdict.promoted
+        questions -= verdict.waits
+        verdicts.append(verdict)
+    return verdicts
+
+
+def doubt_about(fact: Fact, against: Iterable[str]) -> str | None:
+    """Why only a person may promote a fact: whom it comes from, or the ids of what stands `against` it."""
+    if fact.trust == "external":
+        return "it comes from outside, and only a person can vouch for it"
+    if is_low(fact.trust):
+        return "it comes from a tool, and only a person can vouch for it"
+    opposed = sorted(set(against))
+    return f"it stands against {', '.join(opposed)}" if opposed else None
+
+
+def refusal(fact: Fact, entity: str, on: str) -> str | None:
+    """Why a fact cannot be promoted on the day `on`, whatever its score; None where it can."""
+    if fact.status != ACTIVE:
+        by = f" by {fact.superseded_by}" if fact.superseded_by else ""
+        return f"it is {fact.status}{by}"
+    if fact.valid_to and day_of(fact.valid_to) <= on:
+        return f"it was over on {day_of(fact.valid_to)}"
+    return f"{entity} is archived" if para_class(entity) == "archive" else None
+
+
+def promoted(fact: Fact, on: str, judgement: PromotionScore, proposal: str | None = None) -> Fact:
+    """The fact once promoted: marked, with the importance that keeps it warm, or hot from a score of 0.75.
+
+    `proposal` is what a person approved, where one did.
+    """
+    before = importance_of(fact)
+    lift = ALWAYS_HOT if judgement.score >= WORTH_HOT else WARM_LIFT
+    mark = {"on": on, "score": judgement.score, "importance": before, "reasons": list(judgement.reasons)}
+    mark.update({"proposal": proposal} if proposal else {})
+    return fact._replace(importance=max(before, lift), metadata={**(fact.metadata or {}), MARK: mark})
+
+
+def _verdict(one: ScoredFact, terms: PromotionTerms, room: int, questions: int) -> PromotionVerdict:
+    score, worth = one.judgement.score, terms.worth
+    against = one.judgement.refusal or one.settled
+    if against is not None:
+        return PromotionVerdict(one, False, against, proposal=one.proposal)
+    if score < round(worth - terms.margin, 3):
+        return PromotionVerdict(one, False, f"it scores {score:.2f}, and {worth:.2f} is what it takes")
+    doubt = one.doubt or (f"it scores {score:.2f}, just under the {worth:.2f} it takes" if score < worth else None)
+    if doubt and questions > 0:
+        return PromotionVerdict(one, False, doubt, waits=True)
+    if doubt:
+        return PromotionVerdict(one, False, f"{doubt}; a person is asked at most {terms.most_asked} times a day")
+    if room <= 0:
+        return PromotionVerdict(one, False, f"it is worth it, but {terms.most} a day is the limit")
+    return PromotionVerdict(
+        one, True, f"it scores {score:.2f} of the {worth:.2f} it takes: " + "; ".join(one.judgement.reasons)
+    )
+
+
+def _category(fact: Fact) -> tuple[float, str]:
+    points = DURABLE.get(fact.category, _OTHER)
+    return points, f"{fact.category} {'lasts' if points > 0.1 else 'may pass'}"
+
+
+def _importance(fact: Fact) -> tuple[float, str]:
+    return round(0.3 * importance_of(fact), 3), f"importance {importance_of(fact):g}"
+
+
+def _specific(fact: Fact) -> tuple[float, str]:
+    triple = bool(fact.subject and fact.predicate and fact.object)
+    named = bool(_NAMED.search(fact.fact))
+    long = len(fact.fact.split()) >= 4
+    return round(0.07 * triple + 0.05 * named + 0.03 * long, 3), "specific"
+
+
+def _confirmed(fact: Fact) -> tuple[float, str]:
+    times = sum(1 for link in fact.links if link.type in _CONFIRMING)
+    sure = fact.confidence if fact.confidence is not None else 0.0
+    points = min(0.15, 0.05 * times + (0.1 if sure >= 0.95 else 0.05 if sure >= 0.9 else 0.0))
+    return round(points, 3), "confirmed" if times or sure >= 0.95 else "said plainly"
+
+
+def _recalled(fact: Fact) -> tuple[float, str]:
+    return (0.05, "asked for already") if fact.access_count else (0.0, "")
+
+
+def _trust(fact: Fact) -> tuple[float, str]:
+    return _TRUST.get(fact.trust, 0.0), f"from {fact.trust or 'a person'}"
+
+
+_PARTS: tuple[Callable[[Fact], tuple[float, str]], ...] = (
+    _category,
+    _importance,
+    _specific,
+    _confirmed,
+    _recalled,
+    _trust,
+)

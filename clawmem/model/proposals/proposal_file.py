@@ -1,0 +1,210 @@
+"""Proposals to and from their files: one JSON object, one key a line, checked when it is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.facts.catalog import Catalog, catalog_from_mapping, catalog_to_mapping
+from clawmem.model.facts.codec import fact_from_record, fact_to_record, refuse_conflict_markers
+from clawmem.model.facts.draft import UNSET_ID
+from clawmem.model.facts.fact import Fact
+from clawmem.model.proposals.proposal import (
+    ADD,
+    DEEDS,
+    END,
+    KINDS,
+    LINE,
+    MERGE,
+    OPEN,
+    PREDICATE,
+    PROMOTE,
+    RETRACT,
+    STATES,
+    SUPERSEDE,
+    CatalogEntry,
+    PageLine,
+    PromotionWorth,
+    Proposal,
+    ProposalTarget,
+    ReviewDecision,
+    proposal_path,
+)
+from clawmem.model.records.layout import is_owned
+from clawmem.model.records.strict_json import read_json
+
+_WITH_FACT = frozenset((ADD, SUPERSEDE, MERGE, END))
+_WITH_TARGETS = frozenset((SUPERSEDE, MERGE, END, RETRACT))
+# What approving gives the fact; it has none of it while it waits.
+_GIVEN = ("id", "timestamp", "status", "access_count", "last_accessed", "superseded_by")
+_TEXTS = ("id", "kind", "status", "says", "why", "created", "does")
+_MAY_BE_TEXT = ("entity", "title", "source_event", "agent")
+
+
+def proposal_to_record(proposal: Proposal) -> dict[str, Any]:
+    """The proposal as a JSON object, keys that say nothing left out."""
+    record: dict[str, Any] = {key: getattr(proposal, key) for key in ("id", "kind", "status", "says", "why", "created")}
+    record["does"] = proposal.does
+    record["targets"] = [target._asdict() for target in proposal.targets] or None
+    record["fact"] = fact_data(proposal.fact) if proposal.fact else None
+    record.update(entity=proposal.entity, title=proposal.title)
+    record["entry"] = _entry_data(proposal.entry) if proposal.entry else None
+    record["line"] = proposal.line._asdict() if proposal.line else None
+    record["worth"] = proposal.worth._asdict() if proposal.worth else None
+    record.update(source_event=proposal.source_event, agent=proposal.agent)
+    record["decided"] = proposal.decided._asdict() if proposal.decided else None
+    return {**{key: value for key, value in record.items() if value is not None}, **proposal.extra}
+
+
+def fact_data(fact: Fact) -> dict[str, Any]:
+    """The record of a fact that waits: without the keys that only a kept fact has."""
+    return {key: value for key, value in fact_to_record(fact).items() if key not in _GIVEN}
+
+
+def _entry_data(entry: CatalogEntry) -> dict[str, Any]:
+    name = entry.predicate.name
+    said = catalog_to_mapping(Catalog({name: entry.predicate}))[name]
+    return {"name": name, "description": entry.description, **said}
+
+
+def render_proposal(proposal: Proposal) -> bytes:
+    """The proposal's file: a JSON object, one key a line, so that a diff shows what was decided."""
+    rows = (
+        f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+        for key, value in proposal_to_record(proposal).items()
+    )
+    return ("{\n" + ",\n".join(rows) + "\n}\n").encode()
+
+
+def parse_proposal(data: bytes, path: str) -> Proposal:
+    """Read a proposal's file; raises Unreadable, or NeedsPerson where a merge left its marks."""
+    text = data.decode("utf-8-sig", errors="replace")
+    refuse_conflict_markers(text, path)
+    try:
+        record = read_json(text)
+        if not isinstance(record, dict):
+            raise InvalidInput("it is not a JSON object")
+        proposal = proposal_from_record(record)
+    except InvalidInput as problem:
+        raise Unreadable(path, None, problem.message.rstrip(".")) from None
+    except ValueError as problem:
+        raise Unreadable(path, getattr(problem, "lineno", None), f"it is not JSON ({problem})") from None
+    if proposal_path(proposal.id) != path:
+        raise Unreadable(path, None, f"it holds {proposal.id}, which is not its name")
+    return proposal
+
+
+def proposal_from_record(record: Mapping[str, Any]) -> Proposal:
+    """Read a proposal from a JSON object; raises InvalidInput with the key that is wrong."""
+    for key in _TEXTS:
+        if not isinstance(record.get(key), str):
+            raise InvalidInput(f"the key '{key}' is missing or not text")
+    for key in _MAY_BE_TEXT:
+        if not isinstance(record.get(key), str | None):
+            raise InvalidInput(f"the key '{key}' is not text")
+    for key, allowed in (("kind", KINDS), ("status", STATES), ("does", DEEDS)):
+        if record[key] not in allowed:
+            raise InvalidInput(f"the key '{key}' is none of {', '.join(allowed)}")
+    given = {key: value for key, value in record.items() if key in Proposal._fields}
+    given["targets"] = tuple(_target(one) for one in _list(record, "targets"))
+    given["fact"] = _fact(record)
+    given["entry"] = _entry(_mapping(record, "entry"))
+    given["line"] = _line(_mapping(record, "line"))
+    given["worth"] = _worth(_mapping(record, "worth"))
+    given["decided"] = _ruling(_mapping(record, "decided"))
+    extra = {key: value for key, value in record.items() if key not in Proposal._fields}
+    return _complete(Proposal(**given)._replace(extra=extra))
+
+
+def _complete(proposal: Proposal) -> Proposal:
+    """The proposal itself, where it holds all that its deed needs."""
+    needs = {
+        "fact": proposal.does in _WITH_FACT,
+        "targets": proposal.does in _WITH_TARGETS,
+        "entry": proposal.does == PREDICATE,
+        "line": proposal.does == LINE,
+        "worth": proposal.does == PROMOTE,
+        "decided": proposal.status != OPEN,
+    }
+    for key, needed in needs.items():
+        if needed and not getattr(proposal, key):
+            raise InvalidInput(f"the key '{key}' is missing")
+    if proposal.does == PROMOTE and len(proposal.targets) + (proposal.fact is not None) != 1:
+        raise InvalidInput("the key 'targets' must name the one fact to promote, or 'fact' hold it")
+    return proposal
+
+
+def _fact(record: Mapping[str, Any]) -> Fact | None:
+    held = _mapping(record, "fact")
+    return fact_from_record({**held, "id": UNSET_ID, "timestamp": record["created"]}) if held else None
+
+
+def _target(held: Any) -> ProposalTarget:
+    if not isinstance(held, Mapping):
+        raise InvalidInput("the key 'targets' must list objects")
+    return ProposalTarget(_text(held, "id", "targets"), _text(held, "fact", "targets"))
+
+
+def _entry(held: Mapping[str, Any] | None) -> CatalogEntry | None:
+    if held is None:
+        return None
+    name, description = _text(held, "name", "entry"), _text(held, "description", "entry")
+    catalog = catalog_from_mapping({name: {key: value for key, value in held.items() if key != "name"}})
+    return CatalogEntry(catalog.predicates[name], description)
+
+
+def _line(held: Mapping[str, Any] | None) -> PageLine | None:
+    if held is None:
+        return None
+    page, text = _text(held, "page", "line"), _text(held, "text", "line")
+    if not is_owned(page) or not page.endswith(".md") or ".." in page.split("/"):
+        raise InvalidInput(f"'{page}' is no page of the vault")
+    return PageLine(page, text)
+
+
+def _worth(held: Mapping[str, Any] | None) -> PromotionWorth | None:
+    if held is None:
+        return None
+    on, score, reasons = _text(held, "on", "worth"), held.get("score"), held.get("reasons", [])
+    if not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 1:
+        raise InvalidInput("the key 'score' of 'worth' is no number from 0 to 1")
+    if not isinstance(reasons, list) or not all(isinstance(one, str) for one in reasons):
+        raise InvalidInput("the key 'reasons' of 'worth' is not a list of texts")
+    return PromotionWorth(_day(on), float(score), tuple(reasons))
+
+
+def _day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise InvalidInput(f"'{text[:40]}', the key 'on' of 'worth', is no day") from None
+
+
+def _ruling(held: Mapping[str, Any] | None) -> ReviewDecision | None:
+    if held is None:
+        return None
+    reason = _text(held, "reason", "decided") if held.get("reason") is not None else None
+    return ReviewDecision(_text(held, "by", "decided"), _text(held, "at", "decided"), reason)
+
+
+def _mapping(record: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
+    held = record.get(key)
+    if held is not None and not isinstance(held, Mapping):
+        raise InvalidInput(f"the key '{key}' is not an object")
+    return held
+
+
+def _list(record: Mapping[str, Any], key: str) -> list[Any]:
+    held = record.get(key, [])
+    if not isinstance(held, list):
+        raise InvalidInput(f"the key '{key}' is not a list")
+    return held
+
+
+def _text(held: Mapping[str, Any], key: str, place: str) -> str:
+    if not isinstance(held.get(key), str):
+        raise InvalidInput(f"the key '{key}' of '{place}' is missing or not text")
+    return str(held[key])

@@ -1,0 +1,51 @@
+"""The proposition: a statement that an extractor read out of one event, not yet judged or kept."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.model.facts.fact import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
+
+
+class EntityHint(NamedTuple):
+    """An entity that a proposition is about.
+
+    `kind` is person, company, project or resource; `role` says why it is named: `speaker` (the person who
+    speaks), `relation` (someone close to the speaker), `work` (a project or employer of the speaker),
+    `asked` (the text asks to keep it) or `mention`.
+    """
+
+    kind: str
+    title: str
+    role: str = "mention"
+
+
+class Proposition(NamedTuple):
+    """What an extractor proposes; `source_text` is exactly the event's text at `span`.
+
+    `ended` marks news that the triple stopped being true ("no longer"); `former` is the value that the text
+    itself says was replaced ("from X to Y"), `scope` the thing in which it says that something was replaced;
+    `corrects` marks news that begins with "No," or the like, `anew` what is told of as a change ("now");
+    `valid_from` is an ISO day; confidence and importance lie in 0..1.
+    """
+
+    statement: str
+    event_id: str
+    span: tuple[int, int]
+    source_text: str
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    relation_phrase: str | None = None
+    category: str = DEFAULT_CATEGORY
+    confidence: float = 0.7
+    importance: float = DEFAULT_IMPORTANCE
+    valid_from: str | None = None
+    entity_hints: tuple[EntityHint, ...] = ()
+    trust: str = "user"
+    ended: bool = False
+    former: str | None = None
+    said_at: str | None = None
+    scope: str | None = None
+    corrects: bool = False
+    anew: bool = False

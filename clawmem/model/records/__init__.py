@@ -1,0 +1,1 @@
+"""Entities, events, changes, and where they are kept."""

@@ -1,0 +1,142 @@
+"""The event: something that happened, kept verbatim in a day's ledger, one JSON object a line."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.facts.trust import is_low, least, trust_of_source
+from clawmem.model.records.bounds import LEDGER_LINE_BYTES
+from clawmem.model.records.strict_json import read_json
+
+_MAY_BE_TEXT = ("speaker", "session", "agent", "source", "external_id", "kind")
+ROLES = ("user", "assistant", "system", "tool", "note")
+
+
+class Event(NamedTuple):
+    """One event. `text` is verbatim; `timestamp` is ISO 8601 UTC; `external_id` is the id its source gave it.
+
+    `kind` is `message` for dialogue and says otherwise (tool_call, tool_result, attachment, note, app) where it is not;
+    `recalled` marks text that came out of this memory and must never be learned from again. `trust` is the most that
+    its words may count, where its source showed that they are not the word of its role.
+    """
+
+    id: str
+    timestamp: str
+    role: str
+    text: str
+    speaker: str | None = None
+    session: str | None = None
+    agent: str | None = None
+    source: str | None = None
+    external_id: str | None = None
+    kind: str = "message"
+    recalled: bool = False
+    metadata: Mapping[str, Any] | None = None
+    trust: str | None = None
+
+
+_THE_USER = frozenset("user human me myself i".split())
+# Kinds in which nobody says anything.
+SILENT_KINDS = ("tool_call", "app")
+_OF_TOOLS = ("tool_call", "tool_result", "attachment")
+
+
+def trust_limit(event: Event) -> str | None:
+    """The most trust that what an event says can have, by who and what it comes from and never by its words: its role
+    and kind, its source, the name of its speaker, and what was seen when it was taken in. None where nothing limits
+    what its role earns."""
+    of_tool = "tool" if event.role == "tool" or event.kind in _OF_TOOLS else None
+    named = trust_of_source(event.speaker) if event.speaker else None
+    return least(of_tool, event.trust, trust_of_source(event.source or ""), named)
+
+
+def is_from_outside(event: Event) -> bool:
+    """Whether the text comes from a program or from outside and not from somebody who takes part."""
+    return is_low(trust_limit(event))
+
+
+def name_of_outsider(event: Event) -> str | None:
+    """What a tool or an outsider is called in statements: never as the user."""
+    metadata = event.metadata or {}
+    named = (event.speaker, metadata.get("tool"), metadata.get("name"), metadata.get("file"), event.source)
+    return next((str(one) for one in named if one and str(one).lower() not in _THE_USER), None)
+
+
+def named_in(event: Event) -> str:
+    """Who speaks, as it is shown: a tool under no other name, and nobody as the user who may be another."""
+    if event.role == "tool":
+        return "tool"
+    if event.role == "user" and event.speaker is None and is_from_outside(event):
+        return "unknown"
+    return event.speaker or event.role
+
+
+def people_in(events: Iterable[Event]) -> frozenset[str]:
+    """The people who speak in some events: tools, systems and assistants are none, and nothing from outside is one."""
+    return frozenset(
+        event.speaker
+        for event in events
+        if event.speaker and event.role in ("user", "note") and not is_from_outside(event)
+    )
+
+
+def is_for(event: Event, owners: Collection[str]) -> bool:
+    """Whether those who see the places of some owners are told the event. What was said is for all, whoever took it in;
+    what an agent noted on its own pages is its own, like the pages."""
+    noted = event.role == "note" and (event.source or "").startswith(f"agents/{event.agent}/")
+    return not noted or event.agent in owners
+
+
+def ledger_path(day: str) -> str:
+    """The vault path of one day's ledger."""
+    return f"ledger/{day}.jsonl"
+
+
+def event_to_line(event: Event) -> str:
+    """The event as its one line of JSON; keys that say nothing are left out."""
+    record = {
+        key: value
+        for key, value in event._asdict().items()
+        if value is not None and not (key == "kind" and value == "message") and not (key == "recalled" and not value)
+    }
+    return json.dumps(record, ensure_ascii=False)
+
+
+def event_from_record(record: Mapping[str, Any]) -> Event:
+    """Read one ledger record; raises InvalidInput where a key is missing or has the wrong type."""
+    for key in ("id", "timestamp", "role", "text"):
+        if not isinstance(record.get(key), str):
+            raise InvalidInput(f"the key '{key}' is missing or not text")
+    for key in _MAY_BE_TEXT:
+        if not isinstance(record.get(key), str | None):
+            raise InvalidInput(f"the key '{key}' is not text")
+    if not isinstance(record.get("recalled"), bool | None):
+        raise InvalidInput("the key 'recalled' is neither true nor false")
+    if not isinstance(record.get("metadata"), dict | None):
+        raise InvalidInput("the key 'metadata' is not an object")
+    known = {key: record[key] for key in Event._fields if key in record}
+    unknown = {key: value for key, value in record.items() if key not in Event._fields}
+    if unknown:
+        known["metadata"] = {**(known.get("metadata") or {}), **unknown}
+    return Event(**known)
+
+
+def render_events(events: Iterable[Event]) -> bytes:
+    """Ledger lines for the events, each ended by a newline."""
+    return "".join(event_to_line(event) + "\n" for event in events).encode()
+
+
+def parse_events(data: bytes, path: str) -> tuple[Event, ...]:
+    """Read a ledger file; raises Unreadable naming the line that is wrong."""
+    events = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            events.append(event_from_record(read_json(line, LEDGER_LINE_BYTES)))
+        except InvalidInput as problem:
+            raise Unreadable(path, number, problem.message) from None
+        except (ValueError, AttributeError, TypeError) as problem:
+            raise Unreadable(path, number, f"it is not a JSON object ({problem})") from None
+    return tuple(events)

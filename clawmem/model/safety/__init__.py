@@ -1,0 +1,1 @@
+"""Text that must not enter, come out, or be obeyed."""

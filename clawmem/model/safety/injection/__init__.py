@@ -1,0 +1,1 @@
+"""Orders hidden in text."""

@@ -1,0 +1,139 @@
+"""Orders hidden in text: words that speak to the machine that reads them instead of telling something.
+
+What comes from outside is asked, and so is serving, so this module holds only the cheap question which rules could
+find anything; the rules and their patterns are loaded where one could.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+Groups = tuple[tuple[str, ...], ...]
+
+# Pieces of words, in lower case: a rule is asked only where a piece of each of its groups stands in the text.
+_MACHINES = ("ai", "llm", "model", "bot", "gpt", "claude", "gemini", "copilot", "assistant", "agent")
+FORGED: Mapping[str, Groups] = {
+    "ignore-orders": ((
+        "ignor", "disregard", "forget", "overrid", "bypass", "discard", "drop ", " follow", "obey", "adhere", "apply",
+        "listen to", "pay no attention", "oubli", "pas compte", "vergiss", "vergess", "missachte", "olvid", "descart",
+        "dimentic", "trascur", "esque", "desconsider", "negeer", "vergeet", "zapomnij", "glöm", "glem", "игнор",
+        "забудь", "忽略", "无视", "忘", "忽視", "無視", "무시", "잊", "تجاهل", "انس", "निर्देश", "talimat", "komut",
+        "kural", "bỏ qua", "abaikan",
+    ),),
+    "role-marker": ((
+        "<|", "inst]", "sys>>", "</", "[user]", "<events", "<tool_r", "<function_r", "<user_m", "<system_p",
+        "<untrusted", "<document_c", "system", "developer", "instruction", "prompt", "message", "assistant",
+    ),),
+    "new-role": ((
+        "you are now", "you're now", "no longer", "pretend", "imagine", "act as", "your new", "your real",
+        "your actual", "your true", "your updated", "your only", "your primary", "your system", "your developer",
+        " mode",
+    ),),
+    "new-orders": (
+        ("instruction", "directive", "order", "command", "notice", "message", "note", "request", "text"),
+        (*_MACHINES, "system", "developer", "creator", "owner", "operator", "administrator", "programming",
+         "anthropic", "instruction", "order", "rule"),
+    ),
+    "exfiltration": (
+        ("send", "post", "upload", "forward", "mail", "leak", "transmit", "exfiltrat", "submit", "share", "deliver",
+         "copy", "relay", "attach", "append", "cc ", "without", "get ", "curl", "wget", "fetch", "visit", "open",
+         "load", "request", "navigate", "ping", "add ", "put ", "include", "encode", "insert", "ly "),
+        ("http", "www.", "@", "server", "webhook", "address", "endpoint", "mail", "url", "site", "account",
+         "pastebin", "telegram", "discord", "exfiltrat", "secretly", "silently", "covertly", "quietly", "without",
+         "query", "link", "image", "parameter", "path"),
+    ),
+    "image-leak": (("](", "<img"),),
+    "reveal-prompt": (
+        ("reveal", "print", "repeat", "output", "display", "dump", "leak", "disclos", "show", "recite", "tell"),
+        ("prompt", "message", "instructions", "everything", "text", "words"),
+    ),
+    "decode-and-obey": (("decode", "decrypt", "unscramble", "base64", "rot13", "translate", "encoded", "hex"),),
+    "conceal": (
+        ("user", "human", "owner", "person you"),
+        (" not ", "not ", "n't ", "never", "without", "hide", "conceal", "keep"),
+    ),
+    "tool-smuggling": ((
+        "function_call", "invoke", "tool_call", "tool_use", "tool_code", "parameter name", "functions.",
+    ),),
+}  # fmt: skip
+BIDDEN: Mapping[str, Groups] = {
+    "tool-order": ((
+        "tool", "function", "shell", "terminal", "browser", "bash", "memory", "rm -rf", "before ", "immediately",
+        "right now", "at once", "without",
+    ),),
+    "speaks-to-machine": (_MACHINES,),
+    "standing-order": ((
+        "always", "never", "only", "from now on", "henceforth", "going forward", "repl", "respon", "answer",
+        "message", "conversation", "session", "output", "user", "someone", "anyone", "you", "summar", "describ",
+        "rate ", "rank", "review", "don't", "do not", "répond", "antworte", "rispondi", "antwoord", "odpowiadaj",
+        "отвечай", "必须", "请", "务必", "常に",
+    ),),
+    "memory-order": ((
+        "memor", "bio", "note", "profile", "preference", "belief", "knowledge", "user", "future ", "history", "fact",
+    ),),
+    "false-authority": ((
+        "user", "you are", "you have been", "override", "command", "directive", "order", "confirmation", "approval",
+        "permission", "consent",
+    ),),
+    "payment-order": ((
+        "$", "€", "£", "usd", "eur", "btc", "eth", "bitcoin", "money", "funds", "dollars", "payment", "crypto",
+        "balance", "savings", "coin",
+    ),),
+    "hidden-page-part": (("<!--", "display", "visibility", "font-size", "color", "opacity"),),
+}  # fmt: skip
+HIDDEN = "hidden-text"
+# Typographic dashes and quotes hide nothing; what lies above them may.
+_LAST_PLAIN, _SIGNS = "\u02ff", frozenset("\u2010\u2011\u2012\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u20ac")
+_LEET = str.maketrans("013457@$", "oieastas")
+
+
+class InjectionMatch(NamedTuple):
+    """Orders to whoever reads: the rule that found them, the words cut to what can be shown, and whether they are
+    `forged`: no honest text says so, whoever wrote it. The others are orders that a person may give."""
+
+    rule: str
+    words: str
+    forged: bool
+
+
+def find_injection(text: str, forged_only: bool = False) -> InjectionMatch | None:
+    """The first rule, of all or of those against forgeries, that finds orders in the text; None where none does.
+
+    Takes time linear in the text.
+    """
+    forms = [text]
+    odd = not text.isascii() and any(letter > _LAST_PLAIN and letter not in _SIGNS for letter in text)
+    if odd or _spread(text):
+        # What is written in Latin letters needs no unfolding, and most text is.
+        from clawmem.model.safety.injection.text import unfolded
+
+        forms.append(unfolded(text))
+    rules = _in_question(forms, {**FORGED, **({} if forged_only else BIDDEN)})
+    if odd:
+        rules = [HIDDEN, *rules]
+    if not rules:
+        return None
+    # The patterns take milliseconds to load, and what people say hardly ever gets here.
+    from clawmem.model.safety.injection.rules import search
+    from clawmem.model.safety.injection.text import spelled
+
+    found = search(list(dict.fromkeys((*forms, spelled(forms[-1])))), rules)
+    return InjectionMatch(*found, found[0] == HIDDEN or found[0] in FORGED) if found else None
+
+
+def _in_question(forms: list[str], rules: Mapping[str, Groups]) -> list[str]:
+    """The rules of which a piece of each group stands in some form of the text."""
+    lower = "\n".join(form.lower() for form in forms)
+    lower += "\n" + lower.translate(_LEET)
+    return [rule for rule, groups in rules.items() if all(any(piece in lower for piece in group) for group in groups)]
+
+
+def _spread(text: str) -> bool:
+    """Whether single letters stand in a row, as where words are spread out to get past a filter."""
+    run = 0
+    for word in text.replace(".", " ").replace("-", " ").replace("*", " ").replace("_", " ").split(" "):
+        run = run + 1 if len(word) == 1 else 0
+        if run >= 4:
+            return True
+    return False

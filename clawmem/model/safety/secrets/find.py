@@ -1,0 +1,454 @@
+"""Credentials in text: found by rule or by looking random, so that they never enter the history.
+
+Every write asks, so this module holds only the cheap question whether anything could be there; the rules and
+their patterns are loaded where something could.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+# Words a credential of the rule begins with: no letter or digit before them, 16 unbroken characters after.
+STARTS = (
+    ("AGE-SECRET-KEY-1", "age-key"),
+    ("AKIA", "aws-access-key"),
+    ("ASIA", "aws-access-key"),
+    ("ABIA", "aws-access-key"),
+    ("ACCA", "aws-access-key"),
+    ("AIza", "google-api-key"),
+    ("GOCSPX-", "gcp-oauth"),
+    ("ya29.", "gcp-oauth"),
+    ("1//0", "gcp-refresh-token"),
+    ("ghp_", "github-token"),
+    ("gho_", "github-token"),
+    ("ghu_", "github-token"),
+    ("ghs_", "github-token"),
+    ("ghr_", "github-token"),
+    ("github_pat_", "github-pat"),
+    ("glpat-", "gitlab-token"),
+    ("gloas-", "gitlab-token"),
+    ("gldt-", "gitlab-token"),
+    ("glrt-", "gitlab-token"),
+    ("glcbt-", "gitlab-token"),
+    ("glptt-", "gitlab-token"),
+    ("glft-", "gitlab-token"),
+    ("glimt-", "gitlab-token"),
+    ("glagent-", "gitlab-token"),
+    ("glsoat-", "gitlab-token"),
+    ("glffct-", "gitlab-token"),
+    ("GR1348941", "gitlab-runner-token"),
+    ("xox", "slack-token"),
+    ("xapp-", "slack-app-token"),
+    ("hooks.slack.com", "slack-webhook"),
+    ("sk_live_", "stripe-key"),
+    ("sk_test_", "stripe-key"),
+    ("rk_live_", "stripe-key"),
+    ("rk_test_", "stripe-key"),
+    ("whsec_", "stripe-webhook-secret"),
+    ("sk-ant-", "anthropic-key"),
+    ("sk-or-v1-", "openrouter-key"),
+    ("sk-proj-", "openai-project-key"),
+    ("sk-svcacct-", "openai-project-key"),
+    ("sk-admin-", "openai-project-key"),
+    ("sk-service-", "openai-project-key"),
+    ("sk-", "openai-key"),
+    ("AccountKey=", "azure-storage-key"),
+    ("SharedAccessKey=", "azure-storage-key"),
+    ("sig=", "azure-sas"),
+    ("SK", "twilio-key"),
+    ("SG.", "sendgrid-key"),
+    ("key-", "mailgun-key"),
+    ("npm_", "npm-token"),
+    ("pypi-Ag", "pypi-token"),
+    ("rubygems_", "rubygems-key"),
+    ("dckr_pat_", "docker-token"),
+    ("dckr_oat_", "docker-token"),
+    ("hf_", "huggingface-token"),
+    ("gsk_", "groq-key"),
+    ("xai-", "xai-key"),
+    ("pplx-", "perplexity-key"),
+    ("r8_", "replicate-token"),
+    ("mfa.", "discord-mfa-token"),
+    ("dop_v1_", "digitalocean-token"),
+    ("doo_v1_", "digitalocean-token"),
+    ("dor_v1_", "digitalocean-token"),
+    ("shpat_", "shopify-token"),
+    ("shpca_", "shopify-token"),
+    ("shppa_", "shopify-token"),
+    ("shpss_", "shopify-token"),
+    ("sq0", "square-token"),
+    ("dapi", "databricks-token"),
+    ("hvs.", "vault-token"),
+    ("hvb.", "vault-token"),
+    ("hvr.", "vault-token"),
+    ("lin_api_", "linear-key"),
+    ("ntn_", "notion-token"),
+    ("glsa_", "grafana-token"),
+    ("glc_", "grafana-token"),
+    ("NRAK-", "new-relic-key"),
+    ("dp.", "doppler-token"),
+    ("pscale_", "planetscale-token"),
+    ("PMAK-", "postman-key"),
+    ("ATATT3", "atlassian-token"),
+    ("ATBB", "atlassian-token"),
+    ("ops_eyJ", "1password-token"),
+    ("eyJ", "jwt"),
+    ("ABSK", "aws-bedrock-key"),
+    ("X-Amz-Signature=", "signed-address"),
+    ("X-Goog-Signature=", "signed-address"),
+    ("A3-", "1password-secret-key"),
+    ("aio_", "adafruit-key"),
+    ("p8e-", "adobe-secret"),
+    ("pat", "airtable-token"),
+    ("LTAI", "alibaba-key"),
+    ("apify_api_", "apify-token"),
+    ("AKCp", "artifactory-key"),
+    ("cmVmd", "artifactory-token"),
+    ("1/", "asana-token"),
+    ("2/", "asana-token"),
+    ("ATTA", "trello-token"),
+    ("bkua_", "buildkite-token"),
+    ("bkct_", "buildkite-token"),
+    ("bkaj_", "buildkite-token"),
+    ("CCIPAT_", "circleci-token"),
+    ("CCIPRJ_", "circleci-token"),
+    ("v1.0-", "cloudflare-origin-key"),
+    ("cfut_", "cloudflare-token"),
+    ("cfat_", "cloudflare-token"),
+    ("CLOJARS_", "clojars-token"),
+    ("CFPAT-", "contentful-token"),
+    ("sl.", "dropbox-token"),
+    ("duffel_", "duffel-token"),
+    ("dt0", "dynatrace-token"),
+    ("EZAK", "easypost-key"),
+    ("EZTK", "easypost-key"),
+    ("essu_", "elastic-key"),
+    ("sk_", "elevenlabs-key"),
+    ("e2b_", "e2b-key"),
+    ("EAA", "facebook-token"),
+    ("EAAA", "square-access-token"),
+    ("figd_", "figma-token"),
+    ("fc-", "firecrawl-key"),
+    ("FLWSECK", "flutterwave-key"),
+    ("fo1_", "fly-token"),
+    ("fm1r_", "fly-token"),
+    ("fm1a_", "fly-token"),
+    ("fm2_", "fly-token"),
+    ("fio-u-", "frame-token"),
+    ("pat.", "harness-token"),
+    ("HRKU-", "heroku-key"),
+    ("pat-", "hubspot-token"),
+    ("ico-", "infracost-key"),
+    ("s-s4t2", "intra42-secret"),
+    ("LS0tLS1CRUdJTi", "encoded-private-key"),
+    ("lsv2_", "langsmith-key"),
+    ("sk-lf-", "langfuse-key"),
+    ("sdk-", "launchdarkly-key"),
+    ("api-", "launchdarkly-key"),
+    ("lin_oauth_", "linear-oauth"),
+    ("sk.eyJ", "mapbox-secret-token"),
+    ("napi_", "neon-key"),
+    ("nfp_", "netlify-token"),
+    ("NRII-", "new-relic-insert-key"),
+    ("secret_", "notion-secret"),
+    ("nvapi-", "nvidia-key"),
+    ("oy2", "nuget-key"),
+    ("API-", "octopus-key"),
+    ("sha256~", "openshift-token"),
+    ("access_token$", "paypal-token"),
+    ("pcsk_", "pinecone-key"),
+    ("access-", "plaid-token"),
+    ("phx_", "posthog-key"),
+    ("phs_", "posthog-key"),
+    ("pnu_", "prefect-key"),
+    ("pnb_", "prefect-key"),
+    ("pul-", "pulumi-token"),
+    ("rdme_", "readme-key"),
+    ("rnd_", "render-key"),
+    ("re_", "resend-key"),
+    ("rpa_", "runpod-key"),
+    ("tk-us-", "scalingo-token"),
+    ("xkeysib-", "brevo-key"),
+    ("xsmtpsib-", "brevo-key"),
+    ("sntrys_", "sentry-token"),
+    ("sntryu_", "sentry-token"),
+    ("shippo_", "shippo-token"),
+    ("squ_", "sonar-token"),
+    ("sqp_", "sonar-token"),
+    ("sqa_", "sonar-token"),
+    ("sgp_", "sourcegraph-token"),
+    ("sbp_", "supabase-token"),
+    ("sb_secret_", "supabase-secret"),
+    ("tskey-", "tailscale-key"),
+    ("tvly-", "tavily-key"),
+    ("tgp_v1_", "together-key"),
+    ("oauth:", "twitch-token"),
+    ("AAAAAAAAAAAAAAAAAAAAA", "twitter-bearer"),
+    ("tfp_", "typeform-token"),
+    ("AQVN", "yandex-key"),
+    ("hooks.zapier.com", "zapier-hook"),
+    ("xprv", "extended-private-key"),
+    ("$apr1$", "password-hash"),
+    ("$2a$", "password-hash"),
+    ("$2b$", "password-hash"),
+    ("$2y$", "password-hash"),
+    ("$5$", "password-hash"),
+    ("$6$", "password-hash"),
+    ("$y$", "password-hash"),
+    ("$argon2", "password-hash"),
+)
+# Words that stand inside a credential of the rule.
+INSIDE = (
+    ("PRIVATE KEY", "private-key"),
+    ("PuTTY-User-Key-File", "putty-key"),
+    ("Q~", "azure-client-secret"),
+    (":AA", "telegram-bot-token"),
+    ("/api/webhooks/", "discord-webhook"),
+    (".atlasv1.", "terraform-token"),
+    (":APA91b", "firebase-key"),
+    ("jsn", "rapidapi-key"),
+    ("_mmk", "maxmind-key"),
+    ("NRAL", "new-relic-license"),
+    (".webhook.office.com/", "teams-webhook"),
+    ("-us1", "mailchimp-key"),
+    ("-us2", "mailchimp-key"),
+    ("-us3", "mailchimp-key"),
+    ("-us4", "mailchimp-key"),
+    ("-us5", "mailchimp-key"),
+    ("-us6", "mailchimp-key"),
+    ("-us7", "mailchimp-key"),
+    ("-us8", "mailchimp-key"),
+    ("-us9", "mailchimp-key"),
+)
+# Words in small letters that stand where a credential stands; the rule of the place decides.
+PLACES = (
+    ("curl", "curl-login"),
+    ("mysql", "mysql-option"),
+    ("mariadb", "mysql-option"),
+    ("sshpass", "sshpass-option"),
+    ("login", "login-option"),
+    ("redis-cli", "redis-option"),
+    ("smbclient", "smb-option"),
+    ("rpcclient", "smb-option"),
+    ("define(", "defined-constant"),
+    (":5432:", "pgpass"),
+    (":6432:", "pgpass"),
+    ("machine ", "netrc"),
+    ("</", "xml-element"),
+    ("auth", "docker-auth"),
+    (":_auth", "npmrc"),
+    (":_password", "npmrc"),
+    ("otpauth:", "otpauth"),
+    ("cookie", "cookie"),
+    ("kind: secret", "kubernetes-secret"),
+    ("kty", "json-web-key"),
+    ("geniekey", "genie-key"),
+    ("ssws", "ssws-key"),
+    ("private key-----", "private-key-end"),
+    ("pin", "pin"),
+    ("puk", "pin"),
+    ("passcode", "pin"),
+    (" code", "pin"),
+    ("cvv", "card-code"),
+    ("cvc", "card-code"),
+    ("recovery", "recovery-codes"),
+    ("backup", "recovery-codes"),
+    ("rescue", "recovery-codes"),
+    ("wiederherstellung", "recovery-codes"),
+    ("2fa", "totp-seed"),
+    ("totp", "totp-seed"),
+    ("authenticator", "totp-seed"),
+    ("otp", "totp-seed"),
+    ("akc", "kept"),
+    ("aws", "kept"),
+    ("cloudant", "kept"),
+    ("softlayer", "kept"),
+    ("secret", "kept"),
+)
+# Words that a credential follows, and the rule it then falls under.
+NAMES = (
+    ("password", "password"),
+    ("passwd", "password"),
+    ("passphrase", "password"),
+    ("passcode", "password"),
+    ("pwd", "password"),
+    ("passwort", "password"),
+    ("kennwort", "password"),
+    ("contraseña", "password"),
+    ("contrasena", "password"),
+    ("clave", "password"),
+    ("senha", "password"),
+    ("mot de passe", "password"),
+    ("wachtwoord", "password"),
+    ("lösenord", "password"),
+    ("hasło", "password"),
+    ("pw", "password"),
+    ("pass", "password"),
+    ("psk", "password"),
+    ("secret", "assigned-secret"),
+    ("token", "assigned-token"),
+    ("key", "assigned-key"),
+    ("_pat", "assigned-token"),
+    ("bearer", "bearer-token"),
+    ("basic", "basic-authorization"),
+)
+# Names that many other words hold: no letter or digit beside them.
+SHORT_NAMES = frozenset(("pw", "pass", "psk", "clave", "senha"))
+# A bare "key" says little; after one of these words it names a credential.
+KEY_STEMS = (
+    "api", "access", "secret", "private", "account", "signing", "encryption", "auth", "master", "service", "license",
+    "admin",
+)  # fmt: skip
+INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff\u180e"
+_LONG_WORD = 32
+_SHORTEST_TAIL = 16
+
+
+class Asked(NamedTuple):
+    """What a text gives reason to look for: rules of shape, places after a name, rules of place, long random words, a
+    row of words that could be a recovery phrase, forms that hide something."""
+
+    rules: tuple[str, ...]
+    named: tuple[tuple[str, int, bool], ...] = ()
+    places: tuple[str, ...] = ()
+    bare: bool = False
+    phrases: bool = False
+    hidden: bool = False
+
+
+class SecretMatch(NamedTuple):
+    """A credential: the rule that found it and the half-open range of characters that holds it."""
+
+    rule: str
+    start: int
+    end: int
+
+
+def find_secret(text: str, unnamed: bool = True) -> SecretMatch | None:
+    """The first credential in the text, or None."""
+    found = find_secrets(text, unnamed)
+    return found[0] if found else None
+
+
+def find_known_secret(text: str) -> SecretMatch | None:
+    """The first credential that is known by its own shape, for texts that may look random: ids of sessions, say."""
+    rules = rules_in_question(text)
+    if not rules:
+        return None
+    from clawmem.model.safety.secrets.search import search
+
+    return next((SecretMatch(*hit) for hit in search(text, "", Asked(rules))), None)
+
+
+def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
+    """Every credential in the text, in order, without overlaps; takes time linear in the text. What only looks random,
+    and nothing names it, counts with `unnamed`."""
+    lower = _lowered(text)
+    asked = Asked(
+        rules_in_question(text),
+        tuple(_named_places(lower)),
+        tuple(dict.fromkeys(rule for word, rule in PLACES if word in lower)),
+        unnamed and _has_long_word(text),
+        _has_row_of_words(text),
+        _may_hide(text),
+    )
+    if not any(asked):
+        return ()
+    # The patterns take a millisecond to load, and hardly any text gets here.
+    from clawmem.model.safety.secrets.search import search
+
+    return tuple(SecretMatch(*hit) for hit in search(text, lower, asked))
+
+
+def redact(text: str) -> str:
+    """The text with each credential replaced by `[redacted: rule]`."""
+    parts = []
+    done = 0
+    for match in find_secrets(text):
+        parts += [text[done : match.start], f"[redacted: {match.rule}]"]
+        done = match.end
+    return "".join([*parts, text[done:]])
+
+
+def rules_in_question(text: str) -> tuple[str, ...]:
+    """The rules whose words stand in the text, each once."""
+    rules = [rule for start, rule in STARTS if start in text and _begins(text, start)]
+    rules += [rule for word, rule in INSIDE if word in text]
+    if "://" in text and "@" in text:
+        rules.append("url-password")
+    return tuple(dict.fromkeys(rules))
+
+
+def _begins(text: str, start: str) -> bool:
+    """Whether the word stands at a beginning somewhere, with enough after it to be a credential."""
+    for place in _places(text, start):
+        tail = text[place + len(start) : place + len(start) + _SHORTEST_TAIL]
+        if len(tail) == _SHORTEST_TAIL and tail.split() == [tail] and not text[place - 1 : place].isalnum():
+            return True
+    return False
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + len(word))
+
+
+def _named_places(lower: str) -> Iterator[tuple[str, int, bool]]:
+    """Where a value may follow a credential's name: the rule, the end of the name, whether it is a `--name` option."""
+    for word, rule in NAMES:
+        if word in lower:
+            for place in _places(lower, word):
+                end = place + len(word)
+                if word in SHORT_NAMES and (lower[end : end + 1].isalnum() or lower[place - 1 : place].isalnum()):
+                    continue
+                if word != "key" or lower[max(0, place - 12) : place].rstrip("_- ").endswith(KEY_STEMS):
+                    yield from _named_place(lower, rule, place, end)
+
+
+def _named_place(lower: str, rule: str, place: int, end: int) -> Iterator[tuple[str, int, bool]]:
+    near = lower[end : end + 6]
+    if rule in ("bearer-token", "basic-authorization"):
+        if near[:1] == " " and (rule == "bearer-token" or "authorization" in lower[max(0, place - 24) : place]):
+            yield rule, end, False
+    elif near[:1] == " " and "--" in lower[max(0, place - 16) : place].rsplit(" ", 1)[-1]:
+        yield rule, end, True
+    elif rule == "password" or any(sign in near for sign in ("=", ":", " is", " was")):
+        yield rule, end, False
+
+
+def _lowered(text: str) -> str:
+    """The text in lower case with every character in its place, also where lower case is longer."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+
+
+def _has_long_word(text: str) -> bool:
+    """Whether a word is long enough to be a key that nothing announces, and has capitals, as each of them has; what an
+    address holds is not looked at."""
+    long = (word for word in text.split() if len(word) >= _LONG_WORD and not word.islower())
+    return any(not 0 <= word.find("://") < _LONG_WORD for word in long)
+
+
+def _has_row_of_words(text: str) -> bool:
+    """Whether twelve words of three to eight letters follow each other, as in a recovery phrase."""
+    row = 0
+    for word in text.split():
+        word = word.strip(",.0123456789)")
+        row = row + 1 if 3 <= len(word) <= 8 and word.isalpha() else row if not word else 0
+        if row == 12:
+            return True
+    return False
+
+
+def _may_hide(text: str) -> bool:
+    """Whether something in the text can hide a credential: invisible or wide letters, a broken line, percent signs."""
+    if not text.isascii() and (max(text) >= "\uff01" or any(letter in text for letter in INVISIBLE)):
+        return True
+    if "\n" in text or "\\n" in text:
+        return any(start in text for start, _ in STARTS)
+    return "%" in text

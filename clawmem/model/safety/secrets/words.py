@@ -1,0 +1,130 @@
+"""Passwords said in words, in five languages: what is told of a password, and what is the password itself."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from clawmem.model.safety.secrets.looks import PLACEHOLDERS, could_be_password, is_stand_in
+
+# `password`, `the password for the NAS`, then how it is said, then the value and whether it ends the sentence.
+_SAID = (
+    r"(?:\s{1,2}(?:for|of|to|at|on|in|from|für|fürs|vom|von|zum|zur|im|meiner|meines|de|del|du|des|la|le|los|las|pour|do|da|"
+    r"della|dello|per)\b[^\n.:;=!?\"]{1,40}?)?"
+    r"(?:[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}|\s{1,2}(?:is|was|ist|war|lautet|es|era|est|était|è|é|är|jest)\s{0,2}:?\s{1,3})"
+    r"([\"'`*“„«]{0,3})([^\s\"'`*”“»]{3,200})([\"'`*”“»]{0,3})([ \t]{0,3}[^\s]?)"
+)
+# `password correct-horse-battery`, `login jane password hunter22`.
+_BESIDE = r"\s{1,3}([^\s\"'`,;:=]{6,200})"
+_ENDS = frozenset(".!?,;)\n(|")
+_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+# What is said of passwords, and is none: in small letters.
+_TOLD = frozenset(
+    """
+a an the my your his her our their not no now here there below above so too very also still always never only just
+wrong right correct incorrect strong weak safe secure unsafe insecure secret private public long short old new easy hard
+simple complex complicated same different unique valid invalid required missing empty blank gone lost known unknown
+temporary permanent good bad great fine okay important mandatory optional case-sensitive sensitive ready due late out
+up down back on off in set stored saved kept hidden hashed visible available useless pointless obvious random terrible
+awful silly stupid funny crazy impossible awesome cool common default broken dead stale fresh recent outdated obsolete
+none nothing something anything everything mine yours theirs ours whatever somewhere nowhere elsewhere everywhere
+enough ok yes true false null nil pending confidential sacred personal shared weird odd strange annoying tricky
+string bool const str text bytes varchar number boolean any object char field value int integer type enum uuid varbinary
+password passwort kennwort passwords contraseña senha passwd secret token see ask tba tbd todo unchanged changed reset
+sicher unsicher geheim falsch richtig korrekt stark schwach lang kurz alt neu einfach schwer kompliziert gesperrt
+abgelaufen vergessen geändert bekannt unbekannt weg leer gültig ungültig erforderlich nötig notwendig pflicht hier dort
+unten oben nicht kein keine mein dein sein ihr unser der die das ein eine wichtig gut schlecht gleich anders verloren
+ziemlich sehr zu noch schon immer nie niemals dasselbe identisch privat öffentlich zurückgesetzt fällig knapp
+segura seguro débil fuerte larga corta nueva vieja fácil difícil incorrecta correcta errónea secreta igual distinta
+diferente válida inválida obligatoria necesaria requerida aquí allí muy demasiado no la el una un mi tu su perdida
+olvidada caducada compleja simple única pública privada importante buena mala otra
+sûr sûre faible fort forte long longue court courte nouveau nouvelle vieux facile difficile incorrect correct erroné
+expiré oublié perdu perdue secret identique différent valide invalide obligatoire nécessaire requis ici là très trop
+pas le la un une mon ton son complexe unique public privé bon mauvais périmé toujours bien
+sicura sicuro debole lunga corto nuova vecchia sbagliata sbagliato corretta segreta uguale scaduta scaduto dimenticata
+persa valida obbligatoria necessaria qui molto troppo non lo il una un mia tua sua semplice complessa pubblica
+forte fraca longa curta nova velha errada secreta igual diferente inválida obrigatória aqui muito não o uma um
+minha sua perdida esquecida expirada simples importante
+""".split()
+)  # fmt: skip
+_TOLD_ENDINGS = ("ed", "ing", "able", "ible", "ful", "less", "ous", "ically", "ly", "iert", "bar")
+_ABOUT = frozenset(
+    """
+reset manager policy less protected based change field prompt hash hashed protection recovery rotation strength only
+generator database store safe login rule rules required requirement requirements free authentication expired expiry
+""".split()
+)
+_FUNCTION_WORDS = frozenset(
+    "a an and the is are was to of in on at for from by with not no it that this as be or but if very too so".split()
+)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def said_after(text: str, end: int, word: str) -> tuple[int, int] | None:
+    """Where the password stands that a sentence gives after its name, which is `word` and ends at a place."""
+    found = _compiled(_SAID).match(text, end)
+    if found:
+        return _plain(text, found, word)
+    beside = _compiled(_BESIDE).match(text, end)
+    value = beside[1].rstrip(".!?)") if beside else ""
+    if beside and not is_stand_in(value) and (_joined(value) or _mixed(value)):
+        return beside.start(1), beside.start(1) + len(value)
+    return None
+
+
+def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None:
+    given = found[2].rstrip(".!?,;)")
+    start = found.start(2)
+    if not given or given.lower() in PLACEHOLDERS:
+        return None
+    if could_be_password(given) and len(given) >= 6 and not is_stand_in(given):
+        return start, start + len(given)
+    if word in ("passphrase", "mot de passe") and not found[1]:
+        words = _phrase(text, start)
+        if words:
+            return start, words
+    if not _WORDS.fullmatch(given) or len(given) < 4 or is_stand_in(given):
+        return None
+    lower = given.lower()
+    if lower in _TOLD or (lower == given and lower.endswith(_TOLD_ENDINGS)):
+        return None
+    # A quoted word is the thing itself; any other has to end its sentence, as what is told of a password goes on.
+    after = text[start + len(given) : start + len(given) + 4].lstrip(" \t\"'`*”»")
+    if word == "clave" and not found[1] and not _owned(text, found.start()):
+        return None
+    return (start, start + len(given)) if found[1] or not after or after[0] in _ENDS else None
+
+
+def _owned(text: str, place: int) -> bool:
+    """Whether the Spanish word for a key and for a password is said of somebody's own, so that it is the password."""
+    return text[max(0, place - 12) : place].lower().split()[-2:-1] in (["mi"], ["tu"], ["su"], ["nuestra"])
+
+
+def _phrase(text: str, start: int) -> int | None:
+    """Where a passphrase of four words or more ends, in which no word is one that only sentences have."""
+    line = re.split(r"[.\n!?;,]", text[start : start + 200], maxsplit=1)[0].rstrip("\"'”» ")
+    words = line.split()
+    fit = len(words) >= 4 and all(_WORDS.fullmatch(one) for one in words)
+    return start + len(line) if fit and not _FUNCTION_WORDS.intersection(map(str.lower, words)) else None
+
+
+def _joined(value: str) -> bool:
+    """Three words or more with dashes between them, none of which is about passwords."""
+    pieces = value.lower().split("-")
+    return len(pieces) >= 3 and all(len(one) > 2 and one.isalpha() for one in pieces) and _ABOUT.isdisjoint(pieces)
+
+
+def _mixed(value: str) -> bool:
+    """Letters with digits, long and varied enough to be a password that stands right behind the word."""
+    digits = sum(letter.isdigit() for letter in value)
+    return (
+        len(value) >= 8
+        and 1 <= digits <= len(value) - 3
+        and could_be_password(value)
+        and value.isprintable()
+        and ("-" not in value and "/" not in value and "(" not in value)
+    )

@@ -1,0 +1,121 @@
+"""What a setting is, and whether a value fits it."""
+
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.model.records.entity import ROOTS, check_agent, check_name
+
+Value = int | float | bool | str
+PLACES = ("own", "life", "records", "settings", "all")
+
+
+class Setting(NamedTuple):
+    """One key: its kind (int, float, bool, text, optional, variable, entity, places or choice), default, bounds or
+    choices, and meaning; `offline` are the values of a local key that send nothing anywhere."""
+
+    key: str
+    kind: str
+    default: Value
+    about: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    offline: tuple[str, ...] = ()
+
+
+def checked(setting: Setting, value: object) -> Value:
+    """The value where it has the setting's kind and lies within its bounds; InvalidInput otherwise."""
+    if setting.kind == "bool" and isinstance(value, bool):
+        return value
+    if setting.kind in ("int", "float") and isinstance(value, int | float) and not isinstance(value, bool):
+        return _bounded(setting, value)
+    if setting.kind == "choice" and value in setting.choices:
+        return str(value)
+    if setting.kind == "places":
+        return _places(setting, value)
+    if setting.kind in ("optional", "variable") and isinstance(value, str) and "\n" not in value:
+        return _variable(setting, value.strip()) if setting.kind == "variable" else value.strip()
+    if setting.kind in ("text", "entity") and isinstance(value, str) and value.strip() and "\n" not in value:
+        return _entity(setting, value) if setting.kind == "entity" else value.strip()
+    raise wrong(setting, value)
+
+
+def _places(setting: Setting, value: object) -> str:
+    """Places as a list or in one text, apart by commas or blanks: words, entities, roots, agents' workspaces."""
+    listed = value.replace(",", " ").split() if isinstance(value, str) else value
+    if not isinstance(listed, list) or not listed or not all(isinstance(one, str) for one in listed):
+        raise wrong(setting, value)
+    for one in listed:
+        _place(setting, value, one)
+    return ", ".join(dict.fromkeys(one.strip("/") for one in listed))
+
+
+def _place(setting: Setting, value: object, one: str) -> None:
+    if one in PLACES or one.strip("/") in ROOTS:
+        return
+    try:
+        if one.startswith("@") and "/" not in one.strip("/"):
+            check_agent(one.strip("/")[1:])
+        else:
+            check_name(one)
+    except InvalidInput:
+        raise wrong(setting, value) from None
+
+
+def _variable(setting: Setting, value: str) -> str:
+    """The name of a variable, in capitals or small letters: a key pasted here by mistake is mixed, and not repeated."""
+    if not value or (value.isascii() and value.isidentifier() and (value.isupper() or value.islower())):
+        return value
+    raise InvalidInput(
+        f"The setting {setting.key} must be {wanted(setting)}; what was given is not repeated here: it may be a key.",
+        f"It says {setting.about}.",
+    )
+
+
+def _entity(setting: Setting, value: str) -> str:
+    try:
+        return check_name(value)
+    except InvalidInput:
+        raise wrong(setting, value) from None
+
+
+def _bounded(setting: Setting, value: int | float) -> int | float:
+    whole = isinstance(value, int) or value.is_integer()
+    if setting.kind == "int" and not whole:
+        raise wrong(setting, value)
+    if not (setting.low is None or value >= setting.low) or not (setting.high is None or value <= setting.high):
+        raise wrong(setting, value)
+    return int(value) if setting.kind == "int" else float(value)
+
+
+def wrong(setting: Setting, value: object) -> InvalidInput:
+    """The error for a value that a setting does not take."""
+    shown = "true" if value is True else "false" if value is False else str(value)
+    return InvalidInput(
+        f"The setting {setting.key} is '{shown[:60]}', but must be {wanted(setting)}.",
+        f"It says {setting.about}; the default is {_shown(setting.default)}.",
+    )
+
+
+def wanted(setting: Setting) -> str:
+    """What values a setting takes, in words."""
+    if setting.kind == "choice":
+        return " or ".join(setting.choices)
+    if setting.kind == "bool":
+        return "true or false"
+    if setting.kind == "entity":
+        return "the name of an entity, such as areas/general"
+    if setting.kind == "places":
+        return f"places: {', '.join(PLACES)}, an entity, a root such as projects, or @AGENT"
+    if setting.kind == "optional":
+        return "text on one line, or nothing"
+    if setting.kind == "variable":
+        return "the name of an environment variable, or nothing"
+    if setting.kind == "text":
+        return "text on one line, in quotes where it could be read as a number or a date"
+    noun = "a whole number" if setting.kind == "int" else "a number"
+    return f"{noun} from {setting.low:,.10g} to {setting.high:,.10g}" if setting.high is not None else noun
+
+
+def _shown(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value) or "nothing"

@@ -1,0 +1,1 @@
+"""Context: text for a prompt within a token budget."""

@@ -1,0 +1,269 @@
+"""Context: what an agent should know, as text for its prompt, never above its budget of tokens."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from clawmem.index.refresh.refresh import answered
+from clawmem.index.search.by_tier import ALWAYS, PAST, FactCandidate, ReaderScope, entities_of, held_back
+from clawmem.index.search.channels import FactFilter, rows, time_channel
+from clawmem.index.search.notes import has_events
+from clawmem.index.search.unreadable import unreadable
+from clawmem.index.tables.store import Index
+from clawmem.index.vectors.search import suggested_meaning
+from clawmem.model.facts.catalog import Catalog
+from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.question import DaySpan, time_asked
+from clawmem.model.lifecycle.tiers import COLD, HOT, WARM
+from clawmem.model.pages import context_frame as frame
+from clawmem.model.pages.packing import PackedContext, Section, Shown, Unit, pack, rendered
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import owners_seen
+from clawmem.model.records.event import Event
+from clawmem.serving.context.commands import commands, replaced_remark
+from clawmem.serving.context.pages import (
+    event_units,
+    orders_remark,
+    page_units,
+    recent_units,
+    said_units,
+    summary_units,
+)
+from clawmem.serving.context.tiers import TITLES, TierCounts, first, places, shelves, shelves_then
+from clawmem.serving.context.units import UnitStyle, fact_units, words_of
+from clawmem.serving.recall.recall import EVENTS, RecallQuery, best_rows, check_question
+from clawmem.vault.state.journal import accesses, record_access, unfolded
+from clawmem.vault.vault import Vault
+
+# One answer for so many tokens, within limits: most lines take fewer, and not all of the budget is for answers.
+_TOKENS_PER_ANSWER = 40
+_FEWEST_ANSWERS, _MOST_ANSWERS = 20, 200
+# Of the free budget: what always surfaces beside a question, each of an agent's own pages, what was
+# said about the question, days asked about, summaries.
+ALWAYS_SHARE = 0.5
+PAGE_SHARE = 0.12
+SAID_SHARE = 0.3
+TIMELINE_SHARE = 0.25
+SUMMARIES_SHARE = 0.2
+_MOST_SUMMARIES = 12
+_NEAR = 1000  # tokens of the nearest facts whose entities count
+_MOST_RECENT = 30
+_MOST_EVENTS = 40
+_NAMED = 5
+_TIER_OF = {ALWAYS: HOT, PAST: COLD}
+# About what a line of context takes.
+_LINE = 25
+_COUNTED_BY = {True: "exact", None: "mixed", False: "upper bound"}
+
+
+class ContextResult(NamedTuple):
+    """The text, its tokens, how they were counted (exact, mixed, upper bound), the ids of the facts in it, how many
+    lines each section left out, asides."""
+
+    text: str
+    tokens: int
+    counted_by: str
+    facts: tuple[str, ...]
+    left_out: tuple[tuple[str, int], ...]
+    notices: tuple[str, ...] = ()
+
+
+class QuestionHits(NamedTuple):
+    """What answers a question: facts and events, each best first, and the events that may be told as units."""
+
+    facts: Sequence[FactCandidate]
+    heard: Sequence[Event]
+    said: Sequence[Unit]
+
+
+class ContextRequest(NamedTuple):
+    """What is asked of a context: by whom, in how many tokens, for which question, of which facts, and whether with
+    evidence."""
+
+    caller: Caller
+    budget: int
+    question: str | None = None
+    wanted: FactFilter = FactFilter()
+    evidence: bool = False
+
+
+def context(
+    vault: Vault,
+    caller: Caller,
+    budget: int,
+    question: str | None = None,
+    entity: str | None = None,
+    as_of: str | None = None,
+    evidence: bool = False,
+) -> ContextResult:
+    """An agent's own pages, then what always matters, what answers the question, what people wrote, facts by tier, and
+    the days that the question names.
+
+    Superseded, retracted and quarantined facts never appear; with `as_of`, all that was true then does. Facts that
+    answer the question are noted as accessed: what is given unasked keeps nothing alive. Raises InvalidInput where the
+    budget cannot hold even the frame.
+    """
+    owners = owners_seen(caller.agent, entity)[::-1]
+    check_question(question or "")
+    wish = ContextRequest(caller, budget, question, FactFilter(owners=owners, entity=entity, as_of=as_of), evidence)
+    done, answering = answered(vault, lambda index: context_in(vault, index, wish))
+    if not answering or as_of:
+        return done
+    problem = record_access(vault, stamp(caller.now), answering)
+    return done._replace(notices=(*done.notices, problem)) if problem else done
+
+
+def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[ContextResult, list[str]]:
+    """The context out of an index that is open, and the ids of the facts in it that were asked for."""
+    caller, wanted = wish.caller, wish.wanted
+    reader = ReaderScope(wanted.owners, caller.now, wanted.entity)
+    counted = accesses(unfolded(vault))
+    on = shelves_then(index, reader, counted, wanted) if wanted.as_of else shelves(index, reader, counted)
+    way = UnitStyle(vault.catalog_to_read() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
+    asked, asides = None, list[str]()
+    if wish.question:
+        most = _answers_wanted(wish.budget)
+        numbers, earlier = best_rows(vault, index, RecallQuery(wish.question, caller, wanted, most), counted)
+        asides += [replaced_remark(wanted, wish.question, earlier)] if earlier else []
+        placed = places(on, numbers)
+        heard = _heard(vault, index, wish, most)
+        said = said_units(index, heard)
+        asked = QuestionHits([placed[n] for n in numbers if n in placed], heard, said)
+        orders = orders_remark(len(heard) - len(said), commands(wanted, wish.question).recall)
+        asides += [orders] if orders else []
+    aside = frame.aside("; ".join(asides)) if asides else None
+    sections = [
+        *_own_pages(index, caller.agent),
+        *_shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE if asked and asked.facts else 1.0),
+        *(_answers(on, way, wish, asked) if asked else ()),
+        _summaries(on),
+        *(section for shelf in (HOT, WARM, COLD, PAST) for section in _shelf(on, way, wish, shelf, 6)),
+        *_timeline(on, way, wish, asked.heard if asked else ()),
+    ]
+    heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
+    packed = pack(heading, sections, wish.budget, commands(wanted, None).of_all(), aside)
+    untold = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
+    unread = unreadable(index, wanted.entity, wanted.owners, facts=False)
+    suggested = suggested_meaning(vault) if wish.question else ()
+    notices = dict.fromkeys(
+        (*index.notices, *unread, *vault.catalog_notice(), *_kept_out(index, reader), *untold, *suggested)
+    )
+    return made(on, packed, tuple(notices))
+
+
+def _answers_wanted(budget: int) -> int:
+    return max(_FEWEST_ANSWERS, min(_MOST_ANSWERS, budget // _TOKENS_PER_ANSWER))
+
+
+def _own_pages(index: Index, agent: str | None) -> list[Section]:
+    if agent is None:
+        return []
+    more, folder = f"clawmem agent show {agent}", f"agents/{agent}"
+    pages = {
+        frame.HABITS: page_units(index, f"{folder}/TACIT.md"),
+        frame.FOCUS: page_units(index, f"{folder}/CONTEXT.md"),
+        frame.RECENT: recent_units(index, agent, _MOST_RECENT),
+    }
+    return [Section(title, _given(units), more, share=PAGE_SHARE) for title, units in pages.items() if units]
+
+
+def _shelf(
+    on: TierCounts, way: UnitStyle, wish: ContextRequest, shelf: str, turn: int, share: float = 1.0
+) -> list[Section]:
+    def units(tokens: int, shown: Shown) -> Sequence[Unit]:
+        # What is shown already stands among the first, and takes nothing.
+        known = sum(title == TITLES[shelf] for title in shown.values()) * _LINE
+        return fact_units(on, [one for one in first(on, shelf, tokens + known) if one.n not in shown], way)
+
+    options = commands(wish.wanted, None).list.removeprefix("clawmem list")
+    more = f"clawmem list --tier {_TIER_OF.get(shelf, shelf)}{options}"
+    section = Section(TITLES[shelf], units, more, on.totals[shelf], share, turn, leads=shelf == ALWAYS)
+    return [section] if on.totals[shelf] else []
+
+
+def _heard(vault: Vault, index: Index, wish: ContextRequest, most: int) -> list[Event]:
+    """What was said that answers the question."""
+    # What was true at another time is asked of facts: events know only when they were said.
+    if wish.wanted.as_of or wish.wanted.entity or not has_events(index):
+        return []
+    from clawmem.serving.recall.events import find_said  # many a memory holds no events
+
+    said = find_said(vault, index, RecallQuery(wish.question or "", wish.caller, wish.wanted, most, (EVENTS,)))
+    return [one.event for one in said.heard]
+
+
+def _answers(on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
+    """The facts that answer the question, and where something was said that does."""
+    more = f"{commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
+    sections = [
+        Section(frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, turn=2),
+        Section(frame.SAID, _given(asked.said), f"{more} --in events", share=SAID_SHARE, turn=3),
+    ]
+    return [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
+
+
+def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Sequence[Event]) -> list[Section]:
+    """What began, ended or was recorded in the days that the question names, and what was said then, in their order."""
+    span = time_asked(wish.question, wish.caller.now) if wish.question else None
+    if span is None:
+        return []
+    said, further = (
+        ([], 0)
+        if wish.wanted.entity or wish.wanted.as_of
+        else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS)
+    )
+    told = sorted([*_dated(on, way, wish, span), *said], key=lambda one: one[0])
+    more = f"{commands(wish.wanted, wish.question).recall} --limit {len(told)}{' --in all' if said else ''}"
+    units = [unit for _, unit in told]
+    offered = {unit.key for unit in units}
+    among = (
+        {one.id for one in heard if span.first <= day_of(one.timestamp) <= span.last} - offered if further else set()
+    )
+
+    def beyond(shown: Shown) -> int:
+        return further - len(among & shown.keys())
+
+    section = Section(frame.TIMELINE, _given(units), more, share=TIMELINE_SHARE, turn=4, further=beyond)
+    return [section] if units else []
+
+
+def _dated(on: TierCounts, way: UnitStyle, wish: ContextRequest, span: DaySpan) -> list[tuple[str, Unit]]:
+    chosen = places(on, time_channel(on.source, span, wish.wanted).scores.keys())
+    facts = {n: one.fact for n, one in rows(on.source, sorted(chosen)).items()}
+    units = zip(chosen, fact_units(on, list(chosen.values()), way), strict=True)
+    return [(facts[n].valid_from or facts[n].timestamp, unit) for n, unit in units]
+
+
+def _summaries(on: TierCounts) -> Section:
+    def units(tokens: int, shown: Shown) -> Sequence[Unit]:
+        named = [on.reader.entity] if on.reader.entity else []
+        named += entities_of(on.source, [n for n in shown if isinstance(n, int)])
+        for tier in (HOT, WARM):
+            if len(set(named)) < _MOST_SUMMARIES:
+                named += entities_of(on.source, [one.n for one in first(on, tier, _NEAR)])
+        return summary_units(on.source, list(dict.fromkeys(named))[:_MOST_SUMMARIES])
+
+    return Section(frame.SUMMARIES, units, "clawmem entity show NAME", share=SUMMARIES_SHARE, turn=5)
+
+
+def _given(units: Sequence[Unit]) -> Callable[[int, Shown], Sequence[Unit]]:
+    return lambda tokens, shown: units
+
+
+def _kept_out(index: Index, reader: ReaderScope) -> list[str]:
+    number, ids = held_back(index, reader, _NAMED)
+    if not number:
+        return []
+    some = ", ".join(ids) + (f" and {number - len(ids)} more" if number > len(ids) else "")
+    return [f"kept out, for it comes from outside and reads as an order: {some}"]
+
+
+def made(on: TierCounts, packed: PackedContext, notices: tuple[str, ...]) -> tuple[ContextResult, list[str]]:
+    """The context, and the ids of the facts in it that were asked for."""
+    shown = {part.title: [n for unit in part.units for n, _ in unit.shelves] for part in packed.sections}
+    placed = places(on, {n for numbers in shown.values() for n in numbers if isinstance(n, int)})
+    ids = {title: [placed[n].id for n in numbers if n in placed] for title, numbers in shown.items()}
+    answering = [*ids.get(frame.ASKED, ()), *ids.get(frame.TIMELINE, ())]
+    left_out = tuple((part.title, part.left_out) for part in packed.sections if part.left_out)
+    facts = tuple(dict.fromkeys(one for part in ids.values() for one in part))
+    text = rendered(packed, words_of(on, packed))
+    return ContextResult(text, packed.tokens, _COUNTED_BY[packed.exact], facts, left_out, notices), answering

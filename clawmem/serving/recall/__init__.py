@@ -1,0 +1,1 @@
+"""Recall: ranked facts, events and notes for a question."""

@@ -1,0 +1,88 @@
+"""What recall found as text for a prompt, within a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clawmem.index.refresh.refresh import answered
+from clawmem.index.search.by_tier import ReaderScope
+from clawmem.index.search.channels import FactFilter
+from clawmem.index.tables.store import Index
+from clawmem.model.facts.catalog import Catalog
+from clawmem.model.language.dates import stamp
+from clawmem.model.pages import context_frame as frame
+from clawmem.model.pages.packing import OmittedHint, Section, Unit, pack
+from clawmem.model.pages.tokens import cut, note_line, token_bound
+from clawmem.model.records.caller import Caller
+from clawmem.serving.context.commands import commands, replaced_remark
+from clawmem.serving.context.context import ContextResult, made
+from clawmem.serving.context.pages import orders_remark, said_units
+from clawmem.serving.context.tiers import TierCounts, found, shelves_then
+from clawmem.serving.context.units import UnitStyle, fact_units
+from clawmem.serving.recall.recall import NoteHit, RecallResult
+from clawmem.vault.vault import Vault
+
+_LONGEST_NOTE = 600
+
+
+def recalled_context(
+    vault: Vault,
+    caller: Caller,
+    question: str,
+    wanted: FactFilter,
+    result: RecallResult,
+    budget: int,
+    evidence: bool = False,
+) -> ContextResult:
+    """What `recall` gave, best first, between the marks by which it is known again; never above the budget.
+
+    Superseded and retracted facts stay out, whatever was asked for. Raises InvalidInput where the budget cannot hold
+    even the frame.
+    """
+    return answered(vault, lambda index: _packed(vault, index, caller, question, wanted, result, budget, evidence))
+
+
+def _packed(
+    vault: Vault,
+    index: Index,
+    caller: Caller,
+    question: str,
+    wanted: FactFilter,
+    result: RecallResult,
+    budget: int,
+    evidence: bool,
+) -> ContextResult:
+    reader = ReaderScope(wanted.owners, caller.now, wanted.entity)
+    on = shelves_then(index, reader, {}, wanted) if wanted.as_of else TierCounts(index, reader, {}, {})
+    way = UnitStyle(vault.catalog_to_read() or Catalog({}), wanted.as_of or stamp(caller.now), evidence)
+    events = [one.event for one in result.heard]
+    said = said_units(index, events)
+    parts = (
+        (frame.ASKED, "", fact_units(on, found(on, [one.fact.id for one in result.found]), way)),
+        (frame.SAID, " --in events", said),
+        (frame.NOTED, " --in notes", [_note_unit(one) for one in result.noted]),
+    )
+    most = max(len(result.found), len(result.heard), len(result.noted))
+    limit = f" --limit {most}" if most > vault.settings.whole("defaults.limit") else ""
+    more = commands(wanted, question)
+    sections = [
+        _section(title, units, f"{more.recall}{limit}{where}", turn)
+        for turn, (title, where, units) in enumerate(parts)
+        if units
+    ]
+    heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
+    asides = [replaced_remark(wanted, question, result.earlier)] if result.earlier else []
+    orders = orders_remark(len(events) - len(said), commands(wanted, question).recall)
+    asides += [orders] if orders else []
+    aside = frame.aside("; ".join(asides)) if asides else None
+    packed = pack(heading, sections, budget, OmittedHint(more.recall + limit, more.others + limit), aside)
+    return made(on, packed, ())[0]
+
+
+def _section(title: str, units: Sequence[Unit], more: str, turn: int) -> Section:
+    return Section(title, lambda tokens, shown: units, more, turn=turn)
+
+
+def _note_unit(note: NoteHit) -> Unit:
+    text = note_line(cut(note.text, _LONGEST_NOTE))
+    return Unit(f"{note.path} {note.place}", token_bound(text), False, text)

@@ -1,0 +1,99 @@
+"""Facts that stand against each other or wait for a person's judgement: said beside them wherever they are served."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.index.search.by_tier import FactCandidate, ReaderScope
+from clawmem.index.search.channels import rows
+from clawmem.index.search.lookup import PlacedFact, told
+from clawmem.index.search.rival_values import RivalValue, ended, linked_as_contrary, oldest_first, values_beside
+from clawmem.index.tables.disputes import disputes
+from clawmem.index.tables.store import Index
+from clawmem.model.facts.catalog import Catalog, is_single
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+from clawmem.model.language.dates import covers, end_of
+from clawmem.model.language.text import normal
+from clawmem.model.pages.tokens import fact_dates, servable
+
+SPELLED_OUT = 3
+
+
+class FactConflict(NamedTuple):
+    """What stands against a fact: the rows of other facts, and open proposals with what they say."""
+
+    rivals: tuple[int, ...] = ()
+    proposals: tuple[tuple[str, str], ...] = ()
+
+
+class ConflictMark(NamedTuple):
+    """Lines that say what stands against the fact above them, and the rows of the facts they spell out."""
+
+    text: str
+    rivals: tuple[int, ...]
+
+
+def marks(
+    index: Index, reader: ReaderScope, catalog: Catalog, moment: str, candidates: Sequence[FactCandidate]
+) -> dict[int, ConflictMark]:
+    """The lines to put below those facts that something stands against at a moment, by row."""
+    ids = {one.n: one.id for one in candidates}
+    against: dict[int, set[int]] = {}
+    for one, other in _pairs(index, reader, catalog, moment, ids):
+        if one in ids:
+            against.setdefault(one, set()).add(other)
+    waiting = disputes(index, set(ids.values()))
+    places = oldest_first(index, {n for others in against.values() for n in others})
+    spelled = {n: tuple(sorted(others, key=lambda other: places.get(other, 0))) for n, others in against.items()}
+    placed = rows(index, sorted({n for others in spelled.values() for n in others[:SPELLED_OUT]}), told)
+    found = {}
+    for n, fact_id in ids.items():
+        if n in spelled or fact_id in waiting:
+            found[n] = _mark(fact_id, FactConflict(spelled.get(n, ()), tuple(waiting.get(fact_id, ()))), placed)
+    return found
+
+
+def _pairs(
+    index: Index, reader: ReaderScope, catalog: Catalog, moment: str, ids: Mapping[int, str]
+) -> Iterable[tuple[int, int]]:
+    single = [name for name in catalog.predicates if is_single(catalog, name)]
+    for group in values_beside(index, reader.owners, single, ids):
+        kind = catalog.predicates[group[0].predicate].value
+        true = [one for one in group if covers(one.valid_from, one.valid_to, moment)]
+        yield from ((one.n, other.n) for one in true if one.n in ids for other in true if _differ(one, other, kind))
+    linked = linked_as_contrary(index, reader.owners, ids)
+    over = ended(index, {n for pair in linked for n in pair}, end_of(moment)) if linked else set()
+    for one, other in linked:
+        # What was, and what is instead, are no contradiction.
+        if (one in over) is (other in over):
+            yield from ((one, other), (other, one))
+
+
+def _differ(one: RivalValue, other: RivalValue, kind: str) -> bool:
+    """Whether two facts give their subject different values that cannot both be true. One that names none as its object
+    gives it in words."""
+    if one.object and other.object:
+        from clawmem.model.facts.values import comparable  # few facts have a subject and a relation in common
+
+        return normal(one.object) != normal(other.object) and comparable(kind, one.object, other.object)
+    if one.object or other.object:
+        named, told = normal(one.object or other.object or ""), normal(one.statement or other.statement or "")
+        return re.search(rf"(?<!\w){re.escape(named)}(?!\w)", told) is None
+    return normal(one.statement or "") != normal(other.statement or "")
+
+
+def _mark(fact_id: str, conflict: FactConflict, placed: Mapping[int, PlacedFact]) -> ConflictMark:
+    spelled = tuple(n for n in conflict.rivals[:SPELLED_OUT] if n in placed)
+    lines = [_against(fact_id, placed[n]) for n in spelled]
+    if rest := len(conflict.rivals) - len(spelled):
+        where = f"`clawmem list --entity {placed[conflict.rivals[0]].entity}` shows what is known there"
+        lines.append(f"! In conflict with {rest} more; {where}\n")
+    for proposal, says in conflict.proposals:
+        lines.append(f"! Waits for a person to decide: {servable(says)} (`clawmem review show {proposal}`)\n")
+    return ConflictMark("".join(lines), spelled)
+
+
+def _against(fact_id: str, rival: PlacedFact) -> str:
+    remark = f", {OUTSIDE}" if rival.fact.trust == EXTERNAL else ""
+    said = f"{servable(rival.fact.fact)} ({fact_dates(rival.fact)}, {rival.fact.id}{remark})"
+    return f"! In conflict with the line above ({fact_id}), not settled: {said}\n"

@@ -1,0 +1,111 @@
+"""What was said or noted, for a question: so that a turn is found even where no fact was learned from it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.index.search.channels import ChannelHits
+from clawmem.index.search.events import (
+    event_keywords,
+    event_meanings,
+    events,
+    note_keywords,
+    notes,
+    of_time,
+    spoken_words,
+)
+from clawmem.index.tables.store import Index
+from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.question import search_words, time_asked
+from clawmem.model.records.event import is_for
+from clawmem.model.search.event_ranking import covered
+from clawmem.model.search.ranking import RankedFact, fuse, said_weights
+from clawmem.serving.recall.recall import EVENTS, NOTES, EventHit, NoteHit, RecallQuery
+from clawmem.vault.vault import Vault
+
+_EQUALS = 500  # that are looked at beyond the best
+
+
+class EventResults(NamedTuple):
+    """The best events and notes, and what each channel did for either."""
+
+    heard: tuple[EventHit, ...]
+    noted: tuple[NoteHit, ...]
+    hits: tuple[Mapping[str, ChannelHits], ...]
+
+
+def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
+    """The events and notes that answer a question best.
+
+    A note that the ledger holds as an event too is given once where both are asked for. Filters of entity, category
+    and tag do not apply: they are about facts.
+    """
+    question, owners, limit, where = asked.words, asked.wanted.owners, asked.limit, asked.where
+    words = spoken_words(index, search_words(question))
+    span = time_asked(question, asked.caller.now)
+    heard: tuple[EventHit, ...] = ()
+    noted: tuple[NoteHit, ...] = ()
+    hits: list[Mapping[str, ChannelHits]] = []
+    if EVENTS in where:
+        keyword = _spoken(event_keywords(index, question, words), words)
+        close = events_by_meaning(vault, index, question, stamp(asked.caller.now)[:10])
+        meant = event_meanings(index, question, close)
+        near = {*keyword.scores, *meant.scores}
+        hits.append({"keyword": keyword, "vector": meant, "time": of_time(index, "event", span, near)})
+        heard = _heard(index, _fused(hits[-1], words), limit, owners, without_notes=NOTES in where)
+    if NOTES in where:
+        keyword = _spoken(note_keywords(index, words, owners), words)
+        close = notes_by_meaning(vault, index, question, owners, stamp(asked.caller.now)[:10])
+        near = {*keyword.scores, *close.scores}
+        hits.append({"keyword": keyword, "vector": close, "time": of_time(index, "note", span, near, owners)})
+        noted = _noted(index, _fused(hits[-1], words), limit)
+    return EventResults(heard, noted, tuple(hits))
+
+
+def _spoken(hits: ChannelHits, words: Collection[object]) -> ChannelHits:
+    return hits if words else ChannelHits({}, False, "the question has no words to search for")
+
+
+def _heard(
+    index: Index, ranked: Sequence[RankedFact], limit: int, owners: Collection[str], without_notes: bool
+) -> tuple[EventHit, ...]:
+    # Notes and echoes are few: a margin, and only rarely all of them.
+    for margin in (limit + (limit if without_notes else 0) + 20, len(ranked)):
+        best = _with_equals(ranked, margin)
+        found = events(index, [int(one.id) for one in best])
+        heard = [
+            EventHit(found[int(one.id)], round(one.score, 4), one.channels)
+            for one in best
+            if int(one.id) in found
+            and is_for(found[int(one.id)], owners)
+            and not (without_notes and found[int(one.id)].role == "note")
+        ]
+        if len(heard) >= limit:
+            break
+    heard.sort(key=lambda one: (one.event.timestamp, one.event.id), reverse=True)
+    return tuple(sorted(heard, key=lambda one: -one.score)[:limit])
+
+
+def _noted(index: Index, ranked: Sequence[RankedFact], limit: int) -> tuple[NoteHit, ...]:
+    best = _with_equals(ranked, limit)
+    found = notes(index, [int(one.id) for one in best])
+    noted = [NoteHit(*found[int(one.id)], round(one.score, 4), one.channels) for one in best]
+    noted.sort(key=lambda one: (one.path, one.place))
+    noted.sort(key=lambda one: one.day or "", reverse=True)
+    return tuple(sorted(noted, key=lambda one: -one.score)[:limit])
+
+
+def _with_equals(ranked: Sequence[RankedFact], count: int) -> Sequence[RankedFact]:
+    """The best, and what scores as much as the last of them: the order of equals in an index tells no more than how it
+    was made, so the newest come first."""
+    end = min(count, len(ranked))
+    while end < min(len(ranked), count + _EQUALS) and round(ranked[end].score, 4) == round(ranked[count - 1].score, 4):
+        end += 1
+    return ranked[:end]
+
+
+def _fused(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> list[RankedFact]:
+    scores = {name: {str(n): score for n, score in one.scores.items()} for name, one in hits.items()}
+    return fuse(scores, said_weights(covered(words, max(scores["keyword"].values(), default=0.0))))

@@ -1,0 +1,294 @@
+"""Recall: a question in, ranked facts, events and notes out, with what each channel did; reads never commit."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.index.refresh.refresh import answered
+from clawmem.index.search.channels import (
+    ChannelHits,
+    FactFilter,
+    kept_tokens,
+    keyword_channel,
+    predicate_channel,
+    rows,
+    sketches,
+    time_channel,
+)
+from clawmem.index.search.lookup import PlacedFact
+from clawmem.index.search.unreadable import unreadable
+from clawmem.index.tables.store import Index
+from clawmem.index.vectors.search import facts_by_meaning, suggested_meaning
+from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.fact import Fact, importance_of
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.irregular import forms_of
+from clawmem.model.language.question import DaySpan, search_words, time_asked
+from clawmem.model.lifecycle.tiers import is_over, tier_of
+from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import owner_of
+from clawmem.model.records.event import Event
+from clawmem.model.records.layout import CATALOG
+from clawmem.model.search.ranking import FactStanding, RankedFact, rank
+from clawmem.vault.state.journal import AccessCount, accesses, record_access, unfolded, with_access
+from clawmem.vault.vault import Vault
+
+FACTS, EVENTS, NOTES = "facts", "events", "notes"
+WHERE = (FACTS, EVENTS, NOTES)
+
+
+class RecallQuery(NamedTuple):
+    """What is asked, by whom, of which facts, how many of each kind at most, where to look, and how often: each pass
+    but the first widens the search for facts by what is joined to the best ones."""
+
+    words: str
+    caller: Caller
+    wanted: FactFilter
+    limit: int
+    where: Collection[str] = (FACTS,)
+    passes: int = 1
+
+
+class FactHit(NamedTuple):
+    """A recalled fact with shown counts, its score, its tier, the channels that found it with their scores, and the
+    tokens of its line of context: counted, or the most there can be where they are not `exact`."""
+
+    fact: Fact
+    entity: str
+    score: float
+    tier: str
+    channels: Mapping[str, float]
+    tokens: int = 0
+    exact: bool = False
+
+
+class EventHit(NamedTuple):
+    """An event that was found, its score and its channels."""
+
+    event: Event
+    score: float
+    channels: Mapping[str, float]
+
+
+class NoteHit(NamedTuple):
+    """A line of a page that was found: the page, the line's number, its day where it has one, score and channels."""
+
+    path: str
+    place: int
+    day: str | None
+    text: str
+    score: float
+    channels: Mapping[str, float]
+
+
+class ChannelReport(NamedTuple):
+    """What one channel did: whether it ran, how many hits it had, why it did not run, and whether that was because it
+    could not, rather than because the question gave it nothing to do."""
+
+    ran: bool
+    hits: int
+    why_not: str = ""
+    unable: bool = False
+
+
+class RecallResult(NamedTuple):
+    """The best facts, events and notes, each best first, and the account of each channel over all of them.
+
+    `earlier` is a moment of the days that the question names at which a fact held that answers it and was replaced
+    since: it is left out.
+    """
+
+    found: tuple[FactHit, ...]
+    channels: Mapping[str, ChannelReport]
+    notices: tuple[str, ...] = ()
+    heard: tuple[EventHit, ...] = ()
+    noted: tuple[NoteHit, ...] = ()
+    earlier: str | None = None
+
+
+class _ChannelAnswers(NamedTuple):
+    hits: Mapping[str, ChannelHits]
+    best: Sequence[tuple[int, str, RankedFact]]
+    earlier: str | None
+
+
+def check_question(question: str) -> None:
+    """Raise InvalidInput where a question is longer than one can be."""
+    if len(question) > QUESTION_CHARACTERS:
+        told = beyond("The question", len(question), QUESTION_CHARACTERS, "characters")
+        raise InvalidInput(f"{told}.", "Ask with the words that matter.")
+
+
+def recall(
+    vault: Vault,
+    question: str,
+    caller: Caller,
+    wanted: FactFilter,
+    limit: int,
+    where: Collection[str] = (FACTS,),
+    passes: int = 1,
+) -> RecallResult:
+    """The facts, events and notes that answer a `Question` best; notes in the access journal which facts were shown,
+    unless it looks back."""
+    check_question(question)
+    asked = RecallQuery(question, caller, wanted, limit, where, passes)
+    result = answered(vault, lambda index: recall_in(vault, index, asked))
+    if result.earlier:
+        from clawmem.serving.context.commands import replaced_remark  # few questions are about what was replaced since
+
+        result = result._replace(notices=(*result.notices, replaced_remark(wanted, question, result.earlier)))
+    if not result.found or wanted.as_of:
+        return result
+    problem = record_access(vault, stamp(caller.now), (one.fact.id for one in result.found))
+    return result._replace(notices=(*result.notices, problem)) if problem else result
+
+
+def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
+    """What `recall` gives, from an index that is open, without noting any access."""
+    where, wanted = asked.where, asked.wanted
+    unread = unreadable(index, wanted.entity, wanted.owners, facts=not {EVENTS, NOTES} & set(where))
+    result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggested_meaning(vault)))
+    if FACTS in where:
+        unkept = accesses(unfolded(vault))
+        answers = _facts(vault, index, asked, unkept)
+        found, channels = _whole(index, answers.best, unkept), _account([answers.hits])
+        result = result._replace(found=found, channels=channels, earlier=answers.earlier)
+    if EVENTS not in where and NOTES not in where:
+        return result
+    from clawmem.serving.recall.events import find_said  # a search of facts alone needs none of it
+
+    said = find_said(vault, index, asked)
+    accounts = [result.channels] if FACTS in where else []
+    return result._replace(heard=said.heard, noted=said.noted, channels=_account([*said.hits], *accounts))
+
+
+def best_rows(
+    vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str, AccessCount]
+) -> tuple[list[int], str | None]:
+    """The rows of the facts that `recall` gives, best first, for callers who have their own way of telling them, and
+    `Recalled.earlier`. `counted` are the accesses that no commit holds yet."""
+    answers = _facts(vault, index, asked, counted)
+    return [n for n, _, _ in answers.best], answers.earlier
+
+
+def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str, AccessCount]) -> _ChannelAnswers:
+    question, wanted, now = asked.words, asked.wanted, stamp(asked.caller.now)
+    words = [form for word in search_words(question) for form in forms_of(word)]
+    read = vault.catalog_to_read()
+    catalog = read or Catalog({})
+    unread = ChannelHits({}, False, f"{CATALOG} cannot be read", unable=True)
+    hits = {
+        "predicate": predicate_channel(index, question, catalog, wanted) if read else unread,
+        "keyword": keyword_channel(index, words, wanted),
+        "vector": facts_by_meaning(vault, index, question, wanted, now[:10]),
+    }
+    near = {n for one in hits.values() for n in one.scores}
+    span = time_asked(question, asked.caller.now)
+    hits["time"] = time_channel(index, span, wanted, near)
+    asked_of = wanted.as_of or (min(span.first, now) if span else now)
+    best = _ranked(index, hits, counted, asked, asked_of)
+    for _ in range(asked.passes - 1):
+        from clawmem.serving.recall.second_pass import links_channel  # one pass is what is usual
+
+        hits["links"] = links_channel(index, question, catalog, [n for n, _, _ in best], wanted)
+        again = _ranked(index, hits, counted, asked, asked_of)
+        if [n for n, _, _ in again] == [n for n, _, _ in best]:
+            break
+        best = again
+    earlier = None
+    if span and span.first < now and not wanted.as_of and not wanted.superseded:
+        from clawmem.index.search.replaced import replaced_since  # few questions are about the past
+
+        past = DaySpan(span.first, min(span.last, now[:10]))
+        earlier = replaced_since(index, question, words, catalog, past, wanted, hits["keyword"])
+    return _ChannelAnswers(hits, best, earlier)
+
+
+def _ranked(
+    index: Index,
+    hits: Mapping[str, ChannelHits],
+    counted: Mapping[str, AccessCount],
+    asked: RecallQuery,
+    asked_of: str,
+) -> list[tuple[int, str, RankedFact]]:
+    # Ordering needs little of a fact: only the winners are read whole.
+    sketched = sketches(index, sorted({n for one in hits.values() for n in one.scores}))
+    if counted:
+        sketched = {n: PlacedFact(with_access(one.fact, counted), one.entity) for n, one in sketched.items()}
+    return _best(hits, sketched, asked, asked_of)
+
+
+def _account(
+    kinds: Sequence[Mapping[str, ChannelHits]], *accounts: Mapping[str, ChannelReport]
+) -> dict[str, ChannelReport]:
+    """What the channels did over all kinds together: one that ran for any of them ran."""
+    told: dict[str, ChannelReport] = {}
+    each = [
+        {name: ChannelReport(one.ran, len(one.scores), one.why_not, one.unable) for name, one in hits.items()}
+        for hits in kinds
+    ]
+    for account in (*accounts, *each):
+        for name, one in account.items():
+            before = told.get(name, ChannelReport(False, 0, one.why_not))
+            ran, unable = before.ran or one.ran, before.unable or one.unable
+            told[name] = ChannelReport(
+                ran, before.hits + one.hits, "" if ran and not unable else before.why_not, unable
+            )
+    return told
+
+
+def standing_of(
+    fact: Fact, entity: str, now: datetime, agent: str | None, as_of: str | None = None, asked_of: str | None = None
+) -> FactStanding:
+    """What ordering needs to know of a fact; with `as_of` its tier is that of then, and it is over where it had ended
+    at the moment `asked_of`, which is `as_of` or now unless told."""
+    return FactStanding(
+        fact.id,
+        tier_of(fact, now, as_of),
+        fact.access_count,
+        importance_of(fact),
+        fact.timestamp,
+        fact.trust,
+        own=agent is not None and owner_of(entity) == agent,
+        over=fact.valid_to is not None and is_over(fact, asked_of or as_of or stamp(now)),
+    )
+
+
+def _best(
+    hits: Mapping[str, ChannelHits], shown: Mapping[int, PlacedFact], asked: RecallQuery, asked_of: str
+) -> list[tuple[int, str, RankedFact]]:
+    """The row, tier and rank of the best hits, best first, by what was true at the moment `asked_of`: the other time
+    at which all is looked at, else the beginning of the days that the question names, else now."""
+    caller, as_of = asked.caller, asked.wanted.as_of
+    row_of = {one.fact.id: n for n, one in shown.items()}
+    standings = {
+        one.fact.id: standing_of(one.fact, one.entity, caller.now, caller.agent, as_of, asked_of)
+        for one in shown.values()
+    }
+    scores = {
+        name: {shown[n].fact.id: score for n, score in one.scores.items() if n in shown} for name, one in hits.items()
+    }
+    best = rank(scores, standings)[: asked.limit]
+    # An agent's own facts come first among those that earned their place.
+    best.sort(key=lambda one: not standings[one.id].own or standings[one.id].over)
+    return [(row_of[one.id], standings[one.id].tier, one) for one in best]
+
+
+def _whole(
+    index: Index, best: Sequence[tuple[int, str, RankedFact]], counted: Mapping[str, AccessCount]
+) -> tuple[FactHit, ...]:
+    numbers = [n for n, _, _ in best]
+    placed, tokens = rows(index, numbers), kept_tokens(index, numbers)
+    return tuple(
+        FactHit(
+            with_access(placed[n].fact, counted),
+            placed[n].entity,
+            round(one.score, 4),
+            tier,
+            one.channels,
+            *tokens[n],
+        )
+        for n, tier, one in best
+    )

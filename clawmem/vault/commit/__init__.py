@@ -1,0 +1,1 @@
+"""The transaction: lock, changes, commit, recovery."""

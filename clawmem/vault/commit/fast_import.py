@@ -1,0 +1,76 @@
+"""Changes as a `git fast-import` stream: blobs, commits and the move of the branch in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clawmem.model.records.change import Author, Change, message
+
+TOOL = Author("clawmem", "vault@clawmem")
+
+
+def stream(changes: Sequence[Change], branch: str, parent: str | None, seconds: int) -> bytes:
+    """The stream that puts one commit per change on top of `parent` (None: the first commit ever).
+
+    `seconds` is the Unix time of the commits; the last line asks for each new commit's name.
+    """
+    blobs, marks = _blobs(changes)
+    parts: list[bytes] = [b"feature done\n", *blobs]
+    for number, change in enumerate(changes, 1):
+        parts += _commit(change, number, branch, parent if number == 1 else None, seconds)
+        parts += [_entry(path, marks.get((number, path))) for path in change.writes]
+    parts += [f"get-mark :{number}\n".encode() for number in range(1, len(changes) + 1)]
+    parts.append(b"done\n")
+    return b"".join(parts)
+
+
+def _blobs(changes: Sequence[Change]) -> tuple[list[bytes], dict[tuple[int, str], int]]:
+    """The contents of all files, and the mark of each by the change's number and the path. The versions of a file come
+    one after the other: git keeps each as its difference from the one before, which a batch needs to be fast."""
+    versions: dict[str, list[tuple[int, bytes]]] = {}
+    for number, change in enumerate(changes, 1):
+        for path, content in change.writes.items():
+            if content is not None:
+                versions.setdefault(path, []).append((number, content))
+    blobs: list[bytes] = []
+    marks: dict[tuple[int, str], int] = {}
+    for path, contents in versions.items():
+        for number, content in contents:
+            mark = len(changes) + len(blobs) + 1
+            blobs.append(b"blob\nmark :%d\n" % mark + data_block(content))
+            marks[number, path] = mark
+    return blobs, marks
+
+
+def _commit(change: Change, mark: int, branch: str, parent: str | None, seconds: int) -> list[bytes]:
+    parts = [f"commit {branch}\nmark :{mark}\n".encode()]
+    if change.author is not None:
+        parts.append(identity_line("author", change.author, seconds))
+    parts.append(identity_line("committer", TOOL, seconds))
+    parts.append(data_block(message(change).encode()))
+    if parent is not None:
+        parts.append(f"from {parent}\n".encode())
+    return parts
+
+
+def _entry(path: str, mark: int | None) -> bytes:
+    """The line that gives a path its contents, or removes it where there are none."""
+    return b"D %s\n" % quoted_path(path) if mark is None else b"M 100644 :%d %s\n" % (mark, quoted_path(path))
+
+
+def identity_line(role: str, author: Author, seconds: int) -> bytes:
+    """The line that says who and when; `role` is author or committer."""
+    name = "".join(character for character in author.name if character not in "<>\n").strip() or "unknown"
+    email = "".join(character for character in author.email if character not in "<>\n ")
+    return f"{role} {name} <{email}> {seconds} +0000\n".encode()
+
+
+def data_block(content: bytes) -> bytes:
+    """Contents with their length before them."""
+    return b"data %d\n%s\n" % (len(content), content)
+
+
+def quoted_path(path: str) -> bytes:
+    """A path in quotes, as the stream wants it."""
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return b'"' + escaped.encode(errors="surrogateescape") + b'"'

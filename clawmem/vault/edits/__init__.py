@@ -1,0 +1,1 @@
+"""Edits made by hand: found, checked, committed."""

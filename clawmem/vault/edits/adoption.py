@@ -1,0 +1,127 @@
+"""A person's edits as commits: each names every fact that it changes, adds or removes."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError
+from clawmem.model.facts.codec import parse_items
+from clawmem.model.facts.fact import Fact
+from clawmem.model.language.text import counted
+from clawmem.model.records.change import Author, Change, subject_line, trailers
+from clawmem.model.records.entity import ITEMS, items_path, name_of_path
+from clawmem.vault.edits.copies import standing
+from clawmem.vault.edits.moved_facts import gathered, place_of, travels
+from clawmem.vault.vault import Vault
+
+UNNAMED = Author("by hand", "hand@clawmem")
+_SHOWN = 3
+
+Files = Mapping[str, bytes | None]
+
+
+class Adoption(NamedTuple):
+    """One commit of a person's edits: the change, how many facts went from which place to which, and the facts that it
+    leaves standing nowhere among the edited files."""
+
+    change: Change
+    moved: Mapping[tuple[str, str], int]
+    gone: tuple[str, ...]
+
+
+def plan_adoption(vault: Vault, before: Files, after: Files) -> tuple[Adoption, ...]:
+    """One commit for each place a person edited: an entity's folder, or a single file. Places between which facts moved
+    are one, so that no commit lacks a fact that only moved. `before` are the files as HEAD has them."""
+    edited: dict[str, list[str]] = defaultdict(list)
+    for path in after:
+        edited[place_of(path)].append(path)
+    stood, stands = _facts(before), _facts(after)
+    went = travels(stood, stands)
+    known = frozenset(key for facts in stands.values() for key in facts)
+    moved: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for one in went:
+        moved[one.new][one.old, one.new] += 1
+    author = own_identity(vault)
+    found = []
+    for group in gathered(edited, went):
+        here = [(stood.get(place, {}), stands.get(place, {})) for place in group]
+        pairs = {pair: number for place in group for pair, number in moved[place].items()}
+        change = Change(
+            subject=_subject(group, pairs),
+            writes={path: after[path] for place in group for path in edited[place]},
+            trailers=trailers("edit", facts=_touched(here), entities=filter(_is_entity, group)),
+            author=author,
+        )
+        gone = dict.fromkeys(key for facts, _ in here for key in facts if key not in known)
+        found.append(Adoption(change, pairs, tuple(gone)))
+    return tuple(found)
+
+
+def _is_entity(place: str) -> bool:
+    return name_of_path(items_path(place)) == place
+
+
+def _subject(group: Sequence[str], moved: Mapping[tuple[str, str], int]) -> str:
+    if len(group) == 1:
+        return subject_line("edit", group[0], "by hand")
+    facts = counted(sum(moved.values()), "fact")
+    if len(moved) == 1:
+        (old, new), *_ = moved
+        return subject_line("edit", new, f"by hand, {facts} moved from {old}")
+    return subject_line("edit", "vault", f"by hand, {facts} moved between {', '.join(group)}")
+
+
+def _facts(files: Files) -> dict[str, dict[str, Fact]]:
+    """The facts by place and id; of what HEAD holds and does not parse nothing can be said."""
+    found: dict[str, dict[str, Fact]] = {}
+    for path, data in files.items():
+        if data is None or not path.endswith(f"/{ITEMS}"):
+            continue
+        try:
+            found[place_of(path)] = {fact.id: fact for fact in parse_items(data, path)}
+        except ClawmemError:
+            continue
+    return found
+
+
+def _touched(states: Iterable[tuple[Mapping[str, Fact], Mapping[str, Fact]]]) -> Iterator[str]:
+    """The ids of the facts that differ, each once for each place."""
+    for before, after in states:
+        for key in dict.fromkeys((*before, *after)):
+            if before.get(key) != after.get(key):
+                yield key
+
+
+def own_identity(vault: Vault) -> Author:
+    with vault.git.as_person():
+        printed = vault.git.try_run("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
+    if printed is None:
+        return UNNAMED
+    name, _, rest = printed.decode(errors="replace").partition(" <")
+    return Author(name or UNNAMED.name, rest.partition(">")[0] or UNNAMED.email)
+
+
+def told_of(vault: Vault, adopted: Sequence[Adoption], commits: Sequence[str]) -> Iterator[str]:
+    """What a person should hear of his edits, once they are in these commits: what moved, and what stands nowhere any
+    more, since an editor may have held an old copy."""
+    yield f"took in {sum(len(one.change.writes) for one in adopted)} file(s) edited by hand"
+    gone = frozenset(key for one in adopted for key in one.gone)
+    missing = gone - standing(vault, gone).keys()
+    for one, commit in zip(adopted, commits, strict=False):
+        for (old, new), number in one.moved.items():
+            yield f"moved by hand: {counted(number, 'fact')} from {old} to {new}"
+        lost = [key for key in one.gone if key in missing]
+        if lost:
+            yield _taken_out(one.change, lost, commit)
+
+
+def _taken_out(change: Change, gone: Sequence[str], commit: str) -> str:
+    names = ", ".join(gone[:_SHOWN]) + (f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else "")
+    edited = [path for path in change.writes if path.endswith(f"/{ITEMS}")]
+    what = f"your edit of {edited[0]}" if len(edited) == 1 else f"your edits ({change.subject})"
+    # The one fact comes back alone; what went with a whole file comes back with it.
+    alone = len(gone) == 1 and all(data is not None for data in change.writes.values())
+    back = f"`clawmem undo {gone[0] if alone else commit[:12]}` brings {'it' if len(gone) == 1 else 'them'} back"
+    return f"{what} takes out {names}; {back}"

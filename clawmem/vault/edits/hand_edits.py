@@ -1,0 +1,180 @@
+"""Edits made by hand, checked: what cannot be taken in is left as it is and named, and no fact is lost by that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from clawmem.errors import ClawmemError, InvalidInput, Refused, SecretFound, Unreadable
+from clawmem.model.facts.catalog import catalog_from_mapping
+from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
+from clawmem.model.pages.summary import split_front_matter
+from clawmem.model.records.entity import ITEMS, SUMMARY, check_agent, check_name, name_of_path
+from clawmem.model.records.event import parse_events
+from clawmem.model.records.layout import CATALOG, SETTINGS
+from clawmem.model.safety.secrets.find import find_secret, redact
+from clawmem.model.settings.settings import settings_from_mapping
+from clawmem.vault.edits.copies import copies
+from clawmem.vault.edits.moved_facts import MovedFact, gathered, place_of, travels
+from clawmem.vault.edits.scan import HandEdits
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
+
+_ID = re.compile(rb'"(?:id|fact_id)"\s*:\s*"([^"]+)"')
+
+
+def check_edits(vault: Vault, paths: Iterable[str]) -> HandEdits:
+    """Sort changed files into those that can be taken in and those that cannot."""
+    good: dict[str, bytes | None] = {}
+    bad: list[tuple[str, ClawmemError]] = []
+    for path in paths:
+        try:
+            good[path] = _sound(vault, path)
+        except ClawmemError as problem:
+            bad.append((path, problem))
+    if good and bad:
+        bad += _without_their_other_half(vault, good, dict(bad))
+    bad += copies(vault, {path: data for path, data in good.items() if path not in dict(bad)})
+    return HandEdits({path: data for path, data in good.items() if path not in dict(bad)}, tuple(bad))
+
+
+def _sound(vault: Vault, path: str) -> bytes | None:
+    obstacle = vault.obstacle(path)
+    if obstacle is not None:
+        raise Refused(f"{path} is not taken in: {obstacle}.", "Put a real file or folder in its place.")
+    data = vault.read(path)
+    if data is not None:
+        _refuse_secret_name(vault, path)
+        _check_place(path)
+        _check_encoding(path, data)
+    check_file(path, data)
+    _refuse_lost_record(vault, path, data)
+    _refuse_new_secret(vault, path, data)
+    return data
+
+
+def _check_place(path: str) -> None:
+    """Raise InvalidInput where nothing would read the file under the name it has."""
+    parts, name = path.split("/"), name_of_path(path)
+    try:
+        if parts[0] == "agents" and len(parts) > 2:
+            check_agent(parts[1])
+        right = name and check_name(name)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{path} is not taken in: {problem.message}", problem.hint) from None
+    if right != name:
+        raise InvalidInput(f"{path} is not taken in: the entity must be named {right}.", "Rename its folder.")
+    if name is None and parts[-1] in (ITEMS, SUMMARY) and (parts[0] == "life" or "workspace" in parts[2:3]):
+        raise InvalidInput(
+            f"{path} is not taken in: no entity can stand here.",
+            "Move its folder to life/projects/NAME, life/areas/NAME, life/areas/people/NAME or life/resources/NAME.",
+        )
+
+
+def _check_encoding(path: str, data: bytes) -> None:
+    try:
+        data.decode()
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise Unreadable(path, line, "it is not UTF-8 text") from None
+
+
+def _without_their_other_half(
+    vault: Vault, good: Mapping[str, bytes | None], bad: Mapping[str, ClawmemError]
+) -> list[tuple[str, ClawmemError]]:
+    """The sound files that must wait: facts went between them and one that is left alone, so that to take in the one
+    half of the move would be to lose them."""
+    head = vault.head().commit
+    paths = [path for path in (*good, *bad) if path.endswith(f"/{ITEMS}")]
+    stood = vault.contents_at(head, paths) if head else {}
+    before = {place_of(path): _ids(stood.get(path)) for path in paths}
+    after = {place_of(path): _ids(good[path] if path in good else _raw(vault, path)) for path in paths}
+    went = travels(before, after)
+    blocked = {place_of(path): path for path in bad}
+    waiting: list[tuple[str, ClawmemError]] = []
+    for group in gathered({place_of(path) for path in (*good, *bad)}, went):
+        stops = next((blocked[place] for place in group if place in blocked), None)
+        if len(group) > 1 and stops:
+            waiting += [(path, _waits(path, stops, went)) for path in good if place_of(path) in group]
+    return waiting
+
+
+def _waits(path: str, stops: str, went: Iterable[MovedFact]) -> Refused:
+    place = place_of(path)
+    old, new = next((one.old, one.new) for one in went if place in (one.old, one.new))
+    return Refused(
+        f"{path} waits for {stops}: facts moved from {old} to {new}, and half of that would lose them.",
+        "Mend what is left alone, or move the facts back.",
+    )
+
+
+def _raw(vault: Vault, path: str) -> bytes | None:
+    try:
+        return vault.read(path)
+    except (ClawmemError, OSError):
+        return None  # behind a link, or a folder: nothing that could have moved there
+
+
+def _ids(data: bytes | None) -> dict[str, None]:
+    """The ids in a file of facts, whether it can be read or not."""
+    return dict.fromkeys(found.decode(errors="replace") for found in _ID.findall(data or b""))
+
+
+def _refuse_secret_name(vault: Vault, path: str) -> None:
+    """Raise SecretFound, without the credential, where a new file would bring one in its name or a folder's."""
+    match = find_secret(path)
+    head = vault.head().commit
+    if match is None or (head and vault.contents_at(head, [path])[path] is not None):
+        return
+    raise SecretFound(match.rule, f"The name {'/'.join(map(redact, path.split('/')))}")
+
+
+def _refuse_lost_record(vault: Vault, path: str, data: bytes | None) -> None:
+    """Raise Refused where an edit takes out the record of a redaction."""
+    from clawmem.model.history.redaction import RECORD, lacks_record  # few vaults have such a file, and nobody edits it
+
+    head = vault.head().commit
+    if path == RECORD and head and lacks_record(data, vault.contents_at(head, [RECORD])[RECORD]):
+        raise Refused(
+            f"{RECORD} is not taken in: it tells what was redacted, and that must stay known.",
+            f"Bring it back: `git checkout HEAD -- {RECORD}`.",
+        )
+
+
+def _refuse_new_secret(vault: Vault, path: str, data: bytes | None) -> None:
+    """Raise SecretFound where an edit brings a credential that history does not hold yet."""
+    text = (data or b"").decode(errors="replace")
+    match = find_secret(text)
+    if match is None:
+        return
+    head = vault.head().commit
+    standing = (vault.contents_at(head, [path])[path] if head else None) or b""
+    if text[match.start : match.end] not in standing.decode(errors="replace"):
+        line = text.count("\n", 0, match.start) + 1
+        raise SecretFound(match.rule, f"{path}:{line}")
+
+
+def check_file(path: str, data: bytes | None) -> None:
+    """Raise Unreadable or NeedsPerson, naming the line, where a vault file cannot be what its path says."""
+    if data is None:
+        return
+    name = path.rsplit("/", 1)[-1]
+    if name == ITEMS:
+        parse_items(data, path)
+    elif path.startswith("ledger/") and path.endswith(".jsonl"):
+        parse_events(data, path)
+    else:
+        _check_text(path, name, data)
+
+
+def _check_text(path: str, name: str, data: bytes) -> None:
+    text = data.decode(errors="replace")
+    refuse_conflict_markers(text, path)
+    if path == SETTINGS:
+        settings_from_mapping(parse_yaml(text, path) or {})
+    elif path == CATALOG:
+        catalog_from_mapping(parse_yaml(text, path) or {})
+    elif name == SUMMARY:
+        front, _ = split_front_matter(text)
+        if front is not None:
+            parse_yaml(front, path)

@@ -1,0 +1,1 @@
+"""Remotes, bundles, and the creation of a vault."""

@@ -1,0 +1,121 @@
+"""Making a vault: the template's tree, a repository of its own, a first commit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from clawmem.errors import InvalidInput, Refused
+from clawmem.model.records.change import Change, trailers
+from clawmem.model.records.layout import SETTINGS
+from clawmem.vault.commit.lock import writer_lock
+from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.git.git import Git
+from clawmem.vault.git.refs import git_dir_of
+from clawmem.vault.vault import Vault
+
+BRANCH = "main"
+_WAIT = 10.0
+_CONFIG = {
+    "core.autocrlf": "false",
+    "core.fileMode": "false",
+    "core.untrackedCache": "true",
+    "core.preloadIndex": "true",
+    # The same as clawmem's own runs use: git's cache of untracked files holds for one list of ignored names only.
+    "core.excludesFile": "/dev/null",
+}
+
+
+def template_folder() -> Path:
+    """The template that ships with clawmem: inside the installed package, or beside it in a checkout."""
+    package = Path(__file__).resolve().parents[2]
+    for candidate in (package / "vault-template", package.parent / "vault-template"):
+        if (candidate / SETTINGS).is_file():
+            return candidate
+    raise Refused("The vault template is missing from this installation.", "Install clawmem-vault again.")
+
+
+def create_vault(
+    root: Path, environment: Mapping[str, str], now: datetime, *, inside_repository: bool = False
+) -> Vault:
+    """Make a vault at `root`, which must be empty or not exist yet; everything in one first commit.
+
+    Refused where `root` lies inside another repository, unless `inside_repository` allows it. A vault whose
+    making was interrupted is completed.
+    """
+    _check_place(root, inside_repository)
+    _initialise(root, environment)
+    vault = Vault(root, environment)
+    with transaction(vault, now, "init", wait=_WAIT) as started:
+        missing: dict[str, bytes | None] = {path: data for path, data in template_files() if started.read(path) is None}
+        if missing:
+            started.commit([Change("init(vault): a new memory", missing, trailers("init"))])
+    return vault
+
+
+def template_files() -> Iterator[tuple[str, bytes]]:
+    """The template's files by vault path."""
+    folder = template_folder()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield path.relative_to(folder).as_posix(), path.read_bytes()
+
+
+def _initialise(root: Path, environment: Mapping[str, str]) -> None:
+    # The state folder comes first: it marks what is unfinished as ours, and the lock in it keeps others out.
+    state = root / ".git" / "clawmem"
+    # A memory is its owner's alone, where the folder was not there before with other permissions.
+    for folder in (root, root / ".git", state):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    git = Git(root, environment)
+    with writer_lock(state / "lock", _WAIT, "init"):
+        (root / ".git" / "config.lock").unlink(missing_ok=True)
+        git.run("init", "--quiet", "--template=", f"--initial-branch={BRANCH}", ".")
+        configure(git)
+
+
+def configure(git: Git) -> None:
+    """Give a new repository the settings of a vault's."""
+    git.configure(_CONFIG)
+
+
+def _check_place(root: Path, inside_repository: bool) -> None:
+    if root.exists() and not root.is_dir():
+        raise InvalidInput(f"{root} is a file.", "Name a folder for the vault.")
+    unfinished = git_dir_of(root) if root.is_dir() else None
+    if unfinished is not None and _is_ours(unfinished):
+        return
+    if (root / SETTINGS).exists():
+        raise Refused(f"{root} is a vault already.", "`clawmem status` tells about it.")
+    if unfinished is not None:
+        raise Refused(
+            f"{root} is a git repository already.", "A vault needs a repository of its own: name another folder."
+        )
+    if root.is_dir() and any(root.iterdir()):
+        raise Refused(f"{root} is not empty.", "Name an empty or a new folder.")
+    if not inside_repository:
+        refuse_nested(root)
+
+
+def refuse_nested(root: Path) -> None:
+    """Raise Refused where a place lies inside another git repository."""
+    outer = next((folder for folder in root.resolve().parents if git_dir_of(folder)), None)
+    if outer is not None:
+        raise Refused(
+            f"{root} lies inside the git repository {outer}.",
+            "Choose a place outside it, or say --inside-repository to nest the vault there.",
+        )
+
+
+def _is_ours(git_dir: Path) -> bool:
+    """Whether a repository was begun by clawmem and not finished: no commit yet, or its first one not yet followed."""
+    state = git_dir / "clawmem"
+    begun = not any((git_dir / "refs" / "heads").glob("*")) and not (git_dir / "packed-refs").exists()
+    return state.is_dir() and (begun or _first_is_pending(state))
+
+
+def _first_is_pending(state: Path) -> bool:
+    pending = state / "pending.json"
+    return pending.exists() and json.loads(pending.read_bytes())["parent"] is None

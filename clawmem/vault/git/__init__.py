@@ -1,0 +1,1 @@
+"""Running git, and its configuration."""

@@ -1,0 +1,220 @@
+"""Which settings in a repository's own git configuration are plain data, and a configuration made of those alone.
+
+A vault may have been handed over with its `.git/config`, and git runs what it names: filters, signing programs, ssh
+commands, credential helpers, remote helpers. The list names what is let through, so that a setting nobody thought of,
+or that a later git brings, is left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from clawmem.model.language.text import visible
+from clawmem.vault.disk import read_plain
+from clawmem.vault.git.refs import common_dir_of
+
+CONFIG = "config"
+# By section: the settings that neither run anything nor lead anywhere. A subsection is `*`.
+_PLAIN_NAMES = {
+    "author": "email name",
+    "branch": "autosetupmerge autosetuprebase sort",
+    "branch.*": "description merge pushremote rebase remote",
+    "commit": "gpgsign",
+    "committer": "email name",
+    "core": "abbrev autocrlf bigfilethreshold checkstat commitgraph compression deltabasecachelimit eol filemode"
+    " filesreflocktimeout fsync fsyncmethod fsyncobjectfiles hidedotfiles ignorecase logallrefupdates looseCompression"
+    " multipackindex packedgitlimit packedgitwindowsize packedrefstimeout precomposeunicode preloadindex protecthfs"
+    " protectntfs quotepath repositoryformatversion safecrlf sharedrepository sparsecheckout sparsecheckoutcone"
+    " splitindex symlinks trustctime untrackedcache whitespace",
+    "extensions": "noop objectformat preciousobjects refstorage",
+    "feature": "experimental manyfiles",
+    "fetch": "fsckobjects prune prunetags writecommitgraph",
+    "gc": "auto autodetach autopacklimit bigpackthreshold cruftpacks packrefs pruneexpire reflogexpire"
+    " reflogexpireunreachable writecommitgraph",
+    "gpg": "format mintrustlevel",
+    "i18n": "commitencoding logoutputencoding",
+    "index": "recordendofindexentries recordoffsettable sparse threads version",
+    "init": "defaultbranch",
+    "maintenance": "auto strategy",
+    # Ours: nothing that clawmem has git do merges files.
+    "merge.clawmem": "driver name",
+    "merge.union": "driver name",
+    "pack": "compression deltacachelimit deltacachesize depth indexversion packsizelimit threads usebitmaps usesparse"
+    " window windowmemory writereverseindex",
+    "pull": "ff rebase",
+    "push": "autosetupremote default",
+    "receive": "advertiseatomic autogc denycurrentbranch denydeletecurrent denydeletes denynonfastforwards fsckobjects"
+    " maxinputsize shallowupdate unpacklimit",
+    "remote": "pushdefault",
+    "remote.*": "fetch prune prunetags push skipdefaultupdate skipfetchall tagopt",
+    "repack": "packkeptobjects usedeltabaseoffset writebitmaps",
+    "tag": "gpgsign",
+    "transfer": "fsckobjects unpacklimit",
+    "user": "email name signingkey useconfigonly",
+}
+PLAIN = frozenset(f"{section}.{name}".lower() for section, names in _PLAIN_NAMES.items() for name in names.split())
+# Settings that are plain with some values only.
+_PLAIN_VALUES = {"core.bare": frozenset(("false", "no", "off", "0")), "core.excludesfile": frozenset(("/dev/null",))}
+_ADDRESSES = frozenset(("remote.*.url", "remote.*.pushurl"))
+_TRANSPORTS = ("https://", "http://", "ssh://", "git://", "file://")
+_SPECIAL = frozenset('"\\#;')
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+
+_LONGEST = 200
+
+
+class Entry(NamedTuple):
+    """One setting: its section and name in small letters, the subsection as it stands, and the value."""
+
+    section: str
+    subsection: str | None
+    name: str
+    value: str
+
+    @property
+    def key(self) -> str:
+        """The whole name, as git writes it."""
+        return ".".join(part for part in (self.section, self.subsection, self.name) if part is not None)
+
+
+def shown(entry: Entry) -> str:
+    """A setting as a person is shown it: control characters visible, a long value cut."""
+    text = visible(f"{entry.key} = {entry.value}")
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def is_plain(entry: Entry) -> bool:
+    """Whether a setting runs nothing and leads nowhere."""
+    exact = entry.key.lower()
+    general = exact if entry.subsection is None else f"{entry.section}.*.{entry.name}"
+    if general in _ADDRESSES:
+        return is_plain_address(entry.value)
+    if general in _PLAIN_VALUES:
+        return entry.value.lower() in _PLAIN_VALUES[general]
+    return general in PLAIN or exact in PLAIN
+
+
+def is_plain_address(address: str) -> bool:
+    """Whether an address of a remote is that of a folder, or names a transport of git's own that starts nothing but
+    ssh. A folder may yet hold a repository that runs programs."""
+    if address.startswith(_TRANSPORTS):
+        # git decodes it: what it leads to could not be looked at.
+        return not (address.startswith("file:") and "%" in address)
+    host, colon, rest = address.partition(":")
+    if not address or address.startswith("-"):
+        return False
+    # `host:path` is for ssh; with two colons, or slashes after one, git runs a program that is named for what stands
+    # before.
+    return not colon or "/" in host or not rest.startswith((":", "//"))
+
+
+def simple_entries(text: str) -> list[Entry] | None:
+    """The settings of a configuration that is written as git itself writes it, without quotes and continued lines;
+    None for any other, which only git can read."""
+    found = []
+    place: tuple[str, str | None] | None = None
+    for line in text.split("\n"):
+        plain = line.replace("\t", " ").strip(" ")
+        if not plain:
+            continue
+        if not plain.isprintable() or plain.endswith("\\"):
+            return None
+        if plain[0] in "#;":
+            continue
+        if plain[0] == "[":
+            place = _heading(plain)
+            if place is None:
+                return None
+            continue
+        name, told, value = plain.partition("=")
+        name, value = name.rstrip(" ").lower(), value.lstrip(" ")
+        if place is None or not name or not name[0].isalpha() or not _NAME.issuperset(name):
+            return None
+        if not _SPECIAL.isdisjoint(value):
+            return None
+        found.append(Entry(*place, name, value if told else "true"))
+    return found
+
+
+def _heading(line: str) -> tuple[str, str | None] | None:
+    """The section and subsection that a line such as `[remote "origin"]` begins."""
+    if not line.endswith("]"):
+        return None
+    section, quote, rest = line[1:-1].partition(' "')
+    section = section.lower()
+    if not section or not _NAME.issuperset(section):
+        return None
+    if not quote:
+        return section, None
+    name, end = rest[:-1], rest[-1:]
+    return (section, name) if end == '"' and '"' not in name and "\\" not in name else None
+
+
+def is_all_plain(place: Path) -> bool:
+    """Whether a configuration file is simple and holds nothing but plain settings."""
+    simple = simple_entries((read_plain(place) or b"").decode(errors="surrogateescape"))
+    return simple is not None and all(map(is_plain, simple))
+
+
+def settings_of(git_dir: Path, environment: Mapping[str, str]) -> Sequence[Entry]:
+    """The settings of a repository's own configuration, without what it includes. Runs git where it is not written as
+    git itself writes it, away from the repository."""
+    path = common_dir_of(git_dir) / CONFIG
+    simple = simple_entries((read_plain(path) or b"").decode(errors="surrogateescape"))
+    return _as_git_reads(path, environment) if simple is None else simple
+
+
+def apart(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """The settings that are plain data, and the others."""
+    plain = [one for one in entries if is_plain(one)]
+    return plain, [one for one in entries if not is_plain(one)]
+
+
+def _as_git_reads(path: Path, environment: Mapping[str, str]) -> list[Entry]:
+    import subprocess  # few are written so
+
+    from clawmem.vault.git.git import failure, started  # which uses this
+
+    alone = {**environment, "GIT_DIR": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+    command = ["git", "config", "-z", "--file", str(path), "--no-includes", "--list"]
+    process = started(command, Path("/"), alone, stdin=subprocess.DEVNULL)
+    printed, complaint = process.communicate()
+    if process.returncode:
+        raise failure("config", process.returncode, complaint)
+    return list(entries_of(printed.decode(errors="surrogateescape")))
+
+
+def entries_of(printed: str) -> Iterator[Entry]:
+    """The settings that `git config -z --list` printed."""
+    for row in printed.split("\0"):
+        if not row:
+            continue
+        key, told, value = row.partition("\n")
+        section, _, rest = key.partition(".")
+        subsection, _, name = rest.rpartition(".")
+        has_subsection = "." in rest
+        yield Entry(section.lower(), subsection if has_subsection else None, name.lower(), value if told else "true")
+
+
+def rendered(entries: Iterable[Entry]) -> str:
+    """A configuration with just these settings."""
+    lines = []
+    for one in entries:
+        heading = f"[{one.section}]" if one.subsection is None else f'[{one.section} "{_escaped(one.subsection)}"]'
+        value = _escaped(one.value).replace("\n", "\\n").replace("\t", "\\t")
+        lines.append(f'{heading}\n\t{one.name} = "{value}"\n')
+    return "".join(lines)
+
+
+def named_in_short(entries: Sequence[Entry], most: int = 3) -> str:
+    """The names of settings for a sentence."""
+    names = list(dict.fromkeys(one.key for one in entries))
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

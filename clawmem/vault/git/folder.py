@@ -1,0 +1,90 @@
+"""Git's own folder leads nowhere else: no links, no pipes or devices, no shared folder of another repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from clawmem.errors import Refused
+from clawmem.vault.disk import no_plain_file, read_plain
+from clawmem.vault.git.containment import below, check_file, entries
+from clawmem.vault.git.refs import common_dir_of
+
+# Folders that clawmem's gits do not use, and clawmem's own, which is checked when the vault is opened.
+_LEFT_OUT = frozenset(("hooks", "clawmem", "worktrees", "modules"))
+
+
+def check_git_dir(git_dir: Path) -> None:
+    """Raise Refused where something in git's folder leads elsewhere: a link, a pipe, a second name of a file that git
+    writes in place. What stands in each folder of objects is left to `check_everything`."""
+    _check_linked(git_dir)
+    for folder in dict.fromkeys((git_dir, common_dir_of(git_dir))):
+        for entry in entries(folder):
+            if entry.name in _LEFT_OUT:
+                continue
+            if not entry.is_dir(follow_symlinks=False):
+                check_file(entry)
+            elif entry.name == "objects":
+                _check_objects(entry.path)
+            else:
+                for one in below(entry.path):
+                    check_file(one, second_names=entry.name == "logs")
+
+
+def check_everything(root: Path, git_dir: Path) -> None:
+    """Raise Refused where a pipe, a socket or a device stands anywhere in the vault or among its objects: git would
+    wait for ever to read it."""
+    check_git_dir(git_dir)
+    for entry in below(common_dir_of(git_dir) / "objects"):
+        check_file(entry, second_names=False)
+    for entry in below(root, leaving_out=".git"):
+        if not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
+            raise no_plain_file(entry.path)
+
+
+def check_belongs(root: Path, git_dir: Path) -> None:
+    """Raise Refused where the git folder that `.git` leads to is that of another work tree."""
+    place, home = os.path.realpath(git_dir), os.path.realpath(root)
+    if place.startswith(home + os.sep):
+        return
+    named = _work_tree_of(git_dir)
+    if named == home or (named is None and Path(place).name != ".git"):
+        return
+    raise Refused(
+        f"{root}/.git leads to {place}, which is the git folder of another work tree.",
+        f"Where it is this vault's own, say so: `git --git-dir={place} config core.worktree {home}`.",
+    )
+
+
+def _work_tree_of(git_dir: Path) -> str | None:
+    """The work tree that a git folder names as its own, None where it names none."""
+    back = read_plain(git_dir / "gitdir")
+    if back is not None:
+        return os.path.realpath((git_dir / os.fsdecode(back).strip()).parent)
+    for line in (read_plain(git_dir / "config") or b"").decode(errors="surrogateescape").splitlines():
+        key, _, value = line.partition("=")
+        if key.strip().lower() == "worktree":
+            return os.path.realpath(git_dir / value.strip().strip('"'))
+    return None
+
+
+def _check_linked(git_dir: Path) -> None:
+    """A `commondir` is right in the folder of a linked work tree, which the shared folder holds; anywhere else it makes
+    git write to another repository."""
+    if not os.path.lexists(git_dir / "commondir"):
+        return
+    common = common_dir_of(git_dir)
+    if Path(os.path.realpath(git_dir)).parent != Path(os.path.realpath(common)) / "worktrees":
+        raise Refused(
+            f"{git_dir / 'commondir'} leads to another repository.",
+            "Delete that file, or use a clone of your own: `git clone`.",
+        )
+
+
+def _check_objects(folder: str) -> None:
+    for entry in entries(folder):
+        if not entry.is_dir(follow_symlinks=False):
+            check_file(entry, second_names=False)
+        elif entry.name in ("pack", "info"):
+            for one in below(entry.path):
+                check_file(one, second_names=False)

@@ -1,0 +1,1 @@
+"""Reading and joining histories."""

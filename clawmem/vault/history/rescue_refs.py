@@ -1,0 +1,34 @@
+"""Rescue refs: where the branch stood before each merge, kept for a while so that nothing can be lost by one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from clawmem.vault.git.refs import refs_below
+from clawmem.vault.vault import Vault
+
+FOLDER = "refs/clawmem/rescue"
+KEPT = 20
+
+
+class RescueRef(NamedTuple):
+    """A rescue ref, and the lines that let `git update-ref --stdin` make it."""
+
+    ref: str
+    lines: str
+
+
+def rescue_lines(vault: Vault, commit: str, now: datetime) -> RescueRef:
+    """How to remember a commit under the time and its name; the oldest beyond twenty are let go."""
+    ref = f"{FOLDER}/{now:%Y%m%dT%H%M%SZ}-{commit[:12]}"
+    known = refs_below(vault.git_dir, FOLDER)
+    stale = sorted({*known} - {ref})[: max(0, len({*known, ref}) - KEPT)]
+    return RescueRef(ref, f"update {ref} {commit}\n" + "".join(f"delete {one}\n" for one in stale))
+
+
+def keep_rescue(vault: Vault, commit: str, now: datetime) -> str:
+    """Remember a commit. Returns the ref."""
+    rescue = rescue_lines(vault, commit, now)
+    vault.git.run("update-ref", "--stdin", given=rescue.lines.encode())
+    return rescue.ref

@@ -1,0 +1,216 @@
+"""Redaction on disk: every ref moved to the new history in one step, the old one swept away, and looked for after.
+
+A note below `.git/clawmem/` says how far it came. Killed before the refs move, the vault is as it was; killed after,
+the next command that writes finishes the job.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from clawmem.errors import NeedsDecision, Refused
+from clawmem.vault.commit.pending import held_index, settle
+from clawmem.vault.commit.stale_locks import clear_crash_reports, clear_ref_locks, half_objects
+from clawmem.vault.disk import files_below
+from clawmem.vault.git.git import failure
+from clawmem.vault.git.refs import common_dir_of
+from clawmem.vault.history.git_merges import JOINED, LEFT
+from clawmem.vault.past import FOLDER as PAST
+from clawmem.vault.rewriting.rewrite import ASIDE
+from clawmem.vault.vault import Vault
+
+_NOTE = "redacting.json"
+_OWN = "refs/clawmem/"
+# Files of git's own that repeat what was written or point at what was.
+_LEFTOVERS = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "AUTO_MERGE", "gc.log")
+_DERIVED = ("objects/info/commit-graph", "objects/info/commit-graphs", "objects/pack/multi-pack-index")
+
+Holds = Callable[[bytes], bool]
+
+
+class RepositoryRef(NamedTuple):
+    """A ref, what it points at, the kind of that (commit or tag), and the commit it comes down to."""
+
+    name: str
+    target: str
+    kind: str
+    commit: str
+
+
+def check_can_redact(vault: Vault) -> None:
+    """Raise where history cannot be rewritten whole, or something would be lost."""
+    common = common_dir_of(vault.git_dir)
+    if vault.head().branch is None:
+        raise Refused("HEAD is detached.", "Return to the branch with `git switch main`, then run the command again.")
+    if common != vault.git_dir or any((common / "worktrees").glob("*")):
+        raise Refused("The vault has linked work trees, which keep history of their own.", "See `git worktree list`.")
+    if (common / "shallow").exists():
+        raise Refused("This is a shallow clone: it lacks history.", "Fetch it: `git fetch --unshallow`.")
+    if (common / "objects" / "info" / "alternates").exists():
+        raise Refused("The vault borrows objects from another repository.", "End that first: `git repack -a -d`.")
+    if vault.git.try_run("rev-parse", "--verify", "--quiet", "refs/stash"):
+        raise NeedsDecision("There is stashed work, which would be lost.", "Apply or drop it: `git stash list`.")
+
+
+def refs_of(vault: Vault) -> tuple[RepositoryRef, ...]:
+    """Every ref but those that clawmem sets aside for itself and those that only name another."""
+    form = "--format=%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(symref)"
+    rows = [line.split("\0") for line in vault.git.run("for-each-ref", form).decode().splitlines()]
+    return tuple(
+        RepositoryRef(name, target, kind, peeled or target)
+        for name, target, kind, peeled, symref in rows
+        if not symref and not name.startswith(_OWN)
+    )
+
+
+def begin(vault: Vault) -> list[str]:
+    """Note that a new history is being written; nothing points at it yet. Says which locks of killed gits stood in the
+    way, as every ref will move."""
+    cleared = clear_ref_locks(vault)
+    _drop_aside(vault)
+    _keep(vault, {"phase": "rewriting"})
+    return cleared
+
+
+def switch(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
+    """Move every ref from its old target to its new one (None: away) in one step, then finish."""
+    with held_index(vault):
+        _keep(vault, {"phase": "switching", "moves": {name: list(pair) for name, pair in moves.items()}})
+        _move(vault, moves)
+    finish(vault)
+
+
+def finish(vault: Vault) -> None:
+    """Bring the files along and sweep the old history away."""
+    settle(vault)
+    sweep(vault)
+    (vault.state / _NOTE).unlink(missing_ok=True)
+
+
+def is_unfinished(vault: Vault) -> bool:
+    """Whether a redaction was killed half way."""
+    return (vault.state / _NOTE).exists()
+
+
+def resume(vault: Vault) -> list[str]:
+    """Finish a redaction that was killed, or drop it where no ref has moved; what was done, in sentences."""
+    cleared = clear_ref_locks(vault)
+    note = json.loads(vault.disk.read(vault.state / _NOTE) or b"{}")
+    if note.get("phase") != "switching":
+        _drop_aside(vault)
+        (vault.state / _NOTE).unlink(missing_ok=True)
+        return [*cleared, "a redaction was interrupted before it changed anything: run it again"]
+    _move(vault, {name: (old, new) for name, (old, new) in note["moves"].items()})
+    finish(vault)
+    return [*cleared, "finished a redaction that was interrupted; run it again to check that nothing is left"]
+
+
+def _keep(vault: Vault, note: Mapping[str, object]) -> None:
+    vault.disk.replace(vault.state / _NOTE, json.dumps(note).encode(), vault.state)
+
+
+def _move(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
+    """Move the refs that are where they were; those that have moved already are left."""
+    names = vault.git.run("for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
+    now = dict(line.split(" ") for line in names)
+    lines = []
+    for name, (old, new) in moves.items():
+        if now.get(name) == old and new != old:
+            lines.append("option no-deref\n" + (f"update {name} {new} {old}\n" if new else f"delete {name} {old}\n"))
+    vault.git.run("update-ref", "--stdin", "-m", "clawmem redact", given="".join(lines).encode())
+
+
+def _drop_aside(vault: Vault) -> None:
+    names = vault.git.run("for-each-ref", "--format=%(refname)", ASIDE).decode().split()
+    vault.git.run("update-ref", "--stdin", given="".join(f"delete {name}\n" for name in names).encode())
+
+
+def sweep(vault: Vault) -> None:
+    """Remove everything that keeps or repeats old history: own and remote-tracking refs, reflogs, the search index,
+    kept indexes of the past, notes about merges, git's leftovers, and every object that nothing points at."""
+    form = "--format=%(refname)"
+    away = vault.git.run("for-each-ref", form, _OWN, "refs/remotes/").decode().split()
+    given = "".join(f"option no-deref\ndelete {name}\n" for name in away)
+    vault.git.run("update-ref", "--stdin", given=given.encode())
+    # The files first: a lock that a killed git left among them would stand in its way.
+    shutil.rmtree(vault.git_dir / "logs", ignore_errors=True)
+    vault.git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+    clear_crash_reports(vault)
+    for name in (*_LEFTOVERS, *_DERIVED):
+        _remove(vault.git_dir / name)
+    for name in (PAST, JOINED, LEFT):
+        _remove(vault.state / name)
+    for path in [
+        *vault.state.glob("index-*"),
+        vault.state / "index.sqlite",
+        *vault.state.glob("heartbeat.log*"),
+        *vault.state.glob("vectors.sqlite*"),
+    ]:
+        _remove(path)
+    for path in half_objects(vault):
+        _remove(path)
+    vault.git.run("-c", "pack.threads=1", "-c", "pack.windowMemory=48m", "repack", "-a", "-d", "-q")
+    vault.git.run("prune", "--expire=now")
+    vault.git.run("pack-refs", "--all")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def remains(vault: Vault, holds: Holds) -> list[str]:
+    """Where the text still is: objects of git by name, files by path from the vault's folder, whether they hold it or
+    are named by it. Reads everything."""
+    return [*_objects(vault, holds), *_files(vault, holds)]
+
+
+def _objects(vault: Vault, holds: Holds) -> Iterator[str]:
+    with vault.git.start("cat-file", "--batch-all-objects", "--batch", "--unordered", "--buffer") as process:
+        assert process.stdin and process.stdout and process.stderr
+        process.stdin.close()
+        for header in iter(process.stdout.readline, b""):
+            name, kind, size = header.split()
+            if holds(process.stdout.read(int(size) + 1)):
+                yield f".git: {kind.decode()} {name.decode()}"
+        complaint = process.stderr.read()
+    if process.returncode != 0:
+        raise failure("cat-file", process.returncode, complaint)
+
+
+def _files(vault: Vault, holds: Holds) -> Iterator[str]:
+    """Files anywhere below the vault, but for git's objects, which are packed and were read otherwise."""
+    objects = common_dir_of(vault.git_dir) / "objects"
+    for path in sorted(files_below(vault.root)):
+        if path.is_relative_to(objects) or not (path.is_symlink() or path.is_file()):
+            continue
+        shown = path.relative_to(vault.root).as_posix()
+        if holds(os.fsencode(shown)):
+            yield f"{_unnamed(shown, holds)} (in its name)"
+            continue
+        try:
+            if holds(os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()):
+                yield shown
+        except FileNotFoundError:
+            continue  # a reader's own passing file
+        except OSError:
+            yield f"{shown} (which cannot be read)"
+
+
+def _unnamed(shown: str, holds: Holds) -> str:
+    """The path without the parts that say it."""
+    parts = ("[redacted]" if holds(os.fsencode(part)) else part for part in shown.split("/"))
+    named = "/".join(parts)
+    return "[redacted]" if holds(os.fsencode(named)) else named
+
+
+def remotes_of(vault: Vault) -> Sequence[str]:
+    """The remotes by name."""
+    return vault.git.run("remote").decode().split()

@@ -1,0 +1,1 @@
+"""Files below .git/clawmem: journal, heartbeat state, spending, upkeep."""

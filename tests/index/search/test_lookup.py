@@ -1,0 +1,78 @@
+"""Facts out of their rows: as much as is asked for, and nothing that is not what was written."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.index.refresh.refresh import answered, open_index
+from clawmem.index.search.channels import rows
+from clawmem.index.search.lookup import all_facts, placed, standing_with, told
+from clawmem.index.tables.seals import RowDamaged
+from clawmem.index.tables.store import Index
+from clawmem.model.facts.fact import Fact
+from clawmem.model.pages.tokens import context_line, fact_dates
+from clawmem.vault.vault import Vault
+from tests.index.search.test_channels import HOME, fact, index_of
+from tests.serving.invented import indexed, invent
+
+TOLD = (
+    *("id", "fact", "category", "timestamp", "source", "valid_from", "valid_to"),
+    *("source_event", "source_text", "trust", "metadata"),
+)
+
+
+def _numbers(index: Index) -> list[int]:
+    return [n for (n,) in index.database.execute("SELECT n FROM fact")]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_told_is_what_the_fact_says(vault: Vault, seed: int) -> None:
+    index = indexed(vault, invent(seed))
+    whole, part = rows(index, _numbers(index)), rows(index, _numbers(index), told)
+    assert part.keys() == whole.keys()
+    for n, one in part.items():
+        assert one.entity == whole[n].entity
+        assert [getattr(one.fact, key) for key in TOLD] == [getattr(whole[n].fact, key) for key in TOLD]
+        assert (context_line(one.fact), fact_dates(one.fact)) == (
+            context_line(whole[n].fact),
+            fact_dates(whole[n].fact),
+        )
+    index.close()
+
+
+ALTERED = {
+    "the words": "UPDATE fact SET line = replace(line, 'tea', 'tar')",
+    "the dates": "UPDATE fact SET line = replace(line, '2020-01-01', '2021-01-01')",
+    "the place": "UPDATE fact SET entity = 'areas/people/jana'",
+    "the seal": "UPDATE fact SET seal = seal + 1",
+}
+
+
+@pytest.mark.parametrize("what", ALTERED)
+def test_a_row_that_was_altered_is_not_told(vault: Vault, what: str) -> None:
+    index = index_of(vault, {HOME: [fact(1, "Jane likes tea", valid_from="2020-01-01")]})
+    assert rows(index, [1], told)[1].fact.fact == "Jane likes tea"
+    with index.writing():
+        assert index.database.execute(ALTERED[what]).rowcount == 1
+    for read in (told, placed):
+        with pytest.raises(RowDamaged):
+            rows(index, [1], read)
+    index.close()
+
+    def read_all(index: Index) -> list[Fact]:
+        return [one.fact for one in rows(index, _numbers(index), told).values()]
+
+    assert [one.fact for one in answered(vault, read_all)] == ["Jane likes tea"]
+    again = open_index(vault)
+    assert [one.fact.fact for one in all_facts(again)] == ["Jane likes tea"]
+    again.close()
+
+
+def test_the_standing_facts_of_some_relations(vault: Vault) -> None:
+    index = indexed(vault, invent(3))
+    known = [one.fact for one in all_facts(index)]
+    wanted = sorted({one.predicate for one in known if one.predicate})[:2]
+    found = [one.fact.id for one in standing_with(index, wanted)]
+    assert found == [one.id for one in known if one.predicate in wanted and one.stands] != []
+    assert standing_with(index, ("no_such_relation",)) == []
+    index.close()

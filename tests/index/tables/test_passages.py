@@ -1,0 +1,109 @@
+"""Events and notes in the index: taken in whole, in part, again, and searched piece by piece."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.errors import Unreadable
+from clawmem.index.tables.passages import take_in_ledger, take_in_page
+from clawmem.index.tables.store import Index, create_in_memory
+from clawmem.model.records.event import Event, render_events
+from clawmem.model.search.passage import row_of
+from clawmem.vault.vault import Vault
+
+DAY = "ledger/2026-11-20.jsonl"
+
+
+@pytest.fixture
+def index(vault: Vault) -> Index:
+    """An empty index in memory."""
+    return create_in_memory(vault, "for a test")
+
+
+def said(number: int, text: str, **more: object) -> Event:
+    """Something Jane said."""
+    fields: dict[str, object] = {"speaker": "Jane", "session": "s1", **more}
+    return Event(f"evt_{number}", "2026-11-20T08:00:00Z", "user", text, **fields)  # type: ignore[arg-type]
+
+
+def found(index: Index, *words: str) -> list[str]:
+    """The ids of the events that hold one of the words, each once, best first."""
+    rows = dict(index.database.execute("SELECT n, id FROM event"))
+    return list(dict.fromkeys(rows[row_of(one.n)] for one in index.spoken.search(words, 50) if one.n >= 0))
+
+
+def ids(index: Index) -> list[str]:
+    """The ids of all events, in the order of the ledger."""
+    return [row[0] for row in index.database.execute("SELECT id FROM event ORDER BY day, n")]
+
+
+def test_an_event_is_found_by_its_words_its_speaker_and_its_day(index: Index) -> None:
+    take_in_ledger(index, DAY, render_events([said(1, "the harbour froze"), said(2, "lunch was late", speaker="Ravi")]))
+    assert found(index, "harbour") == ["evt_1"]
+    assert found(index, "ravi") == ["evt_2"]
+    assert set(found(index, "november")) == {"evt_1", "evt_2"}
+
+
+def test_lines_added_at_the_end_keep_the_rows_before_them(index: Index) -> None:
+    first = render_events([said(1, "one"), said(2, "two")])
+    take_in_ledger(index, DAY, first)
+    before = index.database.execute("SELECT n, id FROM event ORDER BY n").fetchall()
+    take_in_ledger(index, DAY, first + render_events([said(3, "three")]))
+    assert index.database.execute("SELECT n, id FROM event ORDER BY n").fetchall()[:2] == before
+    assert ids(index) == ["evt_1", "evt_2", "evt_3"]
+    assert found(index, "three") == ["evt_3"]
+
+
+def test_an_edit_before_the_end_is_seen_even_where_the_length_stays(index: Index) -> None:
+    take_in_ledger(index, DAY, render_events([said(1, "a red boat"), said(2, "two")]))
+    take_in_ledger(index, DAY, render_events([said(1, "a big boat"), said(2, "two"), said(3, "more")]))
+    assert found(index, "red") == []
+    assert found(index, "big") == ["evt_1"]
+    assert ids(index) == ["evt_1", "evt_2", "evt_3"]
+
+
+def test_the_same_event_twice_in_a_day_counts_once(index: Index) -> None:
+    lines = render_events([said(1, "one"), said(1, "one")])
+    take_in_ledger(index, DAY, lines)
+    take_in_ledger(index, DAY, lines + render_events([said(1, "one")]))
+    assert ids(index) == ["evt_1"]
+
+
+def test_a_day_that_is_gone_is_found_no_more(index: Index) -> None:
+    take_in_ledger(index, DAY, render_events([said(1, "one")]))
+    take_in_ledger(index, DAY, None)
+    assert ids(index) == []
+    assert found(index, "one") == []
+
+
+def test_a_line_that_is_no_event_is_named_by_its_number_in_the_whole_file(index: Index) -> None:
+    good = render_events([said(1, "one"), said(2, "two")])
+    take_in_ledger(index, DAY, good)
+    with pytest.raises(Unreadable, match=":3 cannot be read"):
+        take_in_ledger(index, DAY, good + b"{broken\n")
+
+
+def test_a_long_text_is_found_by_the_words_of_every_piece(index: Index) -> None:
+    text = " ".join(["first", *["filler"] * 400, "middle", *["filler"] * 400, "last"])
+    take_in_ledger(index, DAY, render_events([said(1, text), said(2, "else")]))
+    assert [found(index, word) for word in ("first", "middle", "last")] == [["evt_1"]] * 3
+    take_in_ledger(index, DAY, render_events([said(2, "else")]))
+    assert found(index, "middle") == []
+
+
+def test_what_came_out_of_the_memory_is_kept_and_not_searched(index: Index) -> None:
+    take_in_ledger(index, DAY, render_events([said(1, "an echo", recalled=True)]))
+    assert ids(index) == ["evt_1"]
+    assert found(index, "echo") == []
+
+
+def test_notes_and_events_share_the_search_and_not_the_numbers(index: Index) -> None:
+    take_in_ledger(index, DAY, render_events([said(1, "the boat sank")]))
+    take_in_page(index, "daily/2026-11-20.md", ["bought a boat", "long " * 400 + "boat"])
+    take_in_page(index, "agents/finance/daily/2026-11-21.md", ["the boat was dear"])
+    hits = {row_of(one.n) for one in index.spoken.search(["boat"], 50)}
+    assert hits == {1, -1, -2, -3}
+    rows = index.database.execute("SELECT n, path, place, day, owner FROM note ORDER BY n").fetchall()
+    assert rows[2] == (3, "agents/finance/daily/2026-11-21.md", 1, "2026-11-21", "finance")
+    take_in_page(index, "daily/2026-11-20.md", ["nothing"])
+    assert {row_of(one.n) for one in index.spoken.search(["boat"], 50)} == {1, -3}

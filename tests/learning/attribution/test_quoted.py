@@ -1,0 +1,133 @@
+"""Whose words a message holds: another's teach nothing about its sender, and the sender's own are still read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.quality import shipped_catalog
+from clawmem.learning.attribution.quoted import own_sentences
+from clawmem.learning.english.sentences import sentences
+from clawmem.learning.rules.rules import extract
+from clawmem.model.records.event import Event
+
+CATALOG = shipped_catalog()
+
+
+def told(text: str) -> list[str]:
+    found = extract(Event("evt_1", "2026-11-22T10:00:00Z", "user", text), CATALOG, ())
+    return [f"{one.predicate} {one.object}" for one in found]
+
+
+FOREIGN = [
+    # a text to work on, after a colon
+    "Translate this into French: I live in Madrid.",
+    "Please proofread my letter: Dear Sir, I am a doctor from Kenya. I live in Nairobi.",
+    "Please rephrase the following paragraph:\n\nI live in Madrid. I work at NASA.\n\nI am a nurse.",
+    "Rewrite in a formal tone:\nI live in Madrid.",
+    "Correct my grammar: I am a doctor and I live in Nairobi.",
+    "I need to translate this: I live in Madrid.",
+    "make this sound more professional: i live in madrid and i love dogs",
+    "Repeat after me: I love cats.",
+    "Say: I live in Madrid.",
+    "Here is an example sentence: I work at NASA.",
+    "Test sentence: I live in Madrid.",
+    "Write a poem: I live on a ship. I love the sea.",
+    "Write a story from the perspective of a pirate: I live on a ship.",
+    "Draft an email to my landlord: I moved to Bergen in May.",
+    "The lyrics: I was born in the USA.",
+    "Can you write a song about a sailor? Something like: I live on a ship.",
+    # or without one
+    "Translate to Norwegian\nI live in Madrid.",
+    "Translate to Norwegian - I live in Madrid.",
+    "Can you translate this? I live in Madrid.",
+    "What does this sentence mean? I live in Madrid.",
+    "Please turn the following into a haiku. I live in Madrid. I love rain.",
+    "I live in Madrid. How do I say that in French?",
+    "I has lived in Oslo since two years. Is this sentence correct?",
+    # the speech of another
+    "Tom told me: I am allergic to nuts.",
+    "My boss said: I live in a castle. I have two dogs.",
+    "Tom said, I live in Madrid.",
+    "She texted me: we moved to Madrid.",
+    "My wife wrote:\n\nI live in Madrid.\n\nI work at NASA.",
+    "Marie keeps telling me: we live in Paris.",
+    "According to Tom: I live in Madrid.",
+    "Tom's answer: I live in Madrid.",
+    "You said: I live in Madrid.",
+    "Question from a reader: I am allergic to cats.",
+    "The song goes: I was born in Madrid.",
+    'Tom said: "Hello. I live in Madrid. I am a nurse."',
+    'In the film he goes "I am a doctor. I live in Rome."',
+    # pasted mails and chats, and code
+    "Tom: I am allergic to nuts.",
+    "Tom: I'm allergic to nuts.\nAda: I live in Madrid.\nTom: I work at NASA.",
+    "[10:32] Bob Hale: I live in Madrid.",
+    "From: Tom\nTo: Mia\nSubject: hi\n\nI live in Madrid.",
+    "On Mon, Nov 2, 2026 at 10:00, Tom Hale <t@x.example> wrote:\nI live in Madrid.",
+    "```\nI live in Madrid.\n```",
+    '"""\nI live in Madrid.\n"""\nTranslate this, please.',
+]
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_the_words_of_others_say_nothing_about_the_sender(text: str) -> None:
+    assert told(text) == []
+
+
+OWN = [
+    ("Remember this: I live in Oslo.", ["lives_in Oslo"]),
+    ("Please note: I'm vegan.", ["diet vegan"]),
+    ("Let me rephrase: I live in Bergen now.", ["lives_in Bergen"]),
+    ("Correction: I live in Bergen, not Oslo.", ["lives_in Bergen"]),
+    ("Update: I moved to Bergen.", ["lives_in Bergen"]),
+    ("To summarise: I moved to Bergen.", ["lives_in Bergen"]),
+    ("I told my boss: I live in Oslo.", ["lives_in Oslo"]),
+    ("As I said: I live in Oslo.", ["lives_in Oslo"]),
+    ("As Tom said, I live in Oslo.", ["lives_in Oslo"]),
+    ("Tom asked where I live: I live in Oslo.", ["lives_in Oslo"]),
+    ("About me: I live in Oslo and I work at Equinor.", ["lives_in Oslo", "works_at Equinor"]),
+    ("Background: I am a nurse.", ["job a nurse"]),
+    ("Dear Assistant: I live in Oslo.", ["lives_in Oslo"]),
+    ("Quick update from me: I moved to Bergen.", ["lives_in Bergen"]),
+    ("Work: I work at Equinor. Home: I live in Oslo.", ["works_at Equinor", "lives_in Oslo"]),
+    ("Two things: I live in Oslo and I'm allergic to nuts.", ["lives_in Oslo", "allergic_to nuts"]),
+    ("The letter arrived today: I got a new job at Equinor.", ["works_at Equinor"]),
+    ("I sent him a message: I moved to Bergen.", ["lives_in Bergen"]),
+    ("Fix this bug: I am using Flask 2.3.1 in my project.", ["uses Flask 2.3.1 in their project"]),
+    ("Can you review this code? I am using Flask 2.3.1 in my project.", ["uses Flask 2.3.1 in their project"]),
+    ("I want the logo to be green. Can you help me fix this?", ["requires the logo to be green"]),
+    ("I play tennis. It's a hobby with many personal rewards!", ["hobby tennis"]),
+    ("I live in Oslo. It's hard to go through something like that.", ["lives_in Oslo"]),
+    ("I live in Oslo. Can you translate my letter into French tomorrow?", ["lives_in Oslo"]),
+    ("Always proofread my emails.\nI live in Oslo.", ["lives_in Oslo"]),
+    ("I'm a big fan of jazz, for example: I play the cello.", ["likes jazz", "hobby cello"]),
+    ('I call my boat "My little tiger" and I live in Oslo.', ["lives_in Oslo"]),
+    ("Act as a dietician. I'm vegan.", ["diet vegan"]),
+    # where the other's words have an end, the sender speaks again
+    ('Translate: "I live in Madrid." Also, I moved to Bergen.', ["lives_in Bergen"]),
+    ('Summarise this mail:\n"I live in Madrid. I work at NASA."\nBy the way, I moved to Bergen.', ["lives_in Bergen"]),
+    ("My boss said: I live in a castle.\nI live in Oslo.", ["lives_in Oslo"]),
+    ("Tom: where do you live?\nMe: I live in Oslo.\nTom: I live in Madrid.", ["lives_in Oslo"]),
+    ("> I live in Madrid.\nI live in Oslo.", ["lives_in Oslo"]),
+]
+
+
+@pytest.mark.parametrize(("text", "kept"), OWN)
+def test_the_sender_is_still_heard(text: str, kept: list[str]) -> None:
+    assert told(text) == kept
+
+
+@settings(max_examples=60)
+@given(st.text(alphabet='aI :."\n-TM,?`', max_size=80))
+def test_what_is_own_is_always_a_part_of_the_sentences(text: str) -> None:
+    whole = [(one.start, one.end) for one in sentences(text)]
+    for piece in own_sentences(text):
+        assert text[piece.start : piece.end] == piece.text
+        assert any(start <= piece.start and piece.end <= end for start, end in whole)
+
+
+def test_a_very_long_message_is_read_in_time() -> None:
+    text = 'Tom: he said "I am: a: b" this - that\nAda: so: I - "\n' * 4000
+    assert list(own_sentences(text)) == []

@@ -1,0 +1,43 @@
+"""Where a text quotes."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.learning.english.quotations import is_torn, never_closed, quotations
+
+QUOTED = [
+    ('He said "hello there" twice.', ['"hello there"']),
+    ("He said “hello there” twice.", ["“hello there”"]),
+    ("Er sagte „guten Tag“ und «bonjour».", ["„guten Tag“", "«bonjour»"]),
+    ("She said 'It isn't mine' to Tom's friends.", ["'It isn't mine'"]),
+    ("It isn't Tom's, it's the dogs' bowl.", []),
+    ('A 27" screen and a 32" one', []),
+]
+
+
+@pytest.mark.parametrize(("text", "found"), QUOTED)
+def test_quotations(text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in quotations(text)] == found
+
+
+def test_what_is_never_closed_goes_to_the_end_of_its_line() -> None:
+    text = 'One "two" three\nHe said "four five\nsix "seven'
+    assert [text[start:end] for start, end in never_closed(text)] == ['"four five', '"seven']
+
+
+TORN = [
+    ('He likes fish".', True),
+    ("He likes “fish.", True),
+    ("He likes fish».", True),
+    ('He likes "fish".', False),
+    ("He likes „fish“ and „meat”.", False),
+    ('He has a 27" screen.', False),
+    ('He plays "Portal 2".', False),
+    ("He likes fish.", False),
+]
+
+
+@pytest.mark.parametrize(("text", "torn"), TORN)
+def test_half_a_quotation(text: str, torn: bool) -> None:
+    assert is_torn(text) is torn

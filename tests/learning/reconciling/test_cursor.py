@@ -1,0 +1,36 @@
+"""How far learning has come, day by day, also after a day changed behind it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.learning.reconciling.cursor import DayProgress, LearningCursor, parse_cursor, render_cursor, unread
+from clawmem.model.records.event import Event
+
+
+def _events(*ids: str) -> list[Event]:
+    return [Event(one, "2026-11-02T10:00:00Z", "user", "text") for one in ids]
+
+
+def test_only_what_came_after_is_unread() -> None:
+    day = _events("a", "b", "c")
+    assert unread(day, None) == day
+    assert unread(day, DayProgress(2, "b")) == day[2:]
+    assert unread(day, DayProgress(3, "c")) == []
+
+
+def test_a_day_that_changed_before_that_point_is_read_again() -> None:
+    assert len(unread(_events("a"), DayProgress(2, "b"))) == 1
+    assert len(unread(_events("a", "x", "b", "c"), DayProgress(2, "b"))) == 4
+
+
+@given(
+    st.dictionaries(
+        st.dates().map(str), st.builds(DayProgress, st.integers(1, 99), st.text("ab", min_size=1)), max_size=4
+    ),
+    st.dictionaries(st.text(max_size=8), st.integers(1, 9), max_size=4),
+)
+def test_the_cursor_reads_back_as_written(days: dict[str, DayProgress], mentions: dict[str, int]) -> None:
+    cursor = LearningCursor(days, mentions)
+    assert parse_cursor(render_cursor(cursor)) == cursor

@@ -1,0 +1,197 @@
+"""Reconciling: the right fact is retired, and no bystander."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
+from clawmem.model.facts.catalog import catalog_from_mapping
+from clawmem.model.facts.fact import SUPERSEDED, Fact
+from clawmem.model.proposals.proposition import Proposition
+
+CATALOG = catalog_from_mapping(
+    yaml.safe_load((Path(__file__).parents[3] / "vault-template" / "predicates.yaml").read_text(encoding="utf-8"))
+)
+
+
+def fact(name: str, subject: str, predicate: str, value: str, valid_from: str | None = None, said: str = "") -> Fact:
+    words = f"{subject} {predicate.replace('_', ' ')} {value}."
+    return Fact(
+        f"fact_{name}",
+        words,
+        "fact",
+        "2024-01-01T00:00:00Z",
+        "events",
+        subject=subject,
+        predicate=predicate,
+        object=value,
+        valid_from=valid_from,
+        metadata={"said_at": said} if said else None,
+    )
+
+
+def news(subject: str, predicate: str | None, value: str, **more: object) -> Proposition:
+    words = f"{subject} {predicate or 'did'} {value}, it was told."
+    fields: dict[str, object] = {"subject": subject, "predicate": predicate, "object": value, **more}
+    return Proposition(words, "ev_1", (0, 1), "x")._replace(**fields)  # type: ignore[arg-type]
+
+
+HOME = fact("00000001", "Dana", "lives_in", "Leeds", "2023-01-01")
+JOB = fact("00000002", "Dana", "works_at", "Corvid Labs")
+OTHER_HOME = fact("00000003", "Lee", "lives_in", "Leeds")
+TEA = fact("00000004", "Dana", "likes", "tea")
+ALLERGY = fact("00000005", "Dana", "allergic_to", "peanuts")
+BORN = fact("00000006", "Dana", "born_in", "Oslo")
+ALL = (HOME, JOB, OTHER_HOME, TEA, ALLERGY, BORN)
+
+CASES = [
+    (news("Dana", "lives_in", "Porto"), UPDATE, [HOME]),
+    (news("dana", "lives_in", "Porto", valid_from="2024-02-01"), UPDATE, [HOME]),
+    (news("Dana", "works_at", "Ravensburger"), UPDATE, [JOB]),
+    (news("Dana", "lives_in", "leeds"), NOOP, [HOME]),
+    (news("Dana", "lives_in", "Porto", valid_from="2020-05-01"), NOOP, [HOME]),
+    (news("Dana", "likes", "coffee"), ADD, []),
+    (news("Dana", "likes", "tea"), NOOP, [TEA]),
+    (news("Dana", "likes", "tea with milk"), MERGE, [TEA]),
+    (news("Dana", "likes", "teaching"), ADD, []),
+    (news("Dana", "allergic_to", "peanuts", ended=True), RETRACT, [ALLERGY]),
+    (news("Dana", "allergic_to", "cats", ended=True), ADD, []),
+    (news("Dana", "works_at", "Corvid Labs", ended=True), RETRACT, [JOB]),
+    (news("Dana", "works_at", "Another Place", ended=True), ADD, []),
+    (news("Lee", "works_at", "Corvid Labs", ended=True), ADD, []),
+    (news("Ana", "lives_in", "Porto"), ADD, []),
+    (news("Dana", "born_in", "Bergen"), ADD, []),
+    (news("Dana", None, "Porto"), ADD, []),
+    (news("Dana", "uses", "Postgres", former="MySQL"), ADD, []),
+]
+
+
+@pytest.mark.parametrize(("proposition", "outcome", "targets"), CASES)
+def test_only_the_fact_that_is_meant_is_touched(proposition: Proposition, outcome: str, targets: list[Fact]) -> None:
+    decision = reconcile(proposition, ALL, CATALOG)
+    assert (decision.outcome, decision.targets) == (outcome, tuple(target.id for target in targets))
+    assert decision.reason
+
+
+def test_a_value_named_as_replaced_is_retired_among_many() -> None:
+    mysql, redis = fact("0000000a", "Dana", "uses", "MySQL"), fact("0000000b", "Dana", "uses", "Redis")
+    decision = reconcile(news("Dana", "uses", "Postgres", former="MySQL"), (mysql, redis), CATALOG)
+    assert (decision.outcome, decision.targets) == (UPDATE, (mysql.id,))
+
+
+def test_a_fact_named_by_its_id_may_be_changed_whatever_its_subject() -> None:
+    proposition = news("Dana", "likes", "coffee", source_text="fact_00000003 is wrong, I like coffee")
+    decision = reconcile(proposition, ALL, CATALOG)
+    assert (decision.outcome, decision.targets) == (UPDATE, (OTHER_HOME.id,))
+
+
+def test_what_was_said_earlier_never_replaces_what_was_said_later() -> None:
+    later = fact("0000000c", "Dana", "lives_in", "Leeds", said="2024-03-01T00:00:00Z")
+    old = news("Dana", "lives_in", "Porto", said_at="2024-01-01T00:00:00Z")
+    new = news("Dana", "lives_in", "Porto", said_at="2024-04-01T00:00:00Z")
+    assert reconcile(old, (later,), CATALOG).outcome == NOOP
+    assert reconcile(new, (later,), CATALOG).outcome == UPDATE
+
+
+def test_facts_that_no_longer_stand_are_left_alone() -> None:
+    gone = HOME._replace(status=SUPERSEDED)
+    assert reconcile(news("Dana", "lives_in", "Porto"), (gone,), CATALOG).outcome == ADD
+
+
+def test_an_unchanging_value_that_differs_is_a_contradiction() -> None:
+    assert reconcile(news("Dana", "born_in", "Bergen"), ALL, CATALOG).contradicts == (BORN.id,)
+
+
+def test_what_ended_and_begins_again_is_no_repetition() -> None:
+    gone = HOME._replace(id="fact_00000009", fact="Dana no longer uses Notion.", predicate="uses", object="Notion")
+    decision = reconcile(news("Dana", "uses", "Notion"), [gone], CATALOG)
+    assert (decision.outcome, decision.targets) == (UPDATE, (gone.id,))
+
+
+def test_the_end_of_a_part_is_not_the_end_of_the_whole() -> None:
+    laptop = fact("0000000a", "Dana", "owns", "a laptop")
+    assert reconcile(news("Dana", "owns", "old laptop bag", ended=True), [laptop], CATALOG).outcome == ADD
+    assert reconcile(news("Dana", "owns", "old laptop", ended=True), [laptop], CATALOG).targets == (laptop.id,)
+
+
+def test_a_preference_turned_round_replaces_the_one_before() -> None:
+    before = fact("0000000b", "Dana", "prefers", "dogs to cats")
+    other = fact("0000000c", "Dana", "prefers", "mice to dogs")
+    decision = reconcile(news("Dana", "prefers", "cats to dogs", former="dogs"), [before, other], CATALOG)
+    assert (decision.outcome, decision.targets) == (UPDATE, (before.id,))
+
+
+SON = fact("0000000d", "Dana", "child", "Max")._replace(relation_phrase="has a son")
+DAUGHTER = fact("0000000e", "Dana", "child", "Ida")._replace(relation_phrase="has a daughter")
+MARC = news("Dana", "child", "Marc", relation_phrase="has a son", corrects=True)
+
+
+def test_a_correction_replaces_the_one_value_that_can_have_been_wrong() -> None:
+    decision = reconcile(MARC, (SON, DAUGHTER), CATALOG)
+    assert (decision.outcome, decision.targets, decision.never) == (UPDATE, (SON.id,), True)
+    decision = reconcile(news("Dana", "born_in", "Bergen", corrects=True), ALL, CATALOG)
+    assert (decision.outcome, decision.targets, decision.never) == (UPDATE, (BORN.id,), True)
+
+
+@pytest.mark.parametrize(
+    ("proposition", "known"),
+    [
+        (MARC._replace(corrects=False), (SON, DAUGHTER)),
+        (MARC, (SON, SON._replace(id="fact_0000000f", object="Ben"))),
+        (MARC, (DAUGHTER,)),
+        (MARC, (SON._replace(subject="Lee"),)),
+        (MARC._replace(relation_phrase="has"), (SON._replace(relation_phrase="has"),)),
+        (news("Dana", "allergic_to", "cats", corrects=True), ALL),
+    ],
+)
+def test_a_correction_of_many_values_replaces_none(proposition: Proposition, known: tuple[Fact, ...]) -> None:
+    decision = reconcile(proposition, known, CATALOG)
+    assert (decision.outcome, decision.targets, decision.contradicts) == (ADD, (), ())
+
+
+def told(words: str, predicate: str | None = None, value: str | None = None) -> Proposition:
+    return Proposition(words, "ev_1", (0, 1), "x", subject="Dana", predicate=predicate, object=value)
+
+
+def known(words: str, predicate: str | None = None, value: str | None = None) -> Fact:
+    return fact("00000009", "Dana", predicate or "", value or "")._replace(
+        fact=words, predicate=predicate, object=value
+    )
+
+
+def test_what_had_never_happened_has_happened_by_now() -> None:
+    never, did = "Dana has never fixed any bugs.", "Dana has fixed the bug by adding null checks."
+    assert reconcile(told(did), [known(never)], CATALOG)[:2] == (UPDATE, ("fact_00000009",))
+    against = reconcile(told(never), [known(did)], CATALOG)
+    assert (against.outcome, against.targets, against.contradicts) == (ADD, (), ("fact_00000009",))
+
+
+@pytest.mark.parametrize(
+    ("predicate", "old", "new", "outcome"),
+    [
+        (
+            "decided",
+            "on version 1.0 with migrations planned using Flask-Migrate 3.1.0",
+            "on SQLite schema version 1.0 with migrations planned using Flask-Migrate 3.1.0",
+            MERGE,
+        ),
+        ("prefers", "simple, minimal tools", "simple, minimal tools to keep the app small", MERGE),
+        ("prefers", "simple, minimal tools to keep the app small", "simple, minimal tools", NOOP),
+        ("decided", "on two servers", "on three servers in Oslo", ADD),
+        ("likes", "tea", "green tea", ADD),
+    ],
+)
+def test_the_richer_telling_takes_in_the_poorer(predicate: str, old: str, new: str, outcome: str) -> None:
+    decision = reconcile(
+        told(f"Dana {predicate} {new}.", predicate, new), [known(f"Dana {predicate} {old}.", predicate, old)], CATALOG
+    )
+    assert decision.outcome == outcome
+
+
+def test_a_car_that_was_sold_is_driven_no_more() -> None:
+    tesla, van = known("Dana drives a Tesla.", "drives", "a Tesla"), known("Dana drives a van.", "drives", "a van")
+    sold = told("Dana sold the Tesla.", "owns", "Tesla")._replace(ended=True)
+    assert reconcile(sold, [tesla, van._replace(id="fact_0000000a")], CATALOG).targets == (tesla.id,)

@@ -1,0 +1,165 @@
+"""Entities: made, moved, archived, renamed; an old name always leads to the new place."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.memory.entities.agents import create_agent, list_agents, show_agent
+from clawmem.memory.entities.entities import (
+    archive_entity,
+    create_entity,
+    list_entities,
+    move_entity,
+    rename_entity,
+    show_entity,
+)
+from clawmem.memory.facts.remember import remember
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.serving.context.context import context
+from clawmem.vault.vault import Vault
+
+
+def _keep(vault: Vault, caller: Caller, text: str, entity: str) -> str:
+    return remember(vault, [draft_from_record({"fact": text, "entity": entity}, caller.now)], caller).kept[0].entity
+
+
+def test_an_entity_is_made_once_and_found_by_title_and_alias(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "projects/website", caller, "The Website", ("www",))
+    for name in ("projects/website", "the website", "WWW"):
+        assert show_entity(vault, name, caller).entity.name == "projects/website"
+    with pytest.raises(Refused):
+        create_entity(vault, "projects/website", caller)
+    with pytest.raises(NotFound):
+        show_entity(vault, "projects/other", caller)
+
+
+def test_old_names_lead_to_the_new_place_through_every_move(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller, "The site is written in Python", "projects/website")
+    page = vault.root / "life/projects/website/summary.md"
+    page.write_text(page.read_text().replace("# Website\n", "# Website\n\nWritten by hand.\n"))
+    assert move_entity(vault, "projects/website", "resources/website", caller).former == "projects/website"
+    rename_entity(vault, "website", "homepage", caller)
+    done = archive_entity(vault, "resources/homepage", caller)
+    assert done.name == "archives/homepage"
+    for name in ("projects/website", "resources/website", "resources/homepage", "archives/homepage", "Website"):
+        shown = show_entity(vault, name, caller)
+        assert shown.entity.name == "archives/homepage"
+        assert [one.fact.fact for one in shown.facts] == ["The site is written in Python"]
+    assert "Written by hand." in show_entity(vault, "website", caller).summary
+    assert not (vault.root / "life/projects/website/items.json").exists()
+    assert _keep(vault, caller, "The site is offline", "projects/website") == "archives/homepage"
+    assert archive_entity(vault, "website", caller).commit is None
+    assert vault.git.run("status", "--porcelain") == b""
+
+
+def test_keys_a_person_added_to_the_front_matter_survive_a_move(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "projects/roof", caller)
+    page = vault.root / "life/projects/roof/summary.md"
+    page.write_text(page.read_text().replace("created:", "owner: Ada\ncreated:"))
+    move_entity(vault, "projects/roof", "areas/roof", caller)
+    assert "owner: Ada\n" in show_entity(vault, "areas/roof", caller).summary
+
+
+def test_a_move_never_lands_on_another_entity(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "projects/one", caller)
+    create_entity(vault, "projects/two", caller)
+    before = vault.head()
+    with pytest.raises(Refused):
+        move_entity(vault, "projects/one", "projects/two", caller)
+    with pytest.raises(InvalidInput):
+        rename_entity(vault, "projects/one", "../two", caller)
+    assert vault.head() == before
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["projects/../x", "/etc/passwd", "projects", "elsewhere/x", "projects/.git", "areas/a/b/c", "@x y/projects/z"],
+)
+def test_names_that_leave_the_vault_are_refused(vault: Vault, caller: Caller, name: str) -> None:
+    with pytest.raises(InvalidInput):
+        create_entity(vault, name, caller)
+
+
+def test_agents_have_a_workspace_that_others_do_not_see(vault: Vault, caller: Caller) -> None:
+    create_agent(vault, "finance", caller)
+    agent = caller._replace(agent="finance")
+    assert _keep(vault, agent, "The budget is 10k", "@/projects/budget") == "@finance/projects/budget"
+    assert show_agent(vault, "finance").entities == ("@finance/projects/budget",)
+    assert [one.id for one in list_agents(vault)] == ["finance"]
+    with pytest.raises(Refused):
+        create_agent(vault, "finance", caller)
+    with pytest.raises(NotFound):
+        show_agent(vault, "legal")
+    with pytest.raises(InvalidInput):
+        _keep(vault, caller, "Whose is this", "@/projects/budget")
+    assert [row.entity.name for row in list_entities(vault).rows] == ["@finance/projects/budget"]
+
+
+@pytest.mark.parametrize("name", ["areas/people", "areas/companies", "@finance/areas/people", "projects/" + "x" * 81])
+def test_folders_of_entities_and_long_names_make_none(vault: Vault, caller: Caller, name: str) -> None:
+    create_agent(vault, "finance", caller)
+    create_entity(vault, "areas/health", caller)
+    draft = draft_from_record({"fact": "Jane swims", "entity": name}, caller.now)
+    for attempt in (
+        lambda: create_entity(vault, name, caller),
+        lambda: move_entity(vault, "areas/health", name, caller),
+        lambda: remember(vault, [draft], caller),
+    ):
+        with pytest.raises(InvalidInput):
+            attempt()
+    assert [row.entity.name for row in list_entities(vault).rows].count("areas/health") == 1
+
+
+def test_a_folder_of_entities_that_is_one_already_can_be_moved_away(vault: Vault, caller: Caller) -> None:
+    folder = vault.root / "life/areas/people"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "items.json").write_text('[\n{"id": "fact_00000001", "fact": "Old."}\n]\n')
+    (folder / "summary.md").write_text("---\ntitle: People\n---\n")
+    create_entity(vault, "areas/health", caller)
+    assert show_entity(vault, "areas/people", caller).facts[0].fact.fact == "Old."
+    assert move_entity(vault, "areas/people", "areas/everybody", caller).name == "areas/everybody"
+
+
+def test_what_an_agents_pages_are_for_is_served_to_nobody(vault: Vault, caller: Caller) -> None:
+    create_agent(vault, "finance", caller)
+    assert all("<!--" in text for _, text in show_agent(vault, "finance").pages)
+    told = context(vault, caller._replace(agent="finance"), 2000)
+    assert "habits and preferences" not in str(told) and "Who finance is" not in str(told)
+
+
+def test_a_rename_takes_along_a_title_that_only_told_the_name(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "areas/people/jane", caller)
+    assert rename_entity(vault, "jane", "janet", caller).notices == ()
+    shown = show_entity(vault, "janet", caller)
+    assert (shown.entity.title, shown.entity.aliases) == ("Janet", ("Jane", "areas/people/jane"))
+    assert "\n# Janet\n" in shown.summary
+    rename_entity(vault, "janet", "jane", caller)
+    shown = show_entity(vault, "areas/people/janet", caller)
+    assert (shown.entity.title, shown.entity.aliases) == ("Jane", ("Janet", "areas/people/janet"))
+
+
+def test_a_rename_leaves_a_title_that_was_chosen_and_says_so(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "areas/people/jane", caller, "Jane Doe")
+    told = rename_entity(vault, "Jane Doe", "janet", caller).notices
+    assert told == ("its title is still 'Jane Doe': life/areas/people/janet/summary.md has it",)
+    assert show_entity(vault, "janet", caller).entity.aliases == ("areas/people/jane",)
+
+
+def test_no_entity_takes_a_path_that_leads_to_another(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "projects/one", caller)
+    archive_entity(vault, "projects/one", caller)
+    create_entity(vault, "projects/two", caller)
+    before = vault.head()
+    with pytest.raises(Refused) as refused:
+        create_entity(vault, "projects/one", caller)
+    assert refused.value.message == "projects/one is an alias of archives/one, and leads there."
+    assert "life/archives/one/summary.md" in refused.value.hint
+    with pytest.raises(Refused):
+        move_entity(vault, "projects/two", "projects/one", caller)
+    for alias in ("Projects/One", "projects/two"):
+        with pytest.raises(Refused):
+            create_entity(vault, "projects/three", caller, aliases=(alias,))
+    assert vault.head() == before
+    assert move_entity(vault, "archives/one", "projects/one", caller).name == "projects/one"

@@ -1,0 +1,280 @@
+"""Remember: drafts become facts, one commit each; what is known is reinforced."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clawmem.errors import InvalidInput, NotFound, NotPermitted, SecretFound
+from clawmem.learning.ingest import ingest
+from clawmem.memory.entities.entities import create_entity
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.health.doctor import doctor
+from clawmem.model.facts.codec import parse_items
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import Fact, FactLink
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import items_path
+from clawmem.model.records.event import parse_events
+from clawmem.model.transcripts.message import Message
+from clawmem.vault.vault import Vault
+
+
+def _keep(vault: Vault, caller: Caller, **record: object) -> tuple[Fact, str, str]:
+    done = remember(vault, [draft_from_record(record, caller.now)], caller)
+    return done.kept[0].fact, done.kept[0].entity, done.kept[0].outcome
+
+
+def _on_disk(vault: Vault, entity: str) -> tuple[Fact, ...]:
+    data = vault.read(items_path(entity))
+    assert data is not None
+    return parse_items(data, "items.json")
+
+
+def _log(vault: Vault, form: str) -> list[str]:
+    return vault.git.run("log", f"--format={form}").decode().splitlines()
+
+
+def test_a_fact_is_kept_with_its_author_time_and_trailers(vault: Vault, caller: Caller) -> None:
+    agent = caller._replace(agent="finance", session="s1")
+    fact, entity, outcome = _keep(vault, agent, fact="Jane likes tea", entity="areas/people/jane", tags=["Drink"])
+    assert (entity, outcome, fact.agent, fact.trust, fact.tags) == (
+        "areas/people/jane",
+        "added",
+        "finance",
+        "agent",
+        ("drink",),
+    )
+    assert fact.timestamp == "2026-11-21T09:30:00Z"
+    assert _on_disk(vault, entity) == (fact,)
+    assert _log(vault, "%an <%ae> %cn %s")[0] == (
+        "finance <finance@agents.clawmem> clawmem remember(areas/people/jane): Jane likes tea"
+    )
+    trailers = vault.git.run("log", "-1", "--format=%(trailers:only)").decode().split("\n")
+    assert trailers[:5] == [
+        "Clawmem-Op: remember",
+        f"Fact: {fact.id}",
+        "Entity: areas/people/jane",
+        "Agent: finance",
+        "Session: s1",
+    ]
+
+
+def test_an_exact_duplicate_is_not_repeated_and_makes_no_commit(vault: Vault, caller: Caller) -> None:
+    first, entity, _ = _keep(vault, caller, fact="Jane likes tea.", entity="areas/people/jane")
+    before = vault.head().commit
+    again, _, outcome = _keep(vault, caller, fact="  jane LIKES tea ", entity="areas/people/jane")
+    assert outcome == "noop"
+    assert again == first
+    assert vault.head().commit == before
+    assert len(_on_disk(vault, entity)) == 1
+
+
+def test_a_duplicate_that_says_more_enriches_the_fact(vault: Vault, caller: Caller) -> None:
+    first, entity, _ = _keep(vault, caller, fact="Jane likes tea", entity="areas/people/jane", confidence=0.5)
+    again, _, outcome = _keep(
+        vault, caller, fact="Jane likes tea", entity="areas/people/jane", tags=["drink"], importance=0.9
+    )
+    assert outcome == "updated"
+    assert (again.id, again.confidence, again.tags, again.importance) == (first.id, 0.6, ("drink",), 0.9)
+    assert _on_disk(vault, entity) == (again,)
+    assert _log(vault, "%s")[0] == "reinforce(areas/people/jane): Jane likes tea (now: importance 0.9, tags)"
+
+
+def test_what_a_duplicate_changes_and_what_it_cannot_is_said(vault: Vault, caller: Caller) -> None:
+    first, entity, _ = _keep(vault, caller, fact="Jane likes tea", entity="areas/people/jane", confidence=0.5)
+    assert _keep(vault, caller, fact="Jane likes tea", entity="areas/people/jane")[2] == "noop"
+    given = {"fact": "Jane likes tea", "entity": entity, "valid_from": "tomorrow", "category": "preference"}
+    done = remember(vault, [draft_from_record(given, caller.now)], caller)
+    assert (done.kept[0].outcome, done.kept[0].fact.category) == ("updated", "preference")
+    assert done.notices == (f"{first.id} was known, and has now: category preference, valid_from 2026-11-22",)
+    other = {**given, "valid_from": "today", "category": "habit", "subject": "Jane"}
+    done = remember(vault, [draft_from_record(other, caller.now)], caller)
+    assert done.kept[0].fact.valid_from == "2026-11-22"
+    assert done.notices == (
+        f"{first.id} was known, and has now: subject Jane",
+        f"{first.id} was known, and does not take over: valid_from 2026-11-21, category habit",
+    )
+
+
+def test_keys_that_are_the_vaults_to_give_are_named(vault: Vault, caller: Caller) -> None:
+    given = {"fact": "Jane swims", "id": "fact_1", "status": "retracted", "createdAt": "2020-01-01", "accessCount": 9}
+    done = remember(vault, [draft_from_record(given, caller.now)], caller)
+    fact = done.kept[0].fact
+    assert (fact.status, fact.access_count, fact.timestamp) == ("active", 0, "2026-11-21T09:30:00Z")
+    assert done.notices == ("not taken over, as the vault gives them itself: accessCount, createdAt, id, status",)
+
+
+def test_links_lead_to_facts_that_exist(vault: Vault, caller: Caller) -> None:
+    first, entity, _ = _keep(vault, caller, fact="Jane likes tea", entity="areas/people/jane")
+    before = vault.head()
+    for links, kind in (
+        ([{"type": "supports", "to": "fact_00000000"}], NotFound),
+        ([{"type": "supersedes", "to": first.id}], InvalidInput),
+        ([{"type": "fancies", "to": first.id}], InvalidInput),
+        ([{"type": "supports", "to": "a b"}], InvalidInput),
+        ([{"type": "supports", "to": first.id, "reason": 5}], InvalidInput),
+        ([{"type": "supports", "to": first.id, "at": "some day"}], InvalidInput),
+    ):
+        for fact in ("Jane buys tea", "Jane likes tea"):
+            with pytest.raises(kind):
+                _keep(vault, caller, fact=fact, entity=entity, links=links)
+    assert vault.head() == before
+    linked, _, _ = _keep(vault, caller, fact="Jane buys tea", links=[{"type": "supports", "to": first.id[:9]}])
+    assert linked.links == (FactLink("supports", first.id, None, "2026-11-21T09:30:00Z"),)
+    again = {"fact": "Jane buys tea", "links": [{"type": "relates_to", "to": first.id}]}
+    assert [one.type for one in _keep(vault, caller, **again)[0].links] == ["supports", "relates_to"]
+    assert doctor(vault, caller).healthy
+
+
+@pytest.mark.parametrize("hidden", ["\x1b[31m", "\u202e", "\x9b", "\x00", "\ud800"])
+def test_no_field_hides_text(vault: Vault, caller: Caller, hidden: str) -> None:
+    fields: list[dict[str, object]] = [
+        {key: f"a{hidden}b"}
+        for key in ("source", "agent", "workflow", "relation_phrase", "subject", "source_text", "category", "other_key")
+    ]
+    fields += [{"tags": [f"a{hidden}b"]}, {"related_entities": [f"a{hidden}b"]}, {f"a{hidden}b": 1}]
+    fields += [{key: {"deep": [{"er": f"a{hidden}b"}]}} for key in ("metadata", "details")]
+    fields += [{"links": [{"type": "supports", "to": "fact_00000000", "reason": f"a{hidden}b"}]}]
+    for field in fields:
+        with pytest.raises(InvalidInput):
+            _keep(vault, caller, fact="Jane swims", **field)
+    assert _keep(vault, caller, fact="Jane swims", metadata={"poem": "one\n\ttwo"})[2] == "added"
+
+
+def test_tags_are_words(vault: Vault, caller: Caller) -> None:
+    with pytest.raises(InvalidInput, match="81 characters"):
+        _keep(vault, caller, fact="Jane swims", tags=["t" * 81])
+    with pytest.raises(InvalidInput, match="not a category"):
+        _keep(vault, caller, fact="Jane swims", category="t" * 81)
+
+
+def test_related_entities_are_named_as_they_are(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "areas/companies/acme", caller, "Acme Ltd", ("the firm",))
+    for wrong in ("../x", "/etc", "areas/people/../../x", "projects/"):
+        with pytest.raises(InvalidInput):
+            _keep(vault, caller, fact="Jane swims", related_entities=[wrong])
+    given = {"fact": "Jane works", "related_entities": ["the firm", "Acme Ltd", "areas/people/nobody", "Nobody"]}
+    done = remember(vault, [draft_from_record(given, caller.now)], caller)
+    assert done.kept[0].fact.related_entities == ("areas/companies/acme", "areas/people/nobody", "Nobody")
+    assert done.notices == (
+        "'areas/people/nobody', to which the fact is related, is no entity yet",
+        "'Nobody', to which the fact is related, is no entity yet",
+    )
+
+
+def test_an_agent_says_nothing_in_the_name_of_another(vault: Vault, caller: Caller) -> None:
+    mallory = caller._replace(agent="mallory")
+    with pytest.raises(NotPermitted, match="in the name of finance"):
+        _keep(vault, mallory, fact="Jane swims", agent="finance")
+    assert _keep(vault, mallory, fact="Jane swims", agent="mallory")[0].agent == "mallory"
+    assert _keep(vault, caller, fact="Jane runs", agent="finance")[0].agent == "finance"
+
+
+def test_without_an_entity_the_subject_decides_then_the_default(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller, fact="Jane likes tea", entity="areas/people/jane")
+    _, by_subject, _ = _keep(vault, caller, fact="Jane lives in Oslo", subject="jane")
+    _, by_default, _ = _keep(vault, caller, fact="Water boils at 100 degrees")
+    assert (by_subject, by_default) == ("areas/people/jane", "areas/general")
+
+
+def test_a_credential_is_refused_before_anything_is_written(vault: Vault, caller: Caller) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    before = vault.head()
+    with pytest.raises(SecretFound):
+        _keep(vault, caller, fact=f"The deploy token is {token}")
+    assert vault.head() == before
+    assert vault.git.run("status", "--porcelain") == b""
+    assert token not in vault.git.run("cat-file", "--batch-all-objects", "--batch").decode(errors="replace")
+
+
+def test_a_colliding_id_is_given_a_longer_one(vault: Vault, caller: Caller) -> None:
+    same = caller._replace(entropy=lambda size: b"\xab" * size)
+    first, _, _ = _keep(vault, same, fact="One")
+    second, _, _ = _keep(vault, same, fact="Two")
+    third, _, _ = _keep(vault, same, fact="Three")
+    assert [first.id, second.id, third.id] == ["fact_" + "ab" * size for size in (4, 8, 16)]
+
+
+def test_a_batch_makes_one_commit_for_each_fact(vault: Vault, caller: Caller) -> None:
+    drafts = [
+        draft_from_record({"fact": f"Fact number {n % 20}", "entity": f"projects/p{n % 3}"}, caller.now)
+        for n in range(60)
+    ]
+    before = len(_log(vault, "%H"))
+    done = remember(vault, drafts, caller)
+    added = [one for one in done.kept if one.outcome == "added"]
+    assert len(added) == 60
+    again = remember(vault, drafts, caller)
+    assert {one.outcome for one in again.kept} == {"noop"}
+    assert again.commit is None
+    assert len(_log(vault, "%H")) == before + 60
+    assert vault.git.run("status", "--porcelain") == b""
+
+
+@pytest.mark.parametrize("text", ["", "   ", "a\x07b", "x" * 4001, "hid\u202eden"])
+def test_a_statement_unfit_to_keep_is_refused(caller: Caller, text: str) -> None:
+    with pytest.raises(InvalidInput):
+        draft_from_record({"fact": text}, caller.now)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(min_size=1, max_size=60))
+def test_whatever_is_accepted_reads_back_the_same(vault: Vault, caller: Caller, text: str) -> None:
+    try:
+        draft = draft_from_record({"fact": text, "entity": "resources/any"}, caller.now)
+        done = remember(vault, [draft], caller)
+    except (InvalidInput, SecretFound):
+        return
+    fact = done.kept[0].fact
+    assert fact in _on_disk(vault, "resources/any")
+    lines = (vault.read("life/resources/any/items.json") or b"").decode().split("\n")
+    assert all(json.loads(line.rstrip(",")) for line in lines[1:-2])
+
+
+def test_evidence_must_be_in_the_event_to_the_character(vault: Vault, caller: Caller) -> None:
+    told = [Message(1, "user", "Well, I moved to Oslo in May.", "2026-11-02T10:00:00Z", "Jane")]
+    ingest(vault, told, caller, "talk")
+    event = parse_events((vault.root / "ledger/2026-11-02.jsonl").read_bytes(), "ledger")[0]
+    fact, _, _ = _keep(vault, caller, fact="Jane moved to Oslo", source_event=event.id, source_text="moved to Oslo")
+    assert fact.source_span == (8, 21)
+    assert event.text[8:21] == fact.source_text
+    with pytest.raises(InvalidInput):
+        _keep(vault, caller, fact="Jane moved to Rome", source_event=event.id, source_text="moved to Rome")
+    with pytest.raises(NotFound):
+        _keep(vault, caller, fact="Jane moved to Rome", source_event="evt_nothing")
+
+
+def test_evidence_for_a_known_fact_is_checked_too(vault: Vault, caller: Caller) -> None:
+    ingest(vault, [Message(1, "user", "I moved to Oslo last year.", speaker="Jane")], caller, "chat")
+    (event,) = parse_events(vault.read("ledger/2026-11-21.jsonl") or b"", "ledger")
+    _keep(vault, caller, fact="Jane lives in Oslo")
+    before = vault.head()
+    for evidence, kind in (
+        ({"source_event": "evt_nothing"}, NotFound),
+        ({"source_event": event.id, "source_text": "never said", "source_span": [0, 5]}, InvalidInput),
+    ):
+        with pytest.raises(kind):
+            _keep(vault, caller, fact="Jane lives in Oslo", **evidence)
+    assert vault.head() == before
+    fact, _, outcome = _keep(vault, caller, fact="Jane lives in Oslo", source_event=event.id, source_text="Oslo")
+    assert (outcome, fact.source_text, fact.source_span) == ("updated", "Oslo", (11, 15))
+    assert doctor(vault, caller).healthy
+
+
+def test_a_batch_that_fails_half_way_says_what_was_kept(
+    vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clawmem.memory.facts.remember.CHUNK", 2)
+    _keep(vault, caller, fact="Broken soon", entity="projects/broken")
+    (vault.root / "life/projects/broken/items.json").write_text("[\n{oops\n]\n")
+    places = ["projects/a", "projects/a", "projects/broken", "projects/a"]
+    drafts = [draft_from_record({"fact": f"Fact {n}", "entity": place}, caller.now) for n, place in enumerate(places)]
+    done = remember(vault, drafts, caller)
+    assert [one.fact.fact for one in done.kept] == ["Fact 0", "Fact 1"]
+    assert done.failed is not None
+    assert "items.json:2" in done.failed.message
+    assert {fact.fact for fact in _on_disk(vault, "projects/a")} == {"Fact 0", "Fact 1"}

@@ -1,0 +1,139 @@
+"""Revise: supersede, retract, merge, link; chains stay sound and nothing is deleted."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from clawmem.errors import AlreadySuperseded, AmbiguousId, InvalidInput, NotFound, Refused
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.lookup import all_facts
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import link, merge, retract, supersede
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.facts.fact import Fact
+from clawmem.model.language.dates import covers
+from clawmem.model.lifecycle.chain import problems
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
+
+
+def _draft(caller: Caller, text: str, **more: object) -> Draft:
+    return draft_from_record({"fact": text, **more}, caller.now)
+
+
+def _keep(vault: Vault, caller: Caller, text: str, **more: object) -> Fact:
+    return remember(vault, [_draft(caller, text, **more)], caller).kept[0].fact
+
+
+def _facts(vault: Vault) -> dict[str, Fact]:
+    index = open_index(vault)
+    try:
+        return {one.fact.id: one.fact for one in all_facts(index)}
+    finally:
+        index.close()
+
+
+def test_a_supersession_closes_one_interval_where_the_next_begins(vault: Vault, caller: Caller) -> None:
+    old = _keep(vault, caller, "Jane lives in Oslo", subject="Jane", predicate="lives_in", object="Oslo")
+    done = supersede(vault, old.id, _draft(caller, "Jane lives in Rome", valid_from="2026-11-01"), caller, "moved")
+    new, gone = done.facts[0].fact, done.facts[1].fact
+    assert done.outcome == ("updated", "updated")
+    assert (gone.status, gone.superseded_by, gone.valid_to) == ("superseded", new.id, "2026-11-01")
+    assert (new.valid_from, new.subject, new.predicate, new.object) == ("2026-11-01", "Jane", "lives_in", "Rome")
+    assert [(one.type, one.to, one.reason) for one in new.links] == [("supersedes", old.id, "moved")]
+    for day, truth in (("2026-10-31", gone), ("2026-11-01", new)):
+        holding = [fact for fact in (gone, new) if covers(fact.valid_from, fact.valid_to, day)]
+        assert holding == [truth]
+
+
+def test_a_superseded_fact_names_the_one_to_change(vault: Vault, caller: Caller) -> None:
+    old = _keep(vault, caller, "Jane lives in Oslo")
+    new = supersede(vault, old.id, _draft(caller, "Jane lives in Rome"), caller).facts[0].fact
+    before = vault.head()
+    with pytest.raises(AlreadySuperseded, match=new.id):
+        supersede(vault, old.id, _draft(caller, "Jane lives in Paris"), caller)
+    with pytest.raises(Refused, match="exactly that"):
+        supersede(vault, new.id, _draft(caller, "jane lives in rome."), caller)
+    assert vault.head() == before
+
+
+def test_a_statement_that_stands_already_becomes_the_successor(vault: Vault, caller: Caller) -> None:
+    old = _keep(vault, caller, "Jane lives in Oslo")
+    rome = _keep(vault, caller, "Jane lives in Rome")
+    done = supersede(vault, old.id, _draft(caller, "Jane lives in Rome"), caller)
+    assert done.facts[0].fact.id == rome.id
+    assert len(_facts(vault)) == 2
+
+
+def test_a_retraction_keeps_the_fact_and_its_reason(vault: Vault, caller: Caller) -> None:
+    fact = _keep(vault, caller, "Jane likes coffee")
+    done = retract(vault, fact.id, caller, "she never did")
+    assert done.facts[0].fact.metadata == {"retracted": {"at": "2026-11-21T09:30:00Z", "reason": "she never did"}}
+    again = retract(vault, fact.id, caller)
+    assert (again.outcome, again.commit) == (("noop",), None)
+
+
+def test_a_merge_joins_over_entities_in_one_commit(vault: Vault, caller: Caller) -> None:
+    one = _keep(vault, caller, "Jane likes tea", entity="areas/people/jane", tags=["drink"], valid_from="2026-01-01")
+    two = _keep(vault, caller, "Green tea is Jane's favourite", valid_from="2025-01-01", importance=0.9)
+    before = vault.head().commit
+    done = merge(vault, [one.id, two.id], _draft(caller, "Jane likes tea, green most of all"), caller)
+    new = done.facts[0].fact
+    assert (done.facts[0].entity, new.tags, new.importance, new.valid_from) == (
+        "areas/people/jane",
+        ("drink",),
+        0.9,
+        "2025-01-01",
+    )
+    assert {link.to for link in new.links} == {one.id, two.id}
+    assert all(_facts(vault)[old.id].superseded_by == new.id for old in (one, two))
+    assert vault.git.run("rev-parse", "HEAD~1").decode().strip() == before
+    with pytest.raises(InvalidInput):
+        merge(vault, [new.id, new.id], _draft(caller, "Again"), caller)
+
+
+def test_links_are_kept_once_and_checked(vault: Vault, caller: Caller) -> None:
+    one, two = _keep(vault, caller, "Rent is 900"), _keep(vault, caller, "Rent is 950")
+    assert link(vault, one.id, "contradicts", two.id, caller, "both in May").outcome == ("updated",)
+    assert link(vault, one.id, "contradicts", two.id, caller).commit is None
+    for kind, target in (("supersedes", two.id), ("likes", two.id), ("supports", one.id)):
+        with pytest.raises(InvalidInput):
+            link(vault, one.id, kind, target, caller)
+
+
+def test_unknown_and_ambiguous_ids(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller, "One")
+    _keep(vault, caller, "Two")
+    with pytest.raises(NotFound):
+        retract(vault, "fact_ffffffff", caller)
+    with pytest.raises(AmbiguousId) as found:
+        retract(vault, "fact_", caller)
+    assert len(found.value.matches) == 2
+    with pytest.raises(InvalidInput):
+        retract(vault, "no/id", caller)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_revisions_leave_every_chain_sound(vault: Vault, caller: Caller, seed: int) -> None:
+    chance = random.Random(seed)
+    standing = [_keep(vault, caller, f"Fact {number} of {seed}").id for number in range(4)]
+    for number in range(12):
+        kind = chance.choice(("add", "supersede", "merge", "retract"))
+        if kind == "add" or len(standing) < 2:
+            standing.append(_keep(vault, caller, f"Added {number} of {seed}").id)
+        elif kind == "supersede":
+            old = standing.pop(chance.randrange(len(standing)))
+            done = supersede(vault, old, _draft(caller, f"Newer {number} of {seed}"), caller)
+            standing.append(done.facts[0].fact.id)
+        elif kind == "merge":
+            pair = [standing.pop(chance.randrange(len(standing))) for _ in range(2)]
+            done = merge(vault, pair, _draft(caller, f"Joined {number} of {seed}"), caller)
+            standing.append(done.facts[0].fact.id)
+        else:
+            retract(vault, standing.pop(chance.randrange(len(standing))), caller)
+    facts = _facts(vault)
+    assert problems(facts.values()) == ()
+    assert {fact.id for fact in facts.values() if fact.stands} == set(standing)
+    assert vault.git.run("status", "--porcelain") == b""

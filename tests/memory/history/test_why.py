@@ -1,0 +1,156 @@
+"""Why a fact is in memory: evidence, event, commit, author, chain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.errors import NotFound
+from clawmem.learning.ingest import ingest
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import merge, supersede
+from clawmem.memory.history.why import why
+from clawmem.memory.writing import items_write, writing
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
+from clawmem.model.transcripts.message import Message
+from clawmem.vault.state.journal import record_access
+from clawmem.vault.vault import Vault
+
+SAID = "Well, I moved to Lisbon last week."
+
+
+def draft(caller: Caller, words: str, **given: object) -> Draft:
+    return draft_from_record({"fact": words, "entity": "areas/people/jane", **given}, caller.now)
+
+
+def keep(vault: Vault, caller: Caller, words: str, **given: object) -> str:
+    return remember(vault, [draft(caller, words, **given)], caller).kept[0].fact.id
+
+
+def heard(vault: Vault, caller: Caller) -> str:
+    message = Message(1, "user", SAID, "2026-11-20T08:00:00Z", "Jane", external_id="m1")
+    ingest(vault, [message], caller, "chat.jsonl")
+    text = vault.read_text("ledger/2026-11-20.jsonl") or ""
+    return text.split('"id": "')[1].split('"')[0]
+
+
+def test_the_event_stands_behind_the_fact_whole(vault: Vault, caller: Caller) -> None:
+    event = heard(vault, caller)
+    start = SAID.index("moved")
+    given = {"source_event": event, "source_text": "moved to Lisbon", "source_span": [start, start + 15]}
+    one = keep(vault, caller._replace(agent="finance"), "Jane lives in Lisbon.", **given)
+    told = why(vault, one[:9])
+    assert told.event is not None
+    assert (told.event.text, told.event.speaker, told.notices) == (SAID, "Jane", ())
+    assert told.recorded is not None
+    assert (told.recorded.author, told.recorded.op) == ("finance", "remember")
+    assert told.history == (told.recorded,)
+
+
+def test_evidence_that_is_not_there_is_said(vault: Vault, caller: Caller) -> None:
+    event = heard(vault, caller)
+    edits: list[tuple[dict[str, Any], str]] = [
+        ({"source_event": "evt_none"}, "no event evt_none"),
+        ({"source_span": (0, 3)}, "not what"),
+    ]
+    for change, words in edits:
+        cited = keep(vault, caller, f"Jane said so, {words}.", source_event=event)
+        with writing(vault, caller, "test") as work:
+            facts = [one._replace(**change) if one.id == cited else one for one in work.facts("areas/people/jane")]
+            work.commit([Change("edit(areas/people/jane): by hand", items_write("areas/people/jane", facts))])
+        assert words in why(vault, cited).notices[0]
+
+
+def test_the_whole_chain_is_told_from_any_of_its_facts(vault: Vault, caller: Caller) -> None:
+    oldest = keep(vault, caller, "Jane lives in Paris.")
+    first, other = caller._replace(agent="a1"), caller._replace(agent="a2")
+    second = supersede(vault, oldest, draft(caller, "Jane lives in Rome."), first).facts[0].fact.id
+    third = supersede(vault, second, draft(caller, "Jane lives in Oslo."), other).facts[0].fact.id
+    for each in (oldest, second, third):
+        told = why(vault, each)
+        assert [link.fact.id for link in told.chain] == [oldest, second, third]
+        assert [link.recorded.author for link in told.chain if link.recorded] == ["clawmem", "a1", "a2"]
+        assert told.fact.id == each
+    assert [entry.op for entry in why(vault, second).history] == ["supersede", "supersede"]
+
+
+def test_a_merge_brings_all_its_sources(vault: Vault, caller: Caller) -> None:
+    one, two = keep(vault, caller, "Jane has a dog."), keep(vault, caller, "Jane has a cat.")
+    done = merge(vault, [one, two], draft(caller, "Jane has a dog and a cat."), caller)
+    assert {link.fact.id for link in why(vault, one).chain} == {one, two, done.facts[0].fact.id}
+
+
+def test_a_fact_written_by_hand_has_its_writer(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, "Jane likes tea.")
+    items = vault.root / "life/areas/people/jane/items.json"
+    line = '{"id": "fact_handmade", "fact": "Jane sings."}'
+    items.write_text(items.read_text().replace("\n]", ",\n" + line + "\n]"))
+    keep(vault, caller, "Jane dances.")
+    told = why(vault, "fact_handmade")
+    assert told.recorded is not None
+    assert (told.recorded.author, told.recorded.op) == ("Ada Person", "edit")
+    newer = supersede(vault, "fact_handmade", draft(caller, "Jane hums."), caller).facts[0].fact.id
+    assert [link.recorded.op for link in why(vault, newer).chain if link.recorded] == ["edit", "supersede"]
+
+
+def test_a_fact_of_anothers_workspace_is_shown_with_accesses_not_folded_yet(vault: Vault, caller: Caller) -> None:
+    theirs = remember(vault, [draft(caller, "A secret plan.")._replace(entity="@other/projects/plan")], caller)
+    record_access(vault, "2026-11-21T10:00:00Z", [theirs.kept[0].fact.id])
+    told = why(vault, theirs.kept[0].fact.id)
+    assert (told.entity, told.fact.access_count) == ("@other/projects/plan", 1)
+    assert told.fact.last_accessed == "2026-11-21T10:00:00Z"
+
+
+def test_an_unknown_id_is_not_found(vault: Vault) -> None:
+    with pytest.raises(NotFound):
+        why(vault, "fact_ffffffff")
+
+
+def shallow(vault: Vault, place: Path, depth: int) -> Vault:
+    """A clone with the newest commits only."""
+    vault.git.run("clone", "--quiet", f"--depth={depth}", f"file://{vault.root}", str(place))
+    return Vault(place, vault.git.environment)
+
+
+def test_a_shallow_clone_does_not_name_its_first_commit_as_the_one_that_recorded(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    old = keep(vault, caller, "Jane lives in Paris.")
+    (vault.root / "daily/2026-11-20.md").write_text("# 2026-11-20\n\n- A walk.\n")
+    edited = keep(vault, caller, "Jane likes tea.")  # the edit by hand, which names no fact, comes before it
+    newest = supersede(vault, old, draft(caller, "Jane lives in Oslo."), caller).facts[0].fact.id
+    recorded = why(vault, old).recorded
+    assert recorded is not None and recorded.op == "remember"
+    clone = shallow(vault, tmp_path / "three", 3)
+    first = clone.git.run("rev-list", "--max-parents=0", "HEAD").decode().strip()
+    told = why(clone, old)
+    assert told.recorded is None and told.begins is not None
+    assert (told.begins.commit, told.begins.op) == (first, "edit")
+    assert [entry.op for entry in told.history] == ["supersede"]
+    assert [(link.recorded and link.recorded.op, link.begins is None) for link in told.chain] == [
+        (None, False),
+        ("supersede", True),
+    ]
+    for fact, op in ((edited, "remember"), (newest, "supersede")):
+        whole = why(clone, fact)
+        assert whole.recorded == why(vault, fact).recorded and whole.begins is None
+        assert whole.recorded is not None and whole.recorded.op == op
+
+
+def test_what_a_shallow_clone_begins_with_was_recorded_then_or_before(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    one = keep(vault, caller, "Jane lives in Paris.")
+    newest = supersede(vault, one, draft(caller, "Jane lives in Oslo."), caller).facts[0].fact.id
+    clone = shallow(vault, tmp_path / "one", 1)
+    for fact in (one, newest):
+        told = why(clone, fact)
+        assert told.recorded is None and told.begins is not None
+        assert told.begins.commit == clone.head().commit
+        assert [entry.op for entry in told.history] == ["supersede"]
+    clone.git.run("fetch", "--quiet", "--unshallow")
+    assert why(clone, one) == why(vault, one)

@@ -1,0 +1,79 @@
+"""Proposals in the vault: found by prefix, listed by kind, and a file that does not parse hides no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.errors import AmbiguousId, InvalidInput, NotFound
+from clawmem.memory.health.status import status
+from clawmem.memory.review.proposals import (
+    FiledProposals,
+    choose,
+    filing,
+    filing_trailers,
+    find_proposal,
+    read_proposals,
+)
+from clawmem.memory.writing import writing
+from clawmem.model.proposals.proposal import LINE, REJECTED, PageLine, Proposal, ReviewDecision
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
+from clawmem.vault.vault import Vault
+
+
+def waiting(name: str, kind: str = "tacit", created: str = "2026-11-20T09:00:00Z") -> Proposal:
+    return Proposal(
+        f"prop_{name}", kind, "Be brief.", "Said 3 times.", created, LINE, line=PageLine("MEMORY.md", "- x")
+    )
+
+
+FIRST, SECOND = waiting("aa000001", created="2026-11-21T09:00:00Z"), waiting("aa000002", "guardrail")
+GONE = waiting("bb000001")._replace(status=REJECTED, decided=ReviewDecision("a person", "2026-11-21T09:30:00Z", "no"))
+ALL = (FIRST, SECOND, GONE)
+
+
+@pytest.fixture
+def filed(vault: Vault, caller: Caller) -> FiledProposals:
+    """Three proposals, committed."""
+    with writing(vault, caller, "test") as work:
+        work.commit([Change("propose(test): three", filing(ALL), filing_trailers(ALL))])
+    return read_proposals(vault)
+
+
+def test_they_are_read_oldest_first(filed: FiledProposals) -> None:
+    assert filed.proposals == (SECOND, GONE, FIRST)
+    assert filed.open == (SECOND, FIRST)
+    assert filed.unreadable == ()
+
+
+def test_they_are_chosen_by_state_and_kind(filed: FiledProposals) -> None:
+    assert choose(filed) == [SECOND, FIRST]
+    assert choose(filed, every=True) == [SECOND, GONE, FIRST]
+    assert choose(filed, every=True, kind="tacit") == [GONE, FIRST]
+    with pytest.raises(InvalidInput, match="whim"):
+        choose(filed, kind="whim")
+
+
+def test_a_unique_prefix_is_enough(filed: FiledProposals) -> None:
+    assert find_proposal(filed, "prop_aa000001") == FIRST
+    assert find_proposal(filed, "bb") == GONE
+    assert find_proposal(filed, "prop_b") == GONE
+    with pytest.raises(AmbiguousId, match="prop_aa000001"):
+        find_proposal(filed, "aa")
+    with pytest.raises(NotFound):
+        find_proposal(filed, "cc")
+
+
+def test_a_file_that_does_not_parse_hides_no_other(filed: FiledProposals, vault: Vault) -> None:
+    (vault.root / "review" / "prop_dd.json").write_text("{oops\n")
+    found = read_proposals(vault)
+    assert found.proposals == filed.proposals
+    (told,) = found.unreadable
+    assert "review/prop_dd.json:1" in told
+    assert told in status(vault).notices
+
+
+def test_the_commit_names_them_and_status_counts_those_that_wait(filed: FiledProposals, vault: Vault) -> None:
+    said = vault.git.run("log", "-1", "--format=%(trailers:key=Proposal,valueonly)").decode().split()
+    assert said == [one.id for one in ALL]
+    assert status(vault).proposals == 2

@@ -1,0 +1,124 @@
+"""Facts that others take out or give other words: `sync` says which, by what commit of whom."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clawmem.memory.history.undo import undo
+from tests.conftest import Command
+from tests.memory.machines import Machine, make_machines
+
+FOLDER = "life/projects/boat"
+ITEMS = f"{FOLDER}/items.json"
+
+
+def _emptied(machine: Machine) -> None:
+    machine.write(ITEMS, "[]\n")
+
+
+def _deleted(machine: Machine) -> None:
+    shutil.rmtree(machine.root / FOLDER)
+
+
+def _one_deleted(machine: Machine) -> None:
+    lines = machine.read(ITEMS).splitlines()
+    machine.write(ITEMS, "\n".join([lines[0], lines[2], lines[3]]) + "\n")
+
+
+def _altered(machine: Machine) -> None:
+    machine.write(ITEMS, machine.read(ITEMS).replace("is red", "is black").replace("is slow", "is fast"))
+
+
+def _linked(machine: Machine) -> None:
+    shutil.rmtree(machine.root / FOLDER)
+    (machine.root / FOLDER).symlink_to("../areas")
+
+
+@pytest.fixture
+def machines(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
+    """Two machines that share two facts of a boat."""
+    one, other = make_machines(tmp_path, environment)
+    one.keep("The boat is red.", "The boat is slow.", entity="projects/boat")
+    one.sync()
+    other.sync()
+    return [one, other]
+
+
+@pytest.mark.parametrize("merged", [False, True], ids=["moved forward", "merged"])
+@pytest.mark.parametrize(
+    ("deed", "how", "number"),
+    [
+        (_emptied, "gone", 2),
+        (_deleted, "gone", 2),
+        (_one_deleted, "gone", 1),
+        (_altered, "altered", 2),
+        (_linked, "gone", 2),
+    ],
+)
+def test_what_a_peer_took_out_is_named(
+    machines: list[Machine], clawmem: Command, deed: Callable[[Machine], None], how: str, number: int, merged: bool
+) -> None:
+    one, other = machines
+    deed(other)
+    other.git("add", "-A")
+    other.git("commit", "-qm", "tidied up", "--author=Mallory <m@example.org>")
+    other.git("push", "-q", "origin", "main")
+    if merged:
+        one.keep("Something of our own.")
+    done = clawmem("sync", "--json", cwd=one.root)
+    assert done.code == 0, done.err
+    lost = done.data["lost"]
+    assert [(row["how"], row["commit"], row["entity"]) for row in lost] == [
+        (how, other.head(), "projects/boat")
+    ] * number
+    assert {row["author"] for row in lost} == {"Mallory <m@example.org>"}
+    assert {row["subject"] for row in lost} == {"tidied up"}
+    assert {row["words"] for row in lost} <= {"The boat is red.", "The boat is slow."}
+
+
+def test_it_is_said_in_words_and_the_command_that_is_named_brings_it_back(
+    machines: list[Machine], clawmem: Command
+) -> None:
+    one, other = machines
+    _emptied(other)
+    other.git("commit", "-qam", "tidied up", "--author=Mallory <m@example.org>")
+    other.git("push", "-q", "origin", "main")
+    said = clawmem("sync", cwd=one.root).out
+    name = other.head()[:12]
+    assert "taken out by others: 2 facts (fact_" in said
+    assert f"in {name} by Mallory <m@example.org>: tidied up; `clawmem undo {name}` takes that back" in said
+    assert one.standing() == ["Jane lives in Oslo."]
+    assert clawmem("undo", name, cwd=one.root).code == 0
+    assert one.standing() == ["Jane lives in Oslo.", "The boat is red.", "The boat is slow."]
+
+
+def test_an_undo_of_others_is_named_too(machines: list[Machine]) -> None:
+    one, other = machines
+    (lamp,) = one.keep("The lamp is green.")
+    one.sync()
+    other.sync()
+    undo(other.vault, lamp.id, other.caller)
+    other.sync()
+    (lost,) = one.sync().lost
+    assert (lost.fact, lost.how, lost.commit) == (lamp.id, "gone", other.head())
+
+
+def test_what_only_moved_or_was_replaced_is_not_named(machines: list[Machine]) -> None:
+    one, other = machines
+    shutil.move(other.root / FOLDER, other.root / "life/resources/ship")
+    other.keep("Something else.")
+    other.sync()
+    assert one.sync().lost == []
+    (fact,) = [fact for fact in one.facts().values() if fact.fact == "The boat is red."]
+    other.write(
+        "life/resources/ship/items.json", other.read("life/resources/ship/items.json").replace('"user"', '"chat"')
+    )
+    other.keep("And more.")
+    other.sync()
+    one.keep("Meanwhile.")
+    assert one.sync().lost == []
+    assert fact.id in one.facts()

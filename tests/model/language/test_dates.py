@@ -1,0 +1,60 @@
+"""Dates as people type them: what a month or a year alone stands for, wherever one is taken."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from clawmem.errors import InvalidInput
+from clawmem.model.language.dates import covers, days_of, parse_end, parse_moment, parse_start, parse_state, sortable
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("2020", "2020-01-01", "2020-12-31"),
+        (" 2020 ", "2020-01-01", "2020-12-31"),
+        ("2020-02", "2020-02-01", "2020-02-29"),
+        ("2021-02", "2021-02-01", "2021-02-28"),
+        ("2020-12", "2020-12-01", "2020-12-31"),
+        ("9999", "9999-01-01", "9999-12-31"),
+    ],
+)
+def test_a_month_or_a_year_alone_begins_on_its_first_day_and_ends_on_its_last(text: str, first: str, last: str) -> None:
+    assert (parse_start(text, NOW), parse_end(text, NOW), parse_state(text, NOW)) == (first, last, last)
+    assert (sortable(text), sortable(text, end=True)) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [("2026", "2026-11-21"), ("2026-11", "2026-11-21"), ("2026-10", "2026-10-31"), ("2027", "2027-12-31")],
+)
+def test_the_state_of_what_is_not_over_yet_is_that_of_today(text: str, state: str) -> None:
+    assert parse_state(text, NOW) == state
+
+
+@pytest.mark.parametrize("text", ["2020-13", "2020-00", "0000", "202", "20200", "2020-5", "", "2020-05-", "²⁰²⁰"])
+def test_what_is_no_date_is_none_anywhere(text: str) -> None:
+    assert days_of(text) is None
+    for parse in (parse_start, parse_end, parse_state, parse_moment):
+        with pytest.raises(InvalidInput, match="is not a date"):
+            parse(text, NOW)
+
+
+@pytest.mark.parametrize("text", ["2020-05-03", "2020-05-03T04:05:06Z", "today", "2w"])
+def test_days_and_times_are_the_same_for_a_beginning_an_end_and_a_state(text: str) -> None:
+    assert {parse(text, NOW) for parse in (parse_start, parse_end, parse_state)} == {parse_moment(text, NOW)}
+
+
+def test_where_one_day_is_asked_for_a_month_is_not_taken_for_it() -> None:
+    with pytest.raises(InvalidInput, match="'2020-05' is not a day"):
+        parse_moment("2020-05", NOW, "day")
+
+
+def test_what_ended_in_a_month_or_year_held_until_its_last_day() -> None:
+    assert covers("2020", "2020", "2020-06-01")
+    assert not covers("2020", "2020", "2020-12-31")
+    assert covers(None, "2020-05", "2020-05-30")

@@ -1,0 +1,136 @@
+"""Questions taken apart: search words and the days they name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC, date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)  # a Saturday
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Where does Jane live?", ("jane", "live")),
+        ("What is Jane's favourite tea?", ("jane", "favourite", "tea")),
+        ("JANE jane Jane", ("jane",)),
+        ("who is she", ("who", "is", "she")),
+        ("What about the e-mail?", ("e", "mail")),
+        ("don’t panic", ("don't", "panic")),
+        ("Zürich 2026", ("zürich", "2026")),
+        ("snake_case", ("snake", "case")),
+        ("", ()),
+        ("?!… --", ()),
+    ],
+)
+def test_the_words_worth_searching_for(question: str, words: tuple[str, ...]) -> None:
+    assert search_words(question) == words
+
+
+@given(st.text(max_size=80))
+def test_words_are_distinct_lower_case_and_of_the_question(question: str) -> None:
+    words = search_words(question)
+    assert len(set(words)) == len(words)
+    assert all(word == word.lower() for word in words)
+    if any(word not in STOPWORDS for word in words):
+        assert not STOPWORDS & set(words)
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("What happened on 2026-03-04?", "2026-03-04", "2026-03-04"),
+        ("plans for 2026-03", "2026-03-01", "2026-03-31"),
+        ("on 4 March 2025", "2025-03-04", "2025-03-04"),
+        ("on the 4th of March, 2025", "2025-03-04", "2025-03-04"),
+        ("on March 4th, 2025", "2025-03-04", "2025-03-04"),
+        ("on Sept 4, 2025", "2025-09-04", "2025-09-04"),
+        ("in Sep 2025", "2025-09-01", "2025-09-30"),
+        ("in December 2025", "2025-12-01", "2025-12-31"),
+        ("in february 2024", "2024-02-01", "2024-02-29"),
+        ("during 2024", "2024-01-01", "2024-12-31"),
+        ("What did Jane do yesterday?", "2026-11-20", "2026-11-20"),
+        ("today", "2026-11-21", "2026-11-21"),
+        ("this week", "2026-11-16", "2026-11-22"),
+        ("LAST WEEK", "2026-11-09", "2026-11-15"),
+        ("last month", "2026-10-01", "2026-10-31"),
+        ("this year", "2026-01-01", "2026-12-31"),
+        ("last year", "2025-01-01", "2025-12-31"),
+        ("3 days ago", "2026-11-18", "2026-11-18"),
+        ("two weeks ago", "2026-11-04", "2026-11-10"),
+        ("a month ago", "2026-10-01", "2026-10-31"),
+        ("in March", "2026-03-01", "2026-03-31"),
+        ("in December", "2025-12-01", "2025-12-31"),
+        ("last november", "2025-11-01", "2025-11-30"),
+        ("the day before yesterday", "2026-11-19", "2026-11-19"),
+        ("What did Ada say last Friday?", "2026-11-20", "2026-11-20"),
+        ("who came last weekend", "2026-11-14", "2026-11-15"),
+        ("what did we decide seven days ago?", "2026-11-14", "2026-11-14"),
+        ("a couple of weeks ago", "2026-11-04", "2026-11-10"),
+        ("on Monday", "2026-11-16", "2026-11-16"),
+        ("What happened last night?", "2026-11-20", "2026-11-20"),
+        ("last summer", "2026-06-01", "2026-08-31"),
+        ("next week", "2026-11-23", "2026-11-29"),
+        ("tomorrow", "2026-11-22", "2026-11-22"),
+        ("two years ago", "2024-01-01", "2024-12-31"),
+        ("on the first of March 2025", "2025-03-01", "2025-03-01"),
+        ("the trip of July 2023", "2023-07-01", "2023-07-31"),
+        ("yesterday, about the plan of 2026-03", "2026-03-01", "2026-03-31"),
+    ],
+)
+def test_the_days_a_question_names(question: str, first: str, last: str) -> None:
+    assert time_asked(question, NOW) == DaySpan(first, last)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where does Jane live?",
+        "What may Jane eat?",
+        "route 66",
+        "on 2026-13-40",
+        "on 31 February 2025",
+        "99999999999 years ago",
+        "9999 years ago",
+        "december 9999",
+        "this and that",
+        "long ago",
+        "",
+    ],
+)
+def test_no_time_is_named(question: str) -> None:
+    assert time_asked(question, NOW) is None
+
+
+_PIECES = st.sampled_from(
+    "in on last this week month year march may 2025 2025-02 31 0 ago days a three today yesterday 9999 jane".split()
+)
+
+
+@given(st.lists(_PIECES, max_size=8).map(" ".join) | st.text(max_size=60))
+def test_any_question_gives_days_in_order_or_none(question: str) -> None:
+    span = time_asked(question, NOW)
+    assert span is None or date.fromisoformat(span.first) <= date.fromisoformat(span.last)
+
+
+@given(st.text(max_size=60))
+def test_the_shortcut_loses_no_time(question: str) -> None:
+    from clawmem.model.language.date_words import days_named
+
+    assert time_asked(question, NOW) == days_named(question, NOW.date())
+
+
+def test_a_question_without_a_time_compiles_no_date_patterns() -> None:
+    code = (
+        "import sys; from datetime import datetime; from clawmem.model.language.question import time_asked\n"
+        "time_asked('where does Jane live?', datetime.now()); print('clawmem.model.language.date_words' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

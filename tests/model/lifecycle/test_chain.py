@@ -1,0 +1,191 @@
+"""Chains: legal changes never break them, and every planted break is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.errors import NotFound
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, FactLink
+from clawmem.model.lifecycle.chain import chain_of, last_of, problems, successor
+
+Vault = dict[str, Fact]
+# An operation by name, and numbers that pick the facts it works on.
+STEPS = st.lists(st.tuples(st.sampled_from(["add", "supersede", "merge", "retract", "archive"]), st.integers(0, 999),
+                           st.integers(2, 4)), max_size=40)  # fmt: skip
+
+
+def a_fact(number: int, **changes: object) -> Fact:
+    fact = Fact(f"fact_{number:08x}", f"Statement {number}.", "fact", f"2026-01-01T00:{number % 60:02}:00Z", "user")
+    return fact._replace(**changes)  # type: ignore[arg-type]
+
+
+def replaced(vault: Vault, old: list[Fact], kind: str) -> None:
+    new = a_fact(len(vault), links=tuple(FactLink(kind, each.id) for each in old))
+    vault[new.id] = new
+    for each in old:
+        vault[each.id] = each._replace(status=SUPERSEDED, superseded_by=new.id)
+
+
+def played(steps: list[tuple[str, int, int]]) -> Vault:
+    """A vault after a sequence of legal changes: only facts that stand are changed."""
+    vault: Vault = {}
+    for name, pick, count in steps:
+        standing = [fact for fact in vault.values() if fact.stands]
+        chosen = [standing[(pick + step) % len(standing)] for step in range(min(count, len(standing)))]
+        if name == "add" or not chosen:
+            fact = a_fact(len(vault))
+            vault[fact.id] = fact
+        elif name in ("supersede", "merge"):
+            replaced(vault, chosen if name == "merge" else chosen[:1], f"{name}s")
+        else:
+            status = RETRACTED if name == "retract" else ARCHIVED
+            vault[chosen[0].id] = chosen[0]._replace(status=status)
+    return vault
+
+
+@given(STEPS)
+def test_legal_changes_never_give_a_problem(steps: list[tuple[str, int, int]]) -> None:
+    assert problems(played(steps).values()) == ()
+
+
+@given(STEPS)
+def test_a_chain_holds_one_standing_fact_at_most_and_it_is_the_last(steps: list[tuple[str, int, int]]) -> None:
+    vault = played(steps)
+    for fact_id in vault:
+        chain = chain_of(fact_id, vault)
+        assert vault[fact_id] in chain
+        assert [fact for fact in chain if fact.stands] in ([], [chain[-1]])
+        assert last_of(fact_id, vault) == chain[-1]
+        assert successor(fact_id, vault) == (None if chain[-1].id == fact_id else chain[-1])
+        place = {fact.id: number for number, fact in enumerate(chain)}
+        assert all(place[fact.superseded_by] > place[fact.id] for fact in chain if fact.superseded_by)
+        assert {fact.id for fact in vault.values() if fact.superseded_by in place} <= set(place)
+
+
+def break_dangling(vault: Vault, fact: Fact) -> str:
+    vault[fact.id] = fact._replace(status=SUPERSEDED, superseded_by="fact_ffffffff")
+    return "does not exist"
+
+
+def break_missing_pointer(vault: Vault, fact: Fact) -> str:
+    vault[fact.id] = fact._replace(status=SUPERSEDED, superseded_by=None)
+    return "nothing says by which"
+
+
+def break_status(vault: Vault, fact: Fact) -> str:
+    other = a_fact(len(vault))
+    vault[other.id] = other
+    vault[fact.id] = fact._replace(status=ACTIVE, superseded_by=other.id)
+    return "but its status is active"
+
+
+def break_retracted(vault: Vault, fact: Fact) -> str:
+    other = a_fact(len(vault))
+    vault[other.id] = other
+    vault[fact.id] = fact._replace(status=RETRACTED, superseded_by=other.id)
+    return "but its status is retracted"
+
+
+def break_itself(vault: Vault, fact: Fact) -> str:
+    vault[fact.id] = fact._replace(status=SUPERSEDED, superseded_by=fact.id)
+    return "by itself"
+
+
+def break_circle(vault: Vault, fact: Fact) -> str:
+    other = a_fact(len(vault), status=SUPERSEDED, superseded_by=fact.id)
+    vault[other.id] = other
+    vault[fact.id] = fact._replace(status=SUPERSEDED, superseded_by=other.id)
+    return "circle"
+
+
+def break_two_standing(vault: Vault, fact: Fact) -> str:
+    other = a_fact(len(vault), links=(FactLink("supersedes", fact.id),))
+    vault[other.id] = other
+    vault[fact.id] = fact._replace(status=ACTIVE, superseded_by=None)
+    return "still stands"
+
+
+def break_link(vault: Vault, fact: Fact) -> str:
+    vault[fact.id] = fact._replace(links=(*fact.links, FactLink("depends_on", "fact_ffffffff")))
+    return "'depends_on' to fact_ffffffff, which does not exist"
+
+
+BREAKS = [break_dangling, break_missing_pointer, break_status, break_retracted, break_itself, break_circle,
+          break_two_standing, break_link]  # fmt: skip
+
+
+@given(STEPS, st.sampled_from(BREAKS), st.integers(0, 999))
+def test_every_planted_break_is_found(
+    steps: list[tuple[str, int, int]], plant: Callable[[Vault, Fact], str], pick: int
+) -> None:
+    vault = played([("add", 0, 2), *steps])
+    fact = list(vault.values())[pick % len(vault)]
+    words = plant(vault, fact)
+    found = problems(vault.values())
+    assert any(words in problem.sentence for problem in found)
+    assert all(problem.fact_id in vault for problem in found)
+
+
+def test_a_problem_names_the_fact_in_one_sentence() -> None:
+    found = problems([a_fact(1, status=SUPERSEDED, superseded_by="fact_ffffffff")])
+    assert len(found) == 1
+    assert found[0].fact_id == "fact_00000001"
+    assert found[0].sentence == "fact_00000001 was superseded by fact_ffffffff, which does not exist."
+
+
+def test_a_circle_is_one_problem_and_does_not_trap_the_walk() -> None:
+    vault = {
+        fact.id: fact
+        for fact in (
+            a_fact(1, status=SUPERSEDED, superseded_by="fact_00000002"),
+            a_fact(2, status=SUPERSEDED, superseded_by="fact_00000003"),
+            a_fact(3, status=SUPERSEDED, superseded_by="fact_00000002"),
+        )
+    }
+    sentences = [problem.sentence for problem in problems(vault.values())]
+    assert sentences == ["The supersessions run in a circle: fact_00000002 -> fact_00000003 -> fact_00000002."]
+    assert {fact.id for fact in chain_of("fact_00000001", vault)} == set(vault)
+    assert last_of("fact_00000001", vault).id == "fact_00000003"
+
+
+def test_the_same_id_twice_is_a_problem() -> None:
+    assert [problem.sentence for problem in problems([a_fact(1), a_fact(1)])] == [
+        "fact_00000001 is the id of more than one fact."
+    ]
+
+
+def test_an_undone_supersession_is_legal() -> None:
+    facts = [a_fact(1), a_fact(2, status=RETRACTED, links=(FactLink("supersedes", "fact_00000001"),))]
+    assert problems(facts) == ()
+
+
+def test_a_merge_shows_both_its_sources_oldest_first() -> None:
+    vault = played([("add", 0, 2)] * 3)
+    first, second, third = vault.values()
+    replaced(vault, [third], "supersedes")
+    replaced(vault, [second, vault["fact_00000003"], first], "merges")
+    assert [fact.id[-1] for fact in chain_of(first.id, vault)] == ["0", "1", "2", "3", "4"]
+    assert [fact.id[-1] for fact in chain_of("fact_00000004", vault)] == ["0", "1", "2", "3", "4"]
+
+
+def test_a_successor_with_an_earlier_clock_still_comes_after() -> None:
+    old = a_fact(9, status=SUPERSEDED, superseded_by="fact_00000001")
+    vault = {fact.id: fact for fact in (a_fact(1), old)}
+    assert [fact.id for fact in chain_of("fact_00000001", vault)] == ["fact_00000009", "fact_00000001"]
+
+
+def test_a_long_chain_is_walked_without_recursion() -> None:
+    size = 5000
+    facts = [a_fact(n, status=SUPERSEDED, superseded_by=f"fact_{n + 1:08x}") for n in range(size)]
+    vault = {fact.id: fact for fact in [*facts, a_fact(size)]}
+    assert problems(vault.values()) == ()
+    assert [fact.id for fact in chain_of("fact_00000000", vault)] == list(vault)
+
+
+def test_an_unknown_fact_is_not_found() -> None:
+    with pytest.raises(NotFound, match="fact_ffffffff"):
+        chain_of("fact_ffffffff", {})

@@ -1,0 +1,232 @@
+"""Tiers: each boundary of the table, and what holds for any fact."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.model.facts.fact import ARCHIVED, RETRACTED, STATUSES, SUPERSEDED, Fact
+from clawmem.model.language.dates import stamp
+from clawmem.model.lifecycle.tiers import (
+    COLD,
+    HOT,
+    TIERS,
+    WARM,
+    days_since_access,
+    effective_tier,
+    explain,
+    fact_score,
+    importance_tier,
+    is_over,
+    raised_importance,
+    recency_boost,
+    recency_tier,
+    score,
+    score_tier,
+    should_archive,
+    tier_of,
+)
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+SECOND = 1 / 86400
+
+
+def ago(days: float) -> str:
+    return stamp(NOW - timedelta(days=days))
+
+
+def a_fact(days: float = 0, *, recorded: float = 400, accesses: int = 0, **changes: object) -> Fact:
+    fact = Fact("fact_1a2b3c4d", "Jane likes tea.", "fact", ago(recorded), "user", access_count=accesses)
+    return fact._replace(last_accessed=ago(days), **changes)  # type: ignore[arg-type]
+
+
+FACTS = st.builds(
+    a_fact,
+    st.floats(0, 500),
+    recorded=st.floats(0, 500),
+    accesses=st.integers(0, 60),
+    importance=st.none() | st.floats(0, 1),
+    status=st.sampled_from(STATUSES),
+)
+
+
+@pytest.mark.parametrize(
+    ("accesses", "days", "tier"),
+    [
+        (0, 0, HOT), (0, 7, HOT), (0, 7 + SECOND, WARM), (0, 30, WARM), (0, 30 + SECOND, COLD),
+        (10, 7, HOT), (10, 7 + SECOND, WARM), (10, 30, WARM), (10, 30 + SECOND, COLD),
+        (11, 10, HOT), (11, 10 + SECOND, WARM), (11, 45, WARM), (11, 45 + SECOND, COLD),
+        (20, 10, HOT), (20, 10 + SECOND, WARM), (20, 45, WARM), (20, 45 + SECOND, COLD),
+        (21, 14, HOT), (21, 14 + SECOND, WARM), (21, 60, WARM), (21, 60 + SECOND, COLD),
+        (0, -3, HOT),
+    ],
+)  # fmt: skip
+def test_recency_boundaries(accesses: int, days: float, tier: str) -> None:
+    assert recency_tier(ago(days), accesses, NOW) == tier
+    assert tier_of(a_fact(days, accesses=accesses), NOW) == tier
+
+
+@pytest.mark.parametrize(
+    ("base", "n", "days", "value"),
+    [
+        (0.5, 0, 0, 0.5),
+        (0.5, 1, 0, 0.5),
+        (0.5, 10, 0, 0.5 * (1 + math.log(10) * 0.1)),
+        (0.8, 1, 50, 0.4),
+        (1.0, 1, 100, 0.0),
+        (1.0, 9, 250, 0.0),
+    ],
+)
+def test_the_score_formula(base: float, n: int, days: float, value: float) -> None:
+    assert score(base, n, days) == pytest.approx(value)
+    assert score(base, n, days, 0.25) == pytest.approx(value + 0.25)
+
+
+@pytest.mark.parametrize(("n", "days", "boost"), [(0, 0, 0), (1, 0, 0.1), (3, 10, 0.2), (1, 10, 0), (2, 300, 0)])
+def test_the_recency_boost(n: int, days: float, boost: float) -> None:
+    assert recency_boost(n, days) == pytest.approx(boost)
+
+
+@pytest.mark.parametrize(
+    ("value", "days", "tier"),
+    [(0.71, 7, 1), (0.7, 7, 2), (0.71, 7.1, 2), (0.41, 30, 2), (0.4, 30, 3), (0.99, 30.1, 3), (0, 0, 3)],
+)
+def test_score_tiers(value: float, days: float, tier: int) -> None:
+    assert score_tier(value, days) == tier
+
+
+@pytest.mark.parametrize(
+    ("importance", "tier"), [(1, HOT), (0.8, HOT), (0.799, WARM), (0.4, WARM), (0.399, COLD), (0, COLD)]
+)
+def test_importance_boundaries(importance: float, tier: str) -> None:
+    assert importance_tier(importance) == tier
+
+
+@pytest.mark.parametrize("status", [SUPERSEDED, RETRACTED])
+def test_replaced_and_withdrawn_facts_are_cold_however_fresh_or_important(status: str) -> None:
+    fact = a_fact(0, accesses=50, status=status, importance=1.0, superseded_by="fact_99aa88bb")
+    assert effective_tier(fact, NOW).tier == COLD
+    assert status in effective_tier(fact, NOW).reason
+
+
+@given(FACTS)
+def test_importance_from_eight_tenths_never_fades(fact: Fact) -> None:
+    important = fact._replace(importance=0.8, status="active")
+    assert effective_tier(important, NOW).tier == HOT
+    assert not should_archive(important, NOW)
+
+
+def test_access_counts_from_the_recording_where_there_was_none() -> None:
+    fact = a_fact(recorded=12)._replace(last_accessed=None)
+    assert days_since_access(fact, NOW) == pytest.approx(12)
+    assert effective_tier(fact, NOW).tier == WARM
+    assert "recorded 12.0 days ago" in effective_tier(fact, NOW).reason
+
+
+@pytest.mark.parametrize(
+    ("changes", "days", "due"),
+    [
+        ({}, 90, True),
+        ({}, 90 - SECOND, False),
+        ({"accesses": 1}, 90, True),
+        ({"accesses": 10}, 90, True),
+        ({"accesses": 20}, 90, False),
+        ({"importance": 0.79}, 90, True),
+        ({"importance": 0.8}, 400, False),
+        ({"status": ARCHIVED}, 400, False),
+        ({"status": RETRACTED}, 400, False),
+        ({"status": SUPERSEDED}, 400, False),
+    ],
+)
+def test_when_a_fact_is_archived(changes: dict[str, object], days: float, due: bool) -> None:
+    assert should_archive(a_fact(days, **changes), NOW) is due  # type: ignore[arg-type]
+
+
+def test_the_settings_move_the_archive_rule() -> None:
+    fact = a_fact(50)
+    assert not should_archive(fact, NOW)
+    assert should_archive(fact, NOW, archive_score=0.3, archive_days=50)
+
+
+@given(FACTS)
+def test_the_verdict_is_one_of_three_and_agrees_with_itself(fact: Fact) -> None:
+    verdict = effective_tier(fact, NOW)
+    assert verdict.tier in TIERS
+    assert verdict.tier == tier_of(fact, NOW)
+    assert verdict.reason
+    assert 0 <= fact_score(fact, NOW) <= 1
+
+
+@given(FACTS, st.floats(0, 400))
+def test_a_fact_only_cools_while_nobody_asks(fact: Fact, days: float) -> None:
+    later = NOW + timedelta(days=days)
+    assert TIERS.index(tier_of(fact, later)) >= TIERS.index(tier_of(fact, NOW))
+    assert fact_score(fact, later) <= fact_score(fact, NOW) + 1e-9
+    assert should_archive(fact, later) >= should_archive(fact, NOW)
+
+
+@given(FACTS)
+def test_one_more_access_never_cools(fact: Fact) -> None:
+    asked = fact._replace(access_count=fact.access_count + 1)
+    assert TIERS.index(tier_of(asked, NOW)) <= TIERS.index(tier_of(fact, NOW))
+    assert fact_score(asked, NOW) >= fact_score(fact, NOW) - 1e-9
+
+
+@given(st.floats(0, 1), st.integers(0, 10_000))
+def test_recall_raises_importance_but_not_to_always_hot(importance: float, accesses: int) -> None:
+    raised = raised_importance(importance, accesses)
+    assert importance <= raised <= max(importance, 0.79)
+    assert raised_importance(importance, accesses + 1) >= raised
+
+
+def test_recall_raises_a_cold_importance_to_warm() -> None:
+    assert importance_tier(0.35) == COLD
+    assert importance_tier(raised_importance(0.35, 5)) == WARM
+
+
+@given(FACTS)
+def test_the_explanation_is_json_and_says_what_the_verdict_says(fact: Fact) -> None:
+    told = json.loads(json.dumps(explain(fact, NOW)))
+    verdict = effective_tier(fact, NOW)
+    assert told["tier"] == verdict.tier
+    assert told["reason"] == verdict.reason
+    assert told["recency"]["tier"] == verdict.recency
+    assert told["score"]["tier"] == verdict.score_tier
+    assert told["archive"]["due"] is should_archive(fact, NOW)
+
+
+@pytest.mark.parametrize(
+    ("valid_to", "over"),
+    [
+        (None, False),
+        ("2020-01-01", True),
+        ("2026-11-21", True),
+        ("2026-11-21T09:30:00Z", True),
+        ("2026-11-21T09:30:01Z", False),
+        ("2026-11-22", False),
+        ("some day", False),
+    ],
+)
+def test_what_is_over_is_cold_however_important_or_fresh(valid_to: str | None, over: bool) -> None:
+    fact = a_fact(0, accesses=30, importance=0.95, valid_to=valid_to)
+    assert is_over(fact, stamp(NOW)) is over
+    assert tier_of(fact, NOW) == (COLD if over else HOT)
+    verdict = effective_tier(fact, NOW)
+    assert verdict.tier == tier_of(fact, NOW)
+    assert ("it is over: it held only until" in verdict.reason) is over
+
+
+def test_what_was_not_over_at_the_time_that_is_asked_about_keeps_its_tier() -> None:
+    fact = a_fact(0, importance=0.95, valid_to="2020-01-01")
+    assert tier_of(fact, NOW, "2019-12-31") == HOT
+    assert tier_of(fact, NOW, "2020-01-01") == COLD
+
+
+def test_what_is_over_is_archived_however_important_it_was() -> None:
+    assert should_archive(a_fact(91, importance=0.95, valid_to="2020-01-01"), NOW)
+    assert not should_archive(a_fact(91, importance=0.95, valid_to="2027-01-01"), NOW)

@@ -1,0 +1,34 @@
+"""Weeks begin at a set moment, and nights are made up for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.model.lifecycle.week import days_after, night_of, week_began
+from clawmem.model.settings.settings import WEEKDAYS
+
+MOMENTS = st.datetimes(datetime(2020, 1, 1), datetime(2040, 1, 1)).map(lambda one: one.replace(tzinfo=UTC))
+
+
+@given(MOMENTS, st.sampled_from(WEEKDAYS), st.integers(0, 23))
+def test_a_week_began_within_seven_days_at_its_moment(now: datetime, day: str, hour: int) -> None:
+    began = week_began(now, day, hour)
+    assert timedelta(0) <= now - began < timedelta(days=7)
+    assert (began.weekday(), began.hour, began.minute) == (WEEKDAYS.index(day), hour, 0)
+    assert week_began(began, day, hour) == began
+
+
+def test_a_night_comes_at_its_hour() -> None:
+    assert night_of(datetime(2026, 11, 21, 2, 59, tzinfo=UTC), 3) == "2026-11-19"
+    assert night_of(datetime(2026, 11, 21, 3, 0, tzinfo=UTC), 3) == "2026-11-20"
+
+
+def test_nights_that_were_missed_are_made_up_for_and_no_night_comes_twice() -> None:
+    assert days_after(None, "2026-11-20", 7) == ("2026-11-20",)
+    assert days_after("2026-11-20", "2026-11-20", 7) == ()
+    assert days_after("2026-11-21", "2026-11-20", 7) == ()
+    assert days_after("2026-10-30", "2026-11-02", 7) == ("2026-10-31", "2026-11-01", "2026-11-02")
+    assert days_after("2025-01-01", "2026-11-02", 2) == ("2026-11-01", "2026-11-02")

@@ -1,0 +1,62 @@
+"""The lines around facts: every fixed text counted again, and the parts of a line count what the line counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clawmem.model.pages import context_frame as frame
+from clawmem.model.pages.packing import ALL
+from clawmem.model.pages.tokens import token_bound
+from tests.needs import exact_count
+
+TITLES = [
+    frame.ALWAYS, frame.ASKED, frame.SAID, frame.NOTED, frame.TIMELINE, frame.SUMMARIES, frame.HOT_FACTS,
+    frame.WARM_FACTS, frame.COLD_FACTS, frame.OVER_FACTS, frame.HABITS, frame.FOCUS, frame.RECENT,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def count() -> Callable[[str], int]:
+    """The exact count; skips where this machine has no vocabulary."""
+    return exact_count()
+
+
+def test_every_fixed_text_is_counted_right(count: Callable[[str], int]) -> None:
+    assert {text: count(text) for text in frame.FIXED} == dict(frame.FIXED)
+
+
+def test_the_frame_of_every_section_is_exact(count: Callable[[str], int]) -> None:
+    parts = [frame.opening(), frame.closing(), frame.heading("2026-11-22"), *map(frame.title, TITLES)]
+    for tier in ("hot", "warm", "cold"):
+        parts += [frame.remark(name, 12345, f"clawmem list --tier {tier}") for name in TITLES]
+    parts += [
+        frame.remark(frame.SUMMARIES, 12345, "clawmem entity show NAME"),
+        *(frame.remark_on_all(7, one) for one in ALL),
+    ]
+    for part in parts:
+        assert part.exact, part
+        assert part.tokens == count(part.text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    number=st.integers(0, 10**9),
+    name=st.sampled_from(TITLES),
+    more=st.sampled_from(["clawmem list --tier hot", "clawmem list --agent it's", "clawmem recall '日本 x'"]),
+)
+def test_a_remark_never_counts_too_little(count: Callable[[str], int], number: int, name: str, more: str) -> None:
+    part = frame.remark(name, number, more)
+    assert part.tokens >= count(part.text)
+    if part.exact:
+        assert part.tokens == count(part.text)
+
+
+def test_what_is_not_fixed_is_bounded(count: Callable[[str], int]) -> None:
+    part = frame.heading("2026-11-22", "2025-01-01")
+    assert part.text == "# Memory of what was true on 2025-01-01\n"
+    assert not part.exact
+    assert part.tokens == token_bound(part.text) >= count(part.text)

@@ -1,0 +1,197 @@
+"""What is worth thirty days: scored for reasons that are said, capped, and never what was replaced."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.model.facts.fact import ARCHIVED, RETRACTED, SUPERSEDED, Fact, FactLink
+from clawmem.model.proposals.promotion import (
+    DURABLE,
+    WORTH,
+    PromotionScore,
+    PromotionTerms,
+    ScoredFact,
+    decide,
+    doubt_about,
+    judge,
+    para_class,
+    promoted,
+    promotion_of,
+)
+
+DAY = "2026-11-20"
+ALLERGY = Fact(
+    "fact_00000001",
+    "Nora is allergic to penicillin.",
+    "health",
+    f"{DAY}T10:00:00Z",
+    "chat",
+    subject="Nora",
+    predicate="allergic_to",
+    object="penicillin",
+    confidence=0.9,
+    importance=0.9,
+    trust="user",
+)
+SMALL_TALK = Fact("fact_00000002", "It was nice.", "fact", f"{DAY}T10:00:00Z", "chat", importance=0.3, trust="agent")
+NORA = "areas/people/nora"
+SHARES = st.floats(0, 1)
+FACTS = st.builds(
+    lambda category, importance, confidence, trust, uses, links: ALLERGY._replace(
+        category=category,
+        importance=importance,
+        confidence=confidence,
+        trust=trust,
+        access_count=uses,
+        links=tuple(FactLink("supports", f"fact_{number:08x}") for number in range(links)),
+    ),
+    st.sampled_from([*DURABLE, "fact", "event"]),
+    SHARES,
+    SHARES,
+    st.sampled_from(["user", "agent", "tool", None]),
+    st.integers(0, 30),
+    st.integers(0, 5),
+)
+
+
+def test_an_allergy_is_worth_it_and_small_talk_is_not() -> None:
+    assert judge(ALLERGY, NORA, DAY).score >= WORTH
+    assert judge(SMALL_TALK, NORA, DAY).score < WORTH
+
+
+def test_the_reasons_add_up_to_the_score() -> None:
+    found = judge(ALLERGY, NORA, DAY)
+    points = [float(reason.rsplit("+", 1)[1].rstrip(")")) for reason in found.reasons]
+    assert abs(sum(points) - found.score) < 0.02
+    assert found.reasons[0] == "health lasts (+0.25)"
+
+
+@given(FACTS)
+def test_a_score_is_a_share(fact: Fact) -> None:
+    assert 0 <= judge(fact, NORA, DAY).score <= 1
+
+
+@given(FACTS, SHARES, SHARES)
+def test_what_matters_more_scores_no_less(fact: Fact, one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    for name in ("importance", "confidence"):
+        less, more = (judge(fact._replace(**{name: value}), NORA, DAY) for value in (low, high))  # type: ignore[arg-type]
+        assert less.score <= more.score
+
+
+def test_what_does_not_hold_is_refused_with_the_reason() -> None:
+    cases = {
+        "it is superseded by fact_2": ALLERGY._replace(status=SUPERSEDED, superseded_by="fact_2"),
+        "it is retracted": ALLERGY._replace(status=RETRACTED),
+        "it is archived": ALLERGY._replace(status=ARCHIVED),
+        "it was over on 2026-11-20": ALLERGY._replace(valid_to=DAY),
+    }
+    for reason, fact in cases.items():
+        assert judge(fact, NORA, DAY).refusal == reason
+    assert judge(ALLERGY, "archives/nora", DAY).refusal == "archives/nora is archived"
+    assert judge(ALLERGY._replace(valid_to="2026-11-21"), NORA, DAY).refusal is None
+
+
+def test_at_most_so_many_and_the_best_of_them() -> None:
+    facts = [ALLERGY._replace(id=f"fact_{number:08x}", importance=0.5 + number / 100) for number in range(12)]
+    verdicts = decide([ScoredFact(fact, NORA, judge(fact, NORA, DAY)) for fact in facts], PromotionTerms(WORTH, 8))
+    kept = [one.candidate.fact.id for one in verdicts if one.promoted]
+    assert kept == [f"fact_{number:08x}" for number in range(11, 3, -1)]
+    assert {one.reason for one in verdicts if not one.promoted} == {"it is worth it, but 8 a day is the limit"}
+
+
+def candidate(number: int, score: float, **more: str | None) -> ScoredFact:
+    return ScoredFact(ALLERGY._replace(id=f"fact_{number:08x}"), NORA, PromotionScore(score, ("health lasts",)), **more)
+
+
+def test_only_a_person_vouches_for_what_comes_from_a_tool_or_from_outside_or_is_contradicted() -> None:
+    assert doubt_about(ALLERGY, ()) is None
+    assert doubt_about(ALLERGY._replace(trust="agent"), ()) is None
+    tool = doubt_about(ALLERGY._replace(trust="tool"), ())
+    assert tool == "it comes from a tool, and only a person can vouch for it"
+    outside = doubt_about(ALLERGY._replace(trust="external"), ["fact_2"])
+    assert outside == "it comes from outside, and only a person can vouch for it"
+    assert doubt_about(ALLERGY, ["fact_3", "fact_2", "fact_3"]) == "it stands against fact_2, fact_3"
+
+
+def test_what_is_just_under_the_score_or_doubtful_waits_for_a_person() -> None:
+    terms = PromotionTerms(0.6, 8, margin=0.05, most_asked=3)
+    scores = (0.6, 0.599, 0.55, 0.549)
+    rows = [*(candidate(number, score) for number, score in enumerate(scores, 1)), candidate(5, 0.9, doubt="x")]
+    told = {one.candidate.fact.id[-1]: (one.promoted, one.waits, one.reason) for one in decide(rows, terms)}
+    assert told == {
+        "1": (True, False, "it scores 0.60 of the 0.60 it takes: health lasts"),
+        "2": (False, True, "it scores 0.60, just under the 0.60 it takes"),
+        "3": (False, True, "it scores 0.55, just under the 0.60 it takes"),
+        "4": (False, False, "it scores 0.55, and 0.60 is what it takes"),
+        "5": (False, True, "x"),
+    }
+
+
+def test_a_person_is_asked_only_so_often_about_the_best_and_never_twice() -> None:
+    terms = PromotionTerms(0.6, 8, margin=0.5, most_asked=3, asked_before=1)
+    rows = [candidate(number, number / 10) for number in range(1, 6)]
+    settled = candidate(6, 0.9, proposal="prop_1", settled="it was turned down in review, as prop_1")
+    verdicts = decide([*rows, settled], terms)
+    assert [one.candidate.fact.id[-1] for one in verdicts if one.waits] == ["5", "4"]
+    assert (verdicts[0].reason, verdicts[0].proposal) == ("it was turned down in review, as prop_1", "prop_1")
+    assert verdicts[3].reason == "it scores 0.30, just under the 0.60 it takes; a person is asked at most 3 times a day"
+    assert not any(one.waits for one in decide(rows, terms._replace(most=0))), "promotion is off: nobody is asked"
+
+
+ROWS = st.lists(
+    st.tuples(SHARES, st.sampled_from([None, "doubt"]), st.sampled_from([None, "settled"]), st.booleans()), max_size=20
+)
+
+
+@given(ROWS, SHARES, st.integers(0, 8), st.integers(0, 8), SHARES, st.integers(0, 5), st.integers(0, 5))
+def test_whatever_comes_the_limits_hold_and_each_has_one_verdict(
+    rows: list[tuple[float, str | None, str | None, bool]], worth: float, most: int, before: int, margin: float,
+    asked: int, asked_before: int,
+) -> None:  # fmt: skip
+    candidates = [
+        ScoredFact(ALLERGY._replace(id=f"fact_{number:08x}"), NORA, PromotionScore(score, (), "no" if no else None),
+                   doubt, settled=settled)
+        for number, (score, doubt, settled, no) in enumerate(rows)
+    ]  # fmt: skip
+    verdicts = decide(candidates, PromotionTerms(worth, most, before, margin, asked, asked_before))
+    assert sorted(one.candidate.fact.id for one in verdicts) == sorted(one.fact.id for one in candidates)
+    assert sum(one.promoted for one in verdicts) <= max(0, most - before)
+    assert sum(one.waits for one in verdicts) <= max(0, asked - asked_before)
+    for one in verdicts:
+        told = one.candidate
+        assert one.reason
+        assert not (one.promoted and one.waits)
+        if one.promoted or one.waits:
+            assert (told.settled, told.judgement.refusal) == (None, None)
+        assert not one.promoted or (told.doubt is None and told.judgement.score >= worth)
+        assert not one.waits or told.judgement.score >= worth - margin - 0.001
+        assert not one.waits or told.doubt or told.judgement.score < worth
+
+
+def test_a_promotion_that_a_person_approved_names_the_proposal() -> None:
+    mark = promotion_of(promoted(ALLERGY, DAY, judge(ALLERGY, NORA, DAY), "prop_1"))
+    assert mark is not None
+    assert mark["proposal"] == "prop_1"
+    alone = promotion_of(promoted(ALLERGY, DAY, judge(ALLERGY, NORA, DAY)))
+    assert alone is not None
+    assert "proposal" not in alone
+
+
+def test_a_promoted_fact_says_so_and_is_never_less_important_than_before() -> None:
+    lifted = promoted(ALLERGY._replace(importance=0.4), DAY, judge(ALLERGY, NORA, DAY))
+    mark = promotion_of(lifted)
+    assert mark is not None
+    assert (mark["on"], mark["importance"], lifted.importance) == (DAY, 0.4, 0.8)
+    assert promoted(ALLERGY, DAY, judge(ALLERGY, NORA, DAY)).importance == 0.9
+    weak = judge(ALLERGY, NORA, DAY)._replace(score=0.61)
+    assert promoted(ALLERGY._replace(importance=0.4), DAY, weak).importance == 0.6
+    assert promotion_of(ALLERGY) is None
+    assert promotion_of(ALLERGY._replace(metadata={"promoted": True})) is None
+
+
+def test_the_para_class_of_an_entity() -> None:
+    names = ("projects/x", "areas/people/x", "areas/companies/x", "areas/x", "resources/x", "archives/x")
+    assert [para_class(name) for name in names] == ["project", "area", "area", "area", "resource", "archive"]
+    assert para_class("@finance/projects/x") == "project"

@@ -1,0 +1,122 @@
+"""A proposal's file: readable, one key a line, the same after a round trip, and checked when it is read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from clawmem.errors import NeedsDecision, Unreadable
+from clawmem.model.facts.catalog import Predicate
+from clawmem.model.facts.draft import UNSET_ID
+from clawmem.model.facts.fact import Fact
+from clawmem.model.proposals.proposal import (
+    ADD,
+    APPROVED,
+    LINE,
+    PREDICATE,
+    PROMOTE,
+    SUPERSEDE,
+    CatalogEntry,
+    PageLine,
+    PromotionWorth,
+    Proposal,
+    ProposalTarget,
+    ReviewDecision,
+)
+from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
+
+AT = "2026-11-21T09:30:00Z"
+FACT = Fact(
+    UNSET_ID, "Dana was born in Bergen.", "milestone", AT, "chat.jsonl", subject="Dana", predicate="born_in",
+    object="Bergen", source_event="evt_1", source_text="born in Bergen", source_span=(6, 20), confidence=0.9,
+    metadata={"said_at": "2026-11-02T10:00:00Z"},
+)  # fmt: skip
+CONFLICT = Proposal(
+    "prop_00000001", "conflict", "Dana was born in Bergen.", "It stands against another.", AT, SUPERSEDE,
+    targets=(ProposalTarget("fact_00000001", "Dana was born in Oslo."),), fact=FACT, entity="areas/people/dana",
+    source_event="evt_1", agent="finance",
+)  # fmt: skip
+ENTRY = CatalogEntry(
+    Predicate("mentors", ("coaches",), single=True, questions=("* mentors",)), 'As in "Ana mentors Leo".'
+)
+EVERY = (
+    CONFLICT,
+    CONFLICT._replace(status=APPROVED, decided=ReviewDecision("a person", AT, "her passport says so")),
+    CONFLICT._replace(does=ADD, targets=(), entity=None, title="Dana", extra={"pattern": "x", "more": [1]}),
+    Proposal("prop_00000001", "predicate", "Know 'mentors'.", "Three facts.", AT, PREDICATE, entry=ENTRY),
+    Proposal(
+        "prop_00000001",
+        "promotion",
+        "Keep it.",
+        "From a tool.",
+        AT,
+        PROMOTE,
+        worth=PromotionWorth("2026-11-20", 0.62, ("a",)),
+        targets=(ProposalTarget("fact_00000001", "Dana was born in Oslo."),),
+    ),
+    CONFLICT._replace(kind="promotion", does=PROMOTE, targets=(), worth=PromotionWorth("2026-11-20", 0.5)),
+    Proposal(
+        "prop_00000001", "tacit", "Be brief.", "Said 3 times.", AT, LINE, line=PageLine("agents/x/TACIT.md", "- x")
+    ),
+)
+PATH = "review/prop_00000001.json"
+
+
+@pytest.mark.parametrize("proposal", EVERY, ids=lambda one: f"{one.kind}-{one.status}-{one.does}")
+def test_a_round_trip_loses_nothing(proposal: Proposal) -> None:
+    data = render_proposal(proposal)
+    assert parse_proposal(data, PATH) == proposal
+    lines = data.decode().splitlines()
+    assert lines[0] == "{"
+    assert [json.loads("{" + line.rstrip(",") + "}") for line in lines[1:-1]], "each line is one key"
+
+
+def test_a_fact_that_waits_has_no_identity_yet() -> None:
+    record = json.loads(render_proposal(CONFLICT))
+    assert not {"id", "timestamp", "status", "access_count", "superseded_by"} & record["fact"].keys()
+    assert record["fact"]["source_span"] == [6, 20]
+
+
+def damaged(**changes: Any) -> bytes:
+    """The conflict's file with other values; None takes a key out."""
+    record = {**json.loads(render_proposal(CONFLICT)), **changes}
+    return json.dumps({key: value for key, value in record.items() if value is not None}).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"{", "not JSON"),
+        (b"[]", "not a JSON object"),
+        (damaged(kind="whim"), "'kind' is none of fact, conflict"),
+        (damaged(says=None), "'says' is missing"),
+        (damaged(entity=3), "'entity' is not text"),
+        (damaged(fact=None), "'fact' is missing"),
+        (damaged(targets=None), "'targets' is missing"),
+        (damaged(targets="fact_1"), "'targets' is not a list"),
+        (damaged(targets=[{"id": "fact_1"}]), "'fact' of 'targets'"),
+        (damaged(fact={"fact": ""}), "'fact' is missing or empty"),
+        (damaged(status="approved"), "'decided' is missing"),
+        (damaged(id="prop_other"), "it holds prop_other"),
+        (damaged(does="line", line={"page": "../x.md", "text": "y"}), "no page of the vault"),
+        (damaged(does="line", line={"page": ".git/config", "text": "y"}), "no page of the vault"),
+        (damaged(does="promote"), "'worth' is missing"),
+        (damaged(does="promote", worth={"on": "2026-11-20", "score": 0.5}), "must name the one fact to promote"),
+        (damaged(worth={"on": "soon", "score": 0.5}), "'soon', the key 'on' of 'worth', is no day"),
+        (damaged(worth={"on": "2026-11-20", "score": 2}), "'score' of 'worth' is no number from 0 to 1"),
+        (damaged(worth={"on": "2026-11-20", "score": 1, "reasons": "x"}), "'reasons' of 'worth' is not a list"),
+        (damaged(does="predicate", entry={"name": "Bad Name", "description": "x"}), "lower-case"),
+    ],
+)
+def test_what_is_wrong_is_told(data: bytes, told: str) -> None:
+    with pytest.raises(Unreadable) as raised:
+        parse_proposal(data, PATH)
+    assert told in raised.value.message
+    assert PATH in raised.value.message
+
+
+def test_the_marks_of_a_merge_need_a_person() -> None:
+    with pytest.raises(NeedsDecision):
+        parse_proposal(b"<<<<<<< ours\n" + render_proposal(CONFLICT), PATH)

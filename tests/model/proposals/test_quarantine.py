@@ -1,0 +1,19 @@
+"""The version of the rules for orders: what an older version judged is not believed."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from zlib import crc32
+
+from clawmem.model.proposals import quarantine
+from clawmem.model.safety.injection import find as injection
+
+
+def test_a_change_of_the_rules_raises_their_version() -> None:
+    """Where this fails, the rules were edited. If any text could be judged otherwise now, raise RULES in
+    `clawmem/model/quarantine.py` and VERSION in `clawmem/index/schema.py`; then write the new numbers here."""
+    files = sorted(Path(injection.__file__).parent.glob("injection*.py"))
+    sources = [path.read_text(encoding="utf-8") for path in files]
+    judging = inspect.getsource(quarantine.quarantined_event)
+    assert (quarantine.RULES, crc32("".join([*sources, judging]).encode())) == (2, 2258720445)

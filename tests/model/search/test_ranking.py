@@ -1,0 +1,161 @@
+"""The order of facts, and the fusion of channel scores."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.model.lifecycle.tiers import TIERS
+from clawmem.model.search.ranking import (
+    FLOOR,
+    SAID_WEIGHTS,
+    FactStanding,
+    fuse,
+    normalised,
+    ordered,
+    prior,
+    rank,
+    said_weights,
+)
+
+IDS = st.sampled_from([f"fact_{number:08x}" for number in range(12)])
+STANDINGS = st.builds(
+    FactStanding,
+    IDS,
+    st.sampled_from(TIERS),
+    st.integers(0, 3),
+    st.sampled_from([0.0, 0.5, 1.0]),
+    st.sampled_from(["2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"]),
+    st.sampled_from([None, "user", "agent", "tool", "external"]),
+    st.booleans(),
+    st.booleans(),
+)
+MANY = st.lists(STANDINGS, unique_by=lambda each: each.id, max_size=12)
+SCORES = st.dictionaries(IDS, st.floats(-50, 50), max_size=12)
+
+
+def test_each_key_of_the_order_decides_only_where_the_ones_before_are_equal() -> None:
+    expected = [
+        FactStanding("a", "hot", 0, 0.0, "2020", own=True),
+        FactStanding("b", "hot", 9, 0.1, "2020"),
+        FactStanding("c", "hot", 2, 0.9, "2020"),
+        FactStanding("d", "hot", 2, 0.5, "2026"),
+        FactStanding("e", "hot", 2, 0.5, "2025"),
+        FactStanding("f", "hot", 2, 0.5, "2025"),
+        FactStanding("g", "warm", 99, 1.0, "2026", own=True),
+        FactStanding("h", "cold", 99, 1.0, "2026", own=True),
+    ]
+    assert ordered(reversed(expected)) == expected
+
+
+@given(MANY, st.randoms())
+def test_the_order_does_not_depend_on_the_order_given(standings: list[FactStanding], chance: object) -> None:
+    shuffled = list(standings)
+    chance.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert ordered(shuffled) == ordered(standings)
+
+
+def test_scores_are_spread_between_the_floor_and_one() -> None:
+    assert normalised({"a": -8.0, "b": -2.0, "c": -5.0}) == pytest.approx({"a": FLOOR, "b": 1.0, "c": 0.55})
+    assert normalised({"a": 3.0, "b": 3.0}) == {"a": 1.0, "b": 1.0}
+    assert normalised({}) == {}
+
+
+@given(SCORES)
+def test_normalising_keeps_the_order(scores: dict[str, float]) -> None:
+    spread = normalised(scores)
+    assert all(FLOOR <= value <= 1.0 + 1e-9 for value in spread.values())
+    for one in scores:
+        for other in scores:
+            assert scores[one] < scores[other] or spread[one] >= spread[other]
+
+
+def test_an_exact_triple_outweighs_words_and_both_outweigh_one() -> None:
+    plain = {name: FactStanding(name, "warm") for name in "abc"}
+    found = rank({"predicate": {"a": 1.0, "b": 1.0}, "keyword": {"a": 9.0, "c": 9.5, "b": 1.0}}, plain)
+    assert [each.id for each in found] == ["a", "b", "c"]
+    assert found[0].channels == {"predicate": 1.0, "keyword": pytest.approx(0.947, abs=0.001)}
+    assert set(found[2].channels) == {"keyword"}
+
+
+def test_meaning_counts_more_the_less_of_the_question_its_best_turn_has() -> None:
+    assert said_weights(1.0) == SAID_WEIGHTS
+    assert said_weights(0.5) == {**SAID_WEIGHTS, "vector": SAID_WEIGHTS["vector"] * 2}
+    assert said_weights(0.0) == SAID_WEIGHTS
+    channels = {"keyword": {"a": 6.0, "b": 3.0, "c": 1.0}, "vector": {"b": 0.5, "c": 0.3, "a": 0.2}}
+    assert [fuse(channels, said_weights(part))[0].id for part in (1.0, 0.7, 0.4, 0.1)] == ["a", "a", "b", "b"]
+
+
+def test_the_best_hit_of_every_channel_scores_one_before_its_prior() -> None:
+    plain = {"a": FactStanding("a", "cold")}
+    assert rank({"keyword": {"a": 4.0}, "predicate": {}, "time": {"a": 1.0}}, plain)[0].score == pytest.approx(1.0)
+
+
+def test_priors_settle_ties_and_own_facts_come_first() -> None:
+    standings = {
+        "a": FactStanding("a", "cold", trust="external"),
+        "b": FactStanding("b", "hot", trust="user"),
+        "c": FactStanding("c", "cold", own=True),
+    }
+    assert [each.id for each in rank({"keyword": dict.fromkeys("abc", 2.0)}, standings)] == ["b", "c", "a"]
+    twins = {"a": FactStanding("a", "hot"), "b": FactStanding("b", "hot", own=True)}
+    assert [each.id for each in rank({"keyword": {"a": 2.0, "b": 2.0}}, twins)] == ["b", "a"]
+
+
+def test_a_prior_never_lifts_a_fact_over_a_clearly_better_match() -> None:
+    standings = {"best": FactStanding("best", "cold", importance=0.0, trust="external"),
+                 "weak": FactStanding("weak", "hot", 99, 1.0, "2026", "user", own=True)}  # fmt: skip
+    assert rank({"keyword": {"best": 10.0, "weak": 1.0}}, standings)[0].id == "best"
+
+
+@given(STANDINGS)
+def test_a_prior_is_small(standing: FactStanding) -> None:
+    assert -0.041 <= prior(standing) <= 0.121
+
+
+@given(SCORES, SCORES, MANY)
+def test_every_found_fact_with_a_standing_is_ranked_once(
+    keyword: dict[str, float], time: dict[str, float], standings: list[FactStanding]
+) -> None:
+    by_id = {each.id: each for each in standings}
+    found = rank({"keyword": keyword, "time": time}, by_id)
+    assert {each.id for each in found} == (set(keyword) | set(time)) & set(by_id)
+    assert len({each.id for each in found}) == len(found)
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+
+
+def test_an_unknown_channel_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(KeyError):
+        rank({"smell": {"a": 1.0}}, {"a": FactStanding("a", "hot")})
+
+
+def test_what_is_over_comes_behind_what_matches_about_as_well_and_before_what_matches_worse() -> None:
+    standings = {
+        "over": FactStanding("over", "cold", 9, 1.0, over=True),
+        "holds": FactStanding("holds", "cold"),
+        "other": FactStanding("other", "hot"),
+    }
+    scores = {"keyword": {"over": 5.0, "holds": 4.0, "other": 1.0}}
+    assert [one.id for one in rank(scores, standings)] == ["holds", "over", "other"]
+    before = {**standings, "over": standings["over"]._replace(over=False)}
+    assert [one.id for one in rank(scores, before)] == ["over", "holds", "other"]
+    assert [one.id for one in ordered(standings.values())] == ["other", "holds", "over"]
+
+
+def test_what_is_over_stands_behind_what_holds_and_says_exactly_what_was_asked_whatever_its_words() -> None:
+    over, holds, other = (
+        FactStanding("over", "cold", over=True),
+        FactStanding("holds", "cold"),
+        FactStanding("other", "hot"),
+    )
+    standings = {one.id: one for one in (over, holds, other)}
+    words = {"keyword": {"over": 9.0, "holds": 1.0, "other": 2.0}, "vector": {"over": 0.9}}
+    assert [one.id for one in rank({"predicate": {"over": 4.0, "holds": 4.0}, **words}, standings)][:2] == [
+        "holds",
+        "over",
+    ]
+    # The name of somebody else who is asked for less exactly puts nothing behind.
+    assert rank({"predicate": {"over": 8.0, "holds": 4.0}, **words}, standings)[0].id == "over"
+    assert rank({"predicate": {"over": 4.0}, **words}, standings)[0].id == "over"
+    assert rank(words, standings)[0].id == "over"

@@ -1,0 +1,61 @@
+"""The shelves against a plain reading of all facts: the same tiers, the same order, the same numbers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope
+from clawmem.model.facts.fact import ACTIVE, importance_of
+from clawmem.model.lifecycle.tiers import ALWAYS_HOT, TIERS
+from clawmem.model.proposals.quarantine import quarantined
+from clawmem.model.records.entity import owner_of
+from clawmem.model.search.ranking import ordered
+from clawmem.serving.context.tiers import first, shelves
+from clawmem.serving.recall.recall import standing_of
+from clawmem.vault.state.journal import AccessCount, with_access
+from clawmem.vault.vault import Vault
+from tests.serving.invented import AGENT, NOW, Invented, accessed, indexed, invent
+
+ALL = 10**9
+
+
+def _plainly(invented: Invented, reader: ReaderScope, counted: dict[str, AccessCount]) -> dict[str, list[str]]:
+    standings, always = [], set()
+    for entity, fact in invented.facts:
+        seen = (owner_of(entity) or "") in reader.owners and reader.entity in (None, entity)
+        if not seen or fact.status != ACTIVE or quarantined(fact):
+            continue
+        agent = reader.owners[0] or None
+        standings.append(standing_of(with_access(fact, counted), entity, reader.now, agent))
+        always |= {fact.id} if importance_of(fact) >= ALWAYS_HOT else set()
+    found: dict[str, list[str]] = defaultdict(list)
+    for one in ordered(standings):
+        found[PAST if one.over else ALWAYS if one.id in always else one.tier].append(one.id)
+    return found
+
+
+@pytest.mark.parametrize("entity", [None, "areas/people/jane", "@finance/projects/budget", "projects/none"])
+@pytest.mark.parametrize("agent", [None, AGENT])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(seed=st.integers(0, 10**9))
+def test_shelves_are_what_reading_everything_gives(
+    vault: Vault, agent: str | None, entity: str | None, seed: int
+) -> None:
+    invented = invent(seed)
+    index = indexed(vault, invented)
+    reader = ReaderScope((agent, "") if agent else ("",), NOW, entity)
+    for counted in ({}, accessed(seed, invented)):
+        on, plain = shelves(index, reader, counted), _plainly(invented, reader, counted)
+        for shelf in (ALWAYS, *TIERS, PAST):
+            assert [one.id for one in first(on, shelf, ALL)] == plain[shelf]
+            assert on.totals[shelf] == len(plain[shelf])
+            few = [one.id for one in first(on, shelf, 40)]
+            assert few == plain[shelf][: len(few)]
+            assert sum(one.tokens for one in first(on, shelf, 40)) >= 40 or few == plain[shelf]
+    index.close()

@@ -1,0 +1,219 @@
+"""Events and notes are found for a question, alone and beside facts, in words and by their days."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search import events as index_said
+from clawmem.index.search.channels import FactFilter
+from clawmem.index.vectors.store import EVENTS as EVENT_VECTORS
+from clawmem.index.vectors.store import VectorPack, make_vectors, named_model
+from clawmem.learning.ingest import ingest, ingest_notes
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.pages.notes import note
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.model.search.vector import packed, signs, unit
+from clawmem.model.transcripts.message import Message
+from clawmem.serving.context.context import context
+from clawmem.serving.recall.recall import EVENTS, FACTS, NOTES, WHERE, RecallResult, recall
+from clawmem.vault.vault import Vault
+
+TALK = (
+    ("Ana", "Which bridge did you cross last night?"),
+    ("Ben", "The old one by the mill, it was icy."),
+    ("Ana", "Mine was closed, so I took the ferry."),
+    ("Ben", "Lunch tomorrow?"),
+)
+
+
+@pytest.fixture
+def told(vault: Vault, caller: Caller) -> Vault:
+    """A vault with a short talk, a note and a fact."""
+    day = "2026-03-05T10:00:00Z"
+    talk = [
+        Message(1, "user", text, day, speaker=who, session="s1", external_id=f"m{n}")
+        for n, (who, text) in enumerate(TALK)
+    ]
+    ingest(vault, talk, caller, "chat")
+    note(vault, "the mill is being painted", caller)
+    remember(vault, [draft_from_record({"fact": "The mill belongs to Ben"}, caller.now)], caller)
+    return vault
+
+
+def ask(vault: Vault, caller: Caller, question: str, *where: str, limit: int = 10) -> RecallResult:
+    """What recall gives."""
+    return recall(vault, question, caller, FactFilter(owners=("", caller.agent or "")), limit, where)
+
+
+def texts(result: RecallResult) -> list[str]:
+    """The texts of the events found."""
+    return [one.event.text for one in result.heard]
+
+
+def test_the_answer_is_found_after_its_question_even_in_other_words(told: Vault, caller: Caller) -> None:
+    found = ask(told, caller, "What bridge did Ben cross?", EVENTS)
+    assert texts(found)[0] == TALK[1][1]
+    assert found.found == ()
+    assert found.channels["keyword"].ran
+    assert not found.channels["time"].ran
+    assert not found.channels["time"].unable
+
+
+def test_each_place_is_searched_only_where_asked(told: Vault, caller: Caller) -> None:
+    assert ask(told, caller, "mill", FACTS).heard == ()
+    notes = ask(told, caller, "mill", NOTES)
+    assert [(one.path, one.text) for one in notes.noted] == [("daily/2026-11-21.md", "the mill is being painted")]
+    every = ask(told, caller, "mill", *WHERE)
+    assert [len(part) > 0 for part in (every.found, every.heard, every.noted)] == [True, True, True]
+    assert every.channels["keyword"].hits >= 3
+
+
+def test_a_note_that_became_an_event_is_given_once(told: Vault, caller: Caller) -> None:
+    ingest_notes(told, caller)
+    assert "the mill is being painted" in texts(ask(told, caller, "mill painted", EVENTS))
+    every = ask(told, caller, "mill painted", *WHERE)
+    assert "the mill is being painted" not in texts(every)
+    assert len(every.noted) == 1
+
+
+def test_events_of_a_named_day_are_found_without_their_words(told: Vault, caller: Caller) -> None:
+    found = ask(told, caller, "What happened on 2026-03-05?", EVENTS)
+    assert set(texts(found)) == {text for _, text in TALK}
+    assert all("time" in one.channels for one in found.heard)
+
+
+def test_an_agents_notes_are_its_own(told: Vault, caller: Caller) -> None:
+    agent = caller._replace(agent="finance")
+    note(told, "the mill costs too much", agent)
+    assert len(ask(told, agent, "mill", NOTES).noted) == 2
+    assert len(ask(told, caller, "mill", NOTES).noted) == 1
+
+
+def test_what_an_agent_noted_stays_its_own_as_an_event(told: Vault, caller: Caller) -> None:
+    agent = caller._replace(agent="finance")
+    note(told, "the mill costs too much", agent)
+    ingest(told, [Message(1, "user", "the mill is loud", "2026-03-05T10:00:00Z")], agent, "chat")
+    ingest_notes(told, caller)
+    assert "the mill costs too much" in texts(ask(told, agent, "mill", EVENTS))
+    for_all = texts(ask(told, caller, "mill", EVENTS))
+    assert "the mill costs too much" not in for_all
+    # Whoever took it in: it was said to all.
+    assert {"the mill is loud", "the mill is being painted"} <= set(for_all)
+    day = f"what happened on {caller.now:%Y-%m-%d}?"
+    assert "the mill costs too much" in context(told, agent, 2_000, day).text
+    assert "the mill costs too much" not in context(told, caller, 2_000, day).text
+
+
+def test_what_came_out_of_the_memory_is_no_answer(vault: Vault, caller: Caller) -> None:
+    day = "2026-03-05T10:00:00Z"
+    ingest(
+        vault,
+        [Message(1, "user", "the kiln broke", day, recalled=True), Message(1, "user", "and now?", day)],
+        caller,
+        "x",
+    )
+    assert texts(ask(vault, caller, "kiln", EVENTS)) == []
+
+
+def embedded(vault: Vault, words: dict[str, list[float]], texts: dict[str, list[float]]) -> None:
+    """Vectors as a heartbeat leaves them, of these words and of these events."""
+    index, vectors = open_index(vault), make_vectors(vault)
+    rows = index.database.execute("SELECT day || ' ' || id, json_extract(line, '$.text') FROM event ORDER BY n")
+    names = {text: name for name, text in rows}
+    keys = {text: f"{at:016}".encode() for at, text in enumerate(texts)}
+    vectors.put("made", [(keys[text], packed(unit(vector))) for text, vector in texts.items()])
+    codes = b"".join(signs(vector) for vector in texts.values())
+    with vectors.writing():
+        vectors.set_meta("named", named_model(vault))
+        vectors.set_meta("model", "made")
+        vectors.set_pack(
+            EVENT_VECTORS, VectorPack(tuple(names[text] for text in texts), b"".join(keys.values()), codes)
+        )
+        pieces = [(word, packed(unit(vector))) for word, vector in words.items()]
+        vectors.database.executemany("INSERT INTO piece VALUES (?, NULL, ?, 1.0)", pieces)
+    vectors.close()
+    index.close()
+
+
+def test_meaning_decides_where_the_words_are_few_and_not_where_they_are_sure(vault: Vault, caller: Caller) -> None:
+    printer, dog = "The printer ran out of toner.", "Rex barks at night."
+    said = [printer, dog, *(f"Nothing to see at window {n}." for n in range(6))]
+    day = "2026-03-05T10:00:00Z"
+    ingest(vault, [Message(1, "user", text, day, session=text, external_id=text) for text in said], caller, "x")
+    away = {text: [-1.0, 0.1, -1.0, 0.2 * n, -1.0, -1.0, 1.0, -1.0] for n, text in enumerate(said[2:])}
+    of_dogs = [1.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, 1.0]
+    near = {printer: [1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, -1.0], dog: of_dogs, **away}
+    unheard = ("puppy", "fed", "vet", "leash", "collar", "kennel", "bone", "tail")
+    embedded(vault, dict.fromkeys((*unheard, "printer", "toner"), of_dogs), near)
+    assert texts(ask(vault, caller, "printer, toner", EVENTS))[:2] == [printer, dog]
+    assert texts(ask(vault, caller, f"printer: {', '.join(unheard)}", EVENTS))[:2] == [dog, printer]
+
+
+def test_in_a_large_memory_words_that_nobody_said_still_count_and_common_ones_do_not(
+    vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day, said = "2026-03-05T10:00:00Z", ["apple kiln", "apple pear", *(f"apple number {n}" for n in range(10))]
+    ingest(vault, [Message(1, "user", text, day, external_id=text) for text in said], caller, "x")
+    index, asked = open_index(vault), ("apple", "zebra", "kiln", "pear")
+    assert [len(scores) for scores in index_said.spoken_words(index, asked)] == [12, 0, 1, 1]
+    monkeypatch.setattr(index_said, "CHEAP", 3)
+    assert [len(scores) for scores in index_said.spoken_words(index, asked)] == [0, 1, 1]
+    index.close()
+
+
+def test_the_limit_holds_for_each_place(vault: Vault, caller: Caller) -> None:
+    day = "2026-03-05T10:00:00Z"
+    ingest(vault, [Message(1, "user", f"apple number {n}", day, external_id=str(n)) for n in range(30)], caller, "x")
+    assert len(ask(vault, caller, "apple", EVENTS, limit=7).heard) == 7
+
+
+def test_the_command_gives_events_as_json_and_as_lines(clawmem: Callable[..., Any]) -> None:
+    lines = [
+        {"role": "user", "speaker": who, "content": text, "timestamp": "2026-03-05T10:00:00Z"} for who, text in TALK
+    ]
+    assert clawmem("ingest", "-", given="\n".join(map(json.dumps, lines))).code == 0
+    found = clawmem("recall", "Who took the ferry?", "--in", "events", "--json").json["data"]
+    assert found["events"][0]["text"] == TALK[2][1]
+    assert found["events"][0]["speaker"] == "Ana"
+    assert found["facts"] == []
+    plain = clawmem("recall", "Who took the ferry?", "--in", "all", "--explain").out
+    assert "2026-03-05  Ana: Mine was closed" in plain
+    wrong = clawmem("recall", "ferry", "--in", "dreams")
+    assert wrong.code == 2
+    assert "Choose one of facts, events, notes, all." in wrong.err
+
+
+def test_recall_gives_text_for_a_prompt_within_a_budget(clawmem: Callable[..., Any]) -> None:
+    for number in range(12):
+        clawmem("remember", f"The orchard has {number + 2} rows of apple trees near gate {number}")
+    found = clawmem("recall", "apple trees", "--json", "--budget", "150").json["data"]
+    assert found["context"]["token_count"] <= 150
+    assert "apple trees" in found["context"]["text"]
+    assert found["context"]["left_out"]
+    plain = clawmem("recall", "apple trees", "--budget", "150").out
+    assert plain.startswith("<clawmem-context>")
+    assert clawmem("recall", "apple trees", "--json").json["data"]["context"]["token_count"] > 150
+    small = clawmem("recall", "apple trees", "--budget", "3")
+    assert small.code == 2
+    assert "too small" in small.err
+
+
+def test_equals_come_in_one_order_however_the_index_was_made(vault: Vault, caller: Caller) -> None:
+    talk = [
+        Message(1, "user", f"Boats matter, said {name}.", f"2026-03-{day:02}T10:00:00Z", session=f"s{day}")
+        for day, name in ((7, "Ivo"), (5, "Ada"), (6, "Eva"))
+    ]
+    for number, message in enumerate(talk):
+        ingest(vault, [message], caller, f"chat{number}")
+        open_index(vault).close()
+    first = texts(ask(vault, caller, "boats", EVENTS, limit=2))
+    for path in vault.state.glob("index*"):
+        path.unlink()
+    assert texts(ask(vault, caller, "boats", EVENTS, limit=2)) == first
+    assert [text[-4:-1] for text in first] == ["Ivo", "Eva"]

@@ -1,0 +1,83 @@
+"""The git that talks to others: in time or ended with all it started, and heard while it works."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from clawmem.errors import RemoteFailed
+from clawmem.vault.exchange.remote import Remote, fetch
+from clawmem.vault.exchange.remote_process import talk
+from clawmem.vault.vault import Vault
+from tests.faults.checks import git
+
+DEAF = "trap '' TERM; exec 2>&-"
+
+
+def slow_ssh(folder: Path, manner: str) -> Mapping[str, str]:
+    """Variables with which git reaches a machine that never answers; the pid of its ssh is noted."""
+    ssh = folder / "ssh"
+    ssh.write_text(f"#!/bin/sh\necho $$ >'{folder}/pid'\n{manner}\nexec sleep 300\n")
+    ssh.chmod(0o755)
+    return {"GIT_SSH_COMMAND": str(ssh)}
+
+
+def outlives(pid: int, seconds: float = 60) -> bool:
+    """Whether a process is still there after a while: one that was ended takes a moment to be gone."""
+    end = time.monotonic() + seconds
+    while (there := _is_alive(pid)) and time.monotonic() < end:
+        time.sleep(0.01)
+    return there
+
+
+def _is_alive(pid: int) -> bool:
+    """Whether a process is there and not just waiting to be buried."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="processes cannot be seen here")
+@pytest.mark.parametrize("manner", [":", DEAF], ids=["well-behaved", "deaf"])
+def test_when_the_time_is_over_all_of_it_is_ended(vault: Vault, tmp_path: Path, manner: str) -> None:
+    git(vault.root, vault.git.environment, "remote", "add", "origin", "ssh://nobody@nowhere.invalid/vault.git")
+    noted = tmp_path / "pid"
+    # A slow machine needs longer than a second until git has started its ssh at all: then it has more time.
+    for seconds in (1.0, 10.0, 60.0):
+        start = time.monotonic()
+        with pytest.raises(RemoteFailed, match=r"took too long \(sync\.timeout_seconds\)"):
+            fetch(vault, Remote("origin", slow_ssh(tmp_path, manner)), "main", None, seconds)
+        assert time.monotonic() - start < seconds + 60
+        if noted.exists() and noted.read_text().strip():
+            break
+    assert not outlives(int(noted.read_text()))
+    assert not list((vault.git_dir / "refs").rglob("*.lock"))
+
+
+def test_there_is_no_terminal_to_ask_at(vault: Vault, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\n(: </dev/tty) 2>/dev/null && echo yes >'{asked}'\nps -o sid= -p $$ >'{tmp_path}/sid'\n")
+    ssh.chmod(0o755)
+    with vault.git.lent({"GIT_SSH_COMMAND": str(ssh)}):
+        said = talk(vault.git, ("ls-remote", "ssh://nobody@nowhere.invalid/vault.git"), 300)
+    assert said.code == 128 and "Could not read from remote repository" in said.complaint
+    assert not asked.exists()
+    assert int((tmp_path / "sid").read_text()) != os.getsid(0)
+
+
+def test_progress_is_heard_line_by_line(vault: Vault, environment: dict[str, str], tmp_path: Path) -> None:
+    hub = tmp_path / "hub.git"
+    git(tmp_path, environment, "init", "-q", "--bare", "-b", "main", str(hub))
+    heard: list[str] = []
+    arguments = ("push", "--porcelain", "--progress", "--", str(hub), "HEAD:refs/heads/main")
+    said = talk(vault.git, arguments, 300, heard.append)
+    assert said.code == 0 and "HEAD:refs/heads/main\t[new branch]" in said.printed
+    assert [line for line in heard if line.startswith("Writing objects: 100%")]
+    assert "Writing objects: 100%" in said.complaint
+    assert not [line for line in heard if "\r" in line or "\n" in line]

@@ -1,0 +1,24 @@
+"""What a git that failed is told as: its own sentence, and what can be done."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.vault.git.git import failure
+
+
+@pytest.mark.parametrize(
+    ("complaint", "message", "hint"),
+    [
+        ("error: bad signature 0x4c495645\nfatal: index file corrupt", "bad signature 0x4c495645", "doctor --fix"),
+        ("error: bad index file sha1 signature\nfatal: index file corrupt", "bad index file sha1", "doctor --fix"),
+        ("fatal: detected dubious ownership in repository at '/x'", "dubious ownership", "safe.directory"),
+        ("error: file write error: No space left on device", "No space left", "free some space"),
+        ("fatal: bad object HEAD", "bad object HEAD", "Run `clawmem doctor`."),
+        ("", "exit code 128", "Run `clawmem doctor`."),
+    ],
+)
+def test_a_failure_says_what_to_do(complaint: str, message: str, hint: str) -> None:
+    problem = failure("status", 128, complaint.encode())
+    assert problem.message.startswith("git status failed: ") and message in problem.message
+    assert hint in problem.hint

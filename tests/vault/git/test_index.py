@@ -1,0 +1,215 @@
+"""A person's git beside a change: from before the branch moves until git's index follows, no other git commits."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from clawmem.errors import Locked
+from clawmem.memory.facts.redact import RedactTarget, redact
+from clawmem.memory.facts.revise import retract
+from clawmem.memory.sync.sync import SyncOptions, sync
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, trailers
+from clawmem.vault.commit.lock import writer_lock
+from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.git.git import Git
+from clawmem.vault.git.index import hold_index, is_held, let_go
+from clawmem.vault.git.refs import read_head
+from clawmem.vault.vault import Vault
+from tests.conftest import NOW, Command
+from tests.faults.checks import assert_sound, assert_whole, commits, facts, git
+from tests.faults.scenarios import SCENARIOS, keep
+
+PERSON = {
+    "commit -a": "echo mine >> notes.txt && git commit -q -a -m mine",
+    "add, commit": "echo mine >> notes.txt && git add notes.txt && git commit -q -m mine",
+    "commit of one file": "echo mine >> notes.txt && git commit -q -m mine notes.txt",
+    "amend": "git commit -q --amend -m mine",
+    "commit of what is staged": "git commit -q --allow-empty -m mine",
+}
+
+
+class Window(Git):
+    """A git beside which a person runs plain git, right after one of its commands has moved the branch."""
+
+    def __init__(self, root: Path, environment: Mapping[str, str], mover: str, person: str) -> None:
+        super().__init__(root, environment)
+        self._mover, self._person, self._own = mover, person, dict(environment)
+        self.codes: list[int] = []
+
+    def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+        before = self._branch()
+        done = super().finish(process, name, given)
+        if name == self._mover and self._branch() != before:
+            person = subprocess.run(
+                ["sh", "-c", self._person], cwd=self.root, env=self._own, capture_output=True, check=False
+            )
+            self.codes.append(person.returncode)
+        return done
+
+    def _branch(self) -> str | None:
+        return read_head(self.root / ".git").commit
+
+
+class Act(NamedTuple):
+    """A change, what must be there before it, the git command that moves the branch in it, and a text that HEAD has to
+    hold after it (not hold, where it is empty)."""
+
+    prepare: Callable[[Vault], None]
+    act: Callable[[Vault], None]
+    mover: str
+    text: str
+
+
+def _caller(seed: int = 5) -> Caller:
+    return Caller(NOW, random.Random(seed).randbytes)
+
+
+def _begin(vault: Vault) -> None:
+    keep(vault, "Jane plays the cello.", "The gate opens with quiet-otter-kqzvwx.", entity="areas/people/jane")
+
+
+def _edit(vault: Vault) -> None:
+    _begin(vault)
+    path = vault.root / "life/areas/people/jane/items.json"
+    path.write_bytes(path.read_bytes().replace(b"cello", b"viola"))
+
+
+def _adopt(vault: Vault) -> None:
+    with transaction(vault, NOW, "test") as started:
+        started.adopt()
+
+
+def _retract(vault: Vault) -> None:
+    fact = next(one for one in facts(vault.root) if "cello" in one["fact"])
+    retract(vault, fact["id"], _caller())
+
+
+def _behind(vault: Vault) -> None:
+    """A vault whose remote has what it lacks, and that has nothing of its own."""
+    _apart(vault)
+    git(vault.root, vault.git.environment, "reset", "-q", "--hard", "HEAD~1")
+
+
+def _apart(vault: Vault) -> None:
+    SCENARIOS["a merge"].prepare(vault)
+
+
+def _sync(vault: Vault) -> None:
+    sync(vault, _caller(), SyncOptions())
+
+
+def _redact(vault: Vault) -> None:
+    redact(vault, RedactTarget(pattern="quiet-otter-kqzvwx"), _caller())
+
+
+ACTS = {
+    "remember": Act(_begin, SCENARIOS["one fact"].act, "fast-import", "Jane moved to Lyon."),
+    "remember, new entity": Act(_begin, SCENARIOS["one fact, new entity"].act, "fast-import", "The boat needs"),
+    "five facts": Act(_begin, SCENARIOS["five facts"].act, "fast-import", "Bird number 4"),
+    "retract": Act(_begin, _retract, "fast-import", '"retracted"'),
+    "an edit by hand taken in": Act(_edit, _adopt, "fast-import", "viola"),
+    "sync, fast-forward": Act(_behind, _sync, "update-ref", "Jane has a cat."),
+    "sync, merge": Act(_apart, _sync, "update-ref", "Jane has a cat."),
+    "redact": Act(_begin, _redact, "update-ref", ""),
+}
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_a_person_who_commits_as_the_branch_moves(vault: Vault, environment: dict[str, str], name: str) -> None:
+    """Each way to commit, at the very moment: git refuses it, or it takes nothing back."""
+    act = ACTS[name]
+    (vault.root / "notes.txt").write_text("my notes\n")
+    git(vault.root, environment, "add", "notes.txt")
+    git(vault.root, environment, "commit", "-q", "-m", "notes")
+    act.prepare(vault)
+    for number, person in enumerate(PERSON.values()):
+        root = Path(shutil.copytree(vault.root, vault.root.parent / f"copy-{number}", symlinks=True))
+        here = Vault(root, environment)
+        here.git = window = Window(root, environment, act.mover, person)
+        act.act(here)
+        assert window.codes, "the branch did not move"
+        held = git(root, environment, "grep", "-h", "-e", "", "HEAD", "--", "life")
+        assert act.text in held and (act.text or "quiet-otter-kqzvwx" not in held), (name, person)
+        git(root, environment, "add", "notes.txt")
+        git(root, environment, "commit", "-q", "--allow-empty", "-m", "afterwards")
+        assert git(root, environment, "diff", "--name-only", "HEAD~1", "--", "life") == ""
+        assert_whole(root, environment)
+
+
+def test_killed_between_the_branch_and_the_index(vault: Vault, environment: dict[str, str]) -> None:
+    """The lock of a command that was killed goes on keeping a person's commit out, and the next command lets go."""
+    _begin(vault)
+
+    class Dying(Git):
+        def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+            done = super().finish(process, name, given)
+            if name == "fast-import":
+                os.kill(os.getpid(), signal.SIGKILL)
+            return done
+
+    child = os.fork()
+    if child == 0:
+        try:
+            vault.git = Dying(vault.root, environment)
+            keep(vault, "Jane moved to Lyon.", entity="areas/people/jane")
+        finally:
+            os._exit(70)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    for person in PERSON.values():
+        assert subprocess.run(["sh", "-c", person], cwd=vault.root, env=environment, capture_output=True).returncode
+    keep(vault, "The next command works.")
+    assert {"Jane moved to Lyon.", "The next command works."} <= {one["fact"] for one in facts(vault.root)}
+    (vault.root / "notes.txt").unlink()
+    assert_whole(vault.root, environment)
+
+
+def test_an_index_that_a_person_holds(vault: Vault, clawmem: Command, environment: dict[str, str]) -> None:
+    """It is waited for, and then nothing is written: exit code 11."""
+    lock = vault.git_dir / "index.lock"
+    before = commits(vault.root, environment)
+    with lock.open("wb"):
+        done = clawmem("remember", "First.", "--json")
+        assert (done.code, done.json["error"]["code"]) == (11, "locked"), done
+        with writer_lock(vault.state / "lock", 1, "test"), pytest.raises(Locked):
+            hold_index(vault)
+    assert commits(vault.root, environment) == before and lock.exists()
+    assert clawmem("remember", "First.").code == 0
+    assert_whole(vault.root, environment)
+
+
+def test_a_mark_without_a_change_to_finish_is_let_go_of(vault: Vault, environment: dict[str, str]) -> None:
+    hold_index(vault)
+    assert is_held(vault)
+    (vault.git_dir / "MERGE_HEAD").write_text(commits(vault.root, environment)[-1])
+    with pytest.raises(Exception, match="unfinished"), transaction(vault, NOW, "test"):
+        pass
+    assert not is_held(vault)  # else `git merge --abort` could not end it
+    let_go(vault)
+
+
+def test_a_person_who_commits_a_file_while_a_change_of_it_is_planned(vault: Vault, environment: dict[str, str]) -> None:
+    _begin(vault)
+    path = vault.root / "life/areas/people/jane/items.json"
+
+    with transaction(vault, NOW, "test") as started:
+        data = started.read("life/areas/people/jane/items.json")
+        assert data
+        path.write_bytes(data.replace(b"cello", b"viola"))
+        git(vault.root, environment, "commit", "-q", "-a", "-m", "mine")
+        with pytest.raises(Locked):
+            started.commit(
+                [Change("test(x): y", {"life/areas/people/jane/items.json": data + b"\n"}, trailers("note"))]
+            )
+    assert "viola" in path.read_text()
+    assert_whole(vault.root, environment)
+    assert_sound(vault.root, environment)

@@ -1,0 +1,175 @@
+"""Upkeep: packs what is due, and waits where packing would do harm."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.heartbeat.loop import beat
+from clawmem.model.records.caller import Caller
+from clawmem.vault.state.upkeep import keep_small
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+from tests.faults.checks import assert_sound, assert_whole, facts, git
+from tests.faults.scenarios import keep
+
+MANY = 10_000
+
+
+def _loose(vault: Vault, number: int) -> None:
+    """Objects that no branch leads to, as interrupted work leaves them."""
+    for at in range(number):
+        given = f"loose {at}\n".encode()
+        command = ["git", "hash-object", "-w", "--stdin"]
+        subprocess.run(command, cwd=vault.root, input=given, capture_output=True, check=True)
+
+
+def test_nothing_due_is_nothing_done(vault: Vault) -> None:
+    keep(vault, "Jane lives in Oslo.")
+    assert keep_small(vault, MANY).done == "nothing"
+
+
+def test_loose_objects_are_packed_once(vault: Vault, environment: dict[str, str]) -> None:
+    keep(vault, "Jane lives in Oslo.")
+    done = keep_small(vault, 5)
+    assert (done.done, done.repacked) == ("packed", True)
+    assert keep_small(vault, 5).done == "nothing"
+    assert_sound(vault.root, environment)
+
+
+def test_what_no_branch_leads_to_does_not_make_every_run_pack(vault: Vault) -> None:
+    _loose(vault, 12)
+    assert keep_small(vault, 10).done == "packed"
+    assert keep_small(vault, 10).done == "nothing"
+    _loose(vault, 4)
+    keep(vault, "Jane lives in Oslo.", "Jane has a cat.")
+    assert keep_small(vault, 10).done in ("packed", "nothing")
+
+
+def test_many_packs_become_one_and_old_waste_goes(vault: Vault, environment: dict[str, str]) -> None:
+    _loose(vault, 3)
+    month_ago = time.time() - 30 * 86400
+    waste = list((vault.git_dir / "objects").glob("??/*"))
+    reachable = git(vault.root, environment, "rev-list", "--objects", "--all").split()
+    waste = [path for path in waste if path.parent.name + path.name not in reachable]
+    assert len(waste) == 3
+    for path in waste[:2]:
+        os.utime(path, (month_ago, month_ago))
+    for number in range(14):
+        keep(vault, f"Fact number {number}.")
+        done = keep_small(vault, 1)
+    assert done.done in ("packed", "repacked")
+    for number in range(14):
+        keep(vault, f"Fact number {number + 20}.")
+        keep_small(vault, 1)
+    assert len(list((vault.git_dir / "objects/pack").glob("*.pack"))) <= 13
+    assert [path.exists() for path in waste] == [False, False, True]
+    assert_sound(vault.root, environment)
+    assert_whole(vault.root, environment)
+    assert len(facts(vault.root)) == 28
+
+
+@contextmanager
+def _git_at_work(vault: Vault) -> Iterator[None]:
+    """A git that sits in the vault and waits, as one that serves a slow clone does."""
+    process = subprocess.Popen(
+        ["git", "cat-file", "--batch"], cwd=vault.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin and process.stdout
+    process.stdin.write(b"none\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == b"none missing\n"  # until then it may still be about to become a git
+    try:
+        yield
+    finally:
+        process.communicate(b"")
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="other processes cannot be seen here")
+def test_it_waits_while_another_git_is_at_work(vault: Vault) -> None:
+    keep(vault, "Jane lives in Oslo.")
+    packs = sorted((vault.git_dir / "objects/pack").iterdir())
+    with _git_at_work(vault):
+        done = keep_small(vault, 5)
+        assert (done.done, done.repacked) == ("later", False)
+        assert "another git command is at work" in done.notices[0]
+    assert sorted((vault.git_dir / "objects/pack").iterdir()) == packs
+    assert keep_small(vault, 5).done == "packed"
+
+
+def test_it_waits_for_room_on_the_disk(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(vault, "Jane lives in Oslo.")
+
+    class Full:
+        f_bavail, f_frsize = 1000, 4096
+
+    def full(path: Any) -> Any:
+        return Full
+
+    monkeypatch.setattr(os, "statvfs", full)
+    done = keep_small(vault, 5)
+    assert done.done == "later"
+    assert "4 MB are free on the disk" in done.notices[0]
+    monkeypatch.undo()
+    assert keep_small(vault, 5).done == "packed"
+
+
+def test_the_heartbeat_says_that_it_waits_and_does_the_rest(vault: Vault, caller: Caller) -> None:
+    keep(vault, *(f"Fact number {number}." for number in range(30)))
+    settings = vault.root / "clawmem.yaml"
+    settings.write_text(settings.read_text().replace("loose_objects: 2000", "loose_objects: 100"))
+    _loose(vault, 120)
+    with _git_at_work(vault):
+        done = beat(Vault(vault.root, vault.git.environment), caller)
+    assert done.of("upkeep") is not None
+    assert done.of("upkeep").done == "later"
+    assert [notice for notice in done.notices if "packed later" in notice]
+    assert not [name for name, _ in done.failed]
+
+
+def test_writers_go_on_while_it_packs(vault: Vault, environment: dict[str, str]) -> None:
+    """Packing holds no lock: what is written meanwhile is there afterwards."""
+    keep(vault, *(f"Fact number {number}." for number in range(50)))
+    child = os.fork()
+    if child == 0:
+        code = 70
+        try:
+            for _ in range(6):
+                keep_small(Vault(vault.root, vault.git.environment), 1)
+            code = 0
+        finally:
+            os._exit(code)
+    for number in range(12):
+        keep(vault, f"Written meanwhile, number {number}.", entity="areas/meanwhile")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert len(facts(vault.root)) == 62
+    assert_whole(vault.root, environment)
+    assert_sound(vault.root, environment)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["pack/tmp_pack_x", "pack/.tmp-7-pack-x.pack", "71/tmp_obj_x", "../../.merge_file_x", "../fast_import_crash_7"],
+)
+def test_what_killed_gits_left_goes_after_an_hour(vault: Vault, clawmem: Command, name: str) -> None:
+    young = vault.git_dir / "objects" / name
+    old = young.with_name(f"{young.name}.old")
+    for path in (old, young):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"half a pack")
+    os.utime(old, (time.time() - 7200, time.time() - 7200))
+    with _git_at_work(vault):
+        keep_small(vault, MANY)
+    assert old.exists()
+    found = [one["path"] for one in clawmem("doctor", "--json").data["problems"] if one["check"] == "half-file"]
+    assert [path for path in found if path.endswith(old.name)]
+    keep_small(vault, MANY)
+    assert not old.exists()
+    assert young.exists()
