@@ -27,15 +27,16 @@ class Disk:
     def replace(self, path: Path, data: bytes, staging: Path) -> None:
         """Put `data` at `path` in one step; `staging` is a folder for the half-written file.
 
-        A file that was there keeps its permissions.
+        A file that was there keeps its permissions. A new one in the staging folder is closed to other users.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
+        mode = 0o600 if path.is_relative_to(staging) else 0o666
         try:
-            _swap_in(staging / f"{HALF}{os.getpid()}", path, data)
+            _swap_in(staging / f"{HALF}{os.getpid()}", path, data, mode)
         except OSError as problem:
             if problem.errno != errno.EXDEV:
                 raise
-            _swap_in(beside(path), path, data)
+            _swap_in(beside(path), path, data, mode)
 
     def create(self, path: Path, data: bytes) -> bool:
         """Make a small file that must not be there yet; False where it is."""
@@ -185,20 +186,20 @@ def _same_file(descriptor: int, path: Path) -> bool:
         return False
 
 
-def _swap_in(half: Path, path: Path, data: bytes) -> None:
+def _swap_in(half: Path, path: Path, data: bytes, mode: int) -> None:
     try:
-        while not _swapped_in(half, path, data):
+        while not _swapped_in(half, path, data, mode):
             pass
     except BaseException:
         half.unlink(missing_ok=True)
         raise
 
 
-def _swapped_in(half: Path, path: Path, data: bytes) -> bool:
+def _swapped_in(half: Path, path: Path, data: bytes, mode: int) -> bool:
     """Whether the file is in place. Who begins to write clears half-written files away, and cannot tell those of the
     dead from one that is being written without his lock, as the heartbeat writes its own: that one is written again."""
     half.unlink(missing_ok=True)  # whatever stands there: it is never written through
-    _write_new(half, data)
+    _write_new(half, data, mode)
     try:
         with suppress(FileNotFoundError):
             half.chmod(stat.S_IMODE(os.stat(path).st_mode))  # noqa: PTH116
@@ -210,6 +211,6 @@ def _swapped_in(half: Path, path: Path, data: bytes) -> bool:
     return True
 
 
-def _write_new(path: Path, data: bytes) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:  # noqa: PTH123
+def _write_new(path: Path, data: bytes, mode: int) -> None:
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), "wb") as file:  # noqa: PTH123
         file.write(data)

@@ -40,7 +40,7 @@ class VaultAt(Vault):
         self.commit = commit
         self.state = present.state / FOLDER / commit
         for folder in (self.state.parent, self.state):
-            check_folder(folder)
+            check_folder(folder, or_file=True)  # with a file in the way the index is kept in memory
         check_state(self.state)
         self.notices: list[str] = []
         with suppress(OSError):  # there is none yet, or the disk cannot be written: then nothing is evicted either

@@ -457,13 +457,15 @@ def test_a_broken_file_of_this_machine_is_named_and_nothing_takes_its_place(
         path.parent.mkdir(parents=True, exist_ok=True)
         broken(path)
         capsys.readouterr()
+        # A link or a pipe among the files of the state folder closes the vault altogether.
+        expected = REFUSED if where == "local" and broken in (broken_link, broken_pipe) else DONE
         for line in ("remember Rain -e projects/x", "recall Rain"):
-            assert run(line.split()) == DONE, line
+            assert run(line.split()) == expected, line
             assert path.name in capsys.readouterr().err, line
         assert run(["heartbeat"]) != DONE
         assert path.name in capsys.readouterr().err
         assert run(["doctor"]) == REFUSED
-        assert path.name in capsys.readouterr().out
+        assert path.name in "".join(capsys.readouterr())
         assert listening.heard == []
 
 

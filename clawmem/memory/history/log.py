@@ -83,7 +83,13 @@ def _log(vault: Vault, index: Index, about: str | None, caller: Caller, bounds: 
 
 def _place(index: Index, history: History, fact_id: str) -> str:
     known = by_ids(index, [fact_id])
-    return known[fact_id].entity if known else lost_fact(index, history, fact_id).entity
+    if known:
+        return known[fact_id].entity
+    try:
+        return lost_fact(index, history, fact_id).entity
+    except PossiblyUnreadable:
+        # Its file cannot be read: the commits that name the fact name its entity.
+        return name_of_path(paths_of_fact(index, history, fact_id)[-1]) or ""
 
 
 def fact_named(index: Index, history: History, reference: str) -> str:

@@ -91,14 +91,16 @@ def _leads_to_an_index(entry: os.DirEntry[str]) -> bool:
     return named and "/" not in target and target.startswith("index-") and target.endswith(".sqlite")
 
 
-def check_folder(place: Path) -> bool:
-    """Whether there is a folder; Refused where a link or a file stands in its place."""
+def check_folder(place: Path, or_file: bool = False) -> bool:
+    """Whether there is a folder. Raise Refused for a link in its place, and for a file unless `or_file` allows it."""
     try:
         mode = os.lstat(place).st_mode
     except (FileNotFoundError, NotADirectoryError):
         return False
     if stat.S_ISLNK(mode):
         raise led_away(str(place))
+    if or_file and stat.S_ISREG(mode):
+        return False
     if not stat.S_ISDIR(mode):
         raise Refused(f"{place} is a file where a folder should be.", "Move it out of the way.")
     return True

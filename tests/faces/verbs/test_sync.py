@@ -83,7 +83,8 @@ def test_no_git_is_started_whose_answer_is_known(machines: list[Machine], tmp_pa
     assert gits(one, tmp_path) == start
     one.keep("The boat is red.")
     assert gits(one, tmp_path) == [*start, "log", "push", "update-ref"]
-    move = ["diff-tree", "cat-file", "update-ref", "update-index"]
+    # What came in is looked through for commits that are not this clone's own.
+    move = ["diff-tree", "cat-file", "update-ref", "update-index", "merge-base", "cat-file", "log", "log"]
     assert gits(other, tmp_path) == [*start, "log", *move]
     one.keep("The lamp is green.")
     one.sync()

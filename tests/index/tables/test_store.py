@@ -302,7 +302,7 @@ def test_a_killed_rebuild_leaves_the_old_index_and_its_rest_is_cleared(
     filled: Vault, environment: dict[str, str]
 ) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from clawmem.index import refresh\n"
+        "import os, sys; from pathlib import Path; from clawmem.index.refresh import refresh\n"
         "from clawmem.vault.vault import Vault\n"
         "refresh.put_in_use = lambda *given: os.kill(os.getpid(), 9)\n"
         "refresh.rebuild(Vault(Path(sys.argv[1]), os.environ))"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.errors import InvalidInput, NotFound, NotPermitted
 from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import ending_in
 from clawmem.memory.entities.agents import create_agent
@@ -65,9 +65,9 @@ def test_an_agent_asks_for_its_own_and_for_nobody_elses(vault: Vault, caller: Ca
     for name in ("@/projects/budget", "@finance/projects/budget", "budget"):
         assert entity_asked(vault, name, finance) == "@finance/projects/budget"
     assert entity_asked(vault, "budget", caller) == "areas/budget"
-    with pytest.raises(Refused) as other:
-        entity_asked(vault, "@finance/projects/budget", caller)
-    assert other.value.hint == "Ask with --agent finance."
+    assert entity_asked(vault, "@finance/projects/budget", caller) == "@finance/projects/budget"
+    with pytest.raises(NotPermitted):
+        entity_asked(vault, "@finance/projects/budget", caller._replace(agent="legal"))
     with pytest.raises(InvalidInput):
         entity_asked(vault, "@/projects/budget", caller)
 

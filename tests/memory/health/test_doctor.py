@@ -470,7 +470,7 @@ def test_a_record_of_a_redaction_that_is_gone(root: Path, check: Callable[..., D
     assert problem.severity == ERROR
     assert problem.message.startswith("History tells of 1 redaction, the file of 0. `git checkout ")
     put(root, "ledger/redactions.json", "nonsense")
-    assert "cannot be read" in only(check(), "redactions").message
+    assert "cannot be read" in only(check(), "json").message
     put(root, "ledger/redactions.json", '{"redactions": [{}]}')
     assert "redactions" not in {one.check for one in check().problems}
 
