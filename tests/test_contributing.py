@@ -30,20 +30,25 @@ class Copy:
         shutil.copy(ROOT / "pyproject.toml", folder)
 
     def follow(self, heading: str) -> list[str]:
-        """Write each module that a section shows, or put the lines it shows at the head of a table; names them."""
+        """Write each module that a section shows. Lines for a module that exists go to its imports, or to the head of
+        its table. Return the modules, each once."""
         page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
         section = page[page.index(f"## {heading}\n") :].removeprefix("## ").partition("\n## ")[0]
         touched = []
         for name, _, text in _BLOCK.findall(section):
             path, text = self.folder / name, dedent(text) + "\n"
             if path.exists():
-                found = re.search(r"^[A-Z]+ = [({]\n", path.read_text(encoding="utf-8"), re.MULTILINE)
-                assert found, f"{name} holds no table"
                 old = path.read_text(encoding="utf-8")
-                text = f"{old[: found.end()]}    {text.strip()}\n{old[found.end() :]}"
+                if text.startswith("from "):
+                    place = old.index("from clawmem")
+                    text = old[:place] + text + old[place:]
+                else:
+                    found = re.search(r"^[A-Z]+ = [({]\n", old, re.MULTILINE)
+                    assert found, f"{name} holds no table"
+                    text = f"{old[: found.end()]}    {text.strip().removesuffix(',')},\n{old[found.end() :]}"
             path.write_text(text, encoding="utf-8")
             touched.append(name)
-        return touched
+        return list(dict.fromkeys(touched))
 
     def run(self, *command: str, cwd: Path | None = None) -> Result:
         """Run a program with the copy in the place of the package."""
@@ -74,7 +79,7 @@ def copy(tmp_path: Path, environment: dict[str, str]) -> Copy:
 
 def test_add_a_verb(copy: Copy, vault_root: Path) -> None:
     touched = copy.follow("Add a verb")
-    assert touched == ["clawmem/memory/pin.py", "clawmem/faces/verbs/pin.py", "clawmem/faces/verbs/table.py"]
+    assert touched == ["clawmem/memory/facts/pin.py", "clawmem/faces/verbs/pin.py", "clawmem/faces/verbs/table.py"]
     bin_folder = Path(sys.executable).parent
     for command in (
         ["ruff", "check", "clawmem"],
@@ -101,7 +106,7 @@ def test_add_a_verb(copy: Copy, vault_root: Path) -> None:
 
 def test_an_ingest_format_is_in_completion_help_and_manual_by_its_row_alone(copy: Copy, vault_root: Path) -> None:
     table = copy.folder / "clawmem/model/transcripts/formats.py"
-    row = '    "gemini": Format("a chat of Gemini", chat.fits_chat, chat.read_chat),\n'
+    row = '    "gemini": TranscriptFormat("a chat of Gemini", chat.fits_chat, chat.read_chat),\n'
     table.write_text(table.read_text().replace("RECORDS = {\n", "RECORDS = {\n" + row))
     assert "gemini" in copy.clawmem("ingest", "--help", cwd=vault_root).out
     line = "clawmem ingest x --format g"
@@ -119,3 +124,28 @@ def test_a_verb_that_was_added_is_completed(copy: Copy, vault_root: Path, enviro
     ):
         done = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
         assert done.out == f"{offered}\n"
+
+
+def test_add_a_heartbeat_step(copy: Copy, vault_root: Path) -> None:
+    assert copy.follow("Add a heartbeat step") == ["clawmem/heartbeat/steps.py"]
+    ran = copy.clawmem("heartbeat", "--list", "--json", cwd=vault_root)
+    assert ran.code == 0, ran.err
+    listed = ran.data["steps"]
+    assert listed[0]["name"] == "waiting"
+    done = copy.clawmem("heartbeat", "--only", "waiting", "--json", cwd=vault_root)
+    schema = copy.clawmem("schema", "heartbeat", "--json", cwd=vault_root).data["schema"]
+    jsonschema.Draft202012Validator(schema).validate(done.json)
+    assert done.data["waiting"] == 0
+    assert "--only waiting" in copy.manual() or "waiting" in copy.clawmem("heartbeat", "--help", cwd=vault_root).out
+
+
+def test_add_an_ingest_format(copy: Copy, vault_root: Path, tmp_path: Path) -> None:
+    touched = copy.follow("Add an ingest format")
+    assert touched == ["clawmem/model/transcripts/forum.py", "clawmem/model/transcripts/formats.py"]
+    posts = tmp_path / "posts.jsonl"
+    post = {"post_id": "7", "author": "Ada", "body": "The ferry sails at nine.", "posted_at": "2026-11-20T08:00:00Z"}
+    posts.write_text(json.dumps(post) + "\n" + json.dumps({"post_id": "8", "body": ""}) + "\n")
+    done = copy.clawmem("ingest", str(posts), "--json", cwd=vault_root)
+    assert (done.code, done.data["format"], done.data["added"]) == (4, "forum", 1)
+    assert done.data["skipped"] == [{"line": 2, "reason": "the post has no text"}]
+    assert "forum" in copy.clawmem("ingest", "--help", cwd=vault_root).out
