@@ -136,7 +136,9 @@ def test_add_a_heartbeat_step(copy: Copy, vault_root: Path) -> None:
     schema = copy.clawmem("schema", "heartbeat", "--json", cwd=vault_root).data["schema"]
     jsonschema.Draft202012Validator(schema).validate(done.json)
     assert done.data["waiting"] == 0
-    assert "--only waiting" in copy.manual() or "waiting" in copy.clawmem("heartbeat", "--help", cwd=vault_root).out
+    line = "clawmem heartbeat --only w"
+    offered = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
+    assert offered.out == "waiting\n"
 
 
 def test_add_an_ingest_format(copy: Copy, vault_root: Path, tmp_path: Path) -> None:
