@@ -138,7 +138,7 @@ def test_add_a_heartbeat_step(copy: Copy, vault_root: Path) -> None:
     assert done.data["waiting"] == 0
     line = "clawmem heartbeat --only w"
     offered = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
-    assert offered.out == "waiting\n"
+    assert offered.out == "waiting\tCount the proposals that wait.\n"
 
 
 def test_add_an_ingest_format(copy: Copy, vault_root: Path, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ VERB = Command(
             ("--only",),
             repeated=True,
             metavar="STEP",
-            choices=tuple(step.name for step in STEPS),
+            choices={step.name: step.about for step in STEPS},
         ),
         Parameter("list_steps", "List the steps and when each is due.", ("--list",), bool, False),
     ),
