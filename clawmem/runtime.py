@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clawmem.llm.choice import Model
 
 DEFAULT_FOLDER = ".clawmem"
-_AHEAD: dict[Path, Vault] = {}
+_OPENED_EARLY: dict[Path, Vault] = {}
 
 
 class VaultLocation(NamedTuple):
@@ -50,7 +50,7 @@ class Runtime:
         """The vault by option, environment, nearest `clawmem.yaml` upwards, or the user's default; else NoVault."""
         for text, rule in ((self._vault, "--vault"), (self.environment.get("CLAWMEM_VAULT"), "CLAWMEM_VAULT")):
             if text is not None:
-                return self._named(_filled(text, rule, "the vault's folder"), rule)
+                return self._named(_not_empty(text, rule, "the vault's folder"), rule)
         for folder in (self.working_folder, *self.working_folder.parents):
             if (folder / SETTINGS).is_file():
                 return VaultLocation(folder, f"the nearest {SETTINGS} upwards")
@@ -68,7 +68,7 @@ class Runtime:
         """The open vault; NoVault where the folder found is not one."""
         if self._opened is None:
             root = self.found().root
-            self._opened = _AHEAD.pop(root, None) or Vault(root, self.environment)
+            self._opened = _OPENED_EARLY.pop(root, None) or Vault(root, self.environment)
         return self._opened
 
     def asides(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class Runtime:
         return Caller(
             now=self.now(),
             entropy=self.entropy(),
-            agent=None if agent is None else check_agent(_filled(agent, rule, "the agent's id")),
+            agent=None if agent is None else check_agent(_not_empty(agent, rule, "the agent's id")),
             session=session,
         )
 
@@ -166,7 +166,7 @@ def from_process(vault: str | None = None, agent: str | None = None) -> Runtime:
     return Runtime(os.environ, Path(folder), vault, agent)
 
 
-def _filled(text: str, rule: str, what: str) -> str:
+def _not_empty(text: str, rule: str, what: str) -> str:
     """The text, which may not be empty: a script whose variable is not set would write into another vault, or as
     another."""
     if not text.strip():
@@ -174,7 +174,7 @@ def _filled(text: str, rule: str, what: str) -> str:
     return text
 
 
-def run_ahead(arguments: Sequence[str]) -> None:
+def start_early_scan(arguments: Sequence[str]) -> None:
     """Let git look at the vault that a command will write to, before the command line is even imported.
 
     Anything that stands in the way is left to the command itself, which meets and reports it.
@@ -187,7 +187,7 @@ def run_ahead(arguments: Sequence[str]) -> None:
         vault.early = start_early(vault)
     except (ClawmemError, OSError):
         return
-    _AHEAD[vault.root] = vault
+    _OPENED_EARLY[vault.root] = vault
 
 
 def _option(arguments: Sequence[str], name: str) -> str | None:

@@ -44,14 +44,16 @@ def show(ctx: typer.Context) -> int:
     """Show what is installed, or what would be."""
     face = Face.of(ctx)
     vault, environment = face.runtime.vault(), face.runtime.environment
-    line = beside.shown_crontab(vault, environment)
-    units = beside.shown_systemd(vault, environment, face.runtime.home())
-    found = [ScheduleEntry(CRONTAB, beside.mark_of(vault), line, True)] if line else []
-    found += [ScheduleEntry(SYSTEMD, beside.unit_of(vault), units, True)] if units else []
+    line = beside.find_crontab_entry(vault, environment)
+    units = beside.find_systemd_units(vault, environment, face.runtime.home())
+    found = [ScheduleEntry(CRONTAB, beside.entry_marker(vault), line, True)] if line else []
+    found += [ScheduleEntry(SYSTEMD, beside.unit_name(vault), units, True)] if units else []
     if found:
         data = {**_data(face, found[0]), "entries": [_data(face, one) for one in found]}
         return face.done(data, [one.text for one in found])
-    wanted = ScheduleEntry(CRONTAB, beside.mark_of(vault), beside.line_for(vault, environment, every(_DEFAULT)), False)
+    wanted = ScheduleEntry(
+        CRONTAB, beside.entry_marker(vault), beside.crontab_line(vault, environment, every(_DEFAULT)), False
+    )
     notices = ["nothing is installed; `clawmem cron install` would add this line"]
     return face.done({**_data(face, wanted), "entries": []}, [wanted.text], notices)
 
@@ -89,5 +91,5 @@ def _chosen(by: str, environment: Any) -> str:
 
 
 def _data(face: Face, entry: ScheduleEntry) -> dict[str, Any]:
-    _, log, _ = beside.command_of(face.runtime.vault(), face.runtime.environment)
+    _, log, _ = beside.heartbeat_command(face.runtime.vault(), face.runtime.environment)
     return {**entry._asdict(), "log": log}

@@ -9,7 +9,7 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.errors import DONE, PARTIAL, ClawmemError
-from clawmem.heartbeat.loop import Heartbeat, beat, due_steps, reports
+from clawmem.heartbeat.loop import HeartbeatResult, due_steps, run_heartbeat, step_reports
 from clawmem.heartbeat.step import Report
 from clawmem.llm.choice import Model
 from clawmem.model.language.dates import stamp
@@ -41,7 +41,7 @@ def heartbeat(
     before = f"{stamp(caller.now)} " if stamped else ""
     try:
         with face.progress() as told:
-            done = beat(face.runtime.vault(), caller, dry_run, _model(face, budget_cents), told, only or ())
+            done = run_heartbeat(face.runtime.vault(), caller, dry_run, _model(face, budget_cents), told, only or ())
     except ClawmemError:
         if stamped:
             face.notice(f"{before}the heartbeat did not run")
@@ -51,7 +51,7 @@ def heartbeat(
         *told_of_suggestions(face.runtime.vault().settings, "llm", "semantic"),
         *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed),
     ]
-    told_of = reports(done, explain)
+    told_of = step_reports(done, explain)
     failed = [{"act": name, "code": problem.code, "message": problem.message} for name, problem in done.failed]
     data = {"commits": list(done.commits), **{key: value for one in told_of for key, value in one.data.items()}}
     lines = [f"{before}{line}" for line in _lines(done, told_of, dry_run, explain)]
@@ -66,7 +66,7 @@ def _model(face: Face, budget_cents: float | None) -> Model | None:
     return model._replace(limits=model.limits._replace(cents=budget_cents))
 
 
-def _exit_code(done: Heartbeat) -> int:
+def _exit_code(done: HeartbeatResult) -> int:
     """What a model left undone says why it did; any other failure that only part was done."""
     codes = {problem.exit_code if name == "model" else PARTIAL for name, problem in done.failed}
     return DONE if not codes else codes.pop() if len(codes) == 1 else PARTIAL
@@ -79,7 +79,7 @@ def _list(face: Face, caller: Caller) -> int:
     return face.done({"steps": data}, face.table(("step", "now", "when", "about"), rows))
 
 
-def _lines(done: Heartbeat, told_of: Sequence[Report], dry_run: bool, explain: bool) -> list[str]:
+def _lines(done: HeartbeatResult, told_of: Sequence[Report], dry_run: bool, explain: bool) -> list[str]:
     lines = [line for one in told_of for line in one.lines]
     lines += [line for one in told_of for line in one.details] if explain else []
     if dry_run:

@@ -14,7 +14,7 @@ from clawmem.vault.history.made_here import accepted_here, keep_accepted
 from clawmem.vault.vault import Vault
 
 
-class Trusted(NamedTuple):
+class TrustResult(NamedTuple):
     """Who is accepted now, and the facts of which something at stake came from others, each with what is at stake."""
 
     accepted: Acceptance
@@ -23,7 +23,7 @@ class Trusted(NamedTuple):
 
 def trust(
     vault: Vault, caller: Caller, authors: tuple[str, ...] = (), keys: tuple[str, ...] = (), remove: bool = False
-) -> Trusted:
+) -> TrustResult:
     """Accept these authors and keys on this machine, or with `remove` no longer; with neither, only tell who is.
 
     Nothing of it is written to the vault's files: no remote can change it. Raises NotPermitted for an agent that would
@@ -41,7 +41,7 @@ def trust(
         look_outside(vault)
     index = open_index(vault)
     try:
-        return Trusted(accepted_here(vault), tuple(sorted(stakes(index).items())))
+        return TrustResult(accepted_here(vault), tuple(sorted(stakes(index).items())))
     finally:
         index.close()
 

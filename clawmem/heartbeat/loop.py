@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from clawmem import __version__
 from clawmem.errors import ClawmemError, InvalidInput, Locked
-from clawmem.heartbeat.step import Report, Run, Step
+from clawmem.heartbeat.step import Report, Step, StepContext
 from clawmem.heartbeat.steps import STEPS, nights_due
 from clawmem.index.vectors.embed import awaits_embedding
 from clawmem.llm.choice import Model
@@ -23,7 +23,7 @@ from clawmem.vault.state.journal import unfolded
 from clawmem.vault.vault import Vault
 
 
-class Heartbeat(NamedTuple):
+class HeartbeatResult(NamedTuple):
     """The result of each step by name (None: not due, or failed), the failures by step, every sentence for the person,
     and the commits made, oldest first."""
 
@@ -37,41 +37,41 @@ class Heartbeat(NamedTuple):
         return self.results.get(name)
 
 
-def beat(
+def run_heartbeat(
     vault: Vault,
     caller: Caller,
     dry_run: bool = False,
     model: Model | None = None,
     told: Callable[[str], None] | None = None,
     only: Collection[str] = (),
-) -> Heartbeat:
+) -> HeartbeatResult:
     """Run every step that is due once, each named to `told`; nothing to do makes no commit. `only` names the steps to
     run, all where it is empty. Where a model did not read everything, what it left is among the failures, and waits.
 
     Raises Locked where another heartbeat or writer holds the vault longer than `lock.wait_seconds`, InvalidInput where
     `only` names a step that does not exist.
     """
-    steps = chosen(only)
+    steps = choose_steps(only)
     check_may_write_at_all(vault, caller)
     if dry_run:
-        return _run_steps(steps, Run(vault, caller, last_beat(vault), model, True, {}), told)
+        return _run_steps(steps, StepContext(vault, caller, last_beat(vault), model, True, {}), told)
     with turn(vault, vault.settings.number("lock.wait_seconds")):
         rotate_log(vault)
         with transaction(vault, caller.now, "heartbeat") as started:
             edits = started.adopt()
             notices = tuple(started.notices)
         last = last_beat(vault)
-        run = Run(vault, caller, last, model, False, {})
+        run = StepContext(vault, caller, last, model, False, {})
         if not only and _is_done(run):
             count_tokens(vault)  # a new index of the same commit has none
-            return _with_edits(Heartbeat(notices=notices), edits)
+            return _with_edits(HeartbeatResult(notices=notices), edits)
         start = vault.head().commit
         done = _run_steps(steps, run, told)
         keep_beat(vault, _kept(run, done, start, complete=not only))
         return _with_edits(done._replace(notices=tuple(dict.fromkeys((*notices, *done.notices)))), edits)
 
 
-def chosen(only: Collection[str]) -> tuple[Step, ...]:
+def choose_steps(only: Collection[str]) -> tuple[Step, ...]:
     """The steps of these names in their order, all where none is named; InvalidInput where there is none of a name."""
     names = [step.name for step in STEPS]
     unknown = next((name for name in only if name not in names), None)
@@ -82,16 +82,16 @@ def chosen(only: Collection[str]) -> tuple[Step, ...]:
 
 def due_steps(vault: Vault, caller: Caller) -> tuple[tuple[Step, bool], ...]:
     """Every step, and whether it is due now; a step that waits for the result of another is not."""
-    run = Run(vault, caller, last_beat(vault), None, False, {})
+    run = StepContext(vault, caller, last_beat(vault), None, False, {})
     return tuple((step, bool(step.due.test(run))) for step in STEPS)
 
 
-def reports(done: Heartbeat, explain: bool) -> tuple[Report, ...]:
+def step_reports(done: HeartbeatResult, explain: bool) -> tuple[Report, ...]:
     """What each step reports, in their order."""
     return tuple(step.report(done.of(step.name), explain) for step in STEPS)
 
 
-def _with_edits(done: Heartbeat, edits: HandEdits) -> Heartbeat:
+def _with_edits(done: HeartbeatResult, edits: HandEdits) -> HeartbeatResult:
     """The beat with the edits made by hand that it could not take in among its failures, and in no aside."""
     left = {f"left alone: {problem}" for _, problem in edits.bad}
     failed = tuple(("edits", problem) for _, problem in edits.bad)
@@ -99,7 +99,7 @@ def _with_edits(done: Heartbeat, edits: HandEdits) -> Heartbeat:
     return done._replace(failed=(*failed, *done.failed), notices=notices)
 
 
-def _run_steps(steps: tuple[Step, ...], run: Run, told: Callable[[str], None] | None) -> Heartbeat:
+def _run_steps(steps: tuple[Step, ...], run: StepContext, told: Callable[[str], None] | None) -> HeartbeatResult:
     """Run the steps one after the other; once another writer holds the vault, the rest is not waited for."""
     results: dict[str, Any] = {}
     failed: list[tuple[str, ClawmemError]] = []
@@ -124,7 +124,7 @@ def _run_steps(steps: tuple[Step, ...], run: Run, told: Callable[[str], None] | 
         commits += _commits(done)
         notices.update(dict.fromkeys(getattr(done, "notices", ())))
         failed += [(name or step.name, problem) for name, problem in step.failures(done)]
-    return Heartbeat(results, tuple(failed), tuple(notices), tuple(commits))
+    return HeartbeatResult(results, tuple(failed), tuple(notices), tuple(commits))
 
 
 def _commits(done: Any) -> Sequence[str]:
@@ -141,7 +141,7 @@ def _week(vault: Vault, caller: Caller) -> str:
     return stamp(week_began(caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour")))
 
 
-def _is_done(run: Run) -> bool:
+def _is_done(run: StepContext) -> bool:
     """Whether nothing changed since the last complete heartbeat: no commit, no use, no new day, week or night."""
     vault, last = run.vault, run.last
     return (
@@ -156,7 +156,7 @@ def _is_done(run: Run) -> bool:
     )
 
 
-def _kept(run: Run, done: Heartbeat, start: str | None, complete: bool) -> HeartbeatState:
+def _kept(run: StepContext, done: HeartbeatResult, start: str | None, complete: bool) -> HeartbeatState:
     """What to remember of this heartbeat. It counts as complete where every step was asked for, nothing failed and
     nobody else wrote meanwhile."""
     vault, last = run.vault, run.last

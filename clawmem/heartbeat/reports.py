@@ -8,11 +8,11 @@ from clawmem.heartbeat.step import Report
 from clawmem.index.vectors.embed import EmbeddingRun
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.learn import LearnResult
-from clawmem.learning.promotion.adapt import Adapted
+from clawmem.learning.promotion.adapt import AdaptResult
 from clawmem.learning.promotion.tacit import TacitResult
-from clawmem.learning.relate import RelateResult, triple_in_words
-from clawmem.learning.report import candidate_data, learned_data, learned_lines, promotion_data, promotion_line
-from clawmem.learning.report import verdict_line as candidate_line
+from clawmem.learning.relate import RelateResult, format_triple
+from clawmem.learning.report import candidate_data, learn_data, learn_lines, promotion_data, promotion_line
+from clawmem.learning.report import candidate_line as candidate_line
 from clawmem.learning.synthesize import SynthesizeResult
 from clawmem.memory.facts.access import FoldResult
 from clawmem.memory.facts.decay import DecayResult
@@ -35,19 +35,19 @@ def relate(done: RelateResult | None, explain: bool) -> Report:
     """The facts that got a triple."""
     facts = done.facts if done else ()
     lines = (f"read the triples of {counted(len(facts), 'fact')} from the words",) if facts else ()
-    details = tuple(f"{'related':<10} {one.fact.fact}  [{triple_in_words(one.fact)}]" for one in facts)
+    details = tuple(f"{'related':<10} {one.fact.fact}  [{format_triple(one.fact)}]" for one in facts)
     return Report({"related": [one.fact.id for one in facts]}, lines, details)
 
 
 def learn(done: LearnResult | None, explain: bool) -> Report:
     """What was learned; under `--explain` every candidate with its verdict."""
-    data: dict[str, Any] = {"learned": learned_data(done) if done else None}
+    data: dict[str, Any] = {"learned": learn_data(done) if done else None}
     if done is None:
         return Report(data)
     if explain:
         data["candidates"] = [candidate_data(one) for one in done.candidates]
     # Whether it is a dry run shows in a proposal without a commit.
-    lines = tuple(learned_lines(done, dry_run=done.commit is None)) if done.events else ()
+    lines = tuple(learn_lines(done, dry_run=done.commit is None)) if done.events else ()
     return Report(data, lines, tuple(map(candidate_line, done.candidates)))
 
 
@@ -84,7 +84,7 @@ def synthesize(done: SynthesizeResult | None, explain: bool) -> Report:
     return Report({"daily": list(pages)}, lines)
 
 
-def adapt(done: Adapted | None, explain: bool) -> Report:
+def adapt(done: AdaptResult | None, explain: bool) -> Report:
     """How strict promotion is now, where that changed."""
     data = {"adapted": done.after._asdict() if done and done.commit else None}
     if done is None or done.after == done.before:

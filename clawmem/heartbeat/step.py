@@ -12,7 +12,7 @@ from clawmem.vault.state.heartbeat_state import HeartbeatState
 from clawmem.vault.vault import Vault
 
 
-class Run(NamedTuple):
+class StepContext(NamedTuple):
     """What a step works on: the vault, the caller, the state that the last heartbeat left, the model where one is set,
     whether nothing may be written, and the results of the steps before it by name (None: not due, or failed)."""
 
@@ -28,7 +28,7 @@ class Due(NamedTuple):
     """When a step is due, in words and as a test."""
 
     words: str
-    test: Callable[[Run], object]
+    test: Callable[[StepContext], object]
 
 
 class Report(NamedTuple):
@@ -44,7 +44,7 @@ def no_report(result: Any, explain: bool) -> Report:
     return Report()
 
 
-def own_problems(result: Any) -> Iterable[tuple[str | None, ClawmemError]]:
+def result_problems(result: Any) -> Iterable[tuple[str | None, ClawmemError]]:
     """The problems that a result names, under the name of its step (None)."""
     return ((None, problem) for problem in getattr(result, "problems", ()))
 
@@ -59,6 +59,6 @@ class Step(NamedTuple):
     name: str
     about: str
     due: Due
-    act: Callable[[Run], Any]
+    act: Callable[[StepContext], Any]
     report: Callable[[Any, bool], Report] = no_report
-    failures: Callable[[Any], Iterable[tuple[str | None, ClawmemError]]] = own_problems
+    failures: Callable[[Any], Iterable[tuple[str | None, ClawmemError]]] = result_problems

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from clawmem import __version__
 from clawmem.errors import ClawmemError, ModelFailed
 from clawmem.heartbeat import reports
-from clawmem.heartbeat.step import Due, Run, Step
+from clawmem.heartbeat.step import Due, Step, StepContext
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
 from clawmem.learning.ingest import ingest_notes
 from clawmem.learning.learn import LearnResult, days_to_read, learn
-from clawmem.learning.promotion.adapt import Adapted, adapt
+from clawmem.learning.promotion.adapt import AdaptResult, adapt
 from clawmem.learning.promotion.promote import PromoteResult, promote
 from clawmem.learning.promotion.tacit import propose_tacit
 from clawmem.learning.relate import RelateResult, relate
@@ -30,7 +30,7 @@ from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.upkeep import UpkeepResult, keep_small
 
-MOST_NIGHTS = 7
+MAX_NIGHTS = 7
 """Nights that a machine which was off makes up for."""
 
 
@@ -43,19 +43,19 @@ class PromotedNights(NamedTuple):
     notices: tuple[str, ...]
 
 
-def nights_due(run: Run) -> Sequence[str]:
+def nights_due(run: StepContext) -> Sequence[str]:
     """The days whose night has come and that no heartbeat promoted yet."""
     hour = run.vault.settings.whole("promotion.hour")
-    return days_after(run.last.promoted, night_of(run.caller.now, hour), MOST_NIGHTS)
+    return days_after(run.last.promoted, night_of(run.caller.now, hour), MAX_NIGHTS)
 
 
-def _relate(run: Run) -> RelateResult:
+def _relate(run: StepContext) -> RelateResult:
     # The commit up to which this version read every fact.
     read_until = run.last.head if run.last.made == __version__ else None
     return relate(run.vault, run.caller, read_until, run.dry_run)
 
 
-def _learn(run: Run) -> LearnResult:
+def _learn(run: StepContext) -> LearnResult:
     # Parsing every ledger would be most of the work.
     days = days_to_read(run.vault, run.last.head)
     if days == frozenset():
@@ -67,11 +67,11 @@ def _learn_failures(done: LearnResult) -> Iterable[tuple[str | None, ClawmemErro
     return [("model", done.extraction.problem)] if done.extraction.problem else []
 
 
-def _adapt(run: Run) -> Adapted:
+def _adapt(run: StepContext) -> AdaptResult:
     return adapt(run.vault, run.caller, nights_due(run)[-1], run.dry_run)
 
 
-def _promote(run: Run) -> PromotedNights:
+def _promote(run: StepContext) -> PromotedNights:
     """Promote each night's day. A model that failed is not asked again; what it cost counts for the next night."""
     model = _model_left(run.model, run.results.get("learn"))
     done: list[PromoteResult] = []
@@ -89,17 +89,17 @@ def _promote(run: Run) -> PromotedNights:
     return PromotedNights(tuple(done), tuple(failed), commits, tuple(one for night in done for one in night.notices))
 
 
-def _noted_days(run: Run) -> list[str]:
+def _noted_days(run: StepContext) -> list[str]:
     """The days whose notes became facts by promotion, which their pages must say."""
     promoted = run.results.get("promote")
     return [one.on for one in promoted.nights if one.noted and one.commit] if promoted else []
 
 
-def _synthesize_promoted(run: Run) -> SynthesizeResult:
+def _synthesize_promoted(run: StepContext) -> SynthesizeResult:
     return synthesize(run.vault, run.caller, _noted_days(run))
 
 
-def _upkeep(run: Run) -> UpkeepResult:
+def _upkeep(run: StepContext) -> UpkeepResult:
     with transaction(run.vault, run.caller.now, "upkeep"):
         remember_untracked(run.vault)
     # Without the lock: writers need not wait until a large repository is packed.

@@ -8,18 +8,18 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
-from clawmem.learning.by_model.extraction import BY_RULES, Extraction, extract_unread, ledgers
-from clawmem.learning.by_model.telemetry import with_telemetry
-from clawmem.learning.promotion.adapt import adaptation
+from clawmem.learning.by_model.extraction import BY_RULES, Extraction, extract_unread, ledger_paths
+from clawmem.learning.by_model.telemetry import add_event
+from clawmem.learning.promotion.adapt import current_adaptation
 from clawmem.learning.reconciling.candidate import KEPT, LearningCandidate
 from clawmem.learning.reconciling.cursor import (
-    PATH,
+    CURSOR_PATH,
     DayProgress,
     LearningCursor,
-    moved,
+    changed_days,
+    events_after,
     parse_cursor,
     render_cursor,
-    unread,
 )
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
@@ -63,13 +63,13 @@ def days_to_read(vault: Vault, since: str | None) -> frozenset[str] | None:
     if changed is None or since is None:
         return None
     days = frozenset(PurePosixPath(path).stem for path in changed if is_ledger(path))
-    if PATH not in changed:
+    if CURSOR_PATH not in changed:
         return days
     try:
-        before = parse_cursor(vault.contents_at(since, [PATH])[PATH])
+        before = parse_cursor(vault.contents_at(since, [CURSOR_PATH])[CURSOR_PATH])
     except Unreadable:
         return None
-    return days | moved(before, parse_cursor(vault.read(PATH)))
+    return days | changed_days(before, parse_cursor(vault.read(CURSOR_PATH)))
 
 
 def learn(
@@ -84,7 +84,7 @@ def learn(
     given: the caller knows that all others were read."""
     read = extract_unread(vault, caller, model, dry_run, days)
     with writing(vault, caller, "learn", dry_run=dry_run) as work:
-        cursor = parse_cursor(work.read(PATH))
+        cursor = parse_cursor(work.read(CURSOR_PATH))
         events, reached = unread_events(work, cursor, read, days)
         if not events and not read.telemetry:
             return LearnResult(0, (), (), None, read.extractor, (*work.notices, *read.notices), extraction=read)
@@ -99,7 +99,7 @@ def learn(
         commit = None
         if not dry_run:
             change = _change(mind, going.candidates, len(events), reached)
-            commit = work.commit([with_telemetry(change, read.telemetry, work.read)])[-1]
+            commit = work.commit([add_event(change, read.telemetry, work.read)])[-1]
         return LearnResult(
             len(events),
             tuple(going.candidates),
@@ -118,10 +118,10 @@ def unread_events(
     """Events the cursor has not reached and somebody read, in order of day, and how far each day reaches now."""
     fresh: list[Event] = []
     reached = dict(cursor.days)
-    for name in ledgers(work.vault, days):
+    for name in ledger_paths(work.vault, days):
         day = PurePosixPath(name).stem
         events = parse_events(work.read(name) or b"", name)
-        waiting = unread(events, reached.get(day))
+        waiting = events_after(events, reached.get(day))
         new = list(takewhile(read.covers, waiting))
         if new:
             fresh += new
@@ -131,7 +131,7 @@ def unread_events(
 
 def _terms(work: WriteScope) -> RoundLimits:
     settings = work.vault.settings
-    limits = DEFAULT_LIMITS._replace(confidence=adaptation(work.read, settings).gate_confidence)
+    limits = DEFAULT_LIMITS._replace(confidence=current_adaptation(work.read, settings).gate_confidence)
     return RoundLimits(
         settings.whole("heartbeat.max_facts_per_event"), settings.number("gate.conflict_confidence"), limits
     )
@@ -154,7 +154,7 @@ def _change(
         words += f", {counted(len(mind.proposals), 'proposal')}"
     return Change(
         subject_line("learn", "ledger", words),
-        {**mind.writes(), PATH: render_cursor(LearningCursor(reached, mind.mentions()))},
+        {**mind.writes(), CURSOR_PATH: render_cursor(LearningCursor(reached, mind.mentions()))},
         (*said, *filing_trailers(mind.proposals)),
         body=_body(kept, mind.proposals),
     )

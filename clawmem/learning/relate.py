@@ -15,7 +15,7 @@ from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities, entity_names, facts_of
 from clawmem.index.tables.store import Index
-from clawmem.learning.rules.statement_triple import EntityNames, StatementTriple, said_of
+from clawmem.learning.rules.statement_triple import EntityNames, StatementTriple, triple_of
 from clawmem.memory.writing import WriteScope, items_write, writing
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
@@ -55,7 +55,7 @@ def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = Fals
         return RelateResult(tuple(PlacedFact(one.after, one.entity) for one in found))
     with writing(vault, caller, "learn") as work:
         shelves = {entity: each for entity, each in _by_entity(found).items() if work.is_whole(entity)}
-        writes, kept = applied(work, shelves)
+        writes, kept = apply_triples(work, shelves)
         if not kept:
             return RelateResult(notices=work.notices)
         return RelateResult(tuple(kept), work.commit([_change(writes, kept)])[-1], work.notices)
@@ -70,7 +70,7 @@ def _found(vault: Vault, index: Index, since: str | None) -> list[RelatedFact]:
     for name in entity_names(index) if past is None else past.entities:
         for fact, entity in facts_of(index, name):
             old = past.facts.get(fact.id) if past else None
-            said = partial(said_of, entity=entity, called=called, catalog=vault.catalog)
+            said = partial(triple_of, entity=entity, called=called, catalog=vault.catalog)
             if old is None and _asks_for_one(index, fact) and (triple := said(fact)):
                 new.append(RelatedFact(fact, _dated(_with(fact, triple)), entity))
             elif old is not None and _only_words_changed(old, fact) and _triple(old) == said(old):
@@ -165,7 +165,7 @@ def _by_entity(found: Iterable[RelatedFact]) -> dict[str, dict[str, RelatedFact]
     return shelves
 
 
-def applied(
+def apply_triples(
     work: WriteScope, shelves: Mapping[str, Mapping[str, RelatedFact]]
 ) -> tuple[dict[str, bytes | None], list[PlacedFact]]:
     """The files to write, and the facts that change: those that nobody touched since they were read."""
@@ -182,16 +182,16 @@ def applied(
 
 def _change(writes: Mapping[str, bytes | None], kept: Sequence[PlacedFact]) -> Change:
     places = sorted({one.entity for one in kept})
-    triples = ", ".join(triple_in_words(one.fact) for one in kept[:_SHOWN_IN_SUBJECT])
+    triples = ", ".join(format_triple(one.fact) for one in kept[:_SHOWN_IN_SUBJECT])
     words = f"{counted(len(kept), 'triple')} read from the words: {triples}"
     return Change(
         subject_line(OP, places[0] if len(places) == 1 else "facts", words),
         writes,
         trailers(OP, facts=[one.fact.id for one in kept], entities=places),
-        body="\n".join(f"- {one.entity}: {one.fact.fact} {triple_in_words(one.fact)}" for one in kept[:_SHOWN_IN_BODY]),
+        body="\n".join(f"- {one.entity}: {one.fact.fact} {format_triple(one.fact)}" for one in kept[:_SHOWN_IN_BODY]),
     )
 
 
-def triple_in_words(fact: Fact) -> str:
+def format_triple(fact: Fact) -> str:
     """A fact's triple, as a line can hold it."""
     return f"({fact.subject}, {fact.predicate}, {fact.object})" if fact.predicate else "(none)"

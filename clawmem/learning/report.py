@@ -24,7 +24,7 @@ from clawmem.model.language.text import counted
 from clawmem.model.proposals.promotion import PromotionVerdict, para_class
 
 
-def learned_data(learned: LearnResult) -> dict[str, Any]:
+def learn_data(learned: LearnResult) -> dict[str, Any]:
     """The round as callers of --json get it; the counts of outcomes are of candidates."""
     return {
         "extractor": learned.extractor,
@@ -51,7 +51,7 @@ def candidate_data(one: LearningCandidate) -> dict[str, Any]:
     }
 
 
-def learned_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
+def learn_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
     """The counts, then each proposal that was filed."""
     replaced = sum(learned.count(outcome) for outcome in (UPDATED, MERGED, RETRACTED))
     older = "an older one" if replaced == 1 else "older ones"
@@ -68,7 +68,7 @@ def learned_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
         yield f"waits for review: {name}{one.says}  [{one.kind}: {one.why}]"
 
 
-def verdict_line(one: LearningCandidate) -> str:
+def candidate_line(one: LearningCandidate) -> str:
     """A candidate on one line: its outcome, its statement, the step that decided and why."""
     return f"{one.outcome:<9}  {one.proposition.statement}  [{one.gate}: {one.reason}]"
 

@@ -26,7 +26,7 @@ from clawmem.vault.vault import Vault
 
 CRONTAB = "crontab"
 SYSTEMD = "systemd"
-_PLAIN = "/usr/bin:/bin"
+_DEFAULT_PATH = "/usr/bin:/bin"
 _TRIAL_SECONDS = 60
 
 
@@ -40,101 +40,101 @@ class ScheduleEntry(NamedTuple):
     changed: bool = False
 
 
-def mark_of(vault: Vault) -> str:
+def entry_marker(vault: Vault) -> str:
     """The words that mark this vault's entry, made from its place."""
     return f"clawmem heartbeat {sha256(os.fsencode(vault.root.resolve())).hexdigest()[:8]}"
 
 
-def unit_of(vault: Vault) -> str:
+def unit_name(vault: Vault) -> str:
     """The name of this vault's systemd units, without their endings."""
-    return mark_of(vault).replace(" ", "-")
+    return entry_marker(vault).replace(" ", "-")
 
 
-def command_of(vault: Vault, environment: Mapping[str, str]) -> tuple[tuple[str, ...], str, str]:
+def heartbeat_command(vault: Vault, environment: Mapping[str, str]) -> tuple[tuple[str, ...], str, str]:
     """The parts of the command with absolute paths only, the log, and the PATH on which git is found."""
     root = str(vault.root.resolve())
     interpreter = os.path.abspath(sys.executable)  # noqa: PTH100 - a link is the environment it belongs to
     parts = (interpreter, "-P", "-m", "clawmem", "heartbeat", "--stamped", "--vault", root)
     git = shutil.which("git", path=environment.get("PATH"))
     folder = str(Path(git).parent) if git else ""
-    path = _PLAIN if folder in ("", *_PLAIN.split(":")) else f"{folder}:{_PLAIN}"
+    path = _DEFAULT_PATH if folder in ("", *_DEFAULT_PATH.split(":")) else f"{folder}:{_DEFAULT_PATH}"
     return parts, str(vault.git_dir.resolve() / "clawmem" / LOG), path
 
 
-def line_for(vault: Vault, environment: Mapping[str, str], schedule: Schedule) -> str:
+def crontab_line(vault: Vault, environment: Mapping[str, str], schedule: Schedule) -> str:
     """The crontab entry of a vault."""
-    return cron_line(schedule, shell_command(*command_of(vault, environment)), mark_of(vault))
+    return cron_line(schedule, shell_command(*heartbeat_command(vault, environment)), entry_marker(vault))
 
 
 def install_crontab(vault: Vault, environment: Mapping[str, str], schedule: Schedule, dry_run: bool) -> ScheduleEntry:
     """Put the entry into the crontab; NotFound, with the line, where there is no `crontab` command."""
-    line = line_for(vault, environment, schedule)
+    line = crontab_line(vault, environment, schedule)
     if not has_crontab(environment):
         raise NotFound(
             "There is no `crontab` command on this machine.",
             f"Install cron, or use `--by systemd`, or have this line run by what you have: {line}",
         )
     before = _read_crontab(environment)
-    if installed(before, mark_of(vault)) == line:
-        return ScheduleEntry(CRONTAB, mark_of(vault), line, True)
+    if installed(before, entry_marker(vault)) == line:
+        return ScheduleEntry(CRONTAB, entry_marker(vault), line, True)
     if not dry_run:
-        try_out(vault, environment)
-        _write_crontab(environment, with_entry(before, line, mark_of(vault)))
-    return ScheduleEntry(CRONTAB, mark_of(vault), line, not dry_run, True)
+        check_interpreter(vault, environment)
+        _write_crontab(environment, with_entry(before, line, entry_marker(vault)))
+    return ScheduleEntry(CRONTAB, entry_marker(vault), line, not dry_run, True)
 
 
-def shown_crontab(vault: Vault, environment: Mapping[str, str]) -> str | None:
+def find_crontab_entry(vault: Vault, environment: Mapping[str, str]) -> str | None:
     """The entry that stands in the crontab, or None."""
-    return installed(_read_crontab(environment), mark_of(vault)) if has_crontab(environment) else None
+    return installed(_read_crontab(environment), entry_marker(vault)) if has_crontab(environment) else None
 
 
 def remove_crontab(vault: Vault, environment: Mapping[str, str], dry_run: bool) -> ScheduleEntry | None:
     """Take the entry out of the crontab; None where there is none."""
-    line = shown_crontab(vault, environment)
+    line = find_crontab_entry(vault, environment)
     if line is None:
         return None
     if not dry_run:
-        _write_crontab(environment, with_entry(_read_crontab(environment), None, mark_of(vault)))
-    return ScheduleEntry(CRONTAB, mark_of(vault), line, dry_run, True)
+        _write_crontab(environment, with_entry(_read_crontab(environment), None, entry_marker(vault)))
+    return ScheduleEntry(CRONTAB, entry_marker(vault), line, dry_run, True)
 
 
 def install_systemd(
     vault: Vault, environment: Mapping[str, str], home: Path, schedule: Schedule, dry_run: bool
 ) -> ScheduleEntry:
     """Write the user service and timer and start the timer; NotFound where systemd keeps no timers for this user."""
-    _need_systemd(environment)
+    _require_systemd(environment)
     units = _units(vault, environment, home, schedule)
-    text = _together(units)
-    if _standing(units) == text:
-        return ScheduleEntry(SYSTEMD, unit_of(vault), text, True)
+    text = _joined(units)
+    if _installed_units(units) == text:
+        return ScheduleEntry(SYSTEMD, unit_name(vault), text, True)
     if not dry_run:
-        try_out(vault, environment)
+        check_interpreter(vault, environment)
         for path, content in units.items():
             vault.prepare_state()
             vault.disk.replace(path, content.encode(), vault.state)
         _systemctl(environment, "daemon-reload")
-        _systemctl(environment, "enable", "--now", f"{unit_of(vault)}.timer")
-    return ScheduleEntry(SYSTEMD, unit_of(vault), text, not dry_run, True)
+        _systemctl(environment, "enable", "--now", f"{unit_name(vault)}.timer")
+    return ScheduleEntry(SYSTEMD, unit_name(vault), text, not dry_run, True)
 
 
-def shown_systemd(vault: Vault, environment: Mapping[str, str], home: Path) -> str | None:
+def find_systemd_units(vault: Vault, environment: Mapping[str, str], home: Path) -> str | None:
     """The units that stand on the disk, or None."""
-    return _standing(dict.fromkeys(_unit_paths(vault, environment, home), ""))
+    return _installed_units(dict.fromkeys(_unit_paths(vault, environment, home), ""))
 
 
 def remove_systemd(vault: Vault, environment: Mapping[str, str], home: Path, dry_run: bool) -> ScheduleEntry | None:
     """Stop the timer and remove both units; None where there are none."""
-    text = shown_systemd(vault, environment, home)
+    text = find_systemd_units(vault, environment, home)
     if text is None:
         return None
     if not dry_run:
         if has_systemd(environment):
-            _systemctl(environment, "disable", "--now", f"{unit_of(vault)}.timer")
+            _systemctl(environment, "disable", "--now", f"{unit_name(vault)}.timer")
         for path in _unit_paths(vault, environment, home):
             vault.disk.remove(path)
         if has_systemd(environment):
             _systemctl(environment, "daemon-reload")
-    return ScheduleEntry(SYSTEMD, unit_of(vault), text, dry_run, True)
+    return ScheduleEntry(SYSTEMD, unit_name(vault), text, dry_run, True)
 
 
 def has_crontab(environment: Mapping[str, str]) -> bool:
@@ -150,9 +150,9 @@ def has_systemd(environment: Mapping[str, str]) -> bool:
     return code == 0
 
 
-def try_out(vault: Vault, environment: Mapping[str, str]) -> None:
+def check_interpreter(vault: Vault, environment: Mapping[str, str]) -> None:
     """Start the installed interpreter as cron will, with next to no environment; Refused where clawmem is not there."""
-    parts, _, path = command_of(vault, environment)
+    parts, _, path = heartbeat_command(vault, environment)
     poor = {"PATH": path, **({"HOME": environment["HOME"]} if "HOME" in environment else {})}
     code, _, complaint = _run(poor, [*parts[:4], "--version"])
     if code != 0:
@@ -179,7 +179,7 @@ def _write_crontab(environment: Mapping[str, str], text: str) -> None:
         raise Refused(f"crontab refused the new table: {last}.", "The crontab was left as it is.")
 
 
-def _need_systemd(environment: Mapping[str, str]) -> None:
+def _require_systemd(environment: Mapping[str, str]) -> None:
     if not has_systemd(environment):
         raise NotFound("systemd keeps no timers for this user here.", "Use `clawmem cron install --by crontab`.")
 
@@ -193,21 +193,21 @@ def _systemctl(environment: Mapping[str, str], *arguments: str) -> None:
 
 def _unit_paths(vault: Vault, environment: Mapping[str, str], home: Path) -> tuple[Path, Path]:
     config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "systemd" / "user"
-    return config / f"{unit_of(vault)}.service", config / f"{unit_of(vault)}.timer"
+    return config / f"{unit_name(vault)}.service", config / f"{unit_name(vault)}.timer"
 
 
 def _units(vault: Vault, environment: Mapping[str, str], home: Path, schedule: Schedule) -> dict[Path, str]:
     service, timer = _unit_paths(vault, environment, home)
-    return {service: service_unit(*command_of(vault, environment)), timer: timer_unit(schedule)}
+    return {service: service_unit(*heartbeat_command(vault, environment)), timer: timer_unit(schedule)}
 
 
-def _standing(units: Mapping[Path, str]) -> str | None:
+def _installed_units(units: Mapping[Path, str]) -> str | None:
     if not all(path.is_file() for path in units):
         return None
-    return _together({path: path.read_text(encoding="utf-8") for path in units})
+    return _joined({path: path.read_text(encoding="utf-8") for path in units})
 
 
-def _together(units: Mapping[Path, str]) -> str:
+def _joined(units: Mapping[Path, str]) -> str:
     return "\n".join(f"# {path}\n{content}" for path, content in units.items())
 
 

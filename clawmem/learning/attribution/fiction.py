@@ -66,25 +66,25 @@ _FROM_TEXT = re.compile(
 )
 
 
-def announces(words: str) -> bool:
+def announces_fiction(words: str) -> bool:
     """Whether a sentence says that what follows is made up: shows a text, begins a play, brings in a character."""
     short = len(words) <= _LONGEST
     return short and (_SHOWN.fullmatch(words) is not None or _MADE_UP.fullmatch(words) is not None)
 
 
-def made_up_from(words: str) -> int | None:
+def fiction_start(words: str) -> int | None:
     """Where in a sentence the made-up part of it begins: the story within it, or what a text is to say."""
     found = _TO_WRITE.match(words[:_LONGEST]) or _WITHIN.search(words)
     return found.end() if found else None
 
 
-def heading(text: str) -> int | None:
+def story_start(text: str) -> int | None:
     """Where the text under a heading of a story begins."""
     found = _HEADING.search(text)
     return found.end() if found else None
 
 
-def returns(text: str, start: int, end: int, play: bool = False) -> int:
+def fiction_end(text: str, start: int, end: int, play: bool = False) -> int:
     """Where the teller of what begins at a place returns to themself; `end` where they do not. In a `play` they may do
     so at any sentence."""
     forms = (_FROM_PLAY, _FROM_TEXT) if play else (_FROM_TEXT,)

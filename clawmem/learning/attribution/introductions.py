@@ -129,7 +129,7 @@ _NO_SPEAKERS = frozenset(
 )
 
 
-def asks_for_work(head: str) -> bool:
+def requests_text_work(head: str) -> bool:
     """Whether words before a colon ask for something to be done with the text that follows, or call it a text."""
     if _NO_REQUEST.search(head) or _CODE.search(head) or not head:
         return False
@@ -142,18 +142,18 @@ def asks_for_work(head: str) -> bool:
     return _NAMED_TEXT.match(head) is not None and not re.match(r"(?:I|[Ww]e)\b", head)
 
 
-def asks_to_play(head: str) -> bool:
+def requests_role_play(head: str) -> bool:
     """Whether words before a colon ask somebody to speak as another, whose words may follow."""
     other = _AS_ANOTHER.search(head) is not None and _NO_REQUEST.search(head) is None and _CODE.search(head) is None
     return other and re.match(r"(?:I|[Ww]e) ", head) is None
 
 
-def reports(head: str) -> bool:
+def reports_speech(head: str) -> bool:
     """Whether words before a colon say that another said what follows."""
     return _REPORT.search(head) is not None and _BY_SENDER.search(head) is None
 
 
-def names_a_speaker(head: str) -> bool:
+def names_speaker(head: str) -> bool:
     """Whether words before a colon are a person ("My wife"), who may be the one that speaks after it."""
     found = _LABEL.fullmatch(head)
     noun = found["noun"].lower() if found else ""
@@ -162,30 +162,30 @@ def names_a_speaker(head: str) -> bool:
     )
 
 
-def asks_on_its_own(words: str, back: bool = False) -> bool:
+def requests_work_nearby(words: str, back: bool = False) -> bool:
     """Whether a sentence without a colon asks for work on a text beside it that it only points at; with `back`, one
     that may have come before."""
     pointed = (_POINTED_BACK if back else _POINTED_AT).search(words) is not None
     return pointed and (_TO_WORK_ON.search(words) is not None or _speaks_of_a_text(words)) and _may_ask(words)
 
 
-def asks_at_the_start(words: str) -> bool:
+def opens_with_request(words: str) -> bool:
     """Whether a question that begins a message asks for work on a text ("Fix the grammar?"), which can only follow."""
     asked = _TO_WORK_ON.search(words) or _BRIEFLY.fullmatch(words) or _speaks_of_a_text(words)
     return bool(asked) and _OF_ONE.search(words) is None and _may_ask(words)
 
 
-def asks_by_its_line(words: str) -> bool:
+def requests_work_below(words: str) -> bool:
     """Whether a line of its own asks for work on the text in the lines that follow ("Proofread my letter")."""
     return _A_TEXT.search(words) is not None and _TO_WORK_ON.search(words) is not None and _may_ask(words)
 
 
-def asks_only(words: str) -> bool:
+def is_translation_request(words: str) -> bool:
     """Whether words are nothing but a request to translate ("Translate to French")."""
     return _INTO.fullmatch(words) is not None and _may_ask(words)
 
 
-def said_before_comma(sentence: str) -> int | None:
+def reported_after_comma(sentence: str) -> int | None:
     """Where in "Tom said, I live in Oslo" the comma stands; None where nothing is reported so."""
     found = _REPORT_BY_COMMA.match(sentence)
     return found.end() if found else None

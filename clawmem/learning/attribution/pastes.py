@@ -49,12 +49,12 @@ def is_heading(label: str) -> bool:
     return last.lower() in _HEADINGS or _ABSTRACT.search(last.lower()) is not None
 
 
-def pasted(text: str) -> list[Span]:
+def pasted_spans(text: str) -> list[Span]:
     """Where a message holds what was made elsewhere, as its form shows: elements, log lines, lists of keys."""
     return [*_elements(text), *_lines_of_data(text)]
 
 
-def unclear(text: str) -> list[Span]:
+def unclear_spans(text: str) -> list[Span]:
     """Where a message may hold another's text or its sender's own, and its form does not tell which."""
     return [*_letter(text), *_beside_a_line(text), *_after_a_label(text)]
 

@@ -8,22 +8,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from clawmem.learning.attribution.fiction import announces, heading, made_up_from, returns
+from clawmem.learning.attribution.fiction import announces_fiction, fiction_end, fiction_start, story_start
 from clawmem.learning.attribution.introductions import (
-    asks_at_the_start,
-    asks_by_its_line,
-    asks_for_work,
-    asks_on_its_own,
-    asks_only,
-    asks_to_play,
-    names_a_speaker,
-    reports,
-    said_before_comma,
+    is_translation_request,
+    names_speaker,
+    opens_with_request,
+    reported_after_comma,
+    reports_speech,
+    requests_role_play,
+    requests_text_work,
+    requests_work_below,
+    requests_work_nearby,
 )
-from clawmem.learning.attribution.pastes import is_heading, pasted, unclear
-from clawmem.learning.attribution.reported import reported
-from clawmem.learning.english.quotations import Span, never_closed, quotations
-from clawmem.learning.english.sentences import TextSpan, sentences, sub_piece
+from clawmem.learning.attribution.pastes import is_heading, pasted_spans, unclear_spans
+from clawmem.learning.attribution.reported import reported_spans
+from clawmem.learning.english.quotations import Span, quotations, unclosed_quotations
+from clawmem.learning.english.sentences import TextSpan, sentences, sub_span
 
 _FARTHEST, _MOST_COLONS = 400, 4
 
@@ -61,15 +61,15 @@ def own_sentences(text: str) -> Iterator[TextSpan]:
         yield from _between(sentence, at, sentence.end)
 
 
-def is_own(text: str, start: int, end: int) -> bool:
+def is_by_sender(text: str, start: int, end: int) -> bool:
     """Whether the sender speaks for themself in all of a stretch of a message."""
     foreign = [*_foreign(text, list(sentences(text))), *_speeches(text)]
     return not any(first < end and start < last for first, last in foreign)
 
 
-def is_doubtful(text: str, start: int, end: int) -> bool:
+def has_unclear_author(text: str, start: int, end: int) -> bool:
     """Whether a stretch of a message may be another's as well as its sender's, so that nobody but a person can tell."""
-    return any(first < end and start < last for first, last in (*unclear(text), *_after_another(text)))
+    return any(first < end and start < last for first, last in (*unclear_spans(text), *_after_another(text)))
 
 
 def _after_another(text: str) -> list[Span]:
@@ -84,7 +84,7 @@ def _after_another(text: str) -> list[Span]:
 
 def _foreign(text: str, pieces: Sequence[TextSpan]) -> list[Span]:
     """Where in a message somebody else speaks, or nobody at all; in order, apart from each other."""
-    marked = _joined([*_quotations(text), *_mails(text), *_turns(text), *_headed(text), *pasted(text)])
+    marked = _joined([*_quotations(text), *_mails(text), *_turns(text), *_headed(text), *pasted_spans(text)])
     ends = [end for _, end in marked]
     found: list[Span] = []
     until = 0
@@ -118,16 +118,16 @@ def _between(piece: TextSpan, start: int, end: int) -> Iterator[TextSpan]:
         yield piece
         return
     first, last = max(start, piece.start) - piece.start, min(end, piece.end) - piece.start
-    part = sub_piece(piece, first, last) if first < last else None
+    part = sub_span(piece, first, last) if first < last else None
     if part and part.text:
         yield part
 
 
 def _announced(text: str, sentence: TextSpan) -> list[Span]:
     """A sentence that announces something made up, and that up to where its teller returns."""
-    if not announces(sentence.text.replace("’", "'").rstrip(" .!?*_")):
+    if not announces_fiction(sentence.text.replace("’", "'").rstrip(" .!?*_")):
         return []
-    return [(sentence.start, returns(text, sentence.end, _end_of_block(text, sentence.end, len(text)), play=True))]
+    return [(sentence.start, fiction_end(text, sentence.end, _end_of_block(text, sentence.end, len(text)), play=True))]
 
 
 def _after(text: str, sentence: TextSpan) -> list[Span]:
@@ -136,17 +136,17 @@ def _after(text: str, sentence: TextSpan) -> list[Span]:
     if announced:
         return announced
     words = sentence.text.replace("’", "'")
-    told = said_before_comma(words) or made_up_from(words)
-    spans = [(told, len(words))] if told else reported(words)
+    told = reported_after_comma(words) or fiction_start(words)
+    spans = [(told, len(words))] if told else reported_spans(words)
     return [(sentence.start + start, sentence.start + end) for start, end in spans]
 
 
 def _after_colon(text: str, sentence: TextSpan) -> list[Span]:
     for colon in islice(_COLON.finditer(sentence.text, 0, _FARTHEST), _MOST_COLONS):
         head, at = sentence.text[: colon.start()].replace("’", "'").strip(" *_"), sentence.start + colon.end()
-        if (asks_for_work(head) or _is_part(head, text)) if colon[0] == ":" else asks_only(head):
-            return [(at, returns(text, at, _end_of_block(text, at, len(text))))]
-        if colon[0] == ":" and (reports(head) or (names_a_speaker(head) and _IN_FIRST_PERSON.match(text, at))):
+        if (requests_text_work(head) or _is_part(head, text)) if colon[0] == ":" else is_translation_request(head):
+            return [(at, fiction_end(text, at, _end_of_block(text, at, len(text))))]
+        if colon[0] == ":" and (reports_speech(head) or (names_speaker(head) and _IN_FIRST_PERSON.match(text, at))):
             line = text.find("\n", at)
             empty = line >= 0 and not text[at:line].strip()
             return [(at, _end_of_block(text, at, len(text) if line < 0 or empty else line))]
@@ -156,23 +156,23 @@ def _after_colon(text: str, sentence: TextSpan) -> list[Span]:
 def _is_part(head: str, text: str) -> bool:
     """Whether words before a colon give somebody a part whose words follow; who ends with a question speaks for
     themself ("Act as a doctor: I have a cold, what helps?")."""
-    return asks_to_play(head) and not text.rstrip().endswith("?")
+    return requests_role_play(head) and not text.rstrip().endswith("?")
 
 
 def _around(text: str, sentence: TextSpan, last: bool) -> list[Span]:
     """The text that a request without a colon is about: what follows it, or where it comes last, what is before it."""
     words = sentence.text.replace("’", "'").rstrip(" .!?")
     if last:
-        return [_before(text, sentence)] if asks_on_its_own(words, back=True) else []
+        return [_before(text, sentence)] if requests_work_nearby(words, back=True) else []
     ends_line = _ENDS_LINE.match(text, sentence.end) is not None
     begins = not text[: sentence.start].strip() and sentence.text.endswith("?")
     if (
-        (begins and asks_at_the_start(words))
-        or asks_on_its_own(words)
-        or asks_only(words)
-        or (ends_line and asks_by_its_line(words))
+        (begins and opens_with_request(words))
+        or requests_work_nearby(words)
+        or is_translation_request(words)
+        or (ends_line and requests_work_below(words))
     ):
-        return [(sentence.end, returns(text, sentence.end, _end_of_block(text, sentence.end, len(text))))]
+        return [(sentence.end, fiction_end(text, sentence.end, _end_of_block(text, sentence.end, len(text))))]
     return []
 
 
@@ -197,7 +197,7 @@ def _end_of_block(text: str, at: int, end: int) -> int:
 def _quotations(text: str) -> list[Span]:
     """Quotations of more than one sentence in the first person, and those that nothing closes."""
     long = [one for one in _speeches(text) if re.search(r"[.!?]\s|\n", text[one[0] : one[1] - 1])]
-    return [*long, *(one for one in never_closed(text) if _FIRST_PERSON.search(text, *one))]
+    return [*long, *(one for one in unclosed_quotations(text) if _FIRST_PERSON.search(text, *one))]
 
 
 def _speeches(text: str) -> list[Span]:
@@ -212,8 +212,8 @@ def _mails(text: str) -> list[Span]:
 
 
 def _headed(text: str) -> list[Span]:
-    start = heading(text)
-    return [(start, returns(text, start, len(text), play=True))] if start is not None else []
+    start = story_start(text)
+    return [(start, fiction_end(text, start, len(text), play=True))] if start is not None else []
 
 
 def _turns(text: str) -> list[Span]:

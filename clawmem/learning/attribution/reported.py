@@ -52,7 +52,7 @@ _AFTERWARDS = re.compile(
 )
 
 
-def reported(sentence: str) -> list[Span]:
+def reported_spans(sentence: str) -> list[Span]:
     """Where in a sentence (with plain apostrophes) stands what another says of themself, or of the sender."""
     if _AFTERWARDS.search(sentence):
         return [(0, len(sentence))]

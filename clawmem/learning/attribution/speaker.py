@@ -11,7 +11,7 @@ from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import Event
 
 _ASSISTANTS = frozenset("assistant ai bot claude chatgpt gpt gemini copilot agent system model".split())
-_NOBODY = frozenset(("user", "human", "me"))
+_GENERIC = frozenset(("user", "human", "me"))
 
 
 class Speaker(NamedTuple):
@@ -22,10 +22,10 @@ class Speaker(NamedTuple):
     trust: str = "user"
 
 
-def voice_of(event: Event, speakers: Collection[str]) -> Speaker | None:
+def speaker_of(event: Event, speakers: Collection[str]) -> Speaker | None:
     """Who speaks; None for an assistant, by role or by name."""
     speaker = (event.speaker or "").strip()
-    person = speaker and speaker.lower() not in _ASSISTANTS | _NOBODY
+    person = speaker and speaker.lower() not in _ASSISTANTS | _GENERIC
     named_program = event.role == "user" and speaker.lower() in _ASSISTANTS
     if named_program or (event.role == "assistant" and not (person and speaker in speakers)):
         return None
@@ -37,9 +37,9 @@ def _people(speakers: Collection[str]) -> list[str]:
     return [name for name in speakers if name.lower() not in _ASSISTANTS]
 
 
-def told_to(proposition: Proposition, speakers: Collection[str]) -> Proposition:
+def name_user(proposition: Proposition, speakers: Collection[str]) -> Proposition:
     """What an assistant or a tool says, as said to the one person who speaks with it, by name where that is known."""
-    people = [name for name in _people(speakers) if name.lower() not in _NOBODY]
+    people = [name for name in _people(speakers) if name.lower() not in _GENERIC]
     if len(people) != 1:
         return proposition
 

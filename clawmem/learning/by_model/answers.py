@@ -9,11 +9,11 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.learning.attribution.quoted import is_own
+from clawmem.learning.attribution.quoted import is_by_sender
 from clawmem.learning.by_model.pieces import EventPiece
 from clawmem.learning.reconciling.gate import content_words
 from clawmem.learning.reconciling.predicates import predicate_name
-from clawmem.learning.rules.dating import beginning, without_value_as_beginning
+from clawmem.learning.rules.dating import start_day, without_value_as_start
 from clawmem.learning.rules.triples import THE_USER
 from clawmem.model.facts.catalog import Catalog, canonical
 from clawmem.model.language.date_words import DateMatch, find_dates
@@ -86,7 +86,7 @@ class _DroppedFact(Exception):
     """A fact of the answer that does not stand; the text is the reason, as it is counted."""
 
 
-def understood(answer: Mapping[str, Any], shown: Sequence[EventPiece], catalog: Catalog) -> ParsedAnswer:
+def parse_answer(answer: Mapping[str, Any], shown: Sequence[EventPiece], catalog: Catalog) -> ParsedAnswer:
     """Take an answer that fits the schema apart; whatever it claims is held against the pieces that were shown."""
     by_piece: list[list[Proposition]] = [[] for _ in shown]
     dropped, unmapped = Counter[str](), Counter[str]()
@@ -144,7 +144,7 @@ def _proposition(
         former=(one_line(fact["former"] or "") or None) if piece.role == "user" else None,
         said_at=piece.event.timestamp,
     )
-    return without_value_as_beginning(found, catalog)
+    return without_value_as_start(found, catalog)
 
 
 def _evidence(fact: Mapping[str, Any], piece: EventPiece) -> tuple[str, int]:
@@ -161,7 +161,7 @@ def _evidence(fact: Mapping[str, Any], piece: EventPiece) -> tuple[str, int]:
 def _own_words(piece: EventPiece, subject: str | None, place: int, length: int) -> None:
     """What the speaker reports of another, or gives as a text to work on, says nothing about the speaker."""
     of_speaker = piece.role == "user" and normal(subject or "") == normal(piece.speaker)
-    if of_speaker and not is_own(piece.text, place, place + length):
+    if of_speaker and not is_by_sender(piece.text, place, place + length):
         raise _DroppedFact("somebody else's words")
 
 
@@ -228,7 +228,7 @@ def _day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category: str) 
     except ValueError:
         return None
     dates = find_dates(quote, said)
-    found = beginning(dates, category, said)
+    found = start_day(dates, category, said)
     if found or (piece.role == "user" and (fact["ended"] or fact["former"]) and not fact["valid_from"]):
         return found or said.isoformat()
     try:
@@ -237,7 +237,7 @@ def _day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category: str) 
         return None
     # What the quote calls due or to come has not begun on that day because a model says so.
     read = [one for one in dates if one.day == day]
-    return beginning(read or (DateMatch(0, 0, day, "", False),), category, said)
+    return start_day(read or (DateMatch(0, 0, day, "", False),), category, said)
 
 
 def _hints(

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.learning.attribution.orders import as_trusted
-from clawmem.learning.by_model.telemetry import run_of
+from clawmem.learning.attribution.orders import limit_trust
+from clawmem.learning.by_model.telemetry import model_run
 from clawmem.learning.rules import rules
 from clawmem.llm.choice import Model
 from clawmem.model.facts.catalog import Catalog
@@ -43,7 +43,7 @@ class Extraction(NamedTuple):
     @property
     def run(self) -> Mapping[str, Any] | None:
         """What the run of the model cost, as its event in the ledger says; None where nobody was called."""
-        return run_of(self.telemetry) if self.telemetry else None
+        return model_run(self.telemetry) if self.telemetry else None
 
     def covers(self, event: Event) -> bool:
         """Whether the event was read, or will be by rules."""
@@ -54,13 +54,13 @@ class Extraction(NamedTuple):
         if event.id not in self.found:
             return rules.extract(event, catalog, speakers)
         found = (one for one in self.found[event.id] if event.text[slice(*one.span)] == one.source_text)
-        return as_trusted(event, tuple(found))
+        return limit_trust(event, tuple(found))
 
 
 BY_RULES = Extraction()
 
 
-def ledgers(vault: Vault, days: Collection[str] | None) -> list[str]:
+def ledger_paths(vault: Vault, days: Collection[str] | None) -> list[str]:
     """The vault paths of the ledger's files, oldest first: of these days, or of all."""
     found = sorted((vault.root / "ledger").glob("*.jsonl"))
     return [f"ledger/{path.name}" for path in found if days is None or path.stem in days]

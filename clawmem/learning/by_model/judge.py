@@ -11,9 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
-from clawmem.learning.attribution.orders import commands_a_model
+from clawmem.learning.attribution.orders import is_prompt_injection
 from clawmem.learning.by_model.extraction import RULES
-from clawmem.learning.by_model.telemetry import JUDGING, cents_of, run_of, runs_of, telemetry_of_judging, worth_telling
+from clawmem.learning.by_model.telemetry import (
+    JUDGING,
+    is_worth_recording,
+    judging_event,
+    model_run,
+    model_runs,
+    total_cents,
+)
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
 from clawmem.llm.client import Message, check, prices_of
@@ -27,9 +34,9 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
 from clawmem.model.safety.secrets.find import find_secret
 
-MOST_FACTS = 20
-LONGEST_QUESTION = 8000
-LONGEST_REASON = 160
+MAX_FACTS = 20
+MAX_BATCH_CHARACTERS = 8000
+MAX_REASON_CHARACTERS = 160
 _DATA_FOLLOWS = "The facts of {on}, as data:\n{facts}\nJudge each of them. JSON only."
 _BY_RULES = "The rules judged the rest."
 _JUDGEMENT = {"fact": {"type": "string"}, "worth": {"type": "number"}, "reason": {"type": "string"}}
@@ -72,7 +79,7 @@ class ModelJudgements(NamedTuple):
     @property
     def run(self) -> Mapping[str, Any] | None:
         """What the run of the model cost, as its event says; None where nobody was called."""
-        return run_of(self.telemetry) if self.telemetry else None
+        return model_run(self.telemetry) if self.telemetry else None
 
     def of(self, fact: Fact, entity: str, judged: PromotionScore) -> PromotionScore:
         """The model's judgement in place of the rules', which says all the same what cannot be promoted at all."""
@@ -80,7 +87,7 @@ class ModelJudgements(NamedTuple):
         return found._replace(refusal=judged.refusal) if found else judged
 
 
-JUDGED_BY_RULES = ModelJudgements()
+NO_JUDGEMENTS = ModelJudgements()
 
 
 def key_of(fact: Fact, entity: str) -> Key:
@@ -95,9 +102,9 @@ def judge_by_model(
     """Ask the model about the candidates, the best first; no lock is held meanwhile."""
     shown = [one for one in candidates if _may_be_shown(one.fact)]
     if not shown:
-        return JUDGED_BY_RULES
-    runs = runs_of(read, day_of(stamp(caller.now)))
-    bench = _JudgingRun(model, cents_of(runs), on)
+        return NO_JUDGEMENTS
+    runs = model_runs(read, day_of(stamp(caller.now)))
+    bench = _JudgingRun(model, total_cents(runs), on)
     problem = bench.judge(shown)
     by_rules = isinstance(problem, ModelFailed) and model.fallback == RULES
     outcome = RULES if by_rules else problem.code if problem else "done"
@@ -106,8 +113,8 @@ def judge_by_model(
         notices.append(f"{problem.message} The rules judged the rest, as llm.fallback says.")
     bench.found(worth)
     left, account = None, bench.account
-    if account and worth_telling(account.spent, outcome, [one for one in runs if one.get("task") == JUDGING]):
-        left = telemetry_of_judging(
+    if account and is_worth_recording(account.spent, outcome, [one for one in runs if one.get("task") == JUDGING]):
+        left = judging_event(
             caller, model.name, account.spent, account.prices is not None, outcome, len(bench.judgements), bench.dropped
         )
     return ModelJudgements(model.name, bench.judgements, left, None if by_rules else problem, tuple(notices))
@@ -115,7 +122,7 @@ def judge_by_model(
 
 def _may_be_shown(fact: Fact) -> bool:
     """A credential is never shown to a model, and a text that would give it orders is left to the rules."""
-    return find_secret(fact.fact) is None and not commands_a_model(fact.fact)
+    return find_secret(fact.fact) is None and not is_prompt_injection(fact.fact)
 
 
 class _JudgingRun:
@@ -136,7 +143,7 @@ class _JudgingRun:
             check(self._model)
             self.account = Account(self._model.limits, prices_of(self._model), self._earlier)
             while waiting:
-                shown = waiting[: _question(waiting)]
+                shown = waiting[: _batch_size(waiting)]
                 self._ask(shown, self.account)
                 del waiting[: len(shown)]
         except (BudgetSpent, ModelFailed) as problem:
@@ -169,7 +176,7 @@ class _JudgingRun:
         return said
 
     def _ask(self, shown: Sequence[ScoredFact], account: Account) -> None:
-        answer = ask(self._model, account, messages(shown, self._on), SCHEMA)
+        answer = ask(self._model, account, judgement_messages(shown, self._on), SCHEMA)
         if answer.value is None:
             raise ModelFailed(f"The model {self._model.name} gives no usable answer. {answer.problem}")
         for one in answer.value["judgements"]:
@@ -188,18 +195,18 @@ class _JudgingRun:
             self.judgements[key_of(one.fact, one.entity)] = self._judgement(judged)
 
     def _judgement(self, judged: Mapping[str, Any]) -> PromotionScore:
-        reason = one_line(judged["reason"])[:LONGEST_REASON].rstrip(" .")
+        reason = one_line(judged["reason"])[:MAX_REASON_CHARACTERS].rstrip(" .")
         told = reason if reason.isprintable() and find_secret(reason) is None else ""
         return PromotionScore(round(float(judged["worth"]), 3), (f"{self._model.name}: {told or 'no reason given'}",))
 
 
-def messages(shown: Sequence[ScoredFact], on: str) -> list[Message]:
+def judgement_messages(shown: Sequence[ScoredFact], on: str) -> list[Message]:
     """The question about some candidates: how to judge in one message, what to judge, as data, in another."""
-    asked = _DATA_FOLLOWS.format(on=on, facts=as_data(shown))
+    asked = _DATA_FOLLOWS.format(on=on, facts=render_candidates(shown))
     return [{"role": "system", "content": prompt("promote")}, {"role": "user", "content": asked}]
 
 
-def as_data(shown: Sequence[ScoredFact]) -> str:
+def render_candidates(shown: Sequence[ScoredFact]) -> str:
     """The candidates as lines of JSON, labelled f1, f2...; no text in them can close the element they stand in."""
     lines = []
     for number, one in enumerate(shown, 1):
@@ -217,10 +224,10 @@ def as_data(shown: Sequence[ScoredFact]) -> str:
     return "<facts>\n" + "\n".join(lines) + "\n</facts>"
 
 
-def _question(waiting: Sequence[ScoredFact]) -> int:
+def _batch_size(waiting: Sequence[ScoredFact]) -> int:
     size = 0
-    for number, one in enumerate(waiting[:MOST_FACTS]):
+    for number, one in enumerate(waiting[:MAX_FACTS]):
         size += len(one.fact.fact)
-        if number and size > LONGEST_QUESTION:
+        if number and size > MAX_BATCH_CHARACTERS:
             return number
-    return min(len(waiting), MOST_FACTS)
+    return min(len(waiting), MAX_FACTS)

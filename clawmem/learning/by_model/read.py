@@ -8,11 +8,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
-from clawmem.learning.by_model.answers import CATEGORIES, SCHEMA, understood
-from clawmem.learning.by_model.extraction import RULES, Extraction, ledgers
-from clawmem.learning.by_model.pieces import EventPiece, as_data, pieces, question, speaks
-from clawmem.learning.by_model.telemetry import JUDGING, cents_of, runs_of, telemetry_of_reading, worth_telling
-from clawmem.learning.reconciling.cursor import PATH, parse_cursor, unread
+from clawmem.learning.by_model.answers import CATEGORIES, SCHEMA, parse_answer
+from clawmem.learning.by_model.extraction import RULES, Extraction, ledger_paths
+from clawmem.learning.by_model.pieces import EventPiece, batch_size, is_readable, render_pieces, split_events
+from clawmem.learning.by_model.telemetry import JUDGING, is_worth_recording, model_runs, reading_event, total_cents
+from clawmem.learning.reconciling.cursor import CURSOR_PATH, events_after, parse_cursor
 from clawmem.llm.budget import Account, amount
 from clawmem.llm.choice import Model
 from clawmem.llm.client import Message, check, prices_of
@@ -28,7 +28,7 @@ from clawmem.vault.vault import Vault
 
 _DATA_FOLLOWS = "The events, as data:\n{events}\nList their facts, at most {most}. JSON only."
 # A model that fails on so many questions of one event each, and on none succeeds, is not at fault for one bad event.
-_HOPELESS = 2
+_MAX_FAILURES = 2
 
 
 def read_by_model(
@@ -37,14 +37,14 @@ def read_by_model(
     """Let the model read every event of these days, or of all, that no earlier round has; what it does not come to
     waits for the next run."""
     events = _unread(vault, days)
-    telling = [event for event in events if speaks(event)]
-    silent: dict[str, tuple[Proposition, ...]] = {event.id: () for event in events if not speaks(event)}
+    telling = [event for event in events if is_readable(event)]
+    silent: dict[str, tuple[Proposition, ...]] = {event.id: () for event in events if not is_readable(event)}
     if not telling:
         return Extraction(model.name, False, silent)
     if dry_run:
-        return Extraction(model.name, False, notices=(_rehearsal(model, telling, vault.catalog),))
-    runs = runs_of(vault.read, day_of(stamp(caller.now)))
-    reader = _ReadingRun(model, cents_of(runs), vault.catalog)
+        return Extraction(model.name, False, notices=(_dry_run_notice(model, telling, vault.catalog),))
+    runs = model_runs(vault.read, day_of(stamp(caller.now)))
+    reader = _ReadingRun(model, total_cents(runs), vault.catalog)
     problem = reader.read(telling)
     return _extraction(reader, caller, silent, problem, runs)
 
@@ -67,8 +67,8 @@ def _extraction(
     account = reader.account
     left = None
     readings = [one for one in runs if one.get("task") != JUDGING]
-    if account is not None and worth_telling(account.spent, outcome, readings):
-        left = telemetry_of_reading(
+    if account is not None and is_worth_recording(account.spent, outcome, readings):
+        left = reading_event(
             caller, model.name, account.spent, account.prices is not None, outcome,
             len(read), reader.dropped, reader.unmapped,
         )  # fmt: skip
@@ -96,7 +96,7 @@ class _ReadingRun:
     def read(self, events: Sequence[Event]) -> ClawmemError | None:
         """Ask about all the events; why it stopped before the end, None where it did not."""
         speakers = people_in(events)
-        waiting = list(pieces(events, speakers))
+        waiting = list(split_events(events, speakers))
         self._suspicious = list(dict.fromkeys(piece.event.id for piece in waiting if piece.orders))
         try:
             check(self.model)
@@ -137,9 +137,9 @@ class _ReadingRun:
     def _ask_all(self, waiting: list[EventPiece], account: Account) -> None:
         alone = False
         while waiting:
-            count = 1 if alone else question(waiting)
+            count = 1 if alone else batch_size(waiting)
             shown = waiting[:count]
-            answer = ask(self.model, account, messages(shown, self._catalog, account), SCHEMA)
+            answer = ask(self.model, account, extraction_messages(shown, self._catalog, account), SCHEMA)
             if answer.value is None and count > 1:
                 alone = True
                 continue
@@ -153,7 +153,7 @@ class _ReadingRun:
 
     def _set_aside(self, piece: EventPiece, answer: CheckedAnswer) -> None:
         self._aside.append(piece.event.id)
-        if len(self._aside) >= _HOPELESS and not self._answered:
+        if len(self._aside) >= _MAX_FAILURES and not self._answered:
             raise self._unusable(answer)
 
     def _unusable(self, answer: CheckedAnswer) -> ModelFailed:
@@ -164,7 +164,7 @@ class _ReadingRun:
 
     def _take(self, value: Any, shown: Sequence[EventPiece], account: Account) -> None:
         self._answered = True
-        read = understood(value, shown, self._catalog)
+        read = parse_answer(value, shown, self._catalog)
         self.dropped.update(read.dropped)
         self.unmapped.update(read.unmapped)
         for piece, found in zip(shown, read.by_piece, strict=True):
@@ -182,30 +182,30 @@ class _ReadingRun:
                 self._complete.append(piece.event.id)
 
 
-def messages(shown: Sequence[EventPiece], catalog: Catalog, account: Account) -> list[Message]:
+def extraction_messages(shown: Sequence[EventPiece], catalog: Catalog, account: Account) -> list[Message]:
     """The question about some pieces: how to read in one message, what to read, as data, in another."""
     most = account.limits.facts - account.spent.facts
     told = prompt("extract").format(
         predicates=", ".join(catalog.predicates), categories=", ".join(CATEGORIES), most=account.limits.facts
     )
-    asked = _DATA_FOLLOWS.format(events=as_data(shown), most=most)
+    asked = _DATA_FOLLOWS.format(events=render_pieces(shown), most=most)
     return [{"role": "system", "content": told}, {"role": "user", "content": asked}]
 
 
 def _unread(vault: Vault, days: Collection[str] | None) -> list[Event]:
-    cursor = parse_cursor(vault.read(PATH))
+    cursor = parse_cursor(vault.read(CURSOR_PATH))
     fresh: list[Event] = []
-    for name in ledgers(vault, days):
-        fresh += unread(parse_events(vault.read(name) or b"", name), cursor.days.get(PurePosixPath(name).stem))
+    for name in ledger_paths(vault, days):
+        fresh += events_after(parse_events(vault.read(name) or b"", name), cursor.days.get(PurePosixPath(name).stem))
     return fresh
 
 
-def _rehearsal(model: Model, events: Sequence[Event], catalog: Catalog) -> str:
+def _dry_run_notice(model: Model, events: Sequence[Event], catalog: Catalog) -> str:
     """What a run would read and could cost, said without calling anybody."""
     account = Account(model.limits, prices_of(model))
-    waiting = list(pieces(events, {event.speaker for event in events if event.speaker}))
-    first = waiting[: question(waiting)]
-    most = account.most(prompt_tokens(messages(first, catalog, account)))
+    waiting = list(split_events(events, {event.speaker for event in events if event.speaker}))
+    first = waiting[: batch_size(waiting)]
+    most = account.most(prompt_tokens(extraction_messages(first, catalog, account)))
     price = f"the first call can cost {amount(most)}" if most is not None else "its price is not known"
     wait = "waits" if len(events) == 1 else "wait"
     return f"A dry run calls no model: {counted(len(events), 'event')} {wait} for {model.name}; {price}."

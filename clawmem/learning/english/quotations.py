@@ -21,7 +21,7 @@ def quotations(text: str) -> list[Span]:
     return [found.span() for found in _QUOTATION.finditer(text)]
 
 
-def never_closed(text: str) -> list[Span]:
+def unclosed_quotations(text: str) -> list[Span]:
     """From each mark that opens a quotation which its line does not close, to the end of that line."""
     within = quotations(text)
     starts = [start for start, _ in within]
@@ -35,7 +35,7 @@ def never_closed(text: str) -> list[Span]:
     return spans
 
 
-def is_torn(text: str) -> bool:
+def has_unmatched_quote(text: str) -> bool:
     """Whether a text holds a quotation mark without the one that belongs to it."""
     straight = text.count('"') % 2 and not _INCHES.search(text)
     low = text.count("„")

@@ -90,7 +90,7 @@ def clauses(sentence: TextSpan) -> Iterator[TextSpan]:
     yield from _trimmed(sentence.text, start, len(sentence.text), sentence.start)
 
 
-def sub_piece(piece: TextSpan, start: int, end: int) -> TextSpan:
+def sub_span(piece: TextSpan, start: int, end: int) -> TextSpan:
     """The part of a piece between two of its own offsets, trimmed of white space."""
     return next(_trimmed(piece.text, start, end, piece.start), TextSpan("", piece.start + start, piece.start + start))
 

@@ -58,7 +58,7 @@ def possessive(name: str) -> str:
 _OWNED = re.compile(r"(?:^|\b(?:of|is|was|are|were|be|to|like|than|and|or|with|not|as|it|that) )$", re.IGNORECASE)
 
 
-def others(text: str, name: str) -> str:
+def other_speakers(text: str, name: str) -> str:
     """Who "we" are when `name` says it, as far as the text tells."""
     if re.search(r"\b(?:married|engaged|honeymoon|wedding)\b", text):
         return f"{name} and partner"
@@ -69,7 +69,7 @@ def others(text: str, name: str) -> str:
     return f"{name} and others"
 
 
-def about(text: str, name: str | None = None) -> str:
+def in_third_person(text: str, name: str | None = None) -> str:
     """The text with its first-person words replaced; with `name`, the first of them becomes that name."""
     given = [name] if name else []
 
@@ -97,11 +97,11 @@ def article(match: re.Match[str]) -> str:
 def subject_of(reading: ParsedClause, name: str, context: str) -> str:
     """The clause's subject in the third person."""
     if reading.person == WE:
-        return others(context, name)
+        return other_speakers(context, name)
     if reading.person == MINE:
         return possessive(name) + reading.subject[reading.subject.index(" ") :]
     if reading.person == THING:
-        return about(reading.subject, name)
+        return in_third_person(reading.subject, name)
     return name if reading.person == "i" else reading.subject
 
 
@@ -110,7 +110,7 @@ def is_plural(reading: ParsedClause) -> bool:
     return reading.person == WE
 
 
-def first_verb(text: str) -> str:
+def until_second_verb(text: str) -> str:
     """The text up to a second verb after "and"."""
     second = _SECOND_VERB.search(text)
     return text[: second.start()] if second else text
@@ -132,7 +132,7 @@ def statement(reading: ParsedClause, name: str, rest: str, context: str, label: 
     team = is_plural(reading) and subject.endswith((" team", " family"))
     verb = reading.plural if is_plural(reading) and not team else reading.verb
     speaks_of_self = reading.person in ("i", WE)
-    tail = about(rest, None if speaks_of_self else name if reading.person != MINE else None)
+    tail = in_third_person(rest, None if speaks_of_self else name if reading.person != MINE else None)
     tail = re.sub(
         r"^(?:also|just|actually|really) (?=\w+ )",
         "",
@@ -141,7 +141,7 @@ def statement(reading: ParsedClause, name: str, rest: str, context: str, label: 
     words = f"{subject} {verb} {tail}".strip().rstrip(" .,;:!-")
     if lead:
         words = re.sub(r"^The\b", "the", words)
-        words = f"{lead[0].upper()}{about(lead[1:])}, {words}"
+        words = f"{lead[0].upper()}{in_third_person(lead[1:])}, {words}"
     words = re.sub(r"\s+", " ", words)
     words = words[0].upper() + words[1:]
     return f"{words} ({label})." if label else f"{words}."

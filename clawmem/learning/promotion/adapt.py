@@ -37,7 +37,7 @@ PATH = "ledger/adaptation.json"
 Read = Callable[[str], bytes | None]
 
 
-class Adapted(NamedTuple):
+class AdaptResult(NamedTuple):
     """The values before and after, what they come from, and the commit where they changed."""
 
     before: Adaptation
@@ -47,12 +47,12 @@ class Adapted(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def adaptation(read: Read, settings: Settings) -> Adaptation:
+def current_adaptation(read: Read, settings: Settings) -> Adaptation:
     """The values in force: the settings, as the outcomes in the store move them."""
     return adapted(_base(settings), _stored(read))
 
 
-def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> Adapted:
+def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> AdaptResult:
     """Count what became of the facts promoted in the half year before the day `on`; keep it where a value changes."""
     with writing(vault, caller, "adapt", dry_run=dry_run) as work:
         base = _base(vault.settings)
@@ -60,10 +60,10 @@ def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> Adapt
         seen = outcomes([one.fact for one in holding(work.index, f'"{MARK}"', '"supersedes"')], on, _rejected(work, on))
         after = adapted(base, seen)
         if dry_run or after == before:
-            return Adapted(before, after, seen, notices=work.notices)
+            return AdaptResult(before, after, seen, notices=work.notices)
         words = change_in_words(before, after, seen)
         change = Change(subject_line("adapt", "promotion", words), {PATH: _render(after, seen, on)}, trailers("adapt"))
-        return Adapted(before, after, seen, work.commit([change])[-1], work.notices)
+        return AdaptResult(before, after, seen, work.commit([change])[-1], work.notices)
 
 
 def _base(settings: Settings) -> Adaptation:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import TakenIds, about, entities, of_days, standing_with
-from clawmem.learning.reconciling.cursor import PATH as CURSOR
+from clawmem.learning.reconciling.cursor import CURSOR_PATH as CURSOR
 from clawmem.learning.reconciling.cursor import parse_cursor
-from clawmem.learning.reconciling.entities import TELLS_WHO, EntityTitles, people_close, place
+from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, close_people, place
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.reconciling.reconcile import ADD, reconcile
 from clawmem.learning.rules.rules import extract
@@ -37,7 +37,7 @@ class PromotionCandidate(NamedTuple):
     title: str | None = None
 
 
-def contenders(work: WriteScope, on: str) -> list[PromotionCandidate]:
+def promotion_candidates(work: WriteScope, on: str) -> list[PromotionCandidate]:
     """Those of the day `on` that were not promoted before; what is in a file that does not parse is left alone."""
     kept = [
         PromotionCandidate(fact, entity)
@@ -59,7 +59,7 @@ def _noted(work: WriteScope, on: str) -> list[PromotionCandidate]:
     mentions = parse_cursor(work.read(CURSOR)).mentions
     enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
     taken = TakenIds(work.index)
-    known = people_close(one.fact for one in standing_with(work.index, TELLS_WHO))
+    known = close_people(one.fact for one in standing_with(work.index, RELATION_PREDICATES))
     found: list[PromotionCandidate] = []
     for proposition, event in _propositions(work, events):
         placement = place(proposition, titles, mentions, enough, lambda: known)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import entity_exists, holding
 from clawmem.learning.by_model.extraction import RULES
-from clawmem.learning.by_model.telemetry import with_telemetry
-from clawmem.learning.promotion.adapt import adaptation
-from clawmem.learning.promotion.candidates import PromotionCandidate, contenders
+from clawmem.learning.by_model.telemetry import add_event
+from clawmem.learning.promotion.adapt import current_adaptation
+from clawmem.learning.promotion.candidates import PromotionCandidate, promotion_candidates
 from clawmem.learning.promotion.doubtful import PendingPromotions
 from clawmem.llm.choice import Model
 from clawmem.memory.entities.places import new_entity_files
@@ -75,7 +75,7 @@ class _PromotionDay(NamedTuple):
 
     on: str
     candidates: tuple[ScoredFact, ...]
-    contenders: dict[str, PromotionCandidate]
+    by_id: dict[str, PromotionCandidate]
     docket: PendingPromotions
     terms: PromotionTerms
 
@@ -89,18 +89,18 @@ def promote(vault: Vault, caller: Caller, on: str, dry_run: bool = False, model:
     judging = _judging(vault, caller, on, dry_run, model)
     with writing(vault, caller, "promote", dry_run=dry_run) as work:
         day = _day(work, on, model if judging and judging.judgements else None)
-        candidates = [one._replace(judgement=_judged(one, judging)) for one in day.candidates]
+        candidates = [one._replace(judgement=_score(one, judging)) for one in day.candidates]
         verdicts = decide(candidates, day.terms)
         proposals: list[Proposal] = []
         commit = None
         if not dry_run:
-            verdicts, proposals = _proposed(day, verdicts)
+            verdicts, proposals = _with_proposals(day, verdicts)
             commit = _commit(work, day, verdicts, proposals, judging)
         noted = [one.candidate.fact.id for one in verdicts if one.promoted]
         done = PromoteResult(
             on,
             tuple(verdicts),
-            tuple(one for one in noted if day.contenders[one].noted),
+            tuple(one for one in noted if day.by_id[one].noted),
             commit,
             (*work.notices, *day.docket.notices),
             tuple(proposals),
@@ -128,8 +128,8 @@ def _judging(vault: Vault, caller: Caller, on: str, dry_run: bool, model: Model 
 
 def _day(work: WriteScope, on: str, model: Model | None) -> _PromotionDay:
     settings = work.vault.settings
-    values, docket = adaptation(work.read, settings), PendingPromotions(work)
-    found = {one.fact.id: one for one in contenders(work, on)}
+    values, docket = current_adaptation(work.read, settings), PendingPromotions(work)
+    found = {one.fact.id: one for one in promotion_candidates(work, on)}
     terms = PromotionTerms(
         values.score,
         min(values.max_facts, model.limits.facts) if model else values.max_facts,
@@ -148,18 +148,18 @@ def _promoted_alone(fact: Fact, on: str) -> bool:
     return mark is not None and day_of(mark["on"]) == on and "proposal" not in mark
 
 
-def _judged(one: ScoredFact, judging: ModelJudgements | None) -> PromotionScore:
+def _score(one: ScoredFact, judging: ModelJudgements | None) -> PromotionScore:
     return judging.of(one.fact, one.entity, one.judgement) if judging else one.judgement
 
 
-def _proposed(
+def _with_proposals(
     day: _PromotionDay, verdicts: Sequence[PromotionVerdict]
 ) -> tuple[list[PromotionVerdict], list[Proposal]]:
     """The verdicts with the ids of the proposals that are to be filed, and those."""
     proposals, known = [], []
     for one in verdicts:
         if one.waits:
-            proposals.append(day.docket.proposal(day.contenders[one.candidate.fact.id], one, day.on))
+            proposals.append(day.docket.proposal(day.by_id[one.candidate.fact.id], one, day.on))
             known.append(one._replace(proposal=proposals[-1].id))
         else:
             known.append(one)
@@ -184,7 +184,7 @@ def _commit(
     telemetry = judging.telemetry if judging else None
     if not kept and not proposals and not telemetry:
         return None
-    change = with_telemetry(_change(work, day, kept, proposals), telemetry, work.read)
+    change = add_event(_change(work, day, kept, proposals), telemetry, work.read)
     return work.commit([change])[-1]
 
 
@@ -193,7 +193,7 @@ def _change(work: WriteScope, day: _PromotionDay, kept: Sequence[ScoredFact], pr
     for one in kept:
         lifted[one.entity][one.fact.id] = promoted(one.fact, day.on, one.judgement)
     writes: dict[str, bytes | None] = {}
-    for note in (day.contenders[one.fact.id] for one in kept):
+    for note in (day.by_id[one.fact.id] for one in kept):
         if note.title and not entity_exists(work.index, note.entity):
             writes.update(new_entity_files(note.entity, work.caller, note.title))
     for entity, marked in lifted.items():

@@ -10,7 +10,7 @@ from clawmem.errors import Unreadable
 from clawmem.model.records.event import Event
 from clawmem.model.records.strict_json import read_json
 
-PATH = "ledger/learned.json"
+CURSOR_PATH = "ledger/learned.json"
 
 
 class DayProgress(NamedTuple):
@@ -27,7 +27,7 @@ class LearningCursor(NamedTuple):
     mentions: Mapping[str, int]
 
 
-def unread(events: Sequence[Event], reached: DayProgress | None) -> Sequence[Event]:
+def events_after(events: Sequence[Event], reached: DayProgress | None) -> Sequence[Event]:
     """The events of a day that were not learned from yet; all of them where the day changed before that point,
     as after an undo or a merge."""
     if reached is None or len(events) < reached.events or events[reached.events - 1].id != reached.last:
@@ -35,7 +35,7 @@ def unread(events: Sequence[Event], reached: DayProgress | None) -> Sequence[Eve
     return events[reached.events :]
 
 
-def moved(old: LearningCursor, new: LearningCursor) -> frozenset[str]:
+def changed_days(old: LearningCursor, new: LearningCursor) -> frozenset[str]:
     """The days that learning stands elsewhere in, as after an undo or a merge."""
     days = old.days.keys() | new.days.keys()
     return frozenset(day for day in days if old.days.get(day) != new.days.get(day))
@@ -50,7 +50,7 @@ def parse_cursor(data: bytes | None) -> LearningCursor:
         days = {str(day): DayProgress(int(number), str(last)) for day, (number, last) in record["days"].items()}
         mentions = {str(title): int(count) for title, count in record.get("mentions", {}).items()}
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise Unreadable(PATH, None, f"it does not say how far learning has come ({problem})") from None
+        raise Unreadable(CURSOR_PATH, None, f"it does not say how far learning has come ({problem})") from None
     return LearningCursor(days, mentions)
 
 

@@ -14,7 +14,7 @@ from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.entity import check_name, kind_of, slug, title_of
 
-ENOUGH_MENTIONS = 3
+MIN_MENTIONS = 3
 _FOLDERS = {
     "person": "areas/people",
     "company": "areas/companies",
@@ -30,7 +30,7 @@ _REASONS = {
 }
 # What tells who is close to somebody: the relation itself, or the name of "Ada's husband".
 _KIN = CLOSE - {"pet"}
-TELLS_WHO = _KIN | {"name"}
+RELATION_PREDICATES = _KIN | {"name"}
 _WHOSE = re.compile(r"(?P<owner>.+)['’]s (?:[\w-]+ )*?(?P<noun>[\w-]+)")
 # Whose life may hang on it is no matter for a note.
 _VITAL = frozenset(("allergic_to",))
@@ -71,7 +71,7 @@ def place(
     proposition: Proposition,
     names: EntityTitles,
     mentions: Mapping[str, int] | None = None,
-    enough: int = ENOUGH_MENTIONS,
+    enough: int = MIN_MENTIONS,
     close: Callable[[], Mapping[str, str]] = dict,
 ) -> Placement:
     """Decide for one proposition; `mentions` counts how often a title (in normal form) was mentioned so far, and
@@ -89,7 +89,7 @@ def place(
     return Placement(None, False, "", "It is about nothing that deserves an entity yet; it goes to the daily note.")
 
 
-def people_close(facts: Iterable[Fact]) -> dict[str, str]:
+def close_people(facts: Iterable[Fact]) -> dict[str, str]:
     """Everybody whom some facts call the speaker's husband, child, boss or the like: the name, by that name and by its
     first word in normal form. A relation of a relation ("Ada's husband" where Ada is the sister) is left out."""
     standing = [fact for fact in facts if fact.stands and fact.object and "no longer" not in fact.fact]

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from clawmem.learning.english.words import SMALL
-from clawmem.learning.reconciling.sameness import alike, contained
+from clawmem.learning.reconciling.sameness import is_contained, is_similar
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import LONGEST_FACT, counted, normal
 from clawmem.model.proposals.proposition import Proposition
@@ -114,9 +114,9 @@ def _near(proposition: Proposition, fact: Fact, overlap: float) -> bool:
     if fact.predicate and proposition.predicate and fact.predicate != proposition.predicate:
         return False
     about = proposition.subject or ""
-    if contained(proposition.statement, fact.fact, about):
+    if is_contained(proposition.statement, fact.fact, about):
         return True
-    if proposition.predicate in _LOOSE and alike(proposition.statement, fact.fact, about):
+    if proposition.predicate in _LOOSE and is_similar(proposition.statement, fact.fact, about):
         return True
     new, old = content_words(proposition.statement), content_words(fact.fact)
     subject = content_words(about)

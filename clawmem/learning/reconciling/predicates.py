@@ -15,9 +15,9 @@ from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposal import CatalogEntry
 from clawmem.model.proposals.proposition import Proposition
 
-ENOUGH = 3
+MIN_FACTS = 3
 # A wrong guess of one value makes every further value a conflict, so it takes more.
-ENOUGH_SUBJECTS = 5
+MIN_SUBJECTS = 5
 _LONGEST = 4
 # One verb in the present: a state that lasts. What somebody did once ("went", "won") is no relation.
 _PRESENT = re.compile(r"[a-z]{3,}[^su]s")
@@ -29,15 +29,15 @@ _EMPTY = frozenset(
 _NAME = re.compile(r"[^a-z0-9]+")
 
 
-def mapped(proposition: Proposition, catalog: Catalog, by_model: bool) -> Proposition:
+def map_predicate(proposition: Proposition, catalog: Catalog, by_model: bool) -> Proposition:
     """The proposition with the predicate that the catalog has for its phrase, where it has none of its own."""
     phrase = proposition.relation_phrase
-    if proposition.predicate or not proposition.object or not phrase or not lasting(phrase, by_model):
+    if proposition.predicate or not proposition.object or not phrase or not is_lasting(phrase, by_model):
         return proposition
     return proposition._replace(predicate=canonical(catalog, phrase))
 
 
-def lasting(phrase: str, by_model: bool) -> bool:
+def is_lasting(phrase: str, by_model: bool) -> bool:
     """Whether a relation phrase names a relation: a model was asked for one, the rules give the verb of the clause,
     of which only one in the present tells of a state."""
     if by_model:
@@ -64,7 +64,7 @@ class UnknownPredicates:
             self._met[predicate, phrase].append(fact)
 
     def _is_new(self, phrase: str, by_model: bool) -> bool:
-        return lasting(phrase, by_model) and canonical(self._catalog, phrase) is None
+        return is_lasting(phrase, by_model) and canonical(self._catalog, phrase) is None
 
     def entries(self, index: Index) -> list[tuple[CatalogEntry, Fact, int]]:
         """What deserves to be in the catalog because three facts or more show it, each with its newest fact and
@@ -73,9 +73,9 @@ class UnknownPredicates:
         for (predicate, phrase), fresh in self._met.items():
             facts = list({normal(one.fact): one for one in (*_standing(index, predicate, phrase), *fresh)}.values())
             name = predicate or predicate_name(phrase or "")
-            if len(facts) >= ENOUGH and name == predicate_name(name):
+            if len(facts) >= MIN_FACTS and name == predicate_name(name):
                 known = self._catalog.predicates.get(name)
-                entry = more_for(known, phrase or "", facts) if known else entry_for(name, facts)
+                entry = phrase_entry(known, phrase or "", facts) if known else predicate_entry(name, facts)
                 found.append((entry, facts[-1], len(facts)))
         return found
 
@@ -85,7 +85,7 @@ def predicate_name(phrase: str) -> str:
     return _NAME.sub("_", normal(phrase)).strip("_")
 
 
-def entry_for(name: str, facts: Sequence[Fact]) -> CatalogEntry:
+def predicate_entry(name: str, facts: Sequence[Fact]) -> CatalogEntry:
     """The entry that some facts suggest. One value at a time is guessed where at least five subjects have one each."""
     phrases = dict.fromkeys(one.relation_phrase for one in facts if one.relation_phrase)
     words = tuple(one for one in phrases if one and predicate_name(one) != name)
@@ -94,12 +94,12 @@ def entry_for(name: str, facts: Sequence[Fact]) -> CatalogEntry:
     return CatalogEntry(predicate, _example(facts))
 
 
-def more_for(known: Predicate, phrase: str, facts: Sequence[Fact]) -> CatalogEntry:
+def phrase_entry(known: Predicate, phrase: str, facts: Sequence[Fact]) -> CatalogEntry:
     """The entry that gives a predicate of the catalog one more phrase."""
     return CatalogEntry(Predicate(known.name, (phrase,)), _example(facts))
 
 
-def said_of(entry: CatalogEntry, catalog: Catalog) -> str:
+def describe_entry(entry: CatalogEntry, catalog: Catalog) -> str:
     """What an entry adds to the catalog, in a sentence."""
     one = entry.predicate
     if one.name in catalog.predicates:
@@ -107,7 +107,7 @@ def said_of(entry: CatalogEntry, catalog: Catalog) -> str:
     return f"Know the relation '{one.name}', which takes {'one value' if one.single else 'many values'}."
 
 
-def shape_of(entry: CatalogEntry) -> tuple[str, ...]:
+def entry_key(entry: CatalogEntry) -> tuple[str, ...]:
     """What tells entries apart: the name, and the phrases where it is one of a predicate that is known."""
     one = entry.predicate
     return (one.name,) if one.questions else (one.name, *one.phrases)
@@ -120,7 +120,7 @@ def _example(facts: Sequence[Fact]) -> str:
 def _one_each(facts: Iterable[Fact]) -> bool:
     values = {(normal(one.subject or ""), normal(one.object or "")) for one in facts}
     counts = Counter(subject for subject, _ in values)
-    return len(counts) >= ENOUGH_SUBJECTS and max(counts.values()) == 1
+    return len(counts) >= MIN_SUBJECTS and max(counts.values()) == 1
 
 
 def _standing(index: Index, predicate: str | None, phrase: str | None) -> list[Fact]:

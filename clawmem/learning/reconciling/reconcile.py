@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from clawmem.learning.english.words import HAS_A
 from clawmem.learning.reconciling.gate import content_words, plain
-from clawmem.learning.reconciling.sameness import adds_nothing, ceased, contained, denied, enriched
-from clawmem.learning.reconciling.slots import at_times_only, holds_beside, outdated, rivals, said_beside
+from clawmem.learning.reconciling.sameness import adds_nothing, denies, ends, is_contained, is_more_detailed
+from clawmem.learning.reconciling.slots import adds_value, denies_only_at_times, is_additional, outdated, rivals
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
@@ -63,7 +63,7 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
         return over_now
     if proposition.ended:
         going = _ENDS_WITH.get(proposition.predicate or "", ())
-        related += [fact for fact in standing if fact.predicate in going or said_beside(proposition, fact)]
+        related += [fact for fact in standing if fact.predicate in going or is_additional(proposition, fact)]
         return _ended(proposition, [fact for fact in related if fact not in over], catalog)
     return (
         _resumed(proposition, over)
@@ -92,7 +92,7 @@ def _ended(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) 
     else:
         over = [fact for fact in related if is_single(catalog, fact.predicate)]
     over = [fact for fact in over if not _older(proposition, fact)]
-    if over and all(at_times_only(proposition, fact) for fact in over):
+    if over and all(denies_only_at_times(proposition, fact) for fact in over):
         return ReconcileDecision(
             ADD, (), "It says so for certain times only; what holds otherwise stands.", beside=True
         )
@@ -110,7 +110,7 @@ def _names_part(known: str | None, said: str) -> bool:
 def _ceased(proposition: Proposition, standing: Sequence[Fact]) -> ReconcileDecision | None:
     """What somebody stopped doing or cancelled, where it stands in other words or without a relation."""
     about, said = proposition.subject or "", proposition.statement
-    over = [fact for fact in standing if ceased(said, fact.fact, about, fact.category in ("plan", "decision"))]
+    over = [fact for fact in standing if ends(said, fact.fact, about, fact.category in ("plan", "decision"))]
     over = [fact for fact in over if not _older(proposition, fact)]
     return ReconcileDecision(RETRACT, _ids(over), "The text says that this is over.") if over else None
 
@@ -140,10 +140,10 @@ def _restated(
 def _denied(proposition: Proposition, standing: Sequence[Fact]) -> ReconcileDecision | None:
     """What had never happened has happened by now; that it never did, where it is known, stands against that."""
     about, said = proposition.subject or "", proposition.statement
-    until_now = [fact for fact in standing if denied(fact.fact, said, about) and not _older(proposition, fact)]
+    until_now = [fact for fact in standing if denies(fact.fact, said, about) and not _older(proposition, fact)]
     if until_now:
         return ReconcileDecision(UPDATE, _ids(until_now), "What had never happened has happened.")
-    known = [fact for fact in standing if denied(said, fact.fact, about)]
+    known = [fact for fact in standing if denies(said, fact.fact, about)]
     reason = "It says that this never happened, and it is known that it did."
     return ReconcileDecision(ADD, (), reason, _ids(known)) if known else None
 
@@ -219,7 +219,7 @@ def _single(
     if not is_replaced(catalog, proposition.predicate):
         reason = f"'{proposition.predicate}' has one value that does not change, and another one is known."
         return ReconcileDecision(ADD, (), reason, _ids(against)) if against else None
-    if against and holds_beside(proposition, catalog):
+    if against and adds_value(proposition, catalog):
         return ReconcileDecision(ADD, (), "The text says that it is so besides what is known.", beside=True)
     newer = [fact for fact in against if fact not in over and _older(proposition, fact)]
     if newer:
@@ -235,7 +235,7 @@ def _refined(
     proposition: Proposition, standing: Sequence[Fact], related: Sequence[Fact], catalog: Catalog
 ) -> ReconcileDecision | None:
     if _names_things(proposition, catalog):
-        less = [fact for fact in related if fact.object and enriched(proposition.object or "", fact.object)]
+        less = [fact for fact in related if fact.object and is_more_detailed(proposition.object or "", fact.object)]
         if less:
             return ReconcileDecision(MERGE, _ids(less), "It names all that was known, and more.")
     poorer = [fact for fact in related if _richer(proposition.object, fact.object)]
@@ -247,7 +247,7 @@ def _refined(
             for fact in standing
             if fact.predicate == proposition.predicate
             and len(content_words(fact.fact)) >= _LONG
-            and contained(fact.fact, proposition.statement, about)
+            and is_contained(fact.fact, proposition.statement, about)
         ]
     return ReconcileDecision(MERGE, _ids(poorer), "It says the same with more detail.") if len(poorer) == 1 else None
 

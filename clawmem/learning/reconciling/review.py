@@ -25,7 +25,7 @@ class ReviewReason(NamedTuple):
     why: str
 
 
-def waits(
+def review_reason(
     proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact], verdict: GateVerdict, sure: float
 ) -> ReviewReason | None:
     """Whether a person must decide; `sure` is the confidence above which a fact is not replaced by a less sure one."""
@@ -42,12 +42,12 @@ def against_ids(decision: ReconcileDecision) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*decision.targets, *decision.contradicts)))
 
 
-def deed(decision: ReconcileDecision) -> str:
+def proposal_action(decision: ReconcileDecision) -> str:
     """What approving the candidate does; what only contradicts takes the place of what it contradicts."""
     return _DEEDS.get(decision.outcome) or (proposal.SUPERSEDE if decision.contradicts else proposal.ADD)
 
 
-def in_words(does: str, statement: str, targets: Sequence[Fact]) -> str:
+def describe_change(does: str, statement: str, targets: Sequence[Fact]) -> str:
     """The change in one sentence."""
     if not targets:
         return statement
@@ -97,7 +97,7 @@ def _began(fact: Fact) -> str:
     return fact.valid_from or (said if isinstance(said, str) else fact.timestamp)[:10]
 
 
-def decided_before(same: Iterable[Proposal], fact: Fact, said_at: str, targets: Collection[str]) -> Proposal | None:
+def earlier_proposal(same: Iterable[Proposal], fact: Fact, said_at: str, targets: Collection[str]) -> Proposal | None:
     """The proposal of the same thing that settles this one: made for this very event; waiting, to change the same
     `targets`; or turned down with nothing said since. What a source of low trust repeats stays turned down."""
     for one in same:
@@ -110,7 +110,7 @@ def decided_before(same: Iterable[Proposal], fact: Fact, said_at: str, targets: 
     return None
 
 
-def verdict_before(one: Proposal) -> tuple[str, str]:
+def earlier_outcome(one: Proposal) -> tuple[str, str]:
     """The outcome, noop or refused, and the reason, for a candidate that an earlier proposal settles."""
     if one.status == OPEN:
         return "noop", f"It waits for review already as {one.id}."

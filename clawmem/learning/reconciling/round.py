@@ -9,21 +9,21 @@ from clawmem.errors import InvalidInput
 from clawmem.learning.reconciling import candidate as ends
 from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge
-from clawmem.learning.reconciling.predicates import UnknownPredicates, mapped, said_of, shape_of
+from clawmem.learning.reconciling.predicates import UnknownPredicates, describe_entry, entry_key, map_predicate
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, ReconcileDecision, reconcile
 from clawmem.learning.reconciling.review import (
     ReviewReason,
     against_ids,
-    decided_before,
-    deed,
-    in_words,
-    verdict_before,
-    waits,
+    describe_change,
+    earlier_outcome,
+    earlier_proposal,
+    proposal_action,
+    review_reason,
 )
 from clawmem.learning.reconciling.round_state import RoundState
-from clawmem.learning.reconciling.slots import beside, in_its_place, read_for_change
-from clawmem.learning.rules.corrections import CATEGORY, settled
-from clawmem.learning.rules.known_changes import TAKEN_BACK, tells_of_change, what_changed, what_to_forget
+from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
+from clawmem.learning.rules.corrections import CORRECTION, resolve_correction
+from clawmem.learning.rules.known_changes import RETRACTION, find_changed, find_retracted, states_change
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
@@ -86,13 +86,13 @@ class LearningRound:
         by_model = event.id in self._extractor.by_model
         for number, proposition in enumerate(self._extractor.extract(readable, self._catalog, speakers)):
             unfit = self._unfit(proposition, event, number, before)
-            self.candidates.append(unfit or self._decide(mapped(proposition, self._catalog, by_model), event))
+            self.candidates.append(unfit or self._decide(map_predicate(proposition, self._catalog, by_model), event))
 
     def propose_predicates(self, entries: Sequence[tuple[CatalogEntry, Fact, int]]) -> None:
         """Set aside what the catalog should know, each thing once and for all."""
-        asked = {shape_of(one) for one in self._mind.filed.entries} if entries else set()
+        asked = {entry_key(one) for one in self._mind.filed.entries} if entries else set()
         for entry, fact, count in entries:
-            if shape_of(entry) not in asked:
+            if entry_key(entry) not in asked:
                 self._mind.file(self._predicate(entry, fact, count))
 
     @property
@@ -120,14 +120,14 @@ class LearningRound:
         return None
 
     def _decide(self, proposition: Proposition, event: Event) -> LearningCandidate:
-        proposition = self._mind.in_known_spelling(in_its_place(read_for_change(proposition, event.text)))
+        proposition = self._mind.in_known_spelling(drop_unfit_predicate(mark_change(proposition, event.text)))
         self._mind.mentioned(hint.title for hint in proposition.entity_hints)
-        if proposition.category == CATEGORY:
+        if proposition.category == CORRECTION:
             return self._correct(proposition, event)
-        if proposition.category == TAKEN_BACK:
+        if proposition.category == RETRACTION:
             return self._forget(proposition, event)
         known = self._mind.known(proposition)
-        changed = tells_of_change(proposition) and what_changed(
+        changed = states_change(proposition) and find_changed(
             proposition, (around := {**self._mind.shelf_of(proposition), **known}).values()
         )
         if changed:
@@ -137,7 +137,7 @@ class LearningRound:
     def _correct(self, proposition: Proposition, event: Event) -> LearningCandidate:
         """Decide about a correction of a value, where it is known what that was the value of."""
         known = self._mind.shelf_of(proposition)
-        found = settled(proposition, known.values())
+        found = resolve_correction(proposition, known.values())
         if found is None:
             reason = f"It corrects '{proposition.former}', which nothing known says."
             return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
@@ -146,7 +146,7 @@ class LearningRound:
     def _forget(self, proposition: Proposition, event: Event) -> LearningCandidate:
         """Decide about what is to be believed no more."""
         known = self._mind.known(proposition)
-        found = what_to_forget(proposition, known.values())
+        found = find_retracted(proposition, known.values())
         if found is None:
             reason = "It asks to forget what nothing known says."
             return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
@@ -160,7 +160,7 @@ class LearningRound:
         verdict = self._judged(proposition, known)
         if not verdict.accepted and verdict.gate != "trust":
             return self._refused(proposition, verdict, known, event)
-        wait = waits(proposition, decision, known, verdict, self._terms.sure)
+        wait = review_reason(proposition, decision, known, verdict, self._terms.sure)
         if wait:
             return self._propose(proposition, decision, known, wait, event)
         return self._keep(proposition, decision, known, event)
@@ -205,7 +205,7 @@ class LearningRound:
             return LearningCandidate(proposition, ends.NOTED, "placement", placement.reason)
         if placement.create:
             self._mind.create(placement.entity, placement.title)
-        fact = self._learned(beside(proposition) if decision.beside else proposition, event, self._mind.new_id())
+        fact = self._learned(as_additional(proposition) if decision.beside else proposition, event, self._mind.new_id())
         self._unknown.met(fact, event.id in self._extractor.by_model)
         if decision.outcome == ADD or not decision.targets:
             self._mind.put(fact, placement.entity)
@@ -238,18 +238,18 @@ class LearningRound:
         wait: ReviewReason,
         event: Event,
     ) -> LearningCandidate:
-        fact, does = self._learned(proposition, event, UNSET_ID), deed(decision)
+        fact, does = self._learned(proposition, event, UNSET_ID), proposal_action(decision)
         same, said = self._mind.filed.about(does, fact), proposition.said_at or event.timestamp
-        earlier = decided_before(same, fact, said, against_ids(decision))
+        earlier = earlier_proposal(same, fact, said, against_ids(decision))
         if earlier:
-            outcome, reason = verdict_before(earlier)
+            outcome, reason = earlier_outcome(earlier)
             return LearningCandidate(proposition, outcome, "review", reason, proposal=earlier.id)
         targets = [known[one] for one in against_ids(decision)]
         placement = self._mind.place(proposition)
         made = Proposal(
             "",
             wait.kind,
-            in_words(does, fact.fact, targets),
+            describe_change(does, fact.fact, targets),
             wait.why,
             self._mind.now,
             does,
@@ -267,7 +267,7 @@ class LearningRound:
         return Proposal(
             "",
             "predicate",
-            said_of(entry, self._catalog),
+            describe_entry(entry, self._catalog),
             f"The catalog does not know it, and {count} facts show it.",
             self._mind.now,
             proposals.PREDICATE,

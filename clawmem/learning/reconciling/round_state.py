@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from clawmem.index.search.lookup import TakenIds, about, by_ids, entities, entity_exists, learned_from, standing_with
 from clawmem.learning.english.spelling import other_spellings
 from clawmem.learning.reconciling.cursor import LearningCursor
-from clawmem.learning.reconciling.entities import TELLS_WHO, EntityTitles, Placement, people_close, place
+from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, Placement, close_people, place
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.review.proposals import FiledProposals, filing, read_proposals
 from clawmem.memory.writing import WriteScope
@@ -121,7 +121,7 @@ class RoundState:
         self._homes[fact.id] = entity
         self._shelf(entity)[fact.id] = fact
         self.touched.add(entity)
-        if fact.predicate in TELLS_WHO:
+        if fact.predicate in RELATION_PREDICATES:
             self._close = None
             if self._relations is not None:
                 self._relations[fact.id] = fact
@@ -182,11 +182,11 @@ class RoundState:
     def _people_close(self) -> dict[str, str]:
         """Who is close to those who speak, read when somebody is first mentioned who is no entity."""
         if self._relations is None:
-            found = [one.fact for one in standing_with(self._work.index, TELLS_WHO)]
+            found = [one.fact for one in standing_with(self._work.index, RELATION_PREDICATES)]
             fresh = (fact for facts in self._subjects.values() for fact in facts.values())
-            self._relations = {one.id: one for one in (*found, *fresh) if one.predicate in TELLS_WHO}
+            self._relations = {one.id: one for one in (*found, *fresh) if one.predicate in RELATION_PREDICATES}
         if self._close is None:
-            self._close = people_close(self._relations.values())
+            self._close = close_people(self._relations.values())
         return self._close
 
     def _about(self, subject: str) -> dict[str, Fact]:

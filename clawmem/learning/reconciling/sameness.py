@@ -63,14 +63,14 @@ def adds_nothing(new: str, known: Iterable[str]) -> bool:
     return (versioned or rest <= all_rest) and all(_known(name, all_names) for name in names)
 
 
-def enriched(new: str, old: str) -> bool:
+def is_more_detailed(new: str, old: str) -> bool:
     """Whether the new object names all that the old one names, says all that it says, and more."""
     names, rest = _named(new)
     old_names, old_rest = _named(old)
     return bool(old_names) and old_rest <= rest and all(_known(name, names) for name in old_names)
 
 
-def contained(new: str, old: str, subject: str) -> bool:
+def is_contained(new: str, old: str, subject: str) -> bool:
     """Whether the new statement holds no word of meaning that the old one lacks, and neither turns the other."""
     ours, theirs, about = _stems(new), _stems(old), _stems(subject)
     if ours & _TURNING != theirs & _TURNING:
@@ -78,7 +78,7 @@ def contained(new: str, old: str, subject: str) -> bool:
     return len(ours - about) >= 2 and ours - about <= theirs
 
 
-def denied(never: str, did: str, subject: str) -> bool:
+def denies(never: str, did: str, subject: str) -> bool:
     """Whether the one statement says that what the other one tells of never happened."""
     deed = _NEVER.search(never)
     if deed is None or _NEVER.search(did):
@@ -90,7 +90,7 @@ def denied(never: str, did: str, subject: str) -> bool:
     return len(ours) >= 2 and ours <= theirs and not theirs & _TURNING
 
 
-def ceased(ending: str, did: str, subject: str, planned: bool) -> bool:
+def ends(ending: str, did: str, subject: str, planned: bool) -> bool:
     """Whether the one statement says that the deed or plan of the other one is over: it names the same doing and the
     same thing. `planned` says that the other one tells of a plan; only those can be cancelled."""
     over = _STOPPED.match(ending)
@@ -102,7 +102,7 @@ def ceased(ending: str, did: str, subject: str, planned: bool) -> bool:
     return bool(ours) and enough and ours <= theirs and not theirs & (_TURNING - {"plan"})
 
 
-def alike(new: str, old: str, subject: str) -> bool:
+def is_similar(new: str, old: str, subject: str) -> bool:
     """Whether two statements share most of their words, the later with no name or number that the earlier lacks."""
     ours, theirs, about = _stems(new), _stems(old), _stems(subject)
     if ours & _TURNING != theirs & _TURNING:

@@ -38,14 +38,14 @@ _LOOKS = {
 }
 
 
-def read_for_change(proposition: Proposition, text: str) -> Proposition:
+def mark_change(proposition: Proposition, text: str) -> Proposition:
     """The proposition, marked where its words, or those beside them in the whole text, say that it became so."""
     start, end = proposition.span
     near = _JUST_BEFORE.search(text[max(0, start - _NEAR) : start]) or _JUST_AFTER.search(text[end : end + _NEAR])
     return proposition._replace(anew=bool(near or _CHANGE.search(proposition.source_text)))
 
 
-def in_its_place(proposition: Proposition) -> Proposition:
+def drop_unfit_predicate(proposition: Proposition) -> Proposition:
     """The proposition, without its relation where what it tells of that is no value of it: "my birthday is soon"."""
     looks = _LOOKS.get(proposition.predicate or "")
     if looks is None or proposition.ended or looks.search(proposition.object or ""):
@@ -53,17 +53,17 @@ def in_its_place(proposition: Proposition) -> Proposition:
     return proposition._replace(predicate=None, relation_phrase=None)
 
 
-def beside(proposition: Proposition) -> Proposition:
+def as_additional(proposition: Proposition) -> Proposition:
     """The proposition as what is so besides the one value of its relation, or is not so at times."""
     return proposition._replace(predicate=None, relation_phrase=None if proposition.ended else _also(proposition))
 
 
-def said_beside(proposition: Proposition, fact: Fact) -> bool:
+def is_additional(proposition: Proposition, fact: Fact) -> bool:
     """Whether a fact was kept as what is so besides the value of the proposition's relation."""
     return fact.predicate is None and fact.relation_phrase == _also(proposition)
 
 
-def holds_beside(proposition: Proposition, catalog: Catalog) -> bool:
+def adds_value(proposition: Proposition, catalog: Catalog) -> bool:
     """Whether its words say that it is not the only home, employer or job."""
     several = _kind(proposition, catalog) in ("place", "organisation") or proposition.predicate == "job"
     said = proposition.source_text
@@ -89,7 +89,7 @@ def outdated(proposition: Proposition, related: Sequence[Fact], catalog: Catalog
     return [fact for fact in related if sort_of(kind, fact.object or value) == sort]
 
 
-def at_times_only(denial: Proposition, fact: Fact) -> bool:
+def denies_only_at_times(denial: Proposition, fact: Fact) -> bool:
     """Whether it denies a fact for certain times alone: "I'm not vegetarian on Sundays"."""
     when = _AT_TIMES.search(denial.object or "")
     return bool(when) and _AT_TIMES.search(fact.object or "") is None

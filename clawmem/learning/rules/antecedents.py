@@ -67,7 +67,7 @@ _WHO = re.compile(
 )
 
 
-def turned_round(piece: TextSpan) -> TextSpan:
+def object_first(piece: TextSpan) -> TextSpan:
     """`We moved the launch to 3 June` told of the launch, where it is a thing that has a date or an amount; `Tom is my
     husband` told of the husband."""
     who = _WHO.fullmatch(piece.text)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.learning.english import grammar
 from clawmem.learning.english.names import is_name
-from clawmem.learning.english.sentences import TextSpan, sub_piece
+from clawmem.learning.english.sentences import TextSpan, sub_span
 from clawmem.learning.english.words import RELATION_OF
 from clawmem.learning.rules.hints import PersonRelation
 
@@ -54,7 +54,7 @@ class NamedPerson(NamedTuple):
     end: int
 
 
-def whole(parts: Sequence[TextSpan], sentence: TextSpan) -> Iterator[TextSpan]:
+def rejoin_parts(parts: Sequence[TextSpan], sentence: TextSpan) -> Iterator[TextSpan]:
     """The parts of a sentence, with those put back that are no clause but more people or things: "and our two kids"."""
     kept: TextSpan | None = None
     for part in parts:
@@ -71,7 +71,7 @@ def whole(parts: Sequence[TextSpan], sentence: TextSpan) -> Iterator[TextSpan]:
         yield kept
 
 
-def parted(piece: TextSpan) -> tuple[TextSpan, ...]:
+def split_home_and_work(piece: TextSpan) -> tuple[TextSpan, ...]:
     """A clause about home or work as clauses for the place and for who or what else it names; itself where it is not
     of that kind. The place of each in the text is that of the whole."""
     text = piece.text.rstrip(" .!,")
@@ -91,7 +91,7 @@ def people_named(piece: TextSpan) -> Iterator[NamedPerson]:
         noun, many = _singular(found["noun"])
         names = re.split(r",? and |, | & ", found["names"]) if many else [re.split(r",| and | & ", found["names"])[0]]
         words = _COUNTS.sub("", found["words"]) + noun
-        place = sub_piece(piece, found.start(), found.end())
+        place = sub_span(piece, found.start(), found.end())
         for name in filter(is_name, names):
             yield NamedPerson(PersonRelation(RELATION_OF[found["noun"]], words, name), place.start, place.end)
 

@@ -14,7 +14,7 @@ from clawmem.model.language.text import one_line
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import Event
 
-CATEGORY = "correction"
+CORRECTION = "correction"
 _LINKS = "in at for with on to from as called named by of"
 _NO_VALUE = (
     "only just because yet sure even really so that always much anymore to until till if when while since though what "
@@ -57,7 +57,7 @@ _FORMS = tuple(
 )
 
 
-def apart(piece: TextSpan) -> tuple[TextSpan, str | None]:
+def split_correction(piece: TextSpan) -> tuple[TextSpan, str | None]:
     """A clause without the value it says is wrong, and that value; the place in the text stays that of the whole."""
     text = piece.text.rstrip(" .!")
     found = _CONTRAST.search(text)
@@ -66,7 +66,7 @@ def apart(piece: TextSpan) -> tuple[TextSpan, str | None]:
     return TextSpan(text[: found.start()], piece.start, piece.end), found["old"]
 
 
-def marked(proposition: Proposition, event: Event) -> Proposition:
+def mark_correction(proposition: Proposition, event: Event) -> Proposition:
     """The proposition as one that corrects, where the words before its clause say so. In "No, my son Marc is ill" only
     who is ill would be corrected, so who somebody is must be all that such a clause tells."""
     start = proposition.span[0]
@@ -86,7 +86,7 @@ def _only_tells_who(proposition: Proposition) -> bool:
     return re.search(rf"(?:\bis|['’]s|called|named)(?: actually)? {name}$", said) is not None
 
 
-def value_corrected(sentence: TextSpan, event: Event, name: str, trust: str) -> Proposition | None:
+def corrected_value(sentence: TextSpan, event: Event, name: str, trust: str) -> Proposition | None:
     """A sentence that does nothing but correct a value, of which it does not say what it is the value of."""
     text = sentence.text.replace("’", "'").rstrip(" .!")
     found = next((match for form in _FORMS if (match := form.fullmatch(text))), None)
@@ -101,7 +101,7 @@ def value_corrected(sentence: TextSpan, event: Event, name: str, trust: str) -> 
         source_text=event.text[sentence.start : sentence.end],
         subject="the user" if user else name,
         object=new,
-        category=CATEGORY,
+        category=CORRECTION,
         confidence=0.85,
         entity_hints=(EntityHint("person", "User" if user else name, "speaker"),),
         trust=trust,
@@ -110,7 +110,7 @@ def value_corrected(sentence: TextSpan, event: Event, name: str, trust: str) -> 
     )
 
 
-def settled(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
+def resolve_correction(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
     """Which of the speaker's facts a correction is about, and the fact it makes of it; None where it is about none.
 
     One fact with that very value is replaced. Where several have it, or one only holds the words, a person decides.
@@ -118,7 +118,7 @@ def settled(proposition: Proposition, known: Iterable[Fact]) -> tuple[Propositio
     old, new = proposition.former or "", proposition.object or ""
     holding = [fact for fact in known if fact.stands and _place(old, fact.fact)]
     exact = [fact for fact in holding if content_words(fact.object or "") == content_words(old)]
-    found = sorted(exact or (holding if proper(old) else ()), key=_said)
+    found = sorted(exact or (holding if is_specific(old) else ()), key=_said)
     if not found:
         return None
     fact = found[-1]
@@ -137,7 +137,7 @@ def settled(proposition: Proposition, known: Iterable[Fact]) -> tuple[Propositio
     return made, ReconcileDecision(ADD, (), reason, (fact.id,))
 
 
-def proper(text: str) -> bool:
+def is_specific(text: str) -> bool:
     """Whether a value is a name or has a number, and is not a word like others."""
     return re.search(r"[A-Z\d]", text) is not None
 

@@ -43,12 +43,12 @@ def said_day(event: Event) -> date:
         return date(1970, 1, 1)
 
 
-def looks_ahead(reading: grammar.ParsedClause) -> bool:
+def is_future(reading: grammar.ParsedClause) -> bool:
     """Whether the dates in a clause are to come, as far as its verb tells."""
     return (
         reading.aspect == grammar.FUTURE
         or reading.lemma in ("plan", "intend", "want", "hope")
-        or resolves(reading)
+        or states_resolution(reading)
         or (_is_thing(reading) and reading.lemma == "be" and _MOVED_TO.match(reading.rest) is not None)
         or (reading.aspect in (grammar.DOING, grammar.BE) and not reading.past)
         or (reading.aspect not in (PAST, grammar.HAVE_DONE) and reading.lemma == "have" and not reading.past)
@@ -59,23 +59,23 @@ def _is_thing(reading: grammar.ParsedClause) -> bool:
     return reading.person in (grammar.THING, grammar.MINE)
 
 
-def resolves(reading: grammar.ParsedClause) -> bool:
+def states_resolution(reading: grammar.ParsedClause) -> bool:
     """Whether it tells of a resolution to do something: `decided to ship on Friday` speaks of the Friday to come."""
     return reading.lemma in _RESOLVING and reading.rest.startswith(("to ", "not to ", "that "))
 
 
-def resolved_at(text: str, reading: grammar.ParsedClause) -> int:
+def resolution_start(text: str, reading: grammar.ParsedClause) -> int:
     """Where in a clause what was resolved begins: the dates before that tell of the resolution, which is over."""
-    return max(0, text.find(reading.rest[:8])) if resolves(reading) else 0
+    return max(0, text.find(reading.rest[:8])) if states_resolution(reading) else 0
 
 
-def holds_already(reading: grammar.ParsedClause) -> bool:
+def is_current(reading: grammar.ParsedClause) -> bool:
     """Whether a clause tells what is so now ("I'm working on ..."), and not of a turn ("I'm moving on Friday")."""
     now = reading.aspect in (grammar.DOING, grammar.BE, grammar.BEEN_DOING, PRESENT) and not reading.past
     return now and reading.lemma not in _TURNS and not (reading.lemma == "get" and _GOT.match(reading.rest))
 
 
-def beginning(dates: Iterable[DateMatch], category: str, said: date, holds: bool = False) -> str | None:
+def start_day(dates: Iterable[DateMatch], category: str, said: date, holds: bool = False) -> str | None:
     """The day from which on it is true, of the dates in a clause: one that ends it is none, nor is one that only
     names a thing, nor the coming day of a plan, a decision or an event, which is known and true as soon as it is
     told; nor, where it `holds` already, a coming day that is not named as its first."""
@@ -87,7 +87,7 @@ def beginning(dates: Iterable[DateMatch], category: str, said: date, holds: bool
     return None
 
 
-def without_value_as_beginning(proposition: Proposition, catalog: Catalog) -> Proposition:
+def without_value_as_start(proposition: Proposition, catalog: Catalog) -> Proposition:
     """The proposition with no day it is true from where its date is the value itself, such as a deadline."""
     entry = catalog.predicates.get(proposition.predicate or "")
     dated = entry is not None and entry.value == "date" and not (proposition.ended or proposition.former)
@@ -131,16 +131,16 @@ def without_any_date(text: str, said: date) -> str:
     return text
 
 
-def label_of(dates: Iterable[DateMatch]) -> str:
+def date_label(dates: Iterable[DateMatch]) -> str:
     """How the dates that were cut out of a clause are written for good."""
     return ", ".join(dict.fromkeys(found.label for found in dates if found.label and found.relative))
 
 
-def label_ahead(dates: Iterable[DateMatch], said: date) -> str:
+def future_date_label(dates: Iterable[DateMatch], said: date) -> str:
     """The label of those dates that are to come."""
-    return label_of(found for found in dates if found.day and found.day > said.isoformat())
+    return date_label(found for found in dates if found.day and found.day > said.isoformat())
 
 
-def settled(text: str) -> str:
+def name_project(text: str) -> str:
     """Words that point at the project the speaker works on, made to name it."""
     return _THEIR_WORK.sub("the ", text).strip(" ,.!;:")

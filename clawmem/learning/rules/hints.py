@@ -40,7 +40,7 @@ def relation_of(reading: ParsedClause, speaker: str) -> PersonRelation | None:
     return PersonRelation(RELATION_OF[noun], " ".join(words), None) if noun else None
 
 
-def introduced(
+def with_introduced_name(
     reading: ParsedClause, relation: PersonRelation | None, former: str | None = None
 ) -> PersonRelation | None:
     """The relation with the name that the clause gives it ("My wife is Anna"); one whose name is corrected, too

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
-from clawmem.learning.english.sentences import TextSpan, sub_piece
+from clawmem.learning.english.sentences import TextSpan, sub_span
 from clawmem.learning.reconciling.gate import content_words, plain
 from clawmem.learning.reconciling.reconcile import ADD, RETRACT, UPDATE, ReconcileDecision
 from clawmem.learning.rules.dating import without_any_date
@@ -14,7 +14,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.proposals.proposition import Proposition
 
-TAKEN_BACK = "taken_back"
+RETRACTION = "taken_back"
 _FORGET = re.compile(
     r"(?:(?:no|ok|okay|oh|sorry|actually|wait|also|and|so|now|please|pls),? )*(?:(?:can|could|would) you (?:please )?|"
     r"you (?:can|should|may) )?(?:(?:forget|disregard|delete|erase|unlearn) (?:(?:the fact )?that|the fact:?)|"
@@ -40,34 +40,34 @@ _PRESENT = re.compile(r"(?:have|has|is|are|am)(?: (?:got|having|getting))?$")
 _OWNERS = frozenset("user user's new".split())
 
 
-def asked_to_forget(sentence: TextSpan) -> TextSpan | None:
+def forget_request(sentence: TextSpan) -> TextSpan | None:
     """What a sentence asks to forget, as a clause of its own; None where it asks for no such thing."""
     found = _FORGET.match(sentence.text.replace("’", "'"))
-    return sub_piece(sentence, found.end(), len(sentence.text.rstrip(" .!?"))) if found else None
+    return sub_span(sentence, found.end(), len(sentence.text.rstrip(" .!?"))) if found else None
 
 
-def eaten_again(piece: TextSpan, text: str) -> TextSpan | None:
+def resumed_diet(piece: TextSpan, text: str) -> TextSpan | None:
     """`I eat fish now` as what it ends, "I don't eat fish"; None where a clause says no such thing."""
     found = _EATEN.fullmatch(piece.text.rstrip(" .!"))
     again = found and (found["again"] or _NOW.match(text, piece.end))
     return TextSpan(f"I don't {found['verb']} {found['what']}", piece.start, piece.end) if found and again else None
 
 
-def back_to_it(proposition: Proposition) -> Proposition:
+def as_resumed(proposition: Proposition) -> Proposition:
     """The proposition that somebody does not eat something, as one that they do now."""
     words = re.sub(r" (?:does|do) not (eat|drink) (.+?)\.?$", r" \1s \2 now.", proposition.statement)
-    return proposition._replace(statement=words, category=TAKEN_BACK, valid_from=None, ended=True)
+    return proposition._replace(statement=words, category=RETRACTION, valid_from=None, ended=True)
 
 
-def taken_back(proposition: Proposition) -> Proposition:
+def as_retraction(proposition: Proposition) -> Proposition:
     """The proposition as one that is not to be believed any more."""
     said = re.sub(r"^The\b", "the", proposition.statement)
     return proposition._replace(
-        statement=f"It was taken back that {said}", category=TAKEN_BACK, importance=0.3, valid_from=None, ended=True
+        statement=f"It was taken back that {said}", category=RETRACTION, importance=0.3, valid_from=None, ended=True
     )
 
 
-def what_to_forget(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
+def find_retracted(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
     """Which of the known facts about its subject is taken back; None where nothing known says that."""
     said = proposition.statement.removeprefix("It was taken back that ")
     again = said == proposition.statement
@@ -81,12 +81,12 @@ def what_to_forget(proposition: Proposition, known: Iterable[Fact]) -> tuple[Pro
     )
 
 
-def tells_of_change(proposition: Proposition) -> bool:
+def states_change(proposition: Proposition) -> bool:
     """Whether it gives a thing that is spoken of as known a new day or amount."""
     return proposition.predicate in _SLOTS and _CHANGED.search(proposition.source_text) is not None
 
 
-def what_changed(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
+def find_changed(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
     """Which known fact the new value takes the place of, where it goes by another name there: "the deadline" is the
     project deadline while no other is known. Where there are several, a person decides; None where there is none, or
     where the very thing is known."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from clawmem.learning.english.sentences import TextSpan, sub_piece
+from clawmem.learning.english.sentences import TextSpan, sub_span
 from clawmem.learning.english.words import FEELING, POINTING, SECOND_PERSON, UNREAL
 
 _HEAD = re.compile(
@@ -81,7 +81,7 @@ _SPEECH = re.compile(
 )
 
 
-def bare(piece: TextSpan) -> TextSpan:
+def strip_noise(piece: TextSpan) -> TextSpan:
     """The clause without greetings, fillers, names called and closing flourishes; an exact part of it."""
     start, text = 0, piece.text
     for _ in range(6):
@@ -90,7 +90,7 @@ def bare(piece: TextSpan) -> TextSpan:
             break
         start = match.end()
     end = _shorter(text, start)
-    return sub_piece(piece, start, end)
+    return sub_span(piece, start, end)
 
 
 def _shorter(text: str, start: int) -> int:

@@ -37,7 +37,7 @@ _NEW_DAY = re.compile(
 )
 
 
-def retold(piece: TextSpan, text: str) -> TextSpan:
+def plain_form(piece: TextSpan, text: str) -> TextSpan:
     """The clause in the plain form, at the place it has in the whole text; itself where it is no such clause."""
     words = piece.text.rstrip(" .!")
     plain = (

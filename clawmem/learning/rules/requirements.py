@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from clawmem.learning.english.sentences import TextSpan
-from clawmem.learning.english.third_person import about
+from clawmem.learning.english.third_person import in_third_person
 from clawmem.model.language.text import one_line
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import Event
@@ -47,8 +47,8 @@ def requirement(sentence: TextSpan, event: Event, name: str, trust: str) -> Prop
     if found["verb"] in _GUESSED and not _MEASURED.match(found["what"]):
         return None
     theirs = found["subject"].startswith(("Our ", "My "))
-    words = one_line(about(text.rstrip(" .!"), name if theirs else None))
-    subject = about(found["subject"], name) if theirs else found["subject"]
+    words = one_line(in_third_person(text.rstrip(" .!"), name if theirs else None))
+    subject = in_third_person(found["subject"], name) if theirs else found["subject"]
     start, user = sentence.start, name == "The user"
     return Proposition(
         statement=f"{words[0].upper()}{words[1:]}.",
@@ -57,7 +57,7 @@ def requirement(sentence: TextSpan, event: Event, name: str, trust: str) -> Prop
         source_text=event.text[start : sentence.end],
         subject=subject[0].lower() + subject[1:] if user or not theirs else subject,
         predicate=PREDICATE,
-        object=one_line(about(found["what"])),
+        object=one_line(in_third_person(found["what"])),
         relation_phrase=found["modal"],
         category="requirement",
         confidence=0.8,

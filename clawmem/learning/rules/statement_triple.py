@@ -141,7 +141,7 @@ def _heads(text: str) -> Iterator[tuple[str, str, bool]]:
             yield bare, rest, bare != head
 
 
-def said_of(fact: Fact, entity: str, called: EntityNames, catalog: Catalog) -> StatementTriple | None:
+def triple_of(fact: Fact, entity: str, called: EntityNames, catalog: Catalog) -> StatementTriple | None:
     """The triple of a fact's statement, read as said of its entity; None unless all of it is read for certain."""
     text = fact.fact.strip().replace("’", "'").removesuffix(".")
     if len(text.split()) > _MOST_WORDS or _MARKS.search(text):

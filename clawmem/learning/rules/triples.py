@@ -6,8 +6,8 @@ import re
 from datetime import date
 
 from clawmem.learning.english import grammar
-from clawmem.learning.english.third_person import about, first_verb
-from clawmem.learning.rules.dating import settled, without_any_date
+from clawmem.learning.english.third_person import in_third_person, until_second_verb
+from clawmem.learning.rules.dating import name_project, without_any_date
 from clawmem.learning.rules.hints import PersonRelation
 from clawmem.learning.rules.shapes.belongings import SUPERIOR
 from clawmem.learning.rules.shapes.shape import DATELESS, OWN_ATTRIBUTES, ClauseShape
@@ -35,7 +35,7 @@ def triple_subject(
     return subject_name(subject)
 
 
-def owner(reading: grammar.ParsedClause) -> grammar.ParsedClause:
+def without_attribute(reading: grammar.ParsedClause) -> grammar.ParsedClause:
     """The reading with its attribute taken off the subject: `my sister Ana's birthday` is about my sister Ana."""
     return reading._replace(subject=re.sub(r"'s [a-z -]+$", "", reading.subject))
 
@@ -48,7 +48,7 @@ def triple_object(shape: ClauseShape, said: date, label: str = "") -> str:
         text = without_any_date(text, said)
     if shape.predicate in ("lives_in", "works_at"):
         text = re.split(r",? (?:with|and|because|for|since|as|where|while|but|so|now) ", text)[0]
-    words = settled(about(first_verb(text) or text))
+    words = name_project(in_third_person(until_second_verb(text) or text))
     return f"{words} ({label})" if words and label and shape.category in ("plan", "decision") else words
 
 

@@ -12,7 +12,7 @@ from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn
-from clawmem.learning.promotion.adapt import adapt, adaptation
+from clawmem.learning.promotion.adapt import adapt, current_adaptation
 from clawmem.learning.promotion.promote import PromoteResult, promote
 from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
@@ -248,7 +248,7 @@ def test_rejections_move_the_threshold_within_its_bounds(vault: Vault, caller: C
     keep(vault, caller, *engines(10), trust="tool")
     proposals = promote(vault, caller, TODAY).proposals
     assert len(proposals) == 10
-    before = adaptation(vault.read, vault.settings).score
+    before = current_adaptation(vault.read, vault.settings).score
     seen = [before]
     for one in proposals:
         reject(vault, one.id, caller, "no")

@@ -71,7 +71,7 @@ _SET_UP = re.compile(
 )
 
 
-def changed(reading: g.ParsedClause, rest: str) -> ClauseShape | None:
+def classify_change(reading: g.ParsedClause, rest: str) -> ClauseShape | None:
     """The change that a past verb tells of, or None where it tells of none."""
     lemma = reading.lemma
     if lemma in _WHOLE:
@@ -110,7 +110,7 @@ def _cancelled(rest: str) -> ClauseShape | None:
     return ClauseShape("plan", "plans_to", found["what"], 0.6, 0.8, ended=True) if found else None
 
 
-def switched(rest: str) -> ClauseShape | None:
+def classify_switch(rest: str) -> ClauseShape | None:
     """What is in use now, and what it was before where the clause says so."""
     found = _SWITCHED.match(rest)
     if not found:
@@ -163,7 +163,7 @@ _WHOLE = {"become": _became, "replace": _replaced, "cancel": _cancelled, "set": 
 _INSTEAD = re.compile(r"(?P<new>.+?) (?:instead of|rather than|in place of) (?P<old>.+)")
 
 
-def instead(rest: str, shape: ClauseShape | None) -> ClauseShape | None:
+def with_replaced(rest: str, shape: ClauseShape | None) -> ClauseShape | None:
     """The same shape with what it replaces, where the clause says so."""
     found = _INSTEAD.match(rest)
     if not shape or not found or shape.predicate != "uses":

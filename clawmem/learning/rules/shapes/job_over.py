@@ -18,7 +18,7 @@ _OVER = re.compile(
 _RECENT = 31  # days
 
 
-def job_over(
+def lost_job(
     shape: ClauseShape, reading: grammar.ParsedClause, words: str, dates: Iterable[DateMatch], said: date
 ) -> ClauseShape:
     """The shape as the end of whatever job there is, where it was lost just now or a few days ago."""
