@@ -374,7 +374,7 @@ def test_one_step_runs_alone_and_the_heartbeat_is_not_taken_for_done(vault: Vaul
 def test_every_step_has_a_name_of_its_own_and_says_what_it_does_and_when(vault: Vault, caller: Caller) -> None:
     steps = due_steps(vault, caller)
     assert len({step.name for step, _ in steps}) == len(steps)
-    assert all(step.about.endswith(".") and step.due.words for step, _ in steps)
+    assert all(step.description.endswith(".") and step.due.description for step, _ in steps)
     due = {step.name: due for step, due in steps}
     assert (due["learn"], due["promoted-notes"]) == (True, False)
 

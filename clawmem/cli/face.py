@@ -46,7 +46,7 @@ class Face:
         """Give the result: `data` as JSON, or `lines` for people; `notices` are asides, and `talk` what the data says
         by itself, such as that nothing was found. Returns the command's exit code: PARTIAL in place of DONE where a
         notice says what the result lacks."""
-        notices = (*notices, *self.runtime.asides())
+        notices = (*notices, *self.runtime.settings_notices())
         if exit_code == DONE and any(isinstance(one, IncompleteAnswer) for one in notices):
             exit_code = PARTIAL
         if self.as_json:

@@ -40,8 +40,8 @@ def heartbeat(
         return _list(face, caller)
     before = f"{stamp(caller.now)} " if stamped else ""
     try:
-        with face.progress() as told:
-            done = run_heartbeat(face.runtime.vault(), caller, dry_run, _model(face, budget_cents), told, only or ())
+        with face.progress() as report:
+            done = run_heartbeat(face.runtime.vault(), caller, dry_run, _model(face, budget_cents), report, only or ())
     except ClawmemError:
         if stamped:
             face.notice(f"{before}the heartbeat did not run")
@@ -74,8 +74,8 @@ def _exit_code(done: HeartbeatResult) -> int:
 
 def _list(face: Face, caller: Caller) -> int:
     steps = due_steps(face.runtime.vault(), caller)
-    data = [{"name": one.name, "about": one.about, "when": one.due.words, "due": due} for one, due in steps]
-    rows = [(one.name, "due" if due else "not due", one.due.words, one.about) for one, due in steps]
+    data = [{"name": one.name, "about": one.description, "when": one.due.description, "due": due} for one, due in steps]
+    rows = [(one.name, "due" if due else "not due", one.due.description, one.description) for one, due in steps]
     return face.done({"steps": data}, face.table(("step", "now", "when", "about"), rows))
 
 

@@ -16,7 +16,7 @@ from clawmem.runtime import VaultLocation
 def status(ctx: typer.Context) -> int:
     """Nothing is changed; the index may be brought up to date."""
     face = Face.of(ctx)
-    found = face.runtime.found()
+    found = face.runtime.locate()
     state = act(face.runtime.vault())
     return face.done(_data(found, state), _lines(found, state), state.notices)
 

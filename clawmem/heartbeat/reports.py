@@ -1,4 +1,4 @@
-"""What the steps of the heartbeat report, as JSON and in lines."""
+"""The reports of the heartbeat steps, as JSON and as lines."""
 
 from __future__ import annotations
 
@@ -27,42 +27,42 @@ if TYPE_CHECKING:
 
 
 def notes(done: IngestResult | None, explain: bool) -> Report:
-    """How many lines of notes were taken in."""
+    """Return the number of note lines added to the ledger."""
     return Report({"notes": done.added if done else 0})
 
 
 def relate(done: RelateResult | None, explain: bool) -> Report:
-    """The facts that got a triple."""
+    """Return the facts that received a triple."""
     facts = done.facts if done else ()
-    lines = (f"read the triples of {counted(len(facts), 'fact')} from the words",) if facts else ()
+    lines = (f"extracted triples of {counted(len(facts), 'fact')}",) if facts else ()
     details = tuple(f"{'related':<10} {one.fact.fact}  [{format_triple(one.fact)}]" for one in facts)
     return Report({"related": [one.fact.id for one in facts]}, lines, details)
 
 
 def learn(done: LearnResult | None, explain: bool) -> Report:
-    """What was learned; under `--explain` every candidate with its verdict."""
+    """Return what was learned. With `explain`, list every candidate with its outcome."""
     data: dict[str, Any] = {"learned": learn_data(done) if done else None}
     if done is None:
         return Report(data)
     if explain:
         data["candidates"] = [candidate_data(one) for one in done.candidates]
-    # Whether it is a dry run shows in a proposal without a commit.
+    # A dry run has no commit.
     lines = tuple(learn_lines(done, dry_run=done.commit is None)) if done.events else ()
     return Report(data, lines, tuple(map(candidate_line, done.candidates)))
 
 
 def settle(done: FutureValuesResult | None, explain: bool) -> Report:
-    """The announced facts that are in force now."""
+    """Return the announced facts that are now in effect."""
     begun, kept = (done.begun, done.kept) if done else ((), ())
     lines = [f"took effect, as announced: {one.fact}" for one in begun]
-    lines += [f"stands on, as what was announced is off: {one.fact}" for one in kept]
+    lines += [f"remains valid, because its announced replacement was cancelled: {one.fact}" for one in kept]
     return Report({"began": [one.id for one in begun]}, tuple(lines))
 
 
 def fold(done: FoldResult | None, explain: bool) -> Report:
-    """How many facts were used, and which archived ones came back."""
+    """Return how many facts were accessed and which archived facts were restored."""
     facts, restored = (done.facts, done.restored) if done else (0, ())
-    lines = [f"counted the use of {counted(facts, 'fact')}"] if facts else []
+    lines = [f"counted accesses of {counted(facts, 'fact')}"] if facts else []
     if restored:
         was = "was" if len(restored) == 1 else "were"
         lines.append(f"restored {counted(len(restored), 'archived fact')} that {was} used again")
@@ -70,15 +70,15 @@ def fold(done: FoldResult | None, explain: bool) -> Report:
 
 
 def decay(done: DecayResult | None, explain: bool) -> Report:
-    """The facts that were archived."""
+    """Return the facts that were archived."""
     facts = done.facts if done else ()
     was = "was" if len(facts) == 1 else "were"
-    lines = (f"archived {counted(len(facts), 'fact')} that {was} not used for long",) if facts else ()
+    lines = (f"archived {counted(len(facts), 'fact')} that {was} not used for a long time",) if facts else ()
     return Report({"archived": [one.fact.id for one in facts]}, lines)
 
 
 def synthesize(done: SynthesizeResult | None, explain: bool) -> Report:
-    """The daily notes that were written."""
+    """Return the daily notes that were written."""
     pages = done.pages if done else ()
     lines = (f"wrote {counted(len(pages), 'daily note')}",) if pages else ()
     return Report({"daily": list(pages)}, lines)
@@ -93,7 +93,7 @@ def adapt(done: AdaptResult | None, explain: bool) -> Report:
 
 
 def promote(done: PromotedNights | None, explain: bool) -> Report:
-    """What each night promoted; under `--explain` every candidate."""
+    """Return what was promoted for each day. With `explain`, list every candidate."""
     nights = done.nights if done else ()
     lines: list[str] = []
     for one in nights:
@@ -104,7 +104,7 @@ def promote(done: PromotedNights | None, explain: bool) -> Report:
 
 
 def tacit(done: TacitResult | None, explain: bool) -> Report:
-    """The patterns that wait for a person."""
+    """Return the patterns that wait for review."""
     proposals = done.proposals if done else ()
     wait = "waits" if len(proposals) == 1 else "wait"
     words = f"{counted(len(proposals), 'pattern')} for TACIT.md {wait}: `clawmem review list`"
@@ -112,28 +112,28 @@ def tacit(done: TacitResult | None, explain: bool) -> Report:
 
 
 def summaries(done: SummariesResult | None, explain: bool) -> Report:
-    """The entities whose summaries changed."""
+    """Return the entities whose summaries changed."""
     entities = done.entities if done else ()
     lines = (f"refreshed {counted(len(entities), 'summary', 'summaries')}",) if entities else ()
     return Report({"refreshed": list(entities)}, lines)
 
 
 def memory(done: MemoryPageResult | None, explain: bool) -> Report:
-    """Whether MEMORY.md changed."""
+    """Return whether MEMORY.md changed."""
     changed = bool(done and done.changed)
     return Report({"memory": changed}, ("refreshed MEMORY.md",) if changed else ())
 
 
 def upkeep(done: UpkeepResult | None, explain: bool) -> Report:
-    """Whether the repository was packed."""
+    """Return whether the repository was packed."""
     repacked = bool(done and done.repacked)
     return Report({"repacked": repacked}, ("packed the repository",) if repacked else ())
 
 
 def embed(done: EmbeddingRun | None, explain: bool) -> Report:
-    """How many texts were embedded, and how many wait."""
+    """Return how many texts were embedded and how many remain."""
     if done is None:
         return Report({"embedded": None})
-    left = f", {done.left:,} wait for the next" if done.left else ""
+    left = f", {done.left:,} left for the next heartbeat" if done.left else ""
     lines = (f"embedded {counted(done.embedded, 'text')}{left}",) if done.embedded else ()
     return Report({"embedded": {"texts": done.embedded, "left": done.left, "model": done.model}}, lines)

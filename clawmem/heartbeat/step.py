@@ -1,4 +1,4 @@
-"""One step of the heartbeat: its name, when it is due, what it does, and what it reports."""
+"""The parts of a heartbeat step: when it is due, what it runs, and what it reports."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from clawmem.vault.vault import Vault
 
 
 class StepContext(NamedTuple):
-    """What a step works on: the vault, the caller, the state that the last heartbeat left, the model where one is set,
-    whether nothing may be written, and the results of the steps before it by name (None: not due, or failed)."""
+    """The input of a step.
+
+    `last` is the state stored by the last heartbeat. `results` maps the names of earlier steps to their results; steps
+    that were not due or failed are missing.
+    """
 
     vault: Vault
     caller: Caller
@@ -25,14 +28,14 @@ class StepContext(NamedTuple):
 
 
 class Due(NamedTuple):
-    """When a step is due, in words and as a test."""
+    """When a step is due: a description for people and the test itself."""
 
-    words: str
-    test: Callable[[StepContext], object]
+    description: str
+    is_due: Callable[[StepContext], object]
 
 
 class Report(NamedTuple):
-    """What a step reports: keys of the JSON answer, lines for people, and more lines under `--explain`."""
+    """The report of a step: keys of the JSON answer, lines for people, and further lines for `--explain`."""
 
     data: Mapping[str, Any] = {}
     lines: tuple[str, ...] = ()
@@ -40,25 +43,26 @@ class Report(NamedTuple):
 
 
 def no_report(result: Any, explain: bool) -> Report:
-    """The report of a step that people need not hear of."""
+    """Return an empty report, for internal steps."""
     return Report()
 
 
 def result_problems(result: Any) -> Iterable[tuple[str | None, ClawmemError]]:
-    """The problems that a result names, under the name of its step (None)."""
+    """Return the `problems` of a result, each paired with None, which stands for the name of the step."""
     return ((None, problem) for problem in getattr(result, "problems", ()))
 
 
 class Step(NamedTuple):
     """A row of the table of steps.
 
-    `act` does the work; its result may have `commit` or `commits`, `notices` and `problems`. `report` takes the result
-    (None: not due, or failed) and whether `--explain` was given. `failures` names what failed though the step went on.
+    `run` does the work; its result may have `commit` or `commits`, `notices` and `problems`. `report` takes the result
+    (None if the step was not due or failed) and whether `--explain` was given. `failures` lists errors that did not
+    stop the step.
     """
 
     name: str
-    about: str
+    description: str
     due: Due
-    act: Callable[[StepContext], Any]
+    run: Callable[[StepContext], Any]
     report: Callable[[Any, bool], Report] = no_report
     failures: Callable[[Any], Iterable[tuple[str | None, ClawmemError]]] = result_problems

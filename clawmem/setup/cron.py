@@ -1,4 +1,4 @@
-"""The crontab and the systemd timers of the person who runs clawmem: read, written, and tried before it is trusted."""
+"""Schedule the heartbeat in the user's crontab or systemd timers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,15 @@ from clawmem.vault.vault import Vault
 CRONTAB = "crontab"
 SYSTEMD = "systemd"
 _DEFAULT_PATH = "/usr/bin:/bin"
-_TRIAL_SECONDS = 60
+_TIMEOUT_SECONDS = 60
 
 
 class ScheduleEntry(NamedTuple):
-    """What starts the heartbeat of a vault: by crontab or systemd, when, and the text of its entry or units."""
+    """The schedule of a vault's heartbeat.
+
+    `by` is CRONTAB or SYSTEMD. `text` is the crontab line or the content of the units. `changed` says whether the call
+    changed the schedule, or would change it in a dry run.
+    """
 
     by: str
     name: str
@@ -41,19 +45,19 @@ class ScheduleEntry(NamedTuple):
 
 
 def entry_marker(vault: Vault) -> str:
-    """The words that mark this vault's entry, made from its place."""
+    """Return the comment that marks this vault's entry. It is derived from the path of the vault."""
     return f"clawmem heartbeat {sha256(os.fsencode(vault.root.resolve())).hexdigest()[:8]}"
 
 
 def unit_name(vault: Vault) -> str:
-    """The name of this vault's systemd units, without their endings."""
+    """Return the name of this vault's systemd units, without suffix."""
     return entry_marker(vault).replace(" ", "-")
 
 
 def heartbeat_command(vault: Vault, environment: Mapping[str, str]) -> tuple[tuple[str, ...], str, str]:
-    """The parts of the command with absolute paths only, the log, and the PATH on which git is found."""
+    """Return the command with absolute paths, the path of the log, and a PATH value on which git is found."""
     root = str(vault.root.resolve())
-    interpreter = os.path.abspath(sys.executable)  # noqa: PTH100 - a link is the environment it belongs to
+    interpreter = os.path.abspath(sys.executable)  # noqa: PTH100 - keep the link of a virtual environment
     parts = (interpreter, "-P", "-m", "clawmem", "heartbeat", "--stamped", "--vault", root)
     git = shutil.which("git", path=environment.get("PATH"))
     folder = str(Path(git).parent) if git else ""
@@ -62,17 +66,21 @@ def heartbeat_command(vault: Vault, environment: Mapping[str, str]) -> tuple[tup
 
 
 def crontab_line(vault: Vault, environment: Mapping[str, str], schedule: Schedule) -> str:
-    """The crontab entry of a vault."""
+    """Return the crontab line of a vault."""
     return cron_line(schedule, shell_command(*heartbeat_command(vault, environment)), entry_marker(vault))
 
 
 def install_crontab(vault: Vault, environment: Mapping[str, str], schedule: Schedule, dry_run: bool) -> ScheduleEntry:
-    """Put the entry into the crontab; NotFound, with the line, where there is no `crontab` command."""
+    """Add the line to the crontab.
+
+    Raise NotFound, with the line in the hint, if there is no `crontab` command. Raise Refused if the interpreter cannot
+    start clawmem without the caller's environment.
+    """
     line = crontab_line(vault, environment, schedule)
     if not has_crontab(environment):
         raise NotFound(
             "There is no `crontab` command on this machine.",
-            f"Install cron, or use `--by systemd`, or have this line run by what you have: {line}",
+            f"Install cron, or use `--by systemd`, or run this line with another scheduler: {line}",
         )
     before = _read_crontab(environment)
     if installed(before, entry_marker(vault)) == line:
@@ -84,12 +92,12 @@ def install_crontab(vault: Vault, environment: Mapping[str, str], schedule: Sche
 
 
 def find_crontab_entry(vault: Vault, environment: Mapping[str, str]) -> str | None:
-    """The entry that stands in the crontab, or None."""
+    """Return the vault's line in the crontab, or None."""
     return installed(_read_crontab(environment), entry_marker(vault)) if has_crontab(environment) else None
 
 
 def remove_crontab(vault: Vault, environment: Mapping[str, str], dry_run: bool) -> ScheduleEntry | None:
-    """Take the entry out of the crontab; None where there is none."""
+    """Remove the line from the crontab. Return None if there is none."""
     line = find_crontab_entry(vault, environment)
     if line is None:
         return None
@@ -101,7 +109,7 @@ def remove_crontab(vault: Vault, environment: Mapping[str, str], dry_run: bool) 
 def install_systemd(
     vault: Vault, environment: Mapping[str, str], home: Path, schedule: Schedule, dry_run: bool
 ) -> ScheduleEntry:
-    """Write the user service and timer and start the timer; NotFound where systemd keeps no timers for this user."""
+    """Write the user service and timer, and start the timer. Raise NotFound if systemd has no user session."""
     _require_systemd(environment)
     units = _units(vault, environment, home, schedule)
     text = _joined(units)
@@ -118,12 +126,12 @@ def install_systemd(
 
 
 def find_systemd_units(vault: Vault, environment: Mapping[str, str], home: Path) -> str | None:
-    """The units that stand on the disk, or None."""
+    """Return the text of the installed units, or None unless both exist."""
     return _installed_units(dict.fromkeys(_unit_paths(vault, environment, home), ""))
 
 
 def remove_systemd(vault: Vault, environment: Mapping[str, str], home: Path, dry_run: bool) -> ScheduleEntry | None:
-    """Stop the timer and remove both units; None where there are none."""
+    """Stop the timer and remove both units. Return None if there are none."""
     text = find_systemd_units(vault, environment, home)
     if text is None:
         return None
@@ -138,12 +146,12 @@ def remove_systemd(vault: Vault, environment: Mapping[str, str], home: Path, dry
 
 
 def has_crontab(environment: Mapping[str, str]) -> bool:
-    """Whether there is a `crontab` command."""
+    """Return whether there is a `crontab` command."""
     return shutil.which("crontab", path=environment.get("PATH")) is not None
 
 
 def has_systemd(environment: Mapping[str, str]) -> bool:
-    """Whether systemd answers for this user."""
+    """Return whether systemd has a session for this user."""
     if shutil.which("systemctl", path=environment.get("PATH")) is None:
         return False
     code, _, _ = _run(environment, ["systemctl", "--user", "show-environment"])
@@ -151,44 +159,46 @@ def has_systemd(environment: Mapping[str, str]) -> bool:
 
 
 def check_interpreter(vault: Vault, environment: Mapping[str, str]) -> None:
-    """Start the installed interpreter as cron will, with next to no environment; Refused where clawmem is not there."""
+    """Start clawmem with a minimal environment, as cron does. Raise Refused if it does not start."""
     parts, _, path = heartbeat_command(vault, environment)
-    poor = {"PATH": path, **({"HOME": environment["HOME"]} if "HOME" in environment else {})}
-    code, _, complaint = _run(poor, [*parts[:4], "--version"])
+    minimal = {"PATH": path, **({"HOME": environment["HOME"]} if "HOME" in environment else {})}
+    code, _, errors = _run(minimal, [*parts[:4], "--version"])
     if code != 0:
-        last = (complaint.strip().splitlines() or ["no reason given"])[-1]
+        last = (errors.strip().splitlines() or ["no reason stdin"])[-1]
         raise Refused(
             f"{parts[0]} cannot start clawmem without your environment: {last}.",
-            "Install clawmem for that interpreter, such as with pipx, and run the command again.",
+            "Install clawmem for that interpreter, for example with pipx, and run the command again.",
         )
 
 
 def _read_crontab(environment: Mapping[str, str]) -> str:
-    code, printed, complaint = _run(environment, ["crontab", "-l"])
+    code, output, errors = _run(environment, ["crontab", "-l"])
     if code == 0:
-        return printed
-    if "no crontab" in complaint.lower() or not complaint.strip():
+        return output
+    if "no crontab" in errors.lower() or not errors.strip():
         return ""
-    raise Refused(f"crontab -l failed: {complaint.strip().splitlines()[-1]}.", "The crontab was left as it is.")
+    raise Refused(f"crontab -l failed: {errors.strip().splitlines()[-1]}.", "The crontab is unchanged.")
 
 
 def _write_crontab(environment: Mapping[str, str], text: str) -> None:
-    code, _, complaint = _run(environment, ["crontab", "-"], text)
+    code, _, errors = _run(environment, ["crontab", "-"], text)
     if code != 0:
-        last = (complaint.strip().splitlines() or [f"exit code {code}"])[-1]
-        raise Refused(f"crontab refused the new table: {last}.", "The crontab was left as it is.")
+        last = (errors.strip().splitlines() or [f"exit code {code}"])[-1]
+        raise Refused(f"crontab rejected the new table: {last}.", "The crontab is unchanged.")
 
 
 def _require_systemd(environment: Mapping[str, str]) -> None:
     if not has_systemd(environment):
-        raise NotFound("systemd keeps no timers for this user here.", "Use `clawmem cron install --by crontab`.")
+        raise NotFound(
+            "systemd has no user session here, so it cannot run timers.", "Use `clawmem cron install --by crontab`."
+        )
 
 
 def _systemctl(environment: Mapping[str, str], *arguments: str) -> None:
-    code, _, complaint = _run(environment, ["systemctl", "--user", *arguments])
+    code, _, errors = _run(environment, ["systemctl", "--user", *arguments])
     if code != 0:
-        last = (complaint.strip().splitlines() or [f"exit code {code}"])[-1]
-        raise Refused(f"systemctl --user {arguments[0]} failed: {last}.", "`systemctl --user status` tells more.")
+        last = (errors.strip().splitlines() or [f"exit code {code}"])[-1]
+        raise Refused(f"systemctl --user {arguments[0]} failed: {last}.", "`systemctl --user status` shows more.")
 
 
 def _unit_paths(vault: Vault, environment: Mapping[str, str], home: Path) -> tuple[Path, Path]:
@@ -211,16 +221,18 @@ def _joined(units: Mapping[Path, str]) -> str:
     return "\n".join(f"# {path}\n{content}" for path, content in units.items())
 
 
-def _run(environment: Mapping[str, str], command: Sequence[str], given: str = "") -> tuple[int, str, str]:
+def _run(environment: Mapping[str, str], command: Sequence[str], stdin: str = "") -> tuple[int, str, str]:
     try:
         done = subprocess.run(
             command,
-            input=given.encode(errors="surrogateescape"),
+            input=stdin.encode(errors="surrogateescape"),
             capture_output=True,
             env={**environment},
-            timeout=_TRIAL_SECONDS,
+            timeout=_TIMEOUT_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise Refused(f"{command[0]} did not end within {_TRIAL_SECONDS} seconds.", "Try it by hand.") from None
+        raise Refused(
+            f"{command[0]} did not finish within {_TIMEOUT_SECONDS} seconds.", "Run it manually to see why."
+        ) from None
     return done.returncode, done.stdout.decode(errors="surrogateescape"), done.stderr.decode(errors="replace")

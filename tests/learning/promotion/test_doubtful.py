@@ -233,12 +233,12 @@ def test_approval_is_refused_where_the_world_moved_on(vault: Vault, caller: Call
     gone, moved = keep(vault, caller, *engines(2), trust="tool")
     proposals = {one.targets[0].id: one.id for one in promote(vault, caller, TODAY).proposals}
     retract(vault, gone.id, caller)
-    with pytest.raises(Refused, match="was retracted meanwhile"):
+    with pytest.raises(Refused, match="is now retracted"):
         approve(vault, proposals[gone.id], caller)
     page = vault.root / f"life/{BILLING}/items.json"
     over = page.read_text().replace(f'"{moved.id}"', f'"{moved.id}"', 1)
     page.write_text(over.replace('"trust": "tool"', '"valid_to": "2026-11-20", "trust": "tool"'))
-    with pytest.raises(Refused, match="cannot be promoted any more: it was over on 2026-11-20"):
+    with pytest.raises(Refused, match="can no longer be promoted: it was over on 2026-11-20"):
         approve(vault, proposals[moved.id], caller)
 
 
