@@ -1,4 +1,4 @@
-"""Text that speaks to a model instead of a person: what is learned from it is not trusted without a person."""
+"""Text that gives instructions to a model. What is learned from it needs the approval of a person."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ from clawmem.model.safety.injection.find import InjectionMatch, find_injection
 
 
 def is_prompt_injection(text: str) -> bool:
-    """Whether a text tries to give orders to a model that reads it, as no honest text does."""
+    """Return whether a text contains forged instructions to a model, which no honest text contains."""
     return find_injection(text, forged_only=True) is not None
 
 
 def injection_in(event: Event) -> InjectionMatch | None:
-    """The orders to a machine in an event: of any kind where a tool or the outside speaks, else only those that are
-    forged, for a person may say how to be served."""
+    """Return the injected instructions in an event, or None.
+
+    Any instruction counts in content from tools or from outside. From a person only forged ones count, because a person
+    may say how they want to be served.
+    """
     return find_injection(event.text, forged_only=not is_from_outside(event))
 
 
 def limit_trust(event: Event, found: tuple[Proposition, ...]) -> tuple[Proposition, ...]:
-    """What was read in an event, trusted as far as its source is: none of it where the event gives orders to a
-    machine, and of the words of a tool or of the outside only what tells something."""
+    """Return the propositions with their trust limited by the source of the event.
+
+    All of them become external if the event contains injected instructions.
+    """
     if not found:
         return found
     if injection_in(event) is not None:
@@ -40,7 +45,6 @@ def _limited(one: Proposition, event: Event) -> Proposition:
 
 
 def _trust_of(earned: str, event: Event) -> str:
-    """The trust of what an event says, where its role would earn it that much: never more than what it comes from
-    allows, and an agent's own notes are the agent's word."""
+    """Return the trust earned by the role, limited by the origin of the event. An agent's own note gets `agent`."""
     own_note = event.role == "note" and event.agent is not None and earned == "user"
     return least("agent" if own_note else earned, trust_limit(event)) or earned

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.quoted import is_by_sender
+from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.learning.by_model.pieces import EventPiece
 from clawmem.learning.reconciling.gate import content_words
 from clawmem.learning.reconciling.predicates import predicate_name
 from clawmem.learning.rules.dating import start_day, without_value_as_start
-from clawmem.learning.rules.triples import THE_USER
 from clawmem.model.facts.catalog import Catalog, canonical
 from clawmem.model.language.date_words import DateMatch, find_dates
 from clawmem.model.language.text import check_statement, normal, one_line

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from clawmem.learning.attribution.orders import injection_in
-from clawmem.learning.rules.triples import THE_USER
+from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside, name_of_outsider
 from clawmem.model.safety.recalled_text import masked, parts_of
 from clawmem.model.safety.secrets.find import find_secret

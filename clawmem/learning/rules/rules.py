@@ -8,7 +8,7 @@ from datetime import date
 
 from clawmem.learning.attribution.orders import limit_trust
 from clawmem.learning.attribution.quoted import own_sentences
-from clawmem.learning.attribution.speaker import Speaker, name_user, speaker_of
+from clawmem.learning.attribution.speaker import THE_USER, Speaker, name_user, speaker_of
 from clawmem.learning.english import grammar
 from clawmem.learning.english.quotations import has_unmatched_quote
 from clawmem.learning.english.sentences import LONGEST_SENTENCE, TextSpan, clauses, sub_span
@@ -40,7 +40,7 @@ from clawmem.learning.rules.shapes.classify import classify
 from clawmem.learning.rules.shapes.job_over import lost_job
 from clawmem.learning.rules.shapes.shape import OWN_ATTRIBUTES, ClauseContext, ClauseShape
 from clawmem.learning.rules.shared_subject import read_parts
-from clawmem.learning.rules.triples import THE_USER, subject_name, triple_object, triple_subject, without_attribute
+from clawmem.learning.rules.triples import subject_name, triple_object, triple_subject, without_attribute
 from clawmem.model.facts.catalog import Catalog, canonical
 from clawmem.model.language.date_words import DateMatch, find_dates
 from clawmem.model.proposals.proposition import EntityHint, Proposition

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import NamedTuple
 
+from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.learning.english.verbs import PAST, PRESENT, lemma_as, third_person
 from clawmem.learning.english.words import HAS_A
 from clawmem.learning.rules.dating import said_day
 from clawmem.learning.rules.rules import extract
-from clawmem.learning.rules.triples import THE_USER
 from clawmem.model.facts.catalog import Catalog, Predicate
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.date_words import find_dates

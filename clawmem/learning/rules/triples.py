@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.learning.english import grammar
 from clawmem.learning.english.third_person import in_third_person, until_second_verb
 from clawmem.learning.rules.dating import name_project, without_any_date
@@ -12,7 +13,6 @@ from clawmem.learning.rules.hints import PersonRelation
 from clawmem.learning.rules.shapes.belongings import SUPERIOR
 from clawmem.learning.rules.shapes.shape import DATELESS, OWN_ATTRIBUTES, ClauseShape
 
-THE_USER = "The user"
 # Of these there is one at a time, and a new one is the same slot with another value: "the new deadline".
 _SLOTS = frozenset(("deadline", "budget", "limit", "scheduled_for", "set_to", "ends"))
 _NEW = re.compile(r"^(?P<whose>(?:the|.{1,60}'s) )(?:(?:new|current|updated|revised|latest) )+", re.IGNORECASE)

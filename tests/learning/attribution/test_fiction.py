@@ -93,5 +93,5 @@ def test_the_places() -> None:
     assert fiction_start(within) == within.index("I fly")
     assert fiction_start("Write a song because I fly") is None
     text = "I live in a cave. In real life, I rest."
-    assert fiction_end(text, 0, len(text), play=True) == text.index("In real")
+    assert fiction_end(text, 0, len(text), role_play=True) == text.index("In real")
     assert fiction_end(text, 0, len(text)) == len(text)
