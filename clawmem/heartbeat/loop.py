@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from clawmem import __version__
 from clawmem.errors import ClawmemError, InvalidInput, Locked
+from clawmem.heartbeat.nights import nights_due
 from clawmem.heartbeat.step import Report, Step, StepContext
-from clawmem.heartbeat.steps import STEPS, nights_due
+from clawmem.heartbeat.steps import STEPS
 from clawmem.index.vectors.embed import awaits_embedding
 from clawmem.llm.choice import Model
 from clawmem.memory.pages.token_counts import count_tokens

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from clawmem.heartbeat.nights import PromotedNights
 from clawmem.heartbeat.step import Report
 from clawmem.index.vectors.embed import EmbeddingRun
 from clawmem.learning.ingest import IngestResult
@@ -21,9 +22,6 @@ from clawmem.memory.pages.memory_page import MemoryPageResult
 from clawmem.memory.pages.summaries import SummariesResult
 from clawmem.model.language.text import counted
 from clawmem.vault.state.upkeep import UpkeepResult
-
-if TYPE_CHECKING:
-    from clawmem.heartbeat.steps import PromotedNights
 
 
 def notes(done: IngestResult | None, explain: bool) -> Report:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable
 
 from clawmem import __version__
-from clawmem.errors import ClawmemError, ModelFailed
+from clawmem.errors import ClawmemError
 from clawmem.heartbeat import reports
+from clawmem.heartbeat.nights import nights_due, promote_nights
 from clawmem.heartbeat.step import Due, Step, StepContext
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
 from clawmem.learning.ingest import ingest_notes
 from clawmem.learning.learn import LearnResult, days_to_read, learn
 from clawmem.learning.promotion.adapt import AdaptResult, adapt
-from clawmem.learning.promotion.promote import PromoteResult, promote
 from clawmem.learning.promotion.tacit import propose_tacit
 from clawmem.learning.relate import RelateResult, relate
 from clawmem.learning.synthesize import SynthesizeResult, synthesize
-from clawmem.llm.choice import Model
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.decay import archive_decayed
 from clawmem.memory.facts.future_values import settle_announced
@@ -25,28 +23,9 @@ from clawmem.memory.pages.memory_page import refresh_memory
 from clawmem.memory.pages.summaries import refresh_summaries
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.model.language.dates import stamp
-from clawmem.model.lifecycle.week import days_after, night_of
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.upkeep import UpkeepResult, keep_small
-
-MAX_NIGHTS = 7
-"""The most nights that one heartbeat catches up on after the machine was off."""
-
-
-class PromotedNights(NamedTuple):
-    """The promotion result for each night that was due, and the nights that failed."""
-
-    nights: tuple[PromoteResult, ...]
-    failed: tuple[tuple[str | None, ClawmemError], ...]
-    commits: tuple[str, ...]
-    notices: tuple[str, ...]
-
-
-def nights_due(run: StepContext) -> Sequence[str]:
-    """Return the days that are ready for promotion and not yet promoted, as ISO dates, oldest first."""
-    hour = run.vault.settings.whole("promotion.hour")
-    return days_after(run.last.promoted, night_of(run.caller.now, hour), MAX_NIGHTS)
 
 
 def _relate(run: StepContext) -> RelateResult:
@@ -71,25 +50,6 @@ def _adapt(run: StepContext) -> AdaptResult:
     return adapt(run.vault, run.caller, nights_due(run)[-1], run.dry_run)
 
 
-def _promote(run: StepContext) -> PromotedNights:
-    """Promote each day that is due. After a model failure the remaining days are judged by rules; a night's model cost
-    is deducted from the limits of the next."""
-    model = _model_left(run.model, run.results.get("learn"))
-    done: list[PromoteResult] = []
-    failed: list[tuple[str | None, ClawmemError]] = []
-    for day in nights_due(run):
-        try:
-            night = promote(run.vault, run.caller, day, run.dry_run, model)
-        except ClawmemError as problem:
-            failed.append((None, problem))
-            continue
-        done.append(night)
-        failed += [("model", night.problem)] if night.problem else []
-        model = None if night.problem else _deduct(model, night.run, "cents", "milliseconds")
-    commits = tuple(night.commit for night in done if night.commit)
-    return PromotedNights(tuple(done), tuple(failed), commits, tuple(one for night in done for one in night.notices))
-
-
 def _noted_days(run: StepContext) -> list[str]:
     """Return the days on which promotion turned notes into facts; their daily pages must be rewritten."""
     promoted = run.results.get("promote")
@@ -109,23 +69,6 @@ def _upkeep(run: StepContext) -> UpkeepResult:
 
 def _embed_failures(done: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemError]]:
     return [(None, done.problem)] if done.problem else []
-
-
-def _model_left(model: Model | None, learned: LearnResult | None) -> Model | None:
-    """Return the model with the budget left after learning, or None if learning could not use it."""
-    if model is None or learned is None:
-        return None
-    read = learned.extraction
-    failed = isinstance(read.problem, ModelFailed) or (read.model is not None and read.by_rules)
-    return None if failed else _deduct(model, read.run, "cents")
-
-
-def _deduct(model: Model | None, spent: Mapping[str, Any] | None, *kinds: str) -> Model | None:
-    """Return the model with its limits reduced by what a run spent."""
-    if model is None or spent is None:
-        return model
-    left = {kind: max(0, getattr(model.limits, kind) - spent.get(kind, 0)) for kind in kinds}
-    return model._replace(limits=model.limits._replace(**left))
 
 
 _ALWAYS = Due("at every heartbeat", lambda run: True)
@@ -148,7 +91,7 @@ STEPS = (
     Step("synthesize", "Write the generated part of daily notes.", _ALWAYS,
          lambda run: synthesize(run.vault, run.caller, None, run.last.head, run.dry_run), reports.synthesize),
     Step("adapt", "Tune promotion by the outcomes of promoted facts.", _NIGHTLY, _adapt, reports.adapt),
-    Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", _NIGHTLY, _promote,
+    Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", _NIGHTLY, promote_nights,
          reports.promote, lambda done: done.failed),
     Step("promoted-notes", "Rewrite the daily notes of days whose notes became facts.", _PROMOTED_NOTES,
          _synthesize_promoted),
