@@ -28,10 +28,11 @@ from typing import Any, NamedTuple
 
 from clawmem.learning.reconciling.entities import EntityTitles, place
 from clawmem.learning.reconciling.gate import judge
+from clawmem.learning.reconciling.known_targets import find_changed, find_retracted, resolve_correction
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
 from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
-from clawmem.learning.rules.corrections import CORRECTION, resolve_correction
-from clawmem.learning.rules.known_changes import RETRACTION, find_changed, find_retracted, states_change
+from clawmem.learning.rules.corrections import CORRECTION
+from clawmem.learning.rules.known_changes import RETRACTION, states_change
 from clawmem.learning.rules.rules import extract
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
 from clawmem.model.facts.fact import SUPERSEDED, Fact

@@ -1,4 +1,4 @@
-"""First person into third: whoever says "I" is named once and is "they" after that."""
+"""Convert the first person to the third person."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _AT_WORK = re.compile(
 
 
 def possessive(name: str) -> str:
-    """`Ana` -> `Ana's`."""
+    """Return the possessive form: `Ana` -> `Ana's`."""
     return name + "'s"
 
 
@@ -59,7 +59,7 @@ _OWNED = re.compile(r"(?:^|\b(?:of|is|was|are|were|be|to|like|than|and|or|with|n
 
 
 def other_speakers(text: str, name: str) -> str:
-    """Who "we" are when `name` says it, as far as the text tells."""
+    """Return who "we" are if `name` says it, as far as the text shows."""
     if re.search(r"\b(?:married|engaged|honeymoon|wedding)\b", text):
         return f"{name} and partner"
     if _TEAM.search(text) or (name == "The user" and _AT_WORK.search(text)):
@@ -70,7 +70,7 @@ def other_speakers(text: str, name: str) -> str:
 
 
 def in_third_person(text: str, name: str | None = None) -> str:
-    """The text with its first-person words replaced; with `name`, the first of them becomes that name."""
+    """Return the text with first-person words replaced. With `name`, the first one becomes that name."""
     given = [name] if name else []
 
     def change(match: re.Match[str]) -> str:
@@ -89,13 +89,13 @@ def in_third_person(text: str, name: str | None = None) -> str:
 
 
 def article(match: re.Match[str]) -> str:
-    """The article for a thing that is only now being told of ("this great book")."""
+    """Return the article for a newly introduced thing ("this great book")."""
     following = match.string[match.end() :]
     return "an " if following[:1] in "aeiou" else "a "
 
 
 def subject_of(reading: ParsedClause, name: str, context: str) -> str:
-    """The clause's subject in the third person."""
+    """Return the subject of the clause in the third person."""
     if reading.person == WE:
         return other_speakers(context, name)
     if reading.person == MINE:
@@ -106,12 +106,12 @@ def subject_of(reading: ParsedClause, name: str, context: str) -> str:
 
 
 def is_plural(reading: ParsedClause) -> bool:
-    """Whether the subject takes the plural verb."""
+    """Return whether the subject takes a plural verb."""
     return reading.person == WE
 
 
 def until_second_verb(text: str) -> str:
-    """The text up to a second verb after "and"."""
+    """Return the text up to a second verb after "and"."""
     second = _SECOND_VERB.search(text)
     return text[: second.start()] if second else text
 
@@ -127,7 +127,7 @@ def _one_verb_form(reading: ParsedClause, text: str, single: bool) -> str:
 
 
 def statement(reading: ParsedClause, name: str, rest: str, context: str, label: str = "", lead: str = "") -> str:
-    """The clause as one self-contained sentence."""
+    """Return the clause as one self-contained sentence."""
     subject = subject_of(reading, name, context)
     team = is_plural(reading) and subject.endswith((" team", " family"))
     verb = reading.plural if is_plural(reading) and not team else reading.verb

@@ -1,4 +1,4 @@
-"""What is said in order to be kept: requests to remember, standing instructions, promises and recommendations."""
+"""Explicit requests and commitments: requests to remember, instructions, promises and recommendations."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _MOST_ADVICE = 2
 def remember_request(
     sentence: TextSpan, event: Event, name: str, chat: bool
 ) -> tuple[TextSpan | None, Proposition | None] | None:
-    """A request to keep something: the part to read like any other sentence, and what to keep where that fails."""
+    """Return the content of a request to remember: the part to read as a sentence, and a fallback proposition."""
     text = sentence.text.replace("’", "'")
     remember, lesson = _REMEMBER.match(text), _LESSON.match(text)
     if (remember and (chat or text.lower().startswith(("note to self", "for the record")))) or lesson:
@@ -104,7 +104,7 @@ def _instruction(sentence: TextSpan, text: str, event: Event, name: str) -> tupl
 
 
 def assistant_propositions(event: Event) -> Iterator[Proposition]:
-    """Promises, recommendations and action items in an assistant's turn; nothing else of it is a fact."""
+    """Return the promises, recommendations and action items of an assistant's turn."""
     count = 0
     for sentence in sentences(event.text):
         text = sentence.text.replace("’", "'").strip("*_ ")
@@ -149,7 +149,7 @@ def _dated(text: str, event: Event) -> str:
 
 
 def tool_propositions(event: Event) -> Iterator[Proposition]:
-    """Plain sentences that a tool reported, attributed to it."""
+    """Return the plain sentences that a tool reported, attributed to the tool."""
     if len(event.text) > _LONGEST_REPORT:
         return
     name = name_of_outsider(event) or "A tool"

@@ -1,4 +1,4 @@
-"""What a made thing must do or be ("The logo must use our brand green"): a rule of a project, not a guess."""
+"""Requirements for a product ("The logo must use our brand green")."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _DOUBT = re.compile(r"\b(?:if|unless|maybe|perhaps|probably|supposedly|or else|a
 
 
 def requirement(sentence: TextSpan, event: Event, name: str, trust: str) -> Proposition | None:
-    """The requirement that a whole sentence states, in its own words; None where it only may be one."""
+    """Return the requirement that a whole sentence states in its own words, or None."""
     text = sentence.text.replace("’", "'")
     found = _RULE.fullmatch(text.rstrip(" .!"))
     if not found or "?" in text or _DOUBT.search(text) or not 5 <= len(text.split()) <= 40:

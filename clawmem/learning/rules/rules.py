@@ -1,4 +1,4 @@
-"""Extraction by rules: from one event to the propositions in it, with no model and no network."""
+"""Extraction by rules: from one event to its propositions, without a model or network."""
 
 from __future__ import annotations
 
@@ -63,8 +63,10 @@ _DANGLING = re.compile(
 
 
 def extract(event: Event, catalog: Catalog, speakers: Collection[str] = ()) -> tuple[Proposition, ...]:
-    """The propositions in one event; `speakers` names the people whose every turn is read in full. What stands beside
-    orders to a machine is trusted as little as they are."""
+    """Return the propositions in one event.
+
+    `speakers` names the people whose turns are read in full. Content next to injected instructions gets low trust.
+    """
     return limit_trust(event, _extract(event, catalog, speakers))
 
 

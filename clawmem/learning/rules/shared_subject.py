@@ -1,4 +1,4 @@
-"""Clauses that share one subject ("I live in Oslo and work at Equinor"), each read as if it named that itself."""
+"""Clauses that share one subject ("I live in Oslo and work at Equinor"), each read with that subject."""
 
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ _STATE = re.compile(
 
 
 def read_parts(piece: TextSpan, read: ReadClause) -> list[Proposition]:
-    """What a clause says, each of its parts read with the subject they share; a part counts as one only where it
-    says something of a known kind, else it is left where it stands."""
+    """Read each part of a clause with the shared subject.
+
+    A part that says nothing of a known kind stays with its neighbour.
+    """
     subject = _subject(piece.text)
     later: list[Proposition] = []
     for joint in reversed(list(_JOINT.finditer(piece.text))[:_MOST]) if subject else ():

@@ -1,4 +1,4 @@
-"""The triple of a clause: whom it is about and what it says of them, in words that stand alone."""
+"""The triple of a clause: subject and object in words that make sense alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEW = re.compile(r"^(?P<whose>(?:the|.{1,60}'s) )(?:(?:new|current|updated|revi
 def triple_subject(
     reading: grammar.ParsedClause, shape: ClauseShape, relation: PersonRelation | None, subject: str, name: str
 ) -> str:
-    """Whom the triple is about: the speaker also where they say "we" or name an attribute of their own."""
+    """Return the subject of the triple. "We" and the speaker's own attributes count as the speaker."""
     if relation and relation.name:
         return relation.name
     subject = _NEW.sub(r"\g<whose>", subject) if shape.predicate in _SLOTS or SUPERIOR.search(subject) else subject
@@ -36,13 +36,15 @@ def triple_subject(
 
 
 def without_attribute(reading: grammar.ParsedClause) -> grammar.ParsedClause:
-    """The reading with its attribute taken off the subject: `my sister Ana's birthday` is about my sister Ana."""
+    """Return the clause without the attribute of its subject: my sister Ana for `my sister Ana's birthday`."""
     return reading._replace(subject=re.sub(r"'s [a-z -]+$", "", reading.subject))
 
 
 def triple_object(shape: ClauseShape, said: date, label: str = "") -> str:
-    """The object in the third person; a date in it stays only where it is the point, and the `label` of one that was
-    cut out of the clause is a part of what is planned or decided."""
+    """Return the object in the third person.
+
+    A date stays only if it is the point of the statement. `label` is a removed date that belongs to a plan or decision.
+    """
     text = shape.object or ""
     if shape.predicate in DATELESS:
         text = without_any_date(text, said)
@@ -53,7 +55,7 @@ def triple_object(shape: ClauseShape, said: date, label: str = "") -> str:
 
 
 def subject_name(subject: str) -> str:
-    """A subject as the triple holds it: the way a name is written, `the user` in the middle of a sentence."""
+    """Return a subject in the form that triples use, such as `the user`."""
     return subject.replace(THE_USER, "the user").replace("The ", "the ", 1) if subject.startswith("The ") else subject
 
 

@@ -74,11 +74,11 @@ def test_the_husband_of_a_sister_is_not_the_speakers_own_relation() -> None:
 
 
 def test_somebody_close_gets_an_entity_by_their_whole_name() -> None:
-    placement = place(about(EntityHint("person", "Bo")), EntityTitles(KNOWN), close=lambda: {"bo": "Bo Lund"})
+    placement = place(about(EntityHint("person", "Bo")), EntityTitles(KNOWN), relations=lambda: {"bo": "Bo Lund"})
     assert (placement.entity, placement.create, placement.title) == ("areas/people/bo-lund", True, "Bo Lund")
     known = EntityTitles({"areas/people/bo-lund": ["Bo Lund"]})
     assert (
-        place(about(EntityHint("person", "Bo")), known, close=lambda: {"bo": "Bo Lund"}).entity
+        place(about(EntityHint("person", "Bo")), known, relations=lambda: {"bo": "Bo Lund"}).entity
         == "areas/people/bo-lund"
     )
 

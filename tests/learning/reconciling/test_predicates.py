@@ -50,7 +50,7 @@ def index(vault: Vault) -> Iterator[Index]:
 def met(facts: list[Fact], by_model: bool = False, catalog: Catalog = CATALOG) -> UnknownPredicates:
     unknown = UnknownPredicates(catalog)
     for one in facts:
-        unknown.met(one, by_model)
+        unknown.add(one, by_model)
     return unknown
 
 
@@ -94,7 +94,7 @@ def test_a_models_phrase_for_a_known_predicate_is_proposed_for_it(index: Index) 
     facts = [fact(number, "shares a flat with", "lives_with") for number in (1, 2, 3)]
     ((entry, _, _),) = met(facts, by_model=True).entries(index)
     assert (entry.predicate.name, entry.predicate.phrases) == ("lives_with", ("shares a flat with",))
-    assert describe_entry(entry, CATALOG) == "Take 'shares a flat with' for the relation 'lives_with'."
+    assert describe_entry(entry, CATALOG) == "Add the phrase 'shares a flat with' to the relation 'lives_with'."
     assert entry_key(entry) == ("lives_with", "shares a flat with")
     assert met(facts).entries(index) == [], "the rules' verbs say nothing about predicates"
 

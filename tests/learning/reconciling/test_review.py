@@ -97,7 +97,7 @@ def test_what_waits(found: str | None, wanted: str | None) -> None:
 def test_the_reason_names_the_facts() -> None:
     wait = review_reason(news(), REPLACE, {HOME.id: HOME}, ACCEPTED, 0.9)
     assert wait
-    assert wait.why == "It is less sure (0.80) than fact_00000001 (0.95), which it would replace."
+    assert wait.why == "It is less confident (0.80) than fact_00000001 (0.95), which it would replace."
 
 
 def test_deeds_in_words() -> None:
@@ -147,6 +147,6 @@ def test_what_was_decided_is_not_asked_again(one: Proposal, fact: Fact, said_at:
 
 
 def test_what_a_decision_means_for_the_next_candidate() -> None:
-    assert earlier_outcome(filed(OPEN)) == ("noop", "It waits for review already as prop_1.")
+    assert earlier_outcome(filed(OPEN)) == ("noop", "It already waits for review as prop_1.")
     assert earlier_outcome(filed(APPROVED))[0] == "noop"
-    assert earlier_outcome(filed(REJECTED)) == ("refused", "It was turned down in review, as prop_1: she did not")
+    assert earlier_outcome(filed(REJECTED)) == ("refused", "It was rejected in review as prop_1: she did not")

@@ -1,4 +1,4 @@
-"""What belongs to the speaker, and facts about things."""
+"""Classify statements about possessions and attributes of the speaker, and about things."""
 
 from __future__ import annotations
 
@@ -43,11 +43,13 @@ def _owner_words(subject: str) -> str:
 
 
 def is_person(subject: str) -> bool:
+    """Return whether a subject is a person."""
     words = _owner_words(subject).lower().split()
     return any(word.strip(",") in RELATION_OF for word in words[:4]) and not subject.endswith(",")
 
 
 def classify_belonging(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause about something that belongs to the speaker."""
     owned, rest = _owner_words(reading.subject), reading.rest.rstrip(" .!,")
     attribute = _ATTRIBUTE.match(re.sub(r"^(?:new|current|updated) ", "", owned))
     if attribute and reading.aspect == g.BE and not reading.negated and rest and not VAGUE.match(rest):
@@ -136,6 +138,7 @@ _THING_VERBS = {
 
 
 def classify_thing(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause about a thing."""
     words = reading.subject.lower().split()[1:]
     head = next((bare for word in words if (bare := word.strip(",").removesuffix("'s")) in _THINGS), None)
     rest = reading.rest.rstrip(" .!,")

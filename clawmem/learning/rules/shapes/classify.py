@@ -1,4 +1,4 @@
-"""What a clause says that is worth keeping: its category, predicate and object, or nothing."""
+"""Classify a clause: category, predicate and object, or nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Rule = Callable[[g.ParsedClause, ClauseContext], ClauseShape | None]
 
 
 def classify(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
-    """The shape of a clause, or None where it says nothing that lasts."""
+    """Return the shape of a clause, or None if it says nothing lasting."""
     if reading.person == g.THING:
         return classify_thing(reading, setting)
     if reading.person == g.MINE:

@@ -1,4 +1,4 @@
-"""What was done: milestones, events, decisions, lessons."""
+"""Classify past actions: milestones, events, decisions, lessons."""
 
 from __future__ import annotations
 
@@ -116,6 +116,7 @@ _TOLD = re.compile(r"(?:to|that|on|against|we) ")
 
 
 def classify_event(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause about a past action."""
     rest = reading.rest.rstrip(" .!,")
     lemma = reading.lemma
     if lemma == "have":

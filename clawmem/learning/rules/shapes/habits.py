@@ -1,4 +1,4 @@
-"""What somebody does, likes and wants, in the present."""
+"""Classify habits, preferences and wishes in the present tense."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ _THE_LIKED = re.compile(
 
 
 def classify_habit(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause in the present tense."""
     rest = reading.rest.rstrip(" .!,")
     if reading.lemma == "have":
         return classify_possession(reading, setting)
@@ -69,6 +70,7 @@ _RATHER = re.compile(
 
 
 def classify_preference(reading: g.ParsedClause, rest: str, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause about liking or preferring something."""
     if len(rest) < 3 or rest == "to":
         return None
     if not rest or _NOT_LIKED.match(rest) or _THE_LIKED.match(rest) or (reading.past and reading.aspect == verbs.PAST):
@@ -112,6 +114,7 @@ def _requires(rest: str) -> ClauseShape | None:
 
 
 def classify_work(rest: str) -> ClauseShape | None:
+    """Classify the rest of a clause about work."""
     place = _AT.match(rest)
     if not place or VAGUE.match(place[2]) or re.match(r"(?:on (?:my|it)self|out|hard|together)", rest):
         return None
@@ -223,6 +226,7 @@ def _avoids(reading: g.ParsedClause, rest: str) -> ClauseShape | None:
 
 
 def classify_ability(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause about an ability."""
     rest = reading.rest.rstrip(" .!,")
     if reading.lemma == "speak":
         return _named("identity", "speaks", 0.7, r"((?:\w+ )?[A-Z]\w+.*)")(rest)

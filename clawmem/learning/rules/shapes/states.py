@@ -1,4 +1,4 @@
-"""What somebody is and has."""
+"""Classify states and possessions."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ _TURNED = re.compile(
 
 
 def classify_state(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause with "be"."""
     rest = reading.rest.rstrip(" .!,")
     named = _introduction(rest, reading, setting)
     if named:
@@ -195,6 +196,7 @@ _YOUNG = re.compile(r"an? [\w-]+[- ](?:year|month|week)s?[- ]old(?: (?:named|cal
 
 
 def classify_possession(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause with "have"."""
     rest = reading.rest.rstrip(" .!,")
     counted = _COUNTED.match(rest)
     if _YOUNG.match(rest) and not reading.past:

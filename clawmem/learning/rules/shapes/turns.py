@@ -1,4 +1,4 @@
-"""What is ahead, what used to be, and what is no longer so."""
+"""Classify the future, former habits, and endings."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from clawmem.learning.rules.shapes.states import classify_state
 
 
 def classify_future(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause about the future."""
     rest = reading.rest.rstrip(" .!,")
     if reading.negated or reading.lemma in verbs.IDLE or not rest:
         return None
@@ -32,6 +33,7 @@ def classify_future(reading: g.ParsedClause, setting: ClauseContext) -> ClauseSh
 
 
 def classify_former(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause with "used to"."""
     rest = reading.rest.rstrip(" .!,")
     if (
         reading.lemma in verbs.IDLE
@@ -43,6 +45,7 @@ def classify_former(reading: g.ParsedClause, setting: ClauseContext) -> ClauseSh
 
 
 def classify_ending(reading: g.ParsedClause) -> ClauseShape | None:
+    """Classify a clause with "no longer"."""
     rest = re.sub(r"\s*\b(?:anymore|any more|any longer)\b.*", "", reading.rest).rstrip(" .!,")
     if not rest or VAGUE.match(rest):
         return None

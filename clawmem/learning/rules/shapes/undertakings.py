@@ -1,4 +1,4 @@
-"""What is under way ("I am learning Portuguese")."""
+"""Classify current activities ("I am learning Portuguese")."""
 
 from __future__ import annotations
 
@@ -90,6 +90,7 @@ _FINISHING = re.compile(
 
 
 def classify_undertaking(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause in the present continuous."""
     rest = reading.rest.rstrip(" .!,")
     known = reading.lemma in verbs.UNDERTAKINGS or (reading.lemma in ("hope", "have") and not setting.chat)
     if reading.negated or reading.past or not rest or not known or len(rest.split()) > 30:
@@ -133,7 +134,7 @@ _SINCE_WE_TALKED = re.compile(r"since (?:we|I|our) (?:last|started talking)")
 
 
 def classify_ongoing(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
-    """`I've been painting since 2016`, or an undertaking that began some time ago."""
+    """Classify `I've been painting since 2016` and other activities that began in the past."""
     if reading.never or reading.negated or _SINCE_WE_TALKED.search(reading.rest):
         return None
     what = _HOW_LONG.sub("", reading.rest).strip(" .!,")
