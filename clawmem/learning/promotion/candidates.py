@@ -1,4 +1,4 @@
-"""Who may be promoted for a day: the facts it taught or recorded, and what was only noted and has a place by now."""
+"""The candidates for promotion of a day: its facts, and its notes whose entity exists by now."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ from clawmem.model.safety.secrets.find import find_secret
 
 
 class PromotionCandidate(NamedTuple):
-    """A fact and where it stands; `noted`: it is no fact yet, and what it makes there, with the title of the entity
-    where that is new."""
+    """A fact and its entity.
+
+    `noted` marks a note that becomes a fact when promoted. `title` is the title of its entity if that is new.
+    """
 
     fact: Fact
     entity: str
@@ -38,7 +40,7 @@ class PromotionCandidate(NamedTuple):
 
 
 def promotion_candidates(work: WriteScope, on: str) -> list[PromotionCandidate]:
-    """Those of the day `on` that were not promoted before; what is in a file that does not parse is left alone."""
+    """Return the candidates of the day `on` that were not promoted before. Unreadable files are skipped."""
     kept = [
         PromotionCandidate(fact, entity)
         for fact, entity in of_days(work.index, [on])
@@ -48,7 +50,7 @@ def promotion_candidates(work: WriteScope, on: str) -> list[PromotionCandidate]:
 
 
 def _noted(work: WriteScope, on: str) -> list[PromotionCandidate]:
-    """What was only noted that day and that an entity has room for by now, read again from its events."""
+    """Return the notes of the day that now belong to an entity, extracted again from their events."""
     waiting = {normal(line) for line in mentions_of(work.text(daily_path(on)))}
     path = ledger_path(on)
     data = work.read(path) if waiting else None
@@ -85,7 +87,7 @@ def _propositions(work: WriteScope, events: Sequence[Event]) -> Iterable[tuple[P
 
 
 def _is_news(work: WriteScope, proposition: Proposition) -> bool:
-    """Whether it stands beside what is known by now: what would replace or repeat a fact is left to learning."""
+    """Return whether the proposition is new. One that would replace or repeat a fact is left to learning."""
     known = [one.fact for one in about(work.index, proposition.subject or "")]
     if reconcile(proposition, known, work.vault.catalog).outcome != ADD:
         return False
