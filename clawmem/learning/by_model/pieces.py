@@ -1,4 +1,4 @@
-"""Events cut into questions for a model: what may be shown to one, in pieces of bearable size, as data."""
+"""Split events into pieces that may be sent to a model, and render them as data."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ _GENERIC = frozenset(("", "user", "human", "me"))
 
 
 class EventPiece(NamedTuple):
-    """A part of an event's text from `start` on (nearly always all of it), who speaks in it, and whether the event
-    ends with it. `role` is user, assistant or tool, by what may be believed of the speaker; `orders` says that the
-    event would give a model orders."""
+    """A part of an event's text, usually all of it.
+
+    `start` is its offset in the text, `last` marks the last piece of the event. `role` is user, assistant or tool, and
+    sets how far the speaker is trusted. `orders` marks injected instructions.
+    """
 
     event: Event
     start: int
@@ -34,14 +36,14 @@ class EventPiece(NamedTuple):
 
 
 def is_readable(event: Event) -> bool:
-    """Whether there is anything in the event for a model to read; a credential is never shown to one."""
+    """Return whether the event has text for a model. Events with a credential are never sent."""
     if event.recalled or event.role == "system" or event.kind in SILENT_KINDS:
         return False
     return bool(masked(event.text, parts_of(event.metadata)).strip()) and find_secret(event.text) is None
 
 
 def split_events(events: Iterable[Event], speakers: Collection[str]) -> Iterator[EventPiece]:
-    """The events in pieces, in order."""
+    """Yield the pieces of the events, in order."""
     for event in events:
         role, speaker = _role_and_speaker(event, speakers)
         text, start, orders = masked(event.text, parts_of(event.metadata)), 0, injection_in(event) is not None
@@ -54,8 +56,10 @@ def split_events(events: Iterable[Event], speakers: Collection[str]) -> Iterator
 
 
 def batch_size(waiting: Sequence[EventPiece]) -> int:
-    """How many of the pieces, from the first on, make one question. A text that gives orders is asked about alone,
-    so that whatever it does to the model, it does to nothing else."""
+    """Return how many of the first pieces form the next batch.
+
+    A piece with injected instructions is sent alone, so that it cannot affect other answers.
+    """
     size = 0
     for number, piece in enumerate(waiting[:MAX_PIECES]):
         size += len(piece.text)
@@ -65,7 +69,7 @@ def batch_size(waiting: Sequence[EventPiece]) -> int:
 
 
 def render_pieces(shown: Sequence[EventPiece]) -> str:
-    """The pieces as lines of JSON, labelled e1, e2...; no text in them can close the element they stand in."""
+    """Return the pieces as JSON lines labelled e1, e2, ... No text can close the `<events>` element."""
     lines = []
     for number, piece in enumerate(shown, 1):
         record = {
@@ -91,12 +95,12 @@ def _cut(text: str, start: int) -> int:
 
 
 def _role_and_speaker(event: Event, speakers: Collection[str]) -> tuple[str, str]:
-    """By which role the event is read, and who speaks, `the user` where no name is known."""
+    """Return the role of the event and its speaker. The speaker is `the user` if no name is known."""
     name = (event.speaker or "").strip()
     if is_from_outside(event):
         return "tool", name_of_outsider(event) or "a tool"
     person = name.lower() not in _PROGRAMS | _GENERIC
-    # In a conversation among people whoever answers is a person, whatever role the transcript gives them.
+    # In a conversation among people the one who answers is a person, even with the role `assistant`.
     among_people = len([one for one in speakers if one.lower() not in _PROGRAMS | _GENERIC]) > 1
     if event.role == "assistant" and not (person and among_people):
         return "assistant", name or "the assistant"

@@ -1,4 +1,4 @@
-"""Extraction by a model: unread events, question by question, as far as its limits allow."""
+"""Extraction by a model: it reads the unread events in batches, within its limits."""
 
 from __future__ import annotations
 
@@ -27,25 +27,27 @@ from clawmem.model.records.event import Event, parse_events, people_in
 from clawmem.vault.vault import Vault
 
 _DATA_FOLLOWS = "The events, as data:\n{events}\nList their facts, at most {most}. JSON only."
-# A model that fails on so many questions of one event each, and on none succeeds, is not at fault for one bad event.
+# A model without any success that fails on this many single events is unusable; the events are not to blame.
 _MAX_FAILURES = 2
 
 
 def read_by_model(
     vault: Vault, caller: Caller, model: Model, dry_run: bool = False, days: Collection[str] | None = None
 ) -> Extraction:
-    """Let the model read every event of these days, or of all, that no earlier round has; what it does not come to
-    waits for the next run."""
+    """Let the model read the unread events of these days, or of all days.
+
+    Events that it does not reach wait for the next run.
+    """
     events = _unread(vault, days)
-    telling = [event for event in events if is_readable(event)]
+    readable = [event for event in events if is_readable(event)]
     silent: dict[str, tuple[Proposition, ...]] = {event.id: () for event in events if not is_readable(event)}
-    if not telling:
+    if not readable:
         return Extraction(model.name, False, silent)
     if dry_run:
-        return Extraction(model.name, False, notices=(_dry_run_notice(model, telling, vault.catalog),))
+        return Extraction(model.name, False, notices=(_dry_run_notice(model, readable, vault.catalog),))
     runs = model_runs(vault.read, day_of(stamp(caller.now)))
     reader = _ReadingRun(model, total_cents(runs), vault.catalog)
-    problem = reader.read(telling)
+    problem = reader.read(readable)
     return _extraction(reader, caller, silent, problem, runs)
 
 
@@ -65,20 +67,20 @@ def _extraction(
     if by_rules and problem:
         notices.append(f"{problem.message} The rules read the rest, as llm.fallback says.")
     account = reader.account
-    left = None
+    event = None
     readings = [one for one in runs if one.get("task") != JUDGING]
     if account is not None and is_worth_recording(account.spent, outcome, readings):
-        left = reading_event(
+        event = reading_event(
             caller, model.name, account.spent, account.prices is not None, outcome,
             len(read), reader.dropped, reader.unmapped,
         )  # fmt: skip
     return Extraction(
-        model.name, by_rules, found, left, None if by_rules else problem, dict(reader.dropped), tuple(notices)
+        model.name, by_rules, found, event, None if by_rules else problem, dict(reader.dropped), tuple(notices)
     )
 
 
 class _ReadingRun:
-    """One run: the questions still to ask, what was found, and what it cost."""
+    """The state of one run: propositions found, events done, dropped facts and cost."""
 
     def __init__(self, model: Model, earlier_today: float, catalog: Catalog) -> None:
         self.model = model
@@ -89,12 +91,12 @@ class _ReadingRun:
         self._catalog = catalog
         self._found: dict[str, list[Proposition]] = {}
         self._complete: list[str] = []
-        self._aside: list[str] = []
+        self._failed: list[str] = []
         self._suspicious: list[str] = []
         self._answered = False
 
     def read(self, events: Sequence[Event]) -> ClawmemError | None:
-        """Ask about all the events; why it stopped before the end, None where it did not."""
+        """Ask about all events. Return the error that stopped the run early, or None."""
         speakers = people_in(events)
         waiting = list(split_events(events, speakers))
         self._suspicious = list(dict.fromkeys(piece.event.id for piece in waiting if piece.orders))
@@ -107,32 +109,32 @@ class _ReadingRun:
         return None
 
     def complete(self) -> dict[str, list[Proposition]]:
-        """The propositions of each event that was read to its end; one whose question only ever failed while others
-        were answered is passed over."""
-        passed = self._aside if self._answered else []
+        """Return the propositions of each completely read event.
+
+        An event without a usable answer counts as read, with no propositions, if the model answered for others.
+        """
+        passed = self._failed if self._answered else []
         return {key: self._found.get(key, []) for key in [*self._complete, *passed]}
 
     def notices(self) -> list[str]:
-        """What a person should hear of the run, besides its result."""
-        said = []
+        """Return the notices of the run."""
+        notices = []
         read = self.complete()
         if self.account is not None and self.account.prices is None and self.account.spent.calls:
             most = self.account.limits.tokens
-            said.append(
-                f"The price of {self.model.name} is not known: no money is counted, each answer has at most "
+            notices.append(
+                f"The price of {self.model.name} is not known, so costs are not counted. Each answer has at most "
                 f"{most:,} tokens (llm.max_tokens)."
             )
         if self.dropped:
             reasons = ", ".join(f"{count} {reason}" for reason, count in self.dropped.most_common())
-            said.append(f"{sum(self.dropped.values())} of the model's facts were dropped: {reasons}.")
-        if self._answered and self._aside:
-            said.append(f"The model gave no usable answer on {', '.join(self._aside[:5])}; passed over.")
+            notices.append(f"{sum(self.dropped.values())} of the model's facts were dropped: {reasons}.")
+        if self._answered and self._failed:
+            notices.append(f"The model gave no usable answer for {', '.join(self._failed[:5])}; skipped.")
         tried = [key for key in self._suspicious if key in read]
         if tried:
-            said.append(
-                f"{', '.join(tried[:5])} would give a model orders: read as data, and nothing of it is trusted."
-            )
-        return said
+            notices.append(f"{', '.join(tried[:5])} contains instructions to a model: read as data, and not trusted.")
+        return notices
 
     def _ask_all(self, waiting: list[EventPiece], account: Account) -> None:
         alone = False
@@ -144,22 +146,22 @@ class _ReadingRun:
                 alone = True
                 continue
             if answer.value is None:
-                self._set_aside(shown[0], answer)
+                self._add_failure(shown[0], answer)
             else:
                 self._take(answer.value, shown, account)
             del waiting[:count]
-        if self._aside and not self._answered:
+        if self._failed and not self._answered:
             raise self._unusable(answer)
 
-    def _set_aside(self, piece: EventPiece, answer: CheckedAnswer) -> None:
-        self._aside.append(piece.event.id)
-        if len(self._aside) >= _MAX_FAILURES and not self._answered:
+    def _add_failure(self, piece: EventPiece, answer: CheckedAnswer) -> None:
+        self._failed.append(piece.event.id)
+        if len(self._failed) >= _MAX_FAILURES and not self._answered:
             raise self._unusable(answer)
 
     def _unusable(self, answer: CheckedAnswer) -> ModelFailed:
         return ModelFailed(
-            f"The model {self.model.name} gives no usable answer. {answer.problem}",
-            "Nothing was lost: the events wait. A model that follows instructions better may help, or `llm.output`.",
+            f"The model {self.model.name} gave no usable answer. {answer.problem}",
+            "Nothing was lost: the events wait. Try a more capable model, or change `llm.output`.",
         )
 
     def _take(self, value: Any, shown: Sequence[EventPiece], account: Account) -> None:
@@ -171,25 +173,25 @@ class _ReadingRun:
             room = account.limits.facts - account.spent.facts
             if len(found) > room and account.spent.facts:
                 raise BudgetSpent(
-                    f"{account.limits.facts} facts are the most in one run (llm.max_facts), and there are more.",
+                    f"One run may add at most {account.limits.facts} facts (llm.max_facts), and there are more.",
                     "The rest waits for the next run.",
                 )
             if len(found) > room:
                 self.dropped["over the limit of facts"] += len(found) - room
             account.found(len(found[:room]))
             self._found.setdefault(piece.event.id, []).extend(found[:room])
-            if piece.last and piece.event.id not in self._aside:
+            if piece.last and piece.event.id not in self._failed:
                 self._complete.append(piece.event.id)
 
 
 def extraction_messages(shown: Sequence[EventPiece], catalog: Catalog, account: Account) -> list[Message]:
-    """The question about some pieces: how to read in one message, what to read, as data, in another."""
+    """Return the messages for a batch: the instructions, then the pieces as data."""
     most = account.limits.facts - account.spent.facts
-    told = prompt("extract").format(
+    instructions = prompt("extract").format(
         predicates=", ".join(catalog.predicates), categories=", ".join(CATEGORIES), most=account.limits.facts
     )
     asked = _DATA_FOLLOWS.format(events=render_pieces(shown), most=most)
-    return [{"role": "system", "content": told}, {"role": "user", "content": asked}]
+    return [{"role": "system", "content": instructions}, {"role": "user", "content": asked}]
 
 
 def _unread(vault: Vault, days: Collection[str] | None) -> list[Event]:
@@ -201,7 +203,7 @@ def _unread(vault: Vault, days: Collection[str] | None) -> list[Event]:
 
 
 def _dry_run_notice(model: Model, events: Sequence[Event], catalog: Catalog) -> str:
-    """What a run would read and could cost, said without calling anybody."""
+    """Return the notice of a dry run: how many events wait, and what the first call can cost."""
     account = Account(model.limits, prices_of(model))
     waiting = list(split_events(events, {event.speaker for event in events if event.speaker}))
     first = waiting[: batch_size(waiting)]

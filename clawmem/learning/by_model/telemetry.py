@@ -1,4 +1,4 @@
-"""What a run of a model cost, as an event in the ledger: kept with what it learned, counted against the day."""
+"""Record each model run as an event in the ledger. Its cost counts towards the daily limit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def reading_event(
     dropped: Mapping[str, int],
     unmapped: Mapping[str, int],
 ) -> Event:
-    """A run that read events, as an app event; `outcome` is done, budget, model or rules."""
+    """Return the event for a run that read events. `outcome` is done, rules or the code of an error."""
     record = _record({"model": model, "outcome": outcome, "events": events}, spent, priced, dropped)
     if unmapped:
         record["unknown_predicates"] = dict(unmapped)
@@ -40,7 +40,7 @@ def reading_event(
 def judging_event(
     caller: Caller, model: str, spent: Spent, priced: bool, outcome: str, judged: int, dropped: Mapping[str, int]
 ) -> Event:
-    """A run that judged what may be promoted, as an app event; its `facts` are those found worth it."""
+    """Return the event for a run that judged candidates for promotion."""
     known = {"model": model, "task": JUDGING, "outcome": outcome, "judged": judged}
     record = _record(known, spent, priced, dropped)
     did = f"judged {counted(judged, 'fact')} in {counted(spent.calls, 'call')}: {spent.facts} worth thirty days"
@@ -67,8 +67,11 @@ def _event(caller: Caller, did: str, record: dict[str, Any]) -> Event:
 
 
 def is_worth_recording(spent: Spent, outcome: str, runs: Sequence[Mapping[str, Any]]) -> bool:
-    """Every run that called the model leaves an event, but the same failure at no cost only once a day, or a
-    machine without network would commit at every beat; `runs` are those of the day with the same task."""
+    """Return whether a run should be recorded.
+
+    A free run that fails like the previous one is recorded once a day, so that a machine without network does not
+    commit at every heartbeat. `runs` are the runs of the day with the same task.
+    """
     if not spent.calls:
         return False
     costly = spent.cents or spent.prompt_tokens or spent.answer_tokens or not runs
@@ -76,26 +79,28 @@ def is_worth_recording(spent: Spent, outcome: str, runs: Sequence[Mapping[str, A
 
 
 def model_run(event: Event) -> Mapping[str, Any] | None:
-    """The run that an event tells of, None where it is another event."""
+    """Return the record of the model run in an event, or None for other events."""
     run = (event.metadata or {}).get(_RUN)
     return run if event.kind == "app" and event.source == SOURCE and isinstance(run, dict) else None
 
 
 def model_runs(read: Read, day: str) -> list[Mapping[str, Any]]:
-    """The runs of a day that the ledger knows, oldest first."""
+    """Return the recorded runs of a day, oldest first."""
     path = ledger_path(day)
     return [run for event in parse_events(read(path) or b"", path) if (run := model_run(event)) is not None]
 
 
 def total_cents(runs: Iterable[Mapping[str, Any]]) -> float:
-    """What these runs cost together; where a hand has edited one into something else, it counts nothing."""
+    """Return the total cost of the runs in cents. A manually edited invalid amount counts as 0."""
     amounts = (run.get("cents", 0) for run in runs)
     return sum(float(one) for one in amounts if isinstance(one, int | float) and one > 0)
 
 
 def add_event(change: Change, event: Event | None, read: Read) -> Change:
-    """The change with the event in it, and learning's place, as the change or else the vault has it, moved past the
-    event where it had come that far."""
+    """Return the change with the event added to the ledger.
+
+    If the day was learned completely, the learning cursor moves past the new event.
+    """
     if event is None:
         return change
     day = day_of(event.timestamp)

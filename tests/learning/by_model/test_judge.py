@@ -142,7 +142,7 @@ def test_orders_in_a_fact_are_not_shown_and_the_rules_judge_it(day: Vault, calle
         done = promote(day, caller, TODAY, model=model(server))
     assert order not in [one["fact"] for one in server.asked[0].facts]
     assert order not in statements(done)
-    assert "openai/tested did not judge 1 fact of 3: the rules did." in done.notices
+    assert "openai/tested did not judge 1 fact of 3; the rules did." in done.notices
 
 
 def test_judgements_that_do_not_stand_are_dropped_and_counted(day: Vault, caller: Caller) -> None:
@@ -158,7 +158,7 @@ def test_judgements_that_do_not_stand_are_dropped_and_counted(day: Vault, caller
     (run,) = runs(day)
     assert (run["judged"], run["dropped"]) == (1, 3)
     assert set(run["dropped_for"]) == {"given twice", "with a worth that is not 0 to 1", "about no such fact"}
-    assert any(one.startswith("3 judgements of the model's did not stand: ") for one in done.notices)
+    assert any(one.startswith("3 judgements of the model dropped: ") for one in done.notices)
 
 
 def test_an_answer_that_will_not_do_is_asked_for_again(day: Vault, caller: Caller) -> None:
@@ -172,9 +172,9 @@ def test_an_answer_that_will_not_do_is_asked_for_again(day: Vault, caller: Calle
 @pytest.mark.parametrize(
     ("behaviour", "told"),
     [
-        (says("Surely the first."), "gives no usable answer"),
-        (says('{"judgements": ['), "gives no usable answer"),
-        (says('{"facts": []}'), "gives no usable answer"),
+        (says("Surely the first."), "gave no usable answer"),
+        (says('{"judgements": ['), "gave no usable answer"),
+        (says('{"facts": []}'), "gave no usable answer"),
         (refuses(401), "refused to answer"),
         (refuses(500), "did not answer"),
         (refuses(400), "would not take the request"),

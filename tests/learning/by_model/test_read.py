@@ -171,7 +171,7 @@ def test_a_model_that_never_answers_well_learns_nothing(vault: Vault, caller: Ca
     assert code(done) == MODEL
     ((act, problem),) = done.failed
     assert act == "model"
-    assert problem.message.startswith("The model openai/tested gives no usable answer. ")
+    assert problem.message.startswith("The model openai/tested gave no usable answer. ")
     # All three events in one question, then the first two on their own, each with two retries.
     assert [len(one.events) for one in server.asked] == [3] * 3 + [1] * 6
     (run,) = runs(vault)
@@ -191,7 +191,7 @@ def test_one_event_that_no_model_takes_does_not_block_the_rest(vault: Vault, cal
     assert [len(one.events) for one in server.asked] == [3, 1, 1, 1]
     assert code(done) == DONE
     assert [one.predicate for one in facts_of(vault)] == ["allergic_to"]
-    assert any("gave no usable answer on evt_" in sentence for sentence in done.notices)
+    assert any("gave no usable answer for evt_" in sentence for sentence in done.notices)
 
 
 def test_nobody_listens(vault: Vault, caller: Caller) -> None:
@@ -363,7 +363,7 @@ def test_a_model_that_obeys_orders_changes_nothing(vault: Vault, caller: Caller)
     assert {one.proposition.trust for one in done.of("learn").candidates if "Mallory" in one.proposition.statement} == {
         "external"
     }
-    assert any("would give a model orders" in sentence for sentence in done.notices)
+    assert any("contains instructions to a model" in sentence for sentence in done.notices)
 
 
 @pytest.mark.parametrize(
