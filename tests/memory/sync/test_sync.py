@@ -685,7 +685,7 @@ def test_a_head_that_cannot_be_changed_is_named_and_a_clone_that_has_nothing_is_
         found = clawmem("status", "--json", cwd=place)
         assert (found.code, found.json["error"]["code"]) == (10, "no_vault")
         assert "is a clone of a vault without checked-out files" in found.json["error"]["message"]
-        assert found.json["error"]["hint"] == f"Check it out: `git -C {clone} switch main`."
+        assert found.json["error"]["hint"] == f"Check a branch out: `git -C {clone} switch main`."
     git(clone, environment, "switch", "-q", "main")
     assert clawmem("status", cwd=clone).code == 0
 
