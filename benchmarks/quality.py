@@ -28,10 +28,11 @@ from typing import Any, NamedTuple
 
 from clawmem.learning.reconciling.entities import EntityTitles, place
 from clawmem.learning.reconciling.gate import judge
+from clawmem.learning.reconciling.known_targets import find_changed, find_retracted, resolve_correction
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
-from clawmem.learning.reconciling.slots import beside, in_its_place, read_for_change
-from clawmem.learning.rules.corrections import CATEGORY, settled
-from clawmem.learning.rules.known_changes import TAKEN_BACK, tells_of_change, what_changed, what_to_forget
+from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
+from clawmem.learning.rules.corrections import CORRECTION
+from clawmem.learning.rules.known_changes import RETRACTION, states_change
 from clawmem.learning.rules.rules import extract
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
 from clawmem.model.facts.fact import SUPERSEDED, Fact
@@ -193,7 +194,7 @@ class _Memory:
         """Learn from one turn; the decision that weighed most."""
         event = _event({**self.case, "role": "user", "said_at": said_at}, text)
         read = extract(event, self.catalog, tuple(self.case["speakers"]))
-        outcomes = [self._decide(in_its_place(read_for_change(one, event.text))) for one in read]
+        outcomes = [self._decide(drop_unfit_predicate(mark_change(one, event.text))) for one in read]
         return next((one for one in (RETRACT, UPDATE, MERGE, "proposed", NOOP, "add") if one in outcomes), "nothing")
 
     def retired(self) -> list[Fact]:
@@ -206,19 +207,19 @@ class _Memory:
         return all(_holds(after.fact, word) for word in news)
 
     def _decide(self, proposition: Proposition) -> str:
-        if proposition.category == CATEGORY:
-            found = settled(proposition, self.facts.values())
+        if proposition.category == CORRECTION:
+            found = resolve_correction(proposition, self.facts.values())
             if found is None:
                 return "refused"
             proposition, decision = found
             known = list(self.facts.values())
-        elif proposition.category == TAKEN_BACK:
-            taken = what_to_forget(proposition, self.facts.values())
+        elif proposition.category == RETRACTION:
+            taken = find_retracted(proposition, self.facts.values())
             if taken is None:
                 return "refused"
             proposition, decision = taken
             known = list(self.facts.values())
-        elif tells_of_change(proposition) and (changed := what_changed(proposition, self.facts.values())):
+        elif states_change(proposition) and (changed := find_changed(proposition, self.facts.values())):
             proposition, decision = changed
             known = list(self.facts.values())
         else:
@@ -234,7 +235,7 @@ class _Memory:
             return "noted"
         if decision.outcome == ADD and decision.contradicts:
             return "proposed"
-        proposition = beside(proposition) if decision.beside else proposition
+        proposition = as_additional(proposition) if decision.beside else proposition
         fact = self._add(
             proposition.statement,
             proposition.subject,

@@ -19,9 +19,9 @@ def main() -> None:
 
         _leave(merge(sys.argv[2:]))
     if sys.argv[1:2] in (["remember"], ["add"]):
-        from clawmem.runtime import run_ahead
+        from clawmem.runtime import start_early_scan
 
-        run_ahead(sys.argv[2:])
+        start_early_scan(sys.argv[2:])
     from clawmem.faces.cli.plain import run_plain
 
     code = run_plain(sys.argv[1:])

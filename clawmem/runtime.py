@@ -1,4 +1,4 @@
-"""The runtime: finds the vault, and is the only reader of environment, home, clock and randomness."""
+"""The runtime: it finds the vault and is the only code that reads environment, home folder, clock and randomness."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from clawmem.llm.choice import Model
 
 DEFAULT_FOLDER = ".clawmem"
-_AHEAD: dict[Path, Vault] = {}
+_OPENED_EARLY: dict[Path, Vault] = {}
 
 
 class VaultLocation(NamedTuple):
-    """A vault's place and the rule that chose it."""
+    """The root folder of a vault and the rule that selected it, in words."""
 
     root: Path
     rule: str
 
 
 class Runtime:
-    """What one run of clawmem takes from the machine around it."""
+    """The environment of one run: variables, working folder, and the `--vault` and `--agent` options."""
 
     def __init__(
         self,
@@ -46,42 +46,46 @@ class Runtime:
         self._agent = agent
         self._opened: Vault | None = None
 
-    def found(self) -> VaultLocation:
-        """The vault by option, environment, nearest `clawmem.yaml` upwards, or the user's default; else NoVault."""
+    def locate(self) -> VaultLocation:
+        """Return the location of the vault.
+
+        The order is: `--vault`, CLAWMEM_VAULT, the nearest `clawmem.yaml` in the working folder or above, `~/.clawmem`.
+        Raise NoVault if there is none.
+        """
         for text, rule in ((self._vault, "--vault"), (self.environment.get("CLAWMEM_VAULT"), "CLAWMEM_VAULT")):
             if text is not None:
-                return self._named(_filled(text, rule, "the vault's folder"), rule)
+                return self._location(_not_empty(text, rule, "the vault's folder"), rule)
         for folder in (self.working_folder, *self.working_folder.parents):
             if (folder / SETTINGS).is_file():
                 return VaultLocation(folder, f"the nearest {SETTINGS} upwards")
-            # Without its settings it is still the vault that was meant, and no other may take its place.
-            self._refuse_bare(folder, "the nearest vault upwards")
+            # A vault that lost its settings is still meant: do not fall through to another vault.
+            self._refuse_incomplete(folder, "the nearest vault upwards")
         default = self.home() / DEFAULT_FOLDER
         if (default / SETTINGS).is_file():
             return VaultLocation(default, "the user's default")
         raise NoVault(
             f"There is no vault here: no {SETTINGS} in {self.working_folder} or above it, and none in {default}.",
-            "Make one with `clawmem init PATH`, or name one with --vault or CLAWMEM_VAULT.",
+            "Create one with `clawmem init PATH`, or name one with --vault or CLAWMEM_VAULT.",
         )
 
     def vault(self) -> Vault:
-        """The open vault; NoVault where the folder found is not one."""
+        """Return the open vault. Raise NoVault if there is none."""
         if self._opened is None:
-            root = self.found().root
-            self._opened = _AHEAD.pop(root, None) or Vault(root, self.environment)
+            root = self.locate().root
+            self._opened = _OPENED_EARLY.pop(root, None) or Vault(root, self.environment)
         return self._opened
 
-    def asides(self) -> tuple[str, ...]:
-        """What is wrong with the settings of the vault, where they were read."""
+    def settings_notices(self) -> tuple[str, ...]:
+        """Return notices about invalid settings. Empty if the settings were not read in this run."""
         settings = None if self._opened is None else vars(self._opened).get("settings")
         if settings is None or not (settings.wrong or settings.unread):
             return ()
-        from clawmem.model.settings.invalid import told_of  # few vaults have anything to tell
+        from clawmem.model.settings.invalid import told_of  # rarely needed
 
         return tuple(told_of(settings))
 
     def caller(self) -> Caller:
-        """Who asks, and when."""
+        """Return the caller: agent, session, time and source of randomness."""
         agent, rule = self._agent, "--agent"
         if agent is None:
             agent, rule = self.environment.get("CLAWMEM_AGENT"), "CLAWMEM_AGENT"
@@ -90,18 +94,18 @@ class Runtime:
         return Caller(
             now=self.now(),
             entropy=self.entropy(),
-            agent=None if agent is None else check_agent(_filled(agent, rule, "the agent's id")),
+            agent=None if agent is None else check_agent(_not_empty(agent, rule, "the agent's id")),
             session=session,
         )
 
     def model(self) -> "Model | None":
-        """The model that reads events, None where the vault's settings name none."""
-        from clawmem.llm.choice import choose  # only the heartbeat asks
+        """Return the model from the vault's settings, or None if they name none."""
+        from clawmem.llm.choice import choose  # only some verbs use a model
 
         return choose(self.vault().settings, self.environment)
 
     def now(self) -> datetime:
-        """The time, or what CLAWMEM_NOW pins it to."""
+        """Return the current time, or the time in CLAWMEM_NOW. Raise InvalidInput if that is not a time."""
         pinned = self.environment.get("CLAWMEM_NOW")
         if not pinned:
             return datetime.now(UTC)
@@ -113,71 +117,70 @@ class Runtime:
             ) from None
 
     def entropy(self) -> Entropy:
-        """Random bytes from the system, or a fixed sequence where CLAWMEM_SEED pins it."""
+        """Return a source of random bytes: the system, or a fixed sequence if CLAWMEM_SEED is set."""
         seed = self.environment.get("CLAWMEM_SEED")
         if not seed:
             return os.urandom
-        import random  # only tests pin ids
+        import random  # only tests set CLAWMEM_SEED
 
         return random.Random(seed).randbytes
 
     def home(self) -> Path:
-        """The user's home folder."""
+        """Return the user's home folder."""
         named = self.environment.get("HOME")
         return Path(named) if named else Path.home()
 
-    def _named(self, text: str, rule: str) -> VaultLocation:
+    def _location(self, text: str, rule: str) -> VaultLocation:
         root = (self.working_folder / Path(text).expanduser()).resolve()
         if not root.is_dir():
-            raise NoVault(f"There is no folder {root} ({rule}).", f"Make a vault there with `clawmem init {text}`.")
+            raise NoVault(f"There is no folder {root} ({rule}).", f"Create a vault there with `clawmem init {text}`.")
         if not (root / SETTINGS).is_file():
-            self._refuse_bare(root, rule)
+            self._refuse_incomplete(root, rule)
             what = "has no clawmem.yaml" if git_dir_of(root) else "is neither a vault nor a git repository"
-            raise NoVault(f"{root} {what} ({rule}).", f"Make a vault there with `clawmem init {text}`.")
+            raise NoVault(f"{root} {what} ({rule}).", f"Create a vault there with `clawmem init {text}`.")
         return VaultLocation(root, rule)
 
-    def _refuse_bare(self, folder: Path, rule: str) -> None:
-        """Raise NoVault where the folder is a vault that has lost its `clawmem.yaml`, or a clone without any file."""
+    def _refuse_incomplete(self, folder: Path, rule: str) -> None:
+        """Raise NoVault if the folder is a vault without `clawmem.yaml` or a clone without checked-out files."""
         if (folder / ".git" / "clawmem").is_dir():
             raise NoVault(
                 f"The vault {folder} has lost its {SETTINGS} ({rule}).",
-                f"Bring it back with `git -C {folder} checkout HEAD -- {SETTINGS}`; where `clawmem init` was"
-                " interrupted, run it again.",
+                f"Restore it with `git -C {folder} checkout HEAD -- {SETTINGS}`. If `clawmem init` was interrupted,"
+                " run it again.",
             )
         if git_dir_of(folder) is None:
             return
-        from clawmem.vault.exchange.unborn_clone import unborn_clone  # only in a repository that is no vault
+        from clawmem.vault.exchange.unborn_clone import unborn_clone  # rarely needed
 
         branch = unborn_clone(folder, self.environment)
         if branch is not None:
             raise NoVault(
-                f"{folder} is a clone of a vault, and git checked nothing out ({rule}): HEAD of what it was cloned from"
-                " names no branch that is there.",
-                f"Check it out: `git -C {folder} switch {branch}`.",
+                f"{folder} is a clone of a vault without checked-out files ({rule}): HEAD of the remote names a branch"
+                " that does not exist.",
+                f"Check a branch out: `git -C {folder} switch {branch}`.",
             )
 
 
 def from_process(vault: str | None = None, agent: str | None = None) -> Runtime:
-    """The runtime of this process; Refused where its working folder is gone."""
+    """Return the runtime of this process. Raise Refused if its working folder no longer exists."""
     try:
         folder = os.getcwd()  # noqa: PTH109 - Path.cwd costs more
     except FileNotFoundError:
-        raise Refused("The folder that this runs in does not exist any more.", "Change to one that does.") from None
+        raise Refused("The working folder no longer exists.", "Change to a folder that exists.") from None
     return Runtime(os.environ, Path(folder), vault, agent)
 
 
-def _filled(text: str, rule: str, what: str) -> str:
-    """The text, which may not be empty: a script whose variable is not set would write into another vault, or as
-    another."""
+def _not_empty(text: str, rule: str, what: str) -> str:
+    """Return the text. Raise InvalidInput if it is empty: an unset variable in a script must not select the default."""
     if not text.strip():
-        raise InvalidInput(f"{rule} is empty.", f"Give it {what}, or leave it out altogether.")
+        raise InvalidInput(f"{rule} is empty.", f"Set it to {what}, or leave it out.")
     return text
 
 
-def run_ahead(arguments: Sequence[str]) -> None:
-    """Let git look at the vault that a command will write to, before the command line is even imported.
+def start_early_scan(arguments: Sequence[str]) -> None:
+    """Start scanning the vault for manual edits before the command line is imported, to save time.
 
-    Anything that stands in the way is left to the command itself, which meets and reports it.
+    Errors are ignored here, because the command itself meets and reports them.
     """
     from clawmem.vault.edits.early_scan import start_early
 
@@ -187,7 +190,7 @@ def run_ahead(arguments: Sequence[str]) -> None:
         vault.early = start_early(vault)
     except (ClawmemError, OSError):
         return
-    _AHEAD[vault.root] = vault
+    _OPENED_EARLY[vault.root] = vault
 
 
 def _option(arguments: Sequence[str], name: str) -> str | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import InvalidInput, Locked
-from clawmem.heartbeat.loop import Heartbeat, beat, due_steps, reports
+from clawmem.heartbeat.loop import HeartbeatResult, due_steps, run_heartbeat, step_reports
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts, entity_names
 from clawmem.learning.ingest import ingest
@@ -61,7 +61,7 @@ def _events(vault: Vault) -> dict[str, Event]:
 
 def test_every_fact_quotes_its_event_exactly(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
-    done = beat(vault, caller)
+    done = run_heartbeat(vault, caller)
     assert not done.failed
     events = _events(vault)
     facts = _facts(vault)
@@ -80,9 +80,9 @@ def test_every_fact_quotes_its_event_exactly(vault: Vault, caller: Caller) -> No
 
 def test_a_second_beat_makes_no_commit(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
-    assert beat(vault, caller).commits
+    assert run_heartbeat(vault, caller).commits
     head = vault.head()
-    second = beat(vault, caller)
+    second = run_heartbeat(vault, caller)
     assert second.commits == ()
     assert vault.head() == head
     assert vault.git.run("status", "--porcelain") == b""
@@ -91,7 +91,7 @@ def test_a_second_beat_makes_no_commit(vault: Vault, caller: Caller) -> None:
 def test_a_dry_run_writes_nothing(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     head = vault.head()
-    done = beat(vault, caller, dry_run=True)
+    done = run_heartbeat(vault, caller, dry_run=True)
     assert done.of("learn") is not None
     assert done.of("learn").count("added") >= 3
     assert vault.head() == head
@@ -102,7 +102,7 @@ def test_a_dry_run_takes_no_edit_in_and_needs_no_lock(vault: Vault, caller: Call
     page, head = vault.root / "MEMORY.md", vault.head()
     page.write_text("Written by hand.\n")
     with writer_lock(vault.state / "lock", 1, "another writer"):
-        done = beat(vault, caller, dry_run=True)
+        done = run_heartbeat(vault, caller, dry_run=True)
     assert done.failed == () and done.of("learn") and done.of("learn").count("added") >= 3
     assert done.notices == ("1 file edited by hand would be taken in first; a dry run leaves that: MEMORY.md",)
     assert (vault.head(), page.read_text()) == (head, "Written by hand.\n")
@@ -129,7 +129,7 @@ def test_text_out_of_this_memory_is_never_learned_again(vault: Vault, caller: Ca
     told = Message(1, "user", served, "2026-11-02T10:00:00Z", "Nora")
     mixed = Message(2, "user", f"I moved to Porto in May.\n{served}", "2026-11-02T10:01:00Z", "Nora")
     ingest(vault, [told, mixed], caller, "session")
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     facts = _facts(vault)
     assert any("Porto" in fact.fact for fact in facts)
     assert not any("shellfish" in fact.fact for fact in facts)
@@ -139,7 +139,7 @@ def test_a_named_tool_is_not_one_of_the_people_talking(vault: Vault, caller: Cal
     asked = Message(1, "user", "Remember that the vet comes on 22 September 2026.", "2026-09-02T10:00:00Z")
     answered = Message(2, "tool", "Rain until noon.", "2026-09-02T10:01:00Z", "WEATHER")
     ingest(vault, [asked, answered], caller, "chat")
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     assert any("vet" in fact.fact for fact in _facts(vault))
 
 
@@ -147,26 +147,26 @@ def test_daily_notes_are_read_once(vault: Vault, caller: Caller) -> None:
     note(vault, "Remember that the wifi box is behind the bookshelf", caller)
     page = vault.root / "daily" / "2026-11-20.md"
     page.write_text("# 2026-11-20\n\n- We decided to use Postgres for the billing service.\n")
-    first = beat(vault, caller)
+    first = run_heartbeat(vault, caller)
     assert first.of("notes") is not None
     assert first.of("notes").added == 2
-    assert beat(vault, caller).commits == ()
+    assert run_heartbeat(vault, caller).commits == ()
 
 
 def test_accesses_are_folded_once_and_wake_archived_facts(vault: Vault, caller: Caller) -> None:
     draft = draft_from_record({"fact": "The bicycle is green"}, caller.now)
     fact = remember(vault, [draft], caller).kept[0].fact
     late = caller._replace(now=caller.now + timedelta(days=120))
-    assert [one.fact.id for one in (beat(vault, late).of("decay") or ()).facts] == [fact.id]  # type: ignore[union-attr]
+    assert [one.fact.id for one in (run_heartbeat(vault, late).of("decay") or ()).facts] == [fact.id]  # type: ignore[union-attr]
     assert _facts(vault)[0].status == "archived"
     for _ in range(3):
         assert record_access(vault, "2027-03-21T09:30:00Z", [fact.id]) is None
-    woken = beat(vault, late)
+    woken = run_heartbeat(vault, late)
     assert woken.of("fold") is not None
     assert woken.of("fold").restored == (fact.id,)
     after = _facts(vault)[0]
     assert (after.status, after.access_count, after.last_accessed) == ("active", 3, "2027-03-21T09:30:00Z")
-    assert beat(vault, late).commits == ()
+    assert run_heartbeat(vault, late).commits == ()
 
 
 def test_a_file_that_does_not_parse_stops_only_what_needs_it(vault: Vault, caller: Caller) -> None:
@@ -175,7 +175,7 @@ def test_a_file_that_does_not_parse_stops_only_what_needs_it(vault: Vault, calle
     broken: Path = vault.root / "life/resources/bike/items.json"
     broken.write_text("[\n{oops\n]\n")
     ingest(vault, TALK, caller, "talk.jsonl")
-    done = beat(vault, caller)
+    done = run_heartbeat(vault, caller)
     assert broken.read_text() == "[\n{oops\n]\n"
     ((act, problem),) = done.failed
     assert (act, "life/resources/bike/items.json:2" in problem.message) == ("edits", True)
@@ -189,7 +189,7 @@ def test_summaries_say_what_is_known_and_keep_what_people_wrote(vault: Vault, ca
     remember(vault, [draft], caller)
     page = vault.root / "life/resources/bike/summary.md"
     page.write_text(page.read_text().replace("# Bike", "# Bike\n\nMy own words."))
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     text = page.read_text()
     assert "My own words." in text
     assert "The bicycle is green" in text
@@ -200,38 +200,38 @@ def test_summaries_say_what_is_known_and_keep_what_people_wrote(vault: Vault, ca
 def test_a_beat_that_remembers_nothing_makes_no_commit_either(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     note(vault, "We decided to use Postgres for the billing service.", caller)
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     head = vault.head()
     (vault.state / STATE).unlink()
-    assert beat(vault, caller).commits == ()
+    assert run_heartbeat(vault, caller).commits == ()
     assert vault.head() == head
 
 
 def test_nothing_new_runs_no_act_and_anything_new_runs_them_all(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     assert last_beat(vault).head == vault.head().commit
-    assert beat(vault, caller).of("learn") is None
+    assert run_heartbeat(vault, caller).of("learn") is None
     for change in (
         lambda: note(vault, "The plumber came.", caller),
         lambda: record_access(vault, "2026-11-21T09:31:00Z", [_facts(vault)[0].id]),
         lambda: (vault.root / "daily/2026-11-20.md").write_text("# 2026-11-20\n\n- Rain.\n"),
     ):
         change()
-        assert beat(vault, caller).of("learn") is not None
-        assert beat(vault, caller).of("learn") is None
+        assert run_heartbeat(vault, caller).of("learn") is not None
+        assert run_heartbeat(vault, caller).of("learn") is None
     tomorrow = caller._replace(now=caller.now + timedelta(days=1))
-    assert beat(vault, tomorrow).of("learn") is not None
-    assert beat(vault, tomorrow).of("learn") is None
+    assert run_heartbeat(vault, tomorrow).of("learn") is not None
+    assert run_heartbeat(vault, tomorrow).of("learn") is None
 
 
 def test_the_acts_commit_in_their_order(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     record_access(vault, "2026-11-21T09:31:00Z", [_facts(vault)[0].id])
     (vault.root / "daily/2026-11-20.md").write_text("# 2026-11-20\n\n- We decided to use Postgres for billing.\n")
     start = vault.head().commit
-    done = beat(vault, caller._replace(now=caller.now + timedelta(days=1)))
+    done = run_heartbeat(vault, caller._replace(now=caller.now + timedelta(days=1)))
     subjects = vault.git.run("log", "--reverse", "--format=%s", f"{start}..HEAD").decode().split("\n")
     verbs = [subject.split("(")[0] for subject in subjects if subject]
     order = ["edit", "ingest", "learn", "access", "synthesize", "promote", "summarise", "curate"]
@@ -244,20 +244,24 @@ def test_a_night_promotes_once_even_where_the_promotion_was_undone(vault: Vault,
     record = {"fact": "Ada is allergic to nuts.", "category": "health", "importance": 0.78}
     draft = draft_from_record(record, caller.now)
     remember(vault, [draft], caller)
-    assert [one.kept for one in beat(vault, caller).of("promote").nights] == [()]
+    assert [one.kept for one in run_heartbeat(vault, caller).of("promote").nights] == [()]
     tomorrow = caller._replace(now=caller.now + timedelta(days=1))
-    (night,) = beat(vault, tomorrow).of("promote").nights
+    (night,) = run_heartbeat(vault, tomorrow).of("promote").nights
     assert (night.on, len(night.kept)) == ("2026-11-21", 1)
     assert night.commit is not None
     undo(vault, night.commit, tomorrow)
-    assert beat(vault, tomorrow).of("promote") is None
+    assert run_heartbeat(vault, tomorrow).of("promote") is None
     assert _facts(vault)[0].importance == 0.78
 
 
 def test_nights_missed_are_made_up_for(vault: Vault, caller: Caller) -> None:
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     later = caller._replace(now=caller.now + timedelta(days=3))
-    assert [one.on for one in beat(vault, later).of("promote").nights] == ["2026-11-21", "2026-11-22", "2026-11-23"]
+    assert [one.on for one in run_heartbeat(vault, later).of("promote").nights] == [
+        "2026-11-21",
+        "2026-11-22",
+        "2026-11-23",
+    ]
 
 
 class Between(Disk):
@@ -279,10 +283,10 @@ def test_a_commit_by_somebody_else_meanwhile_is_not_taken_for_done(vault: Vault,
     ingest(vault, TALK[:3], caller, "talk.jsonl")
     disk = Between(lambda: ingest(vault, TALK, caller, "talk.jsonl"))
     own = Vault(vault.root, vault.git.environment, disk)
-    assert beat(own, caller).commits
+    assert run_heartbeat(own, caller).commits
     assert disk.happens is None
     assert last_beat(vault).head is None
-    learned = beat(own, caller).of("learn")
+    learned = run_heartbeat(own, caller).of("learn")
     assert learned is not None
     assert learned.events == 2
 
@@ -291,8 +295,8 @@ def test_a_busy_vault_is_waited_for_once(vault: Vault, caller: Caller) -> None:
     change_setting(vault, caller, "lock.wait_seconds", "0.2")
     own = Vault(vault.root, vault.git.environment)
     with writer_lock(vault.state / "lock", 0, "a long write"), pytest.raises(Locked, match="a long write"):
-        beat(own, caller)
-    assert beat(own, caller).failed == ()
+        run_heartbeat(own, caller)
+    assert run_heartbeat(own, caller).failed == ()
 
 
 def test_a_writer_that_comes_between_the_acts_costs_one_wait(vault: Vault, caller: Caller) -> None:
@@ -311,7 +315,7 @@ def test_a_writer_that_comes_between_the_acts_costs_one_wait(vault: Vault, calle
 
     writer = threading.Thread(target=hold)
     own = Vault(vault.root, vault.git.environment, Between(come))
-    done = beat(own, caller)
+    done = run_heartbeat(own, caller)
     over.set()
     writer.join()
     assert done.of("learn") is not None
@@ -319,7 +323,7 @@ def test_a_writer_that_comes_between_the_acts_costs_one_wait(vault: Vault, calle
     assert len(done.failed) > 5
     assert len({id(problem) for _, problem in done.failed}) == 1
     assert last_beat(vault).head is None
-    assert beat(own, caller).failed == ()
+    assert run_heartbeat(own, caller).failed == ()
 
 
 def _run(command: Command, *arguments: str) -> Sequence[str]:
@@ -359,28 +363,28 @@ def test_a_note_that_cannot_be_written_is_a_part_that_failed(vault: Vault, clawm
 
 def test_one_step_runs_alone_and_the_heartbeat_is_not_taken_for_done(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
-    done = beat(vault, caller, only=["learn"])
+    done = run_heartbeat(vault, caller, only=["learn"])
     assert set(done.results) == {"learn"} and done.of("learn").count("added") >= 3
     assert last_beat(vault).head is None
-    assert set(beat(vault, caller).results) >= {"notes", "learn", "summaries"}
+    assert set(run_heartbeat(vault, caller).results) >= {"notes", "learn", "summaries"}
     with pytest.raises(InvalidInput, match="no step 'lern'"):
-        beat(vault, caller, only=["lern"])
+        run_heartbeat(vault, caller, only=["lern"])
 
 
 def test_every_step_has_a_name_of_its_own_and_says_what_it_does_and_when(vault: Vault, caller: Caller) -> None:
     steps = due_steps(vault, caller)
     assert len({step.name for step, _ in steps}) == len(steps)
-    assert all(step.about.endswith(".") and step.due.words for step, _ in steps)
+    assert all(step.description.endswith(".") and step.due.description for step, _ in steps)
     due = {step.name: due for step, due in steps}
     assert (due["learn"], due["promoted-notes"]) == (True, False)
 
 
 def test_a_heartbeat_without_results_reports_every_key(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
-    done = beat(vault, caller)
-    keys = [key for one in reports(done, False) for key in one.data]
+    done = run_heartbeat(vault, caller)
+    keys = [key for one in step_reports(done, False) for key in one.data]
     assert len(set(keys)) == len(keys)
-    assert keys == [key for one in reports(Heartbeat(), False) for key in one.data]
+    assert keys == [key for one in step_reports(HeartbeatResult(), False) for key in one.data]
 
 
 def test_the_command_lists_the_steps_and_runs_one(vault: Vault, clawmem: Command) -> None:

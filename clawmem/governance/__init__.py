@@ -1,1 +1,1 @@
-"""Acts of governance: what a person decides about a memory that learns by itself."""
+"""Governance: the decisions a person makes about what the memory learns."""

@@ -1,4 +1,4 @@
-"""What approving a proposal changes, planned: refused with the reason where the world has moved on since."""
+"""Plan the change that approving a proposal makes, or refuse if the vault changed since it was proposed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from clawmem.model.records.layout import CATALOG
 
 
 class ApprovalPlan(NamedTuple):
-    """The facts as they will be, what happens to each, the files to write, the place it is about."""
+    """The facts after approval, the outcome of each, the files to write, and the entity or file that changes."""
 
     facts: tuple[PlacedFact, ...]
     outcome: tuple[str, ...]
@@ -53,14 +53,17 @@ class ApprovalPlan(NamedTuple):
 
 
 class ApprovalPlace(NamedTuple):
-    """Where a fact goes, and the files that make the place where there is none."""
+    """The entity of a fact, and the files that create the entity if it does not exist."""
 
     entity: str
     writes: dict[str, bytes | None]
 
 
 def plan_approval(work: WriteScope, proposal: Proposal, reason: str | None, beside: bool = False) -> ApprovalPlan:
-    """The change a proposal stands for, as of now; `beside` keeps the facts that it contradicts standing."""
+    """Return the change that approving the proposal makes now.
+
+    `beside` keeps the facts that the proposed fact contradicts. Raise Refused if the proposal no longer applies.
+    """
     if proposal.does == PREDICATE and proposal.entry:
         return _predicate(work, proposal.entry)
     if proposal.does == LINE and proposal.line:
@@ -71,10 +74,10 @@ def plan_approval(work: WriteScope, proposal: Proposal, reason: str | None, besi
     if proposal.does == RETRACT or proposal.fact is None:
         return _retraction(work, proposal, targets, reason)
     if beside and (proposal.kind != "conflict" or proposal.does in (MERGE, END)):
-        raise Refused("Only a fact that contradicts others can stand beside them.", "Approve it without --beside.")
+        raise Refused("Only a fact that contradicts others can be kept beside them.", "Approve it without --beside.")
     _refuse_agent(work, proposal.fact)
-    latest = _standing(proposal, targets)
-    fact = latest.fact if latest else _new(work, proposal.fact)
+    latest = _existing(proposal, targets)
+    fact = latest.fact if latest else _new_fact(work, proposal.fact)
     if is_low(fact.trust) or orders_in(fact):
         fact = approved(fact, work.caller.agent or "a person", stamp(work.caller.now))
     _check_evidence(work, fact)
@@ -82,23 +85,25 @@ def plan_approval(work: WriteScope, proposal: Proposal, reason: str | None, besi
     if proposal.does == PROMOTE and proposal.worth:
         fact = promoted(fact, proposal.worth.on, _judgement(proposal.worth), proposal.id)
     place = ApprovalPlace(latest.entity, {}) if latest else _place(work, proposal.fact, proposal)
-    return _kept(work, proposal, fact, [one for one in targets if one is not latest], place, reason, beside)
+    return _addition(work, proposal, fact, [one for one in targets if one is not latest], place, reason, beside)
 
 
-def _standing(proposal: Proposal, targets: Sequence[PlacedFact]) -> PlacedFact | None:
-    """The one of the facts that are in conflict that is to take the place of the others, where it stands already: two
-    machines had written both."""
+def _existing(proposal: Proposal, targets: Sequence[PlacedFact]) -> PlacedFact | None:
+    """Return the target that already says what the proposal says, if any.
+
+    This happens when two machines wrote conflicting facts and both are in the vault.
+    """
     if proposal.does != SUPERSEDE or proposal.fact is None or len(targets) < 2:
         return None
     says = normal(proposal.fact.fact)
     return next((one for one in reversed(targets) if normal(one.fact.fact) == says), None)
 
 
-def _new(work: WriteScope, fact: Fact) -> Fact:
+def _new_fact(work: WriteScope, fact: Fact) -> Fact:
     return completed(fact, work.caller, new_fact_id(work.caller.entropy, TakenIds(work.index)))
 
 
-def _kept(
+def _addition(
     work: WriteScope,
     proposal: Proposal,
     fact: Fact,
@@ -115,7 +120,7 @@ def _kept(
         done = correct(fact, (one.fact for one in targets), why, at)
     elif targets:
         link = "merges" if proposal.does == MERGE else "supersedes"
-        done = succeed(fact, (one.fact for one in targets), link, why, at, _said(fact))
+        done = succeed(fact, (one.fact for one in targets), link, why, at, _said_day(fact))
     else:
         done = Succession(fact, ())
     homes = {one.fact.id: one.entity for one in targets}
@@ -131,24 +136,24 @@ def _kept(
 
 
 def _refuse_agent(work: WriteScope, fact: Fact) -> None:
-    """What comes from outside, or reads as an order, only a person lets in: an agent may have been told to."""
+    """Refuse an agent that approves content from outside or content with instructions: the agent may be manipulated."""
     if work.caller.agent and (is_low(fact.trust) or orders_in(fact)):
         raise Refused(
-            f"It comes from outside (trust {fact.trust}), so only a person may approve it, and "
+            f"The content comes from outside (trust {fact.trust}). Only a person may approve it, and "
             f"{work.caller.agent} is an agent.",
             "A person runs the same command without --agent and CLAWMEM_AGENT.",
         )
 
 
 def _promotion(work: WriteScope, proposal: Proposal, worth: PromotionWorth, target: PlacedFact) -> ApprovalPlan:
-    """The fact promoted as it would have been without a person, but for the mark of the proposal."""
+    """Return the promotion of a known fact. The promotion mark names the proposal."""
     hint = f"`clawmem review reject {proposal.id}` closes it."
     mark = promotion_of(target.fact)
     if mark is not None:
         raise Refused(f"{target.fact.id} was promoted already, for {mark['on']}.", hint)
     against = refusal(target.fact, target.entity, day_of(stamp(work.caller.now)))
     if against:
-        raise Refused(f"{target.fact.id} cannot be promoted any more: {against}.", hint)
+        raise Refused(f"{target.fact.id} can no longer be promoted: {against}.", hint)
     lifted = PlacedFact(promoted(target.fact, worth.on, _judgement(worth), proposal.id), target.entity)
     return ApprovalPlan((lifted,), ("updated",), _items(work, [lifted]), target.entity)
 
@@ -157,14 +162,14 @@ def _judgement(worth: PromotionWorth) -> PromotionScore:
     return PromotionScore(worth.score, worth.reasons)
 
 
-def _said(fact: Fact) -> str:
-    """The day a fact was said, else that on which it was recorded."""
+def _said_day(fact: Fact) -> str:
+    """Return the day the fact was said, or else the day it was recorded."""
     said = (fact.metadata or {}).get("said_at")
     return day_of(said if isinstance(said, str) else fact.timestamp)
 
 
 def _is_fixed(catalog: Catalog, predicate: str | None) -> bool:
-    """Whether the predicate has one value that never changes, so that another one was never true."""
+    """Return whether the predicate has one value that never changes, such as a birthday."""
     return is_single(catalog, predicate) and not is_replaced(catalog, predicate)
 
 
@@ -176,27 +181,27 @@ def _outcomes(proposal: Proposal, fact: Fact, closed: int) -> tuple[str, ...]:
 
 
 def _items(work: WriteScope, changed: Sequence[PlacedFact]) -> dict[str, bytes | None]:
-    shelves: dict[str, dict[str, Fact]] = {}
+    by_entity: dict[str, dict[str, Fact]] = {}
     for one in changed:
-        if one.entity not in shelves:
-            shelves[one.entity] = {fact.id: fact for fact in work.facts(one.entity)}
-        shelves[one.entity][one.fact.id] = one.fact
-    return {items_path(entity): render_items(facts.values()) for entity, facts in shelves.items()}
+        if one.entity not in by_entity:
+            by_entity[one.entity] = {fact.id: fact for fact in work.facts(one.entity)}
+        by_entity[one.entity][one.fact.id] = one.fact
+    return {items_path(entity): render_items(facts.values()) for entity, facts in by_entity.items()}
 
 
 def _target(work: WriteScope, target: ProposalTarget, proposal: Proposal) -> PlacedFact:
-    """The fact as it stands now; Refused where it is not what the proposal was made about."""
-    hint = f"`clawmem review reject {proposal.id}` closes it; `clawmem why {target.id}` tells what happened."
+    """Return the current state of a target. Raise Refused if it changed since the proposal was made."""
+    hint = f"`clawmem review reject {proposal.id}` closes it; `clawmem why {target.id}` shows what happened."
     found = by_ids(work.index, [target.id]).get(target.id)
     fact = next((one for one in work.facts(found.entity) if one.id == target.id), None) if found else None
     if found is None or fact is None:
-        raise Refused(f"{target.id}, which it would change, is gone.", hint)
+        raise Refused(f"The proposal would change {target.id}, which no longer exists.", hint)
     if fact.superseded_by:
-        raise Refused(f"{target.id}, which it would change, was superseded by {fact.superseded_by} meanwhile.", hint)
+        raise Refused(f"The proposal would change {target.id}, which is now superseded by {fact.superseded_by}.", hint)
     if not fact.stands:
-        raise Refused(f"{target.id}, which it would change, was {fact.status} meanwhile.", hint)
+        raise Refused(f"The proposal would change {target.id}, which is now {fact.status}.", hint)
     if normal(fact.fact) != normal(target.fact):
-        raise Refused(f"{target.id}, which it would change, says something else now: {fact.fact}", hint)
+        raise Refused(f"The proposal would change {target.id}, whose text is now: {fact.fact}", hint)
     return PlacedFact(fact, found.entity)
 
 
@@ -205,27 +210,27 @@ def _check_evidence(work: WriteScope, fact: Fact) -> None:
         return
     event = find_event(work.vault, work.index, fact.source_event)
     if event is None:
-        raise Refused(f"The event it was read in, {fact.source_event}, is not in the ledger any more.", _REJECT)
+        raise Refused(f"Its source event {fact.source_event} is no longer in the ledger.", _REJECT)
     if fact.source_span and event.text[slice(*fact.source_span)] != fact.source_text:
-        raise Refused(f"Its evidence is not in the event {fact.source_event} any more.", _REJECT)
+        raise Refused(f"Its evidence is no longer in the event {fact.source_event}.", _REJECT)
 
 
-_REJECT = "Reject it, or tell the fact anew with `clawmem remember`."
+_REJECT = "Reject it, or record the fact again with `clawmem remember`."
 
 
 def _refuse_known(work: WriteScope, fact: Fact, proposal: Proposal, beside: bool) -> None:
-    """Nothing that stands may say the same, or hold the one value, but the facts that the proposal names."""
+    """Refuse if a current fact outside the targets says the same or holds the only value of the predicate."""
     named = {one.id for one in proposal.targets}
     for one in about(work.index, fact.subject) if fact.subject else ():
         if not one.fact.stands or one.fact.id in named:
             continue
         if normal(one.fact.fact) == normal(fact.fact):
             raise Refused(
-                f"It is known already, as {one.fact.id}.", f"`clawmem review reject {proposal.id}` closes it."
+                f"The fact is already known as {one.fact.id}.", f"`clawmem review reject {proposal.id}` closes it."
             )
         if one.fact.predicate == fact.predicate and is_single(work.vault.catalog, fact.predicate) and not beside:
             raise Refused(
-                f"{one.fact.id} stands against it, which came since: {one.fact.fact}",
+                f"{one.fact.id}, which is newer, contradicts it: {one.fact.fact}",
                 f"Reject it, or replace that fact: `clawmem supersede {one.fact.id} ...`.",
             )
 
@@ -259,6 +264,6 @@ def _predicate(work: WriteScope, entry: CatalogEntry) -> ApprovalPlan:
 def _line(work: WriteScope, line: PageLine) -> ApprovalPlan:
     page = work.text(line.page)
     if line.text in page.split("\n"):
-        raise Refused(f"{line.page} has that line already.", "Reject the proposal.")
+        raise Refused(f"{line.page} already has that line.", "Reject the proposal.")
     gap = "" if not page or page.endswith("\n") else "\n"
     return ApprovalPlan((), (), {line.page: f"{page}{gap}{line.text}\n".encode()}, line.page)

@@ -1,4 +1,4 @@
-"""Review: a person sees what waits, and approves it or turns it down; each decision is one commit."""
+"""Review: list, show, approve and reject proposals. Each decision is one commit."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ A_PERSON = "a person"
 
 
 class ProposalList(NamedTuple):
-    """Proposals, oldest first, and a sentence for each that cannot be read."""
+    """Proposals, oldest first, and a notice for each unreadable proposal."""
 
     proposals: tuple[Proposal, ...]
     notices: tuple[str, ...] = ()
 
 
 class ProposalDetails(NamedTuple):
-    """A proposal and the facts it falls on, as they stand now; those that are gone are left out."""
+    """A proposal and the current state of its target facts. Targets that no longer exist are left out."""
 
     proposal: Proposal
     targets: tuple[PlacedFact, ...]
@@ -39,8 +39,10 @@ class ProposalDetails(NamedTuple):
 
 
 class ReviewOutcome(NamedTuple):
-    """The proposal as it was decided, the facts that changed with what happened to each, the commit (None where it
-    had been decided so before), asides."""
+    """The decided proposal, the changed facts with the outcome of each, and the commit.
+
+    `commit` is None if the same decision was made before.
+    """
 
     proposal: Proposal
     facts: tuple[PlacedFact, ...]
@@ -49,14 +51,14 @@ class ReviewOutcome(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def list_proposals(vault: Vault, every: bool = False, kind: str | None = None) -> ProposalList:
-    """What waits for a person, or every proposal there ever was, of one kind or of all."""
+def list_proposals(vault: Vault, include_decided: bool = False, kind: str | None = None) -> ProposalList:
+    """Return the open proposals, or all of them with `include_decided`, limited to one `kind` if given."""
     filed = read_proposals(vault)
-    return ProposalList(tuple(choose(filed, every, kind)), filed.unreadable)
+    return ProposalList(tuple(choose(filed, include_decided, kind)), filed.unreadable)
 
 
 def show_proposal(vault: Vault, reference: str) -> ProposalDetails:
-    """One proposal, by its id or a unique prefix."""
+    """Return one proposal by its id or a unique prefix of it."""
     filed = read_proposals(vault)
     proposal = find_proposal(filed, reference)
 
@@ -70,55 +72,56 @@ def show_proposal(vault: Vault, reference: str) -> ProposalDetails:
 def approve(
     vault: Vault, reference: str, caller: Caller, reason: str | None = None, beside: bool = False
 ) -> ReviewOutcome:
-    """Carry out a proposal; Refused with the reason where the world has moved on since it was made.
+    """Approve a proposal and apply its change.
 
-    With `beside`, a fact that contradicts others is added and linked to them, and they stay.
+    With `beside`, a fact that contradicts others is added and linked to them, and the others stay. Raise Refused if the
+    proposal no longer applies or was rejected before.
     """
     because = check_reason(reason)
     with writing(vault, caller, "review") as work:
-        proposal = _waiting(work, reference, APPROVED)
+        proposal = _find(work, reference, APPROVED)
         if proposal.status == APPROVED:
-            return _again(work, proposal)
+            return _already_decided(work, proposal)
         plan = plan_approval(work, proposal, because, beside)
         decided = _decided(proposal, APPROVED, caller, because)
         change = _change(work, decided, plan, "approved")
-        # Other machines may accept what this person approves, so the commit says who it was.
+        # Other machines may trust this person, so the commit names them as author.
         author = change.author or own_identity(vault)
         commits = work.commit([change._replace(author=author)])
         return ReviewOutcome(decided, plan.facts, plan.outcome, commits[-1], work.notices)
 
 
 def reject(vault: Vault, reference: str, caller: Caller, reason: str) -> ReviewOutcome:
-    """Turn a proposal down, for a reason that is kept with it."""
+    """Reject a proposal. The reason is stored with it. Raise Refused if the proposal was approved before."""
     because = check_reason(reason)
     with writing(vault, caller, "review") as work:
-        proposal = _waiting(work, reference, REJECTED)
+        proposal = _find(work, reference, REJECTED)
         if proposal.status == REJECTED:
-            return _again(work, proposal)
+            return _already_decided(work, proposal)
         decided = _decided(proposal, REJECTED, caller, because)
         commits = work.commit([_change(work, decided, ApprovalPlan((), (), {}, proposal.id), "rejected")])
         return ReviewOutcome(decided, (), (), commits[-1], work.notices)
 
 
-def _waiting(work: WriteScope, reference: str, wanted: str) -> Proposal:
-    """The proposal where it waits or was decided as wanted; Refused where it was decided otherwise."""
+def _find(work: WriteScope, reference: str, wanted: str) -> Proposal:
+    """Return the proposal if it is open or already has the wanted status. Raise Refused for another decision."""
     proposal = find_proposal(read_proposals(work.vault, work.read), reference)
     if proposal.status in (OPEN, wanted):
         return proposal
     raise Refused(
-        f"{proposal.id} was {proposal.status} already{_when(proposal)}.",
-        f"`git log --grep {proposal.id}` names that commit; `clawmem undo COMMIT` opens the proposal again.",
+        f"{proposal.id} is already {proposal.status}{_decision_note(proposal)}.",
+        f"`git log --grep {proposal.id}` finds the commit; `clawmem undo COMMIT` reopens the proposal.",
     )
 
 
-def _when(proposal: Proposal) -> str:
+def _decision_note(proposal: Proposal) -> str:
     one = proposal.decided
     return f", by {one.by} at {one.at}" if one else ""
 
 
-def _again(work: WriteScope, proposal: Proposal) -> ReviewOutcome:
-    said = f"{proposal.id} was {proposal.status} already{_when(proposal)}"
-    return ReviewOutcome(proposal, (), (), None, (*work.notices, said))
+def _already_decided(work: WriteScope, proposal: Proposal) -> ReviewOutcome:
+    notice = f"{proposal.id} is already {proposal.status}{_decision_note(proposal)}"
+    return ReviewOutcome(proposal, (), (), None, (*work.notices, notice))
 
 
 def _decided(proposal: Proposal, status: str, caller: Caller, reason: str | None) -> Proposal:
@@ -137,8 +140,8 @@ def _change(work: WriteScope, proposal: Proposal, plan: ApprovalPlan, word: str)
         entities=[one.entity for one in plan.facts],
         supersedes=plan.supersedes,
     )
-    told = change.trailers if plan.facts else _without(change.trailers, ("Entity", plan.place))
-    return change._replace(trailers=(*told, *filing_trailers([proposal])), body=f"It waited because: {proposal.why}")
+    rows = change.trailers if plan.facts else _without(change.trailers, ("Entity", plan.place))
+    return change._replace(trailers=(*rows, *filing_trailers([proposal])), body=f"It waited because: {proposal.why}")
 
 
 def _without(rows: Sequence[tuple[str, str]], row: tuple[str, str]) -> tuple[tuple[str, str], ...]:

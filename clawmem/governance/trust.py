@@ -1,4 +1,4 @@
-"""Whose commits a person accepts on this machine, beside those that this clone made."""
+"""The authors and keys whose commits this machine accepts, in addition to commits made by this clone."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from clawmem.vault.history.made_here import accepted_here, keep_accepted
 from clawmem.vault.vault import Vault
 
 
-class Trusted(NamedTuple):
-    """Who is accepted now, and the facts of which something at stake came from others, each with what is at stake."""
+class TrustResult(NamedTuple):
+    """The accepted authors and keys, and the facts that other authors changed in an important way.
+
+    `outside` pairs the id of such a fact with what is at stake.
+    """
 
     accepted: Acceptance
     outside: tuple[tuple[str, str], ...]
@@ -23,17 +26,17 @@ class Trusted(NamedTuple):
 
 def trust(
     vault: Vault, caller: Caller, authors: tuple[str, ...] = (), keys: tuple[str, ...] = (), remove: bool = False
-) -> Trusted:
-    """Accept these authors and keys on this machine, or with `remove` no longer; with neither, only tell who is.
+) -> TrustResult:
+    """Accept these authors and keys on this machine, or stop accepting them with `remove`. Without any, only list.
 
-    Nothing of it is written to the vault's files: no remote can change it. Raises NotPermitted for an agent that would
-    change it.
+    The list is stored outside the files of the vault, so no remote can change it. Raise NotPermitted if an agent tries
+    to change it.
     """
     before = accepted_here(vault)
     if authors or keys:
         if caller.agent:
             raise NotPermitted(
-                f"The agent {caller.agent} may not say whose commits count here.",
+                f"The agent {caller.agent} may not change which authors this machine accepts.",
                 "A person runs the same command without --agent and CLAWMEM_AGENT.",
             )
         named = tuple(check_statement(one, "author") for one in authors)
@@ -41,7 +44,7 @@ def trust(
         look_outside(vault)
     index = open_index(vault)
     try:
-        return Trusted(accepted_here(vault), tuple(sorted(stakes(index).items())))
+        return TrustResult(accepted_here(vault), tuple(sorted(stakes(index).items())))
     finally:
         index.close()
 

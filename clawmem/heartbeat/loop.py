@@ -1,4 +1,4 @@
-"""The loop of the heartbeat: each step once, each its own commit; one that fails does not stop the others."""
+"""The heartbeat loop: it runs each step that is due once. A step that fails does not stop the others."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from clawmem import __version__
 from clawmem.errors import ClawmemError, InvalidInput, Locked
-from clawmem.heartbeat.step import Report, Run, Step
-from clawmem.heartbeat.steps import STEPS, nights_due
+from clawmem.heartbeat.nights import nights_due
+from clawmem.heartbeat.step import Report, Step, StepContext
+from clawmem.heartbeat.steps import STEPS
 from clawmem.index.vectors.embed import awaits_embedding
 from clawmem.llm.choice import Model
 from clawmem.memory.pages.token_counts import count_tokens
@@ -23,9 +24,12 @@ from clawmem.vault.state.journal import unfolded
 from clawmem.vault.vault import Vault
 
 
-class Heartbeat(NamedTuple):
-    """The result of each step by name (None: not due, or failed), the failures by step, every sentence for the person,
-    and the commits made, oldest first."""
+class HeartbeatResult(NamedTuple):
+    """The result of one heartbeat.
+
+    `results` maps a step's name to its result; a step that was not due or failed is missing. `failed` pairs a step's
+    name with its error. `commits` lists the commits made, oldest first.
+    """
 
     results: Mapping[str, Any] = {}
     failed: tuple[tuple[str, ClawmemError], ...] = ()
@@ -33,46 +37,51 @@ class Heartbeat(NamedTuple):
     commits: tuple[str, ...] = ()
 
     def of(self, name: str) -> Any:
-        """The result of a step."""
+        """Return the result of a step, or None if it was not due or failed."""
         return self.results.get(name)
 
 
-def beat(
+def run_heartbeat(
     vault: Vault,
     caller: Caller,
     dry_run: bool = False,
     model: Model | None = None,
-    told: Callable[[str], None] | None = None,
+    on_progress: Callable[[str], None] | None = None,
     only: Collection[str] = (),
-) -> Heartbeat:
-    """Run every step that is due once, each named to `told`; nothing to do makes no commit. `only` names the steps to
-    run, all where it is empty. Where a model did not read everything, what it left is among the failures, and waits.
+) -> HeartbeatResult:
+    """Run every step that is due once. No commit is made if there is nothing to do.
 
-    Raises Locked where another heartbeat or writer holds the vault longer than `lock.wait_seconds`, InvalidInput where
-    `only` names a step that does not exist.
+    `on_progress` receives one line before each step. `only` limits the run to the steps with these names. If a model
+    did not read every event, the reason is among the failures and the unread events wait for the next run.
+
+    Raise Locked if another heartbeat or writer holds the vault longer than `lock.wait_seconds`. Raise InvalidInput if
+    `only` names an unknown step.
     """
-    steps = chosen(only)
+    steps = choose_steps(only)
     check_may_write_at_all(vault, caller)
     if dry_run:
-        return _run_steps(steps, Run(vault, caller, last_beat(vault), model, True, {}), told)
+        return _run_steps(steps, StepContext(vault, caller, last_beat(vault), model, True, {}), on_progress)
     with turn(vault, vault.settings.number("lock.wait_seconds")):
         rotate_log(vault)
         with transaction(vault, caller.now, "heartbeat") as started:
             edits = started.adopt()
             notices = tuple(started.notices)
         last = last_beat(vault)
-        run = Run(vault, caller, last, model, False, {})
-        if not only and _is_done(run):
-            count_tokens(vault)  # a new index of the same commit has none
-            return _with_edits(Heartbeat(notices=notices), edits)
+        run = StepContext(vault, caller, last, model, False, {})
+        if not only and _is_up_to_date(run):
+            count_tokens(vault)  # a rebuilt index has no token counts
+            return _with_edits(HeartbeatResult(notices=notices), edits)
         start = vault.head().commit
-        done = _run_steps(steps, run, told)
-        keep_beat(vault, _kept(run, done, start, complete=not only))
+        done = _run_steps(steps, run, on_progress)
+        keep_beat(vault, _next_state(run, done, start, complete=not only))
         return _with_edits(done._replace(notices=tuple(dict.fromkeys((*notices, *done.notices)))), edits)
 
 
-def chosen(only: Collection[str]) -> tuple[Step, ...]:
-    """The steps of these names in their order, all where none is named; InvalidInput where there is none of a name."""
+def choose_steps(only: Collection[str]) -> tuple[Step, ...]:
+    """Return the steps with these names in table order, or all steps if `only` is empty.
+
+    Raise InvalidInput for an unknown name.
+    """
     names = [step.name for step in STEPS]
     unknown = next((name for name in only if name not in names), None)
     if unknown is not None:
@@ -81,26 +90,26 @@ def chosen(only: Collection[str]) -> tuple[Step, ...]:
 
 
 def due_steps(vault: Vault, caller: Caller) -> tuple[tuple[Step, bool], ...]:
-    """Every step, and whether it is due now; a step that waits for the result of another is not."""
-    run = Run(vault, caller, last_beat(vault), None, False, {})
-    return tuple((step, bool(step.due.test(run))) for step in STEPS)
+    """Return every step and whether it is due now. A step that needs the result of another step is not due."""
+    run = StepContext(vault, caller, last_beat(vault), None, False, {})
+    return tuple((step, bool(step.due.is_due(run))) for step in STEPS)
 
 
-def reports(done: Heartbeat, explain: bool) -> tuple[Report, ...]:
-    """What each step reports, in their order."""
+def step_reports(done: HeartbeatResult, explain: bool) -> tuple[Report, ...]:
+    """Return the report of each step, in table order."""
     return tuple(step.reporter.report(done.of(step.name), explain) for step in STEPS)
 
 
-def _with_edits(done: Heartbeat, edits: HandEdits) -> Heartbeat:
-    """The beat with the edits made by hand that it could not take in among its failures, and in no aside."""
+def _with_edits(done: HeartbeatResult, edits: HandEdits) -> HeartbeatResult:
+    """Move manual edits that could not be adopted from the notices to the failures."""
     left = {f"left alone: {problem}" for _, problem in edits.bad}
     failed = tuple(("edits", problem) for _, problem in edits.bad)
     notices = tuple(one for one in done.notices if one not in left)
     return done._replace(failed=(*failed, *done.failed), notices=notices)
 
 
-def _run_steps(steps: tuple[Step, ...], run: Run, told: Callable[[str], None] | None) -> Heartbeat:
-    """Run the steps one after the other; once another writer holds the vault, the rest is not waited for."""
+def _run_steps(steps: tuple[Step, ...], run: StepContext, on_progress: Callable[[str], None] | None) -> HeartbeatResult:
+    """Run the steps in order. If another writer holds the vault, fail the remaining steps without waiting again."""
     results: dict[str, Any] = {}
     failed: list[tuple[str, ClawmemError]] = []
     commits: list[str] = []
@@ -108,15 +117,15 @@ def _run_steps(steps: tuple[Step, ...], run: Run, told: Callable[[str], None] | 
     locked: Locked | None = None
     for step in steps:
         now = run._replace(results=results)
-        if not step.due.test(now):
+        if not step.due.is_due(now):
             continue
         if locked is not None:
             failed.append((step.name, locked))
             continue
-        if told:
-            told(f"heartbeat: {step.name}")
+        if on_progress:
+            on_progress(f"heartbeat: {step.name}")
         try:
-            done = results[step.name] = step.act(now)
+            done = results[step.name] = step.run(now)
         except ClawmemError as problem:
             failed.append((step.name, problem))
             locked = problem if isinstance(problem, Locked) else None
@@ -124,11 +133,11 @@ def _run_steps(steps: tuple[Step, ...], run: Run, told: Callable[[str], None] | 
         commits += _commits(done)
         notices.update(dict.fromkeys(getattr(done, "notices", ())))
         failed += [(name or step.name, problem) for name, problem in step.failures(done)]
-    return Heartbeat(results, tuple(failed), tuple(notices), tuple(commits))
+    return HeartbeatResult(results, tuple(failed), tuple(notices), tuple(commits))
 
 
 def _commits(done: Any) -> Sequence[str]:
-    """The commits of a step's result: several, one, or none."""
+    """Return the commits named by a step's result, from its `commits` or its `commit`."""
     several = getattr(done, "commits", None)
     if isinstance(several, tuple):
         return several
@@ -141,8 +150,8 @@ def _week(vault: Vault, caller: Caller) -> str:
     return stamp(week_began(caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour")))
 
 
-def _is_done(run: Run) -> bool:
-    """Whether nothing changed since the last complete heartbeat: no commit, no use, no new day, week or night."""
+def _is_up_to_date(run: StepContext) -> bool:
+    """Return whether nothing changed since the last complete heartbeat: no commit, access, new day, week or night."""
     vault, last = run.vault, run.last
     return (
         last.head is not None
@@ -156,9 +165,9 @@ def _is_done(run: Run) -> bool:
     )
 
 
-def _kept(run: Run, done: Heartbeat, start: str | None, complete: bool) -> HeartbeatState:
-    """What to remember of this heartbeat. It counts as complete where every step was asked for, nothing failed and
-    nobody else wrote meanwhile."""
+def _next_state(run: StepContext, done: HeartbeatResult, start: str | None, complete: bool) -> HeartbeatState:
+    """Return the state to store. A heartbeat is complete if all steps were requested, none failed, and no other
+    process wrote during the run."""
     vault, last = run.vault, run.last
     failed = {name for name, _ in done.failed}
     nights = done.of("promote")

@@ -1,27 +1,28 @@
-"""What the steps of the heartbeat report, as JSON and in lines."""
+"""The reports of the heartbeat steps, as JSON and as lines."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from clawmem.heartbeat.nights import PromotedNights
 from clawmem.heartbeat.step import Report, Reporter
 from clawmem.index.vectors.embed import EmbeddingRun
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.learn import LearnResult
-from clawmem.learning.promotion.adapt import Adapted
+from clawmem.learning.promotion.adapt import AdaptResult
 from clawmem.learning.promotion.tacit import TacitResult
-from clawmem.learning.relate import RelateResult, triple_in_words
+from clawmem.learning.relate import RelateResult, format_triple
 from clawmem.learning.report import (
     CANDIDATE,
     LEARNED,
     PROMOTION,
     candidate_data,
-    learned_data,
-    learned_lines,
+    candidate_line,
+    learn_data,
+    learn_lines,
     promotion_data,
     promotion_line,
 )
-from clawmem.learning.report import verdict_line as candidate_line
 from clawmem.learning.synthesize import SynthesizeResult
 from clawmem.memory.facts.access import FoldResult
 from clawmem.memory.facts.decay import DecayResult
@@ -31,47 +32,44 @@ from clawmem.memory.pages.summaries import SummariesResult
 from clawmem.model.language.text import counted
 from clawmem.vault.state.upkeep import UpkeepResult
 
-if TYPE_CHECKING:
-    from clawmem.heartbeat.steps import PromotedNights
-
 
 def _notes(done: IngestResult | None, explain: bool) -> Report:
-    """How many lines of notes were taken in."""
+    """Return the number of note lines added to the ledger."""
     return Report({"notes": done.added if done else 0})
 
 
 def _relate(done: RelateResult | None, explain: bool) -> Report:
-    """The facts that got a triple."""
+    """Return the facts that received a triple."""
     facts = done.facts if done else ()
-    lines = (f"read the triples of {counted(len(facts), 'fact')} from the words",) if facts else ()
-    details = tuple(f"{'related':<10} {one.fact.fact}  [{triple_in_words(one.fact)}]" for one in facts)
+    lines = (f"extracted triples of {counted(len(facts), 'fact')}",) if facts else ()
+    details = tuple(f"{'related':<10} {one.fact.fact}  [{format_triple(one.fact)}]" for one in facts)
     return Report({"related": [one.fact.id for one in facts]}, lines, details)
 
 
 def _learn(done: LearnResult | None, explain: bool) -> Report:
-    """What was learned; under `--explain` every candidate with its verdict."""
-    data: dict[str, Any] = {"learned": learned_data(done) if done else None}
+    """Return what was learned. With `explain`, list every candidate with its outcome."""
+    data: dict[str, Any] = {"learned": learn_data(done) if done else None}
     if done is None:
         return Report(data)
     if explain:
         data["candidates"] = [candidate_data(one) for one in done.candidates]
-    # Whether it is a dry run shows in a proposal without a commit.
-    lines = tuple(learned_lines(done, dry_run=done.commit is None)) if done.events else ()
+    # A dry run has no commit.
+    lines = tuple(learn_lines(done, dry_run=done.commit is None)) if done.events else ()
     return Report(data, lines, tuple(map(candidate_line, done.candidates)))
 
 
 def _settle(done: FutureValuesResult | None, explain: bool) -> Report:
-    """The announced facts that are in force now."""
+    """Return the announced facts that are now in effect."""
     begun, kept = (done.begun, done.kept) if done else ((), ())
     lines = [f"took effect, as announced: {one.fact}" for one in begun]
-    lines += [f"stands on, as what was announced is off: {one.fact}" for one in kept]
+    lines += [f"remains valid, because its announced replacement was cancelled: {one.fact}" for one in kept]
     return Report({"began": [one.id for one in begun]}, tuple(lines))
 
 
 def _fold(done: FoldResult | None, explain: bool) -> Report:
-    """How many facts were used, and which archived ones came back."""
+    """Return how many facts were accessed and which archived facts were restored."""
     facts, restored = (done.facts, done.restored) if done else (0, ())
-    lines = [f"counted the use of {counted(facts, 'fact')}"] if facts else []
+    lines = [f"counted accesses of {counted(facts, 'fact')}"] if facts else []
     if restored:
         was = "was" if len(restored) == 1 else "were"
         lines.append(f"restored {counted(len(restored), 'archived fact')} that {was} used again")
@@ -79,21 +77,21 @@ def _fold(done: FoldResult | None, explain: bool) -> Report:
 
 
 def _decay(done: DecayResult | None, explain: bool) -> Report:
-    """The facts that were archived."""
+    """Return the facts that were archived."""
     facts = done.facts if done else ()
     was = "was" if len(facts) == 1 else "were"
-    lines = (f"archived {counted(len(facts), 'fact')} that {was} not used for long",) if facts else ()
+    lines = (f"archived {counted(len(facts), 'fact')} that {was} not used for a long time",) if facts else ()
     return Report({"archived": [one.fact.id for one in facts]}, lines)
 
 
 def _synthesize(done: SynthesizeResult | None, explain: bool) -> Report:
-    """The daily notes that were written."""
+    """Return the daily notes that were written."""
     pages = done.pages if done else ()
     lines = (f"wrote {counted(len(pages), 'daily note')}",) if pages else ()
     return Report({"daily": list(pages)}, lines)
 
 
-def _adapt(done: Adapted | None, explain: bool) -> Report:
+def _adapt(done: AdaptResult | None, explain: bool) -> Report:
     """How strict promotion is now, where that changed."""
     data = {"adapted": done.after._asdict() if done and done.commit else None}
     if done is None or done.after == done.before:
@@ -102,7 +100,7 @@ def _adapt(done: Adapted | None, explain: bool) -> Report:
 
 
 def _promote(done: PromotedNights | None, explain: bool) -> Report:
-    """What each night promoted; under `--explain` every candidate."""
+    """Return what was promoted for each day. With `explain`, list every candidate."""
     nights = done.nights if done else ()
     lines: list[str] = []
     for one in nights:
@@ -113,7 +111,7 @@ def _promote(done: PromotedNights | None, explain: bool) -> Report:
 
 
 def _tacit(done: TacitResult | None, explain: bool) -> Report:
-    """The patterns that wait for a person."""
+    """Return the patterns that wait for review."""
     proposals = done.proposals if done else ()
     wait = "waits" if len(proposals) == 1 else "wait"
     words = f"{counted(len(proposals), 'pattern')} for TACIT.md {wait}: `clawmem review list`"
@@ -121,29 +119,29 @@ def _tacit(done: TacitResult | None, explain: bool) -> Report:
 
 
 def _summaries(done: SummariesResult | None, explain: bool) -> Report:
-    """The entities whose summaries changed."""
+    """Return the entities whose summaries changed."""
     entities = done.entities if done else ()
     lines = (f"refreshed {counted(len(entities), 'summary', 'summaries')}",) if entities else ()
     return Report({"refreshed": list(entities)}, lines)
 
 
 def _memory(done: MemoryPageResult | None, explain: bool) -> Report:
-    """Whether MEMORY.md changed."""
+    """Return whether MEMORY.md changed."""
     changed = bool(done and done.changed)
     return Report({"memory": changed}, ("refreshed MEMORY.md",) if changed else ())
 
 
 def _upkeep(done: UpkeepResult | None, explain: bool) -> Report:
-    """Whether the repository was packed."""
+    """Return whether the repository was packed."""
     repacked = bool(done and done.repacked)
     return Report({"repacked": repacked}, ("packed the repository",) if repacked else ())
 
 
 def _embed(done: EmbeddingRun | None, explain: bool) -> Report:
-    """How many texts were embedded, and how many wait."""
+    """Return how many texts were embedded and how many remain."""
     if done is None:
         return Report({"embedded": None})
-    left = f", {done.left:,} wait for the next" if done.left else ""
+    left = f", {done.left:,} left for the next heartbeat" if done.left else ""
     lines = (f"embedded {counted(done.embedded, 'text')}{left}",) if done.embedded else ()
     return Report({"embedded": {"texts": done.embedded, "left": done.left, "model": done.model}}, lines)
 

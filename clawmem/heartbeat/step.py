@@ -1,4 +1,4 @@
-"""One step of the heartbeat: its name, when it is due, what it does, and what it reports."""
+"""The parts of a heartbeat step: when it is due, what it runs, and what it reports."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from clawmem.vault.state.heartbeat_state import HeartbeatState
 from clawmem.vault.vault import Vault
 
 
-class Run(NamedTuple):
-    """What a step works on: the vault, the caller, the state that the last heartbeat left, the model where one is set,
-    whether nothing may be written, and the results of the steps before it by name (None: not due, or failed)."""
+class StepContext(NamedTuple):
+    """The input of a step.
+
+    `last` is the state stored by the last heartbeat. `results` maps the names of earlier steps to their results; steps
+    that were not due or failed are missing.
+    """
 
     vault: Vault
     caller: Caller
@@ -25,14 +28,14 @@ class Run(NamedTuple):
 
 
 class Due(NamedTuple):
-    """When a step is due, in words and as a test."""
+    """When a step is due: a description for people and the test itself."""
 
-    words: str
-    test: Callable[[Run], object]
+    description: str
+    is_due: Callable[[StepContext], object]
 
 
 class Report(NamedTuple):
-    """What a step reports: keys of the JSON answer, lines for people, and more lines under `--explain`."""
+    """The report of a step: keys of the JSON answer, lines for people, and further lines for `--explain`."""
 
     data: Mapping[str, Any] = {}
     lines: tuple[str, ...] = ()
@@ -40,32 +43,32 @@ class Report(NamedTuple):
 
 
 class Reporter(NamedTuple):
-    """How a step reports: the shape of its keys of the JSON answer, and the function that takes the result (None: not
-    due, or failed) and whether `--explain` was given."""
+    """How a step reports: the shape of its JSON keys, and a function of the result (None if the step was not due or
+    failed) and of whether `--explain` was given."""
 
     shape: Mapping[str, Any]
     report: Callable[[Any, bool], Report]
 
 
 SILENT = Reporter({}, lambda result, explain: Report())
-"""The reporter of a step that people need not hear of."""
+"""The reporter of an internal step."""
 
 
-def own_problems(result: Any) -> Iterable[tuple[str | None, ClawmemError]]:
-    """The problems that a result names, under the name of its step (None)."""
+def result_problems(result: Any) -> Iterable[tuple[str | None, ClawmemError]]:
+    """Return the `problems` of a result, each paired with None, which stands for the name of the step."""
     return ((None, problem) for problem in getattr(result, "problems", ()))
 
 
 class Step(NamedTuple):
     """A row of the table of steps.
 
-    `act` does the work; its result may have `commit` or `commits`, `notices` and `problems`. `failures` names
-    what failed though the step went on.
+    `run` does the work; its result may have `commit` or `commits`, `notices` and `problems`. `failures` lists
+    errors that did not stop the step.
     """
 
     name: str
-    about: str
+    description: str
     due: Due
-    act: Callable[[Run], Any]
+    run: Callable[[StepContext], Any]
     reporter: Reporter = SILENT
-    failures: Callable[[Any], Iterable[tuple[str | None, ClawmemError]]] = own_problems
+    failures: Callable[[Any], Iterable[tuple[str | None, ClawmemError]]] = result_problems

@@ -1,1 +1,1 @@
-"""Acts that turn events into facts."""
+"""Learning: turn events into facts."""

@@ -1,4 +1,4 @@
-"""Ingest: messages go into the ledger verbatim, each once, a commit for every 5,000; nothing is learned yet."""
+"""Ingest: append messages to the ledger, each once, with one commit per 5,000 messages. Nothing is learned yet."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ PART_CHARACTERS = 4_000_000
 
 
 class IngestResult(NamedTuple):
-    """How many events were added, how many the ledger held already, what was skipped and why, the last commit."""
+    """The result of an ingest.
+
+    `known` counts events that were already in the ledger. `days` are the days of the new events. `commit` is the last
+    of the `commits` made.
+    """
 
     added: int
     known: int
@@ -43,42 +47,43 @@ class IngestResult(NamedTuple):
 
 
 def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Caller, source: str) -> IngestResult:
-    """Append the messages to their days' ledgers; the same transcript twice adds nothing.
+    """Append the messages to the ledgers of their days. Ingesting a transcript twice adds nothing.
 
-    A message that holds a credential is skipped and named, or redacted where the settings say so; a source or session
-    that is one raises SecretFound. At most 5,000 messages are held at a time, and each such part is one commit: those
-    made stay where a later one fails.
+    A message with a credential is skipped and reported, or redacted if `secrets.action` is `redact`. The messages are
+    read in parts of at most 5,000, and each part is one commit, which stays if a later part fails.
+
+    Raise SecretFound if `source` or the session looks like a credential.
     """
     source = allowed(vault.settings, source, "The source")
     if caller.session:
         caller = caller._replace(session=allowed_name(vault.settings, caller.session, "The session"))
     skipped: list[SkippedLine] = []
     parts = _parts(_clean(messages, vault, skipped))
-    # Taken before the lock: where nothing is recognised, no other writer has to wait for that.
+    # Read before taking the lock, so that slow or invalid input does not block other writers.
     first = next(parts, [])
     with writing(vault, caller, "ingest") as work:
-        intake = _IngestRun(work, source)
+        run = _IngestRun(work, source)
         try:
             for part in chain([first], parts):
-                intake.take(part)
+                run.add_messages(part)
         except ClawmemError as problem:
-            if intake.added:
-                kept = f"{counted(intake.added, 'event')} {'is' if intake.added == 1 else 'are'} kept"
-                problem.hint = f"{kept}; the same command again adds the rest. {problem.hint}"
+            if run.added:
+                kept = f"{counted(run.added, 'event')} {'is' if run.added == 1 else 'are'} kept"
+                problem.hint = f"{kept}; run the same command again to add the rest. {problem.hint}"
             raise
-        return intake.done(skipped)
+        return run.result(skipped)
 
 
 def ingest_notes(vault: Vault, caller: Caller) -> IngestResult:
-    """Take the lines of the daily notes into the ledger as events, so that facts can cite them."""
+    """Add the lines of the daily notes to the ledger as events, so that facts can cite them."""
     with writing(vault, caller, "ingest") as work:
-        intake = _IngestRun(work, NOTES)
-        intake.append(note_events(work))
-        return intake.done(())
+        run = _IngestRun(work, NOTES)
+        run.add_events(note_events(work))
+        return run.result(())
 
 
 class _IngestRun:
-    """What one ingest has taken in so far."""
+    """The progress of one ingest."""
 
     def __init__(self, work: WriteScope, source: str) -> None:
         self._work = work
@@ -89,13 +94,13 @@ class _IngestRun:
         self._known = 0
         self.added = 0
 
-    def take(self, messages: Sequence[Message]) -> None:
-        """Commit the messages that are new, and let go of them."""
-        self.append(to_events(messages, self._work.caller, self._source, self._repeats))
+    def add_messages(self, messages: Sequence[Message]) -> None:
+        """Commit the new messages and release their memory."""
+        self.add_events(to_events(messages, self._work.caller, self._source, self._repeats))
         self._work.settle()
 
-    def append(self, events: Sequence[Event]) -> None:
-        """Commit the events that are new."""
+    def add_events(self, events: Sequence[Event]) -> None:
+        """Commit the new events."""
         fresh = _unknown(self._work, events)
         self._known += len(events) - len(fresh)
         if fresh:
@@ -104,23 +109,22 @@ class _IngestRun:
             self.added += len(fresh)
             self._days.update(day_of(event.timestamp) for event in fresh)
 
-    def done(self, skipped: Sequence[SkippedLine]) -> IngestResult:
-        """The account of it."""
+    def result(self, skipped: Sequence[SkippedLine]) -> IngestResult:
+        """Return the result."""
         last = self._commits[-1] if self._commits else None
         days = tuple(sorted(self._days))
         return IngestResult(self.added, self._known, tuple(skipped), days, last, self._work.notices, len(self._commits))
 
 
 class RepeatCounter:
-    """How often the same was said before, for messages that have no id of their own. It holds a number for each of
-    them and not the text."""
+    """Number repeated messages that have no id. It stores a hash per message, not the text."""
 
     def __init__(self) -> None:
         self._once: set[int] = set()
         self._more: Counter[int] = Counter()
 
     def number(self, *key: str | None) -> int:
-        """1 for the first message of this key, 2 for the second."""
+        """Return 1 for the first message with this key, 2 for the second, and so on."""
         digest = int.from_bytes(_digest(key)[:8])
         if digest not in self._once:
             self._once.add(digest)
@@ -130,8 +134,11 @@ class RepeatCounter:
 
 
 def to_events(messages: Iterable[Message], caller: Caller, source: str, repeats: RepeatCounter) -> list[Event]:
-    """Messages as events. An event's id comes from what it says, who says it, in which session and when, and how
-    often the same was said before, so that a transcript read again gives the same ids."""
+    """Return the messages as events.
+
+    The id of an event is a hash of text, speaker, session, time and repeat number, so that reading a transcript again
+    gives the same ids.
+    """
     now = stamp(caller.now)
     events = []
     for one in messages:
@@ -158,7 +165,7 @@ def to_events(messages: Iterable[Message], caller: Caller, source: str, repeats:
 
 
 def note_events(work: WriteScope) -> list[Event]:
-    """Every line of every daily note as an event of its day."""
+    """Return every line of every daily note as an event of its day. Lines with a credential are left out."""
     root = work.vault.root
     pages = sorted([*root.glob("daily/*.md"), *root.glob("agents/*/daily/*.md")])
     events = []
@@ -178,7 +185,7 @@ def note_events(work: WriteScope) -> list[Event]:
 
 
 def event_id(*parts: str | None) -> str:
-    """An id made from what identifies an event: `evt_` and 16 hex digits."""
+    """Return an event id made from its identifying parts: `evt_` and 16 hex digits."""
     return f"evt_{_digest(parts).hex()[:16]}"
 
 
@@ -224,7 +231,7 @@ def _change(work: WriteScope, events: Sequence[Event], source: str) -> Change:
 
 
 def _clean(messages: Iterable[Message | SkippedLine], vault: Vault, skipped: list[SkippedLine]) -> Iterator[Message]:
-    """The messages without credentials; what is left out is added to `skipped`."""
+    """Yield the messages without credentials, and add the others to `skipped`."""
     for one in messages:
         safe = one if isinstance(one, SkippedLine) else _without_secret(one, vault)
         if isinstance(safe, SkippedLine):
@@ -244,8 +251,8 @@ def _without_secret(message: Message, vault: Vault) -> Message | SkippedLine:
 
 
 def _secret_in(message: Message) -> tuple[str, str] | None:
-    """The rule that finds a credential in a message, and where. Ids may look random: that is what they are for, and
-    metadata is full of them."""
+    """Return the rule that finds a credential in a message, and where. Ids and metadata may look random without being
+    secret."""
     match = find_secret(message.text)
     if match:
         return match.rule, "it"
@@ -263,13 +270,13 @@ def _secret_in(message: Message) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=1024)
 def _rule_of_name(name: str) -> str | None:
-    """The same few speakers and sessions come again and again."""
+    """Return the rule that finds a credential in a name. Cached, because few names repeat in many messages."""
     match = find_known_secret(name)
     return match.rule if match else None
 
 
 def _redacted(message: Message) -> Message:
-    """The message without its credentials. An id that is one tells nothing any more, and goes; so does metadata."""
+    """Return the message with credentials redacted. An id or metadata with a credential is removed."""
     speaker, session, source = (_redacted_name(name) for name in (message.speaker, message.session, message.source))
     identity = message.external_id
     return message._replace(

@@ -1,4 +1,4 @@
-"""Learn: new events are read, what they propose is judged, and what deserves it becomes facts in one commit."""
+"""Learn: extract propositions from new events, decide about each, and write the accepted facts in one commit."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
-from clawmem.learning.by_model.extraction import BY_RULES, Extraction, extract_unread, ledgers
-from clawmem.learning.by_model.telemetry import with_telemetry
-from clawmem.learning.promotion.adapt import adaptation
+from clawmem.learning.by_model.extraction import BY_RULES, Extraction, extract_unread, ledger_paths
+from clawmem.learning.by_model.telemetry import add_event
+from clawmem.learning.promotion.adapt import current_adaptation
 from clawmem.learning.reconciling.candidate import KEPT, LearningCandidate
 from clawmem.learning.reconciling.cursor import (
-    PATH,
+    CURSOR_PATH,
     DayProgress,
     LearningCursor,
-    moved,
+    changed_days,
+    events_after,
     parse_cursor,
     render_cursor,
-    unread,
 )
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
@@ -39,7 +39,10 @@ _SHOWN_IN_BODY = 100
 
 
 class LearnResult(NamedTuple):
-    """What one round of learning did, and by which extractor; `proposals` are those it set aside for a person."""
+    """The result of one round of learning.
+
+    `events` is the number of events read. `proposals` wait for review.
+    """
 
     events: int
     candidates: tuple[LearningCandidate, ...]
@@ -51,25 +54,28 @@ class LearnResult(NamedTuple):
     extraction: Extraction = BY_RULES
 
     def count(self, outcome: str) -> int:
-        """How many candidates ended that way."""
+        """Return the number of candidates with this outcome."""
         return sum(1 for one in self.candidates if one.outcome == outcome)
 
 
 def days_to_read(vault: Vault, since: str | None) -> frozenset[str] | None:
-    """The days of the ledger that may hold unread events, where every event of the commit `since` was read: those
-    that changed, and those that learning stands elsewhere in since. None, all of them, where that cannot be told."""
+    """Return the ledger days that may have unread events, if every event in the commit `since` was read.
+
+    These are the days that changed, and the days whose learning progress changed. Return None if unknown: then all days
+    must be read.
+    """
     head = vault.head().commit
     changed = vault.changed_between(since, head) if since and head else None
     if changed is None or since is None:
         return None
     days = frozenset(PurePosixPath(path).stem for path in changed if is_ledger(path))
-    if PATH not in changed:
+    if CURSOR_PATH not in changed:
         return days
     try:
-        before = parse_cursor(vault.contents_at(since, [PATH])[PATH])
+        before = parse_cursor(vault.contents_at(since, [CURSOR_PATH])[CURSOR_PATH])
     except Unreadable:
         return None
-    return days | moved(before, parse_cursor(vault.read(PATH)))
+    return days | changed_days(before, parse_cursor(vault.read(CURSOR_PATH)))
 
 
 def learn(
@@ -79,35 +85,37 @@ def learn(
     model: Model | None = None,
     days: Collection[str] | None = None,
 ) -> LearnResult:
-    """Learn from every event that no earlier round has read, by rules or by a model; with `dry_run` nothing is
-    written. What a model did not come to waits for the next round. Only these `days` are looked at, where they are
-    given: the caller knows that all others were read."""
+    """Learn from all unread events, by rules or by a model. With `dry_run` nothing is written.
+
+    Events that the model does not reach wait for the next round. `days` limits the search for unread events to these
+    days; the caller must know that all others were read.
+    """
     read = extract_unread(vault, caller, model, dry_run, days)
     with writing(vault, caller, "learn", dry_run=dry_run) as work:
-        cursor = parse_cursor(work.read(PATH))
+        cursor = parse_cursor(work.read(CURSOR_PATH))
         events, reached = unread_events(work, cursor, read, days)
         if not events and not read.telemetry:
             return LearnResult(0, (), (), None, read.extractor, (*work.notices, *read.notices), extraction=read)
-        mind = RoundState(work, cursor)
-        going = LearningRound(
-            mind, vault.catalog, _terms(work), Extractor(read.extractor, read.propositions, read.found)
+        state = RoundState(work, cursor)
+        learning = LearningRound(
+            state, vault.catalog, _limits(work), Extractor(read.extractor, read.propositions, read.found)
         )
         speakers = people_in(events)
         for event in events:
-            going.consider(event, tuple(speakers))
-        going.propose_predicates(going.unknown.entries(work.index))
+            learning.consider(event, tuple(speakers))
+        learning.propose_predicates(learning.unknown_predicates.entries(work.index))
         commit = None
         if not dry_run:
-            change = _change(mind, going.candidates, len(events), reached)
-            commit = work.commit([with_telemetry(change, read.telemetry, work.read)])[-1]
+            change = _change(state, learning.candidates, len(events), reached)
+            commit = work.commit([add_event(change, read.telemetry, work.read)])[-1]
         return LearnResult(
             len(events),
-            tuple(going.candidates),
-            tuple(sorted(mind.touched)),
+            tuple(learning.candidates),
+            tuple(sorted(state.touched)),
             commit,
             read.extractor,
-            (*work.notices, *mind.notices, *read.notices),
-            tuple(mind.proposals),
+            (*work.notices, *state.notices, *read.notices),
+            tuple(state.proposals),
             read,
         )
 
@@ -115,13 +123,16 @@ def learn(
 def unread_events(
     work: WriteScope, cursor: LearningCursor, read: Extraction, days: Collection[str] | None = None
 ) -> tuple[list[Event], dict[str, DayProgress]]:
-    """Events the cursor has not reached and somebody read, in order of day, and how far each day reaches now."""
+    """Return the new events that were read, in order, and the new progress of each day.
+
+    `read` says which events a model or the rules cover. The events of a day after the first uncovered one wait.
+    """
     fresh: list[Event] = []
     reached = dict(cursor.days)
-    for name in ledgers(work.vault, days):
+    for name in ledger_paths(work.vault, days):
         day = PurePosixPath(name).stem
         events = parse_events(work.read(name) or b"", name)
-        waiting = unread(events, reached.get(day))
+        waiting = events_after(events, reached.get(day))
         new = list(takewhile(read.covers, waiting))
         if new:
             fresh += new
@@ -129,34 +140,34 @@ def unread_events(
     return fresh, reached
 
 
-def _terms(work: WriteScope) -> RoundLimits:
+def _limits(work: WriteScope) -> RoundLimits:
     settings = work.vault.settings
-    limits = DEFAULT_LIMITS._replace(confidence=adaptation(work.read, settings).gate_confidence)
+    gate = DEFAULT_LIMITS._replace(confidence=current_adaptation(work.read, settings).gate_confidence)
     return RoundLimits(
-        settings.whole("heartbeat.max_facts_per_event"), settings.number("gate.conflict_confidence"), limits
+        settings.whole("heartbeat.max_facts_per_event"), settings.number("gate.conflict_confidence"), gate
     )
 
 
 def _change(
-    mind: RoundState, candidates: Sequence[LearningCandidate], events: int, reached: Mapping[str, DayProgress]
+    state: RoundState, candidates: Sequence[LearningCandidate], events: int, reached: Mapping[str, DayProgress]
 ) -> Change:
-    """The round as one change: facts, new entities, daily notes, proposals, and how far learning has come."""
+    """Return the round as one change: facts, new entities, daily notes, proposals and the learning cursor."""
     kept = [one for one in candidates if one.outcome in KEPT and one.fact]
     said = trailers(
         "learn",
         facts=[one.fact.id for one in kept if one.fact],
-        entities=sorted(mind.touched),
+        entities=sorted(state.touched),
         supersedes=[link.to for one in kept if one.fact for link in one.fact.links],
         events=list(dict.fromkeys(one.proposition.event_id for one in kept)),
     )
     words = f"{counted(len(kept), 'fact')} from {counted(events, 'event')}"
-    if mind.proposals:
-        words += f", {counted(len(mind.proposals), 'proposal')}"
+    if state.proposals:
+        words += f", {counted(len(state.proposals), 'proposal')}"
     return Change(
         subject_line("learn", "ledger", words),
-        {**mind.writes(), PATH: render_cursor(LearningCursor(reached, mind.mentions()))},
-        (*said, *filing_trailers(mind.proposals)),
-        body=_body(kept, mind.proposals),
+        {**state.writes(), CURSOR_PATH: render_cursor(LearningCursor(reached, state.mentions()))},
+        (*said, *filing_trailers(state.proposals)),
+        body=_body(kept, state.proposals),
     )
 
 

@@ -1,7 +1,7 @@
-"""Relate: what people and agents gave without a triple gets the one that its words say, in one commit.
+"""Relate: extract triples from the words of remembered facts that have none, in one commit.
 
-Only facts that came since the last whole heartbeat are read, each once: an undo, or a hand that takes a triple out
-again, has the last word.
+Only facts since the last complete heartbeat are read, each once. A triple that was undone or removed manually is not
+added again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities, entity_names, facts_of
 from clawmem.index.tables.store import Index
-from clawmem.learning.rules.statement_triple import EntityNames, StatementTriple, said_of
+from clawmem.learning.rules.statement_triple import EntityNames, StatementTriple, triple_of
 from clawmem.memory.writing import WriteScope, items_write, writing
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
@@ -28,12 +28,12 @@ from clawmem.vault.vault import Vault
 
 OP = "relate"
 _SHOWN_IN_SUBJECT, _SHOWN_IN_BODY = 5, 100
-# What learning wrote was read by the same rules, in the words that it was said in.
+# The workflows of learned facts. The same rules have already read their original words.
 _LEARNED = ("heartbeat/", "promotion/")
 
 
 class RelatedFact(NamedTuple):
-    """A fact as it stands and as it should be, and its entity."""
+    """A fact before and after, and its entity."""
 
     before: Fact
     after: Fact
@@ -41,7 +41,7 @@ class RelatedFact(NamedTuple):
 
 
 class RelateResult(NamedTuple):
-    """The facts with the triples they have now, the commit, asides."""
+    """The facts with their new triples, and the commit."""
 
     facts: tuple[PlacedFact, ...] = ()
     commit: str | None = None
@@ -49,20 +49,23 @@ class RelateResult(NamedTuple):
 
 
 def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = False) -> RelateResult:
-    """Read the facts that came after the commit `since`, or all of them. No lock is held meanwhile."""
-    found = answered(vault, lambda index: _found(vault, index, since))
+    """Add triples to the facts that came after the commit `since`, or to all facts.
+
+    The lock is not held while facts are read. With `dry_run` nothing is written.
+    """
+    found = answered(vault, lambda index: _missing_triples(vault, index, since))
     if dry_run or not found:
         return RelateResult(tuple(PlacedFact(one.after, one.entity) for one in found))
     with writing(vault, caller, "learn") as work:
-        shelves = {entity: each for entity, each in _by_entity(found).items() if work.is_whole(entity)}
-        writes, kept = applied(work, shelves)
+        by_entity = {entity: each for entity, each in _by_entity(found).items() if work.is_whole(entity)}
+        writes, kept = apply_triples(work, by_entity)
         if not kept:
             return RelateResult(notices=work.notices)
         return RelateResult(tuple(kept), work.commit([_change(writes, kept)])[-1], work.notices)
 
 
-def _found(vault: Vault, index: Index, since: str | None) -> list[RelatedFact]:
-    """What is to be changed, as the index has it."""
+def _missing_triples(vault: Vault, index: Index, since: str | None) -> list[RelatedFact]:
+    """Return the changes to make, based on the index."""
     past = _past(vault, since)
     called = EntityNames(entities(index), vault.settings.words("defaults.entity"))
     new: list[RelatedFact] = []
@@ -70,8 +73,8 @@ def _found(vault: Vault, index: Index, since: str | None) -> list[RelatedFact]:
     for name in entity_names(index) if past is None else past.entities:
         for fact, entity in facts_of(index, name):
             old = past.facts.get(fact.id) if past else None
-            said = partial(said_of, entity=entity, called=called, catalog=vault.catalog)
-            if old is None and _asks_for_one(index, fact) and (triple := said(fact)):
+            said = partial(triple_of, entity=entity, called=called, catalog=vault.catalog)
+            if old is None and _needs_triple(index, fact) and (triple := said(fact)):
                 new.append(RelatedFact(fact, _dated(_with(fact, triple)), entity))
             elif old is not None and _only_words_changed(old, fact) and _triple(old) == said(old):
                 reworded.append(RelatedFact(fact, _with(fact, said(fact)), entity))
@@ -80,14 +83,14 @@ def _found(vault: Vault, index: Index, since: str | None) -> list[RelatedFact]:
 
 
 class _FactsSince(NamedTuple):
-    """The entities whose facts changed since a commit, and those facts as they were, by id."""
+    """The entities whose facts changed since a commit, and the earlier facts by id."""
 
     entities: Sequence[str]
     facts: Mapping[str, Fact]
 
 
 def _past(vault: Vault, since: str | None) -> _FactsSince | None:
-    """What was before; None where git does not know the commit."""
+    """Return the facts of the commit `since`, or None if git does not know it."""
     head = vault.head().commit
     changed = vault.changed_between(since, head) if since and head else None
     if since is None or changed is None:
@@ -103,12 +106,14 @@ def _parsed(data: bytes | None, path: str) -> Sequence[Fact]:
     try:
         return parse_items(data, path) if data else ()
     except ClawmemError:
-        return ()  # what stands there now has been checked, and is what counts
+        return ()  # only the current content counts, and it was checked
 
 
-def _asks_for_one(index: Index, fact: Fact) -> bool:
-    """Whether nobody has said, or looked for, the fact's triple. What takes the place of another fact has that one's
-    relation, which its words may not be about."""
+def _needs_triple(index: Index, fact: Fact) -> bool:
+    """Return whether a fact still needs a triple.
+
+    A fact that replaces another one inherits its relation, which may not match the new words.
+    """
     if not fact.stands or fact.object or _is_learned(fact):
         return False
     if not (fact.subject or fact.predicate or fact.relation_phrase):
@@ -118,7 +123,7 @@ def _asks_for_one(index: Index, fact: Fact) -> bool:
 
 
 def _only_words_changed(old: Fact, fact: Fact) -> bool:
-    """Whether somebody gave a fact other words by hand, and left the triple that goes with the old ones."""
+    """Return whether a manual edit changed the words of a fact but not its triple."""
     changed = old.fact != fact.fact and _triple(old) == _triple(fact)
     return changed and fact.stands and fact.predicate is not None and not _is_learned(fact)
 
@@ -141,14 +146,14 @@ def _with(fact: Fact, said: StatementTriple | None) -> Fact:
 
 
 def _dated(fact: Fact) -> Fact:
-    """The fact with when it was said, like all that learning reads: older news must not take its place."""
+    """Return the fact with the time it was said, so that older news cannot replace it."""
     known = fact.metadata or {}
     return fact if fact.source_event else fact._replace(metadata={"said_at": fact.timestamp, **known})
 
 
 def _related_before(vault: Vault, since: str | None) -> frozenset[str]:
-    """The facts that got a triple in this way since a commit, or ever: one that lacks it now was meant to."""
-    from clawmem.vault.history.history import (  # loads GitPython; only where there is something to say
+    """Return the facts that received a triple since a commit, or ever. A missing one was removed on purpose."""
+    from clawmem.vault.history.history import (  # loads GitPython, rarely needed
         HistoryFilter,
         open_history,
     )
@@ -159,19 +164,19 @@ def _related_before(vault: Vault, since: str | None) -> frozenset[str]:
 
 
 def _by_entity(found: Iterable[RelatedFact]) -> dict[str, dict[str, RelatedFact]]:
-    shelves: dict[str, dict[str, RelatedFact]] = defaultdict(dict)
+    by_entity: dict[str, dict[str, RelatedFact]] = defaultdict(dict)
     for one in found:
-        shelves[one.entity][one.before.id] = one
-    return shelves
+        by_entity[one.entity][one.before.id] = one
+    return by_entity
 
 
-def applied(
-    work: WriteScope, shelves: Mapping[str, Mapping[str, RelatedFact]]
+def apply_triples(
+    work: WriteScope, by_entity: Mapping[str, Mapping[str, RelatedFact]]
 ) -> tuple[dict[str, bytes | None], list[PlacedFact]]:
-    """The files to write, and the facts that change: those that nobody touched since they were read."""
+    """Return the files to write and the changed facts. Facts that changed since they were read are left out."""
     writes: dict[str, bytes | None] = {}
     kept: list[PlacedFact] = []
-    for entity, readings in shelves.items():
+    for entity, readings in by_entity.items():
         facts = work.facts(entity)
         changed = {now.id: one.after for now in facts if (one := readings.get(now.id)) and one.before == now}
         if changed:
@@ -182,16 +187,16 @@ def applied(
 
 def _change(writes: Mapping[str, bytes | None], kept: Sequence[PlacedFact]) -> Change:
     places = sorted({one.entity for one in kept})
-    triples = ", ".join(triple_in_words(one.fact) for one in kept[:_SHOWN_IN_SUBJECT])
+    triples = ", ".join(format_triple(one.fact) for one in kept[:_SHOWN_IN_SUBJECT])
     words = f"{counted(len(kept), 'triple')} read from the words: {triples}"
     return Change(
         subject_line(OP, places[0] if len(places) == 1 else "facts", words),
         writes,
         trailers(OP, facts=[one.fact.id for one in kept], entities=places),
-        body="\n".join(f"- {one.entity}: {one.fact.fact} {triple_in_words(one.fact)}" for one in kept[:_SHOWN_IN_BODY]),
+        body="\n".join(f"- {one.entity}: {one.fact.fact} {format_triple(one.fact)}" for one in kept[:_SHOWN_IN_BODY]),
     )
 
 
-def triple_in_words(fact: Fact) -> str:
-    """A fact's triple, as a line can hold it."""
+def format_triple(fact: Fact) -> str:
+    """Return the triple of a fact on one line."""
     return f"({fact.subject}, {fact.predicate}, {fact.object})" if fact.predicate else "(none)"

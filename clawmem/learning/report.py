@@ -1,4 +1,4 @@
-"""What learning and promotion did, in lines and as JSON: counts, what waits for review, each candidate's verdict."""
+"""Reports of learning and promotion, as lines and as JSON."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ PROMOTION = {
 """The shape of `promotion_data`."""
 
 
-def learned_data(learned: LearnResult) -> dict[str, Any]:
-    """The round as callers of --json get it; the counts of outcomes are of candidates."""
+def learn_data(learned: LearnResult) -> dict[str, Any]:
+    """Return the result of learning as JSON. The outcome counts are counts of candidates."""
     return {
         "extractor": learned.extractor,
         "events": learned.events,
@@ -83,7 +83,7 @@ def learned_data(learned: LearnResult) -> dict[str, Any]:
 
 
 def candidate_data(one: LearningCandidate) -> dict[str, Any]:
-    """A candidate and its verdict: the step that decided, its reason, and what became of it."""
+    """Return a candidate as JSON, with its outcome, the step that decided, and the reason."""
     return {
         "statement": one.proposition.statement,
         "outcome": one.outcome,
@@ -97,8 +97,8 @@ def candidate_data(one: LearningCandidate) -> dict[str, Any]:
     }
 
 
-def learned_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
-    """The counts, then each proposal that was filed."""
+def learn_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
+    """Yield one line with the counts, then one line per proposal."""
     replaced = sum(learned.count(outcome) for outcome in (UPDATED, MERGED, RETRACTED))
     older = "an older one" if replaced == 1 else "older ones"
     waiting = learned.count(PROPOSED)
@@ -114,13 +114,13 @@ def learned_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
         yield f"waits for review: {name}{one.says}  [{one.kind}: {one.why}]"
 
 
-def verdict_line(one: LearningCandidate) -> str:
-    """A candidate on one line: its outcome, its statement, the step that decided and why."""
+def candidate_line(one: LearningCandidate) -> str:
+    """Return a candidate on one line: outcome, statement, the step that decided, and the reason."""
     return f"{one.outcome:<9}  {one.proposition.statement}  [{one.gate}: {one.reason}]"
 
 
 def promotion_data(done: PromoteResult, explain: bool) -> dict[str, Any]:
-    """A run of promotion as JSON: what was promoted, and with `explain` every candidate."""
+    """Return the promotion of one day as JSON. With `explain`, include every candidate."""
     shown = done.verdicts if explain else [*done.kept, *done.waiting]
     return {
         "date": done.on,
@@ -135,7 +135,7 @@ def promotion_data(done: PromoteResult, explain: bool) -> dict[str, Any]:
 
 
 def promotion_line(one: PromotionVerdict) -> str:
-    """A candidate on one line: what became of it, and why."""
+    """Return a promotion candidate on one line: outcome, fact and reason."""
     word = "promoted" if one.promoted else "waits" if one.waits else "left"
     proposal = f"{one.proposal}: " if one.waits and one.proposal else ""
     return f"{word:<8}  {fact_line(one.candidate.fact, one.candidate.entity)}  [{proposal}{one.reason}]"

@@ -1,4 +1,4 @@
-"""Synthesis: the generated part of daily notes, made anew for the days about which something changed, in one commit."""
+"""Synthesis: rewrite the generated part of daily notes for the days with changes, in one commit."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from clawmem.model.records.entity import ITEMS, name_of_path, owner_of
 from clawmem.model.records.event import ledger_path, parse_events
 from clawmem.vault.vault import Vault
 
-# Up to so many days the index is asked for their facts alone.
+# For at most this many days the index is queried by day.
 _FEW_DAYS = 200
 
 
 class SynthesizeResult(NamedTuple):
-    """The daily notes that changed, by vault path, the commit, asides, and why a note was left as it is."""
+    """The changed daily notes by vault path, the commit, and the errors of notes that were left unchanged."""
 
     pages: tuple[str, ...]
     commit: str | None = None
@@ -36,18 +36,20 @@ class SynthesizeResult(NamedTuple):
 
 
 class _DayFacts(NamedTuple):
-    """What facts say of one day for one owner's page (None: the vault's own)."""
+    """The facts of one day for one page: those stated on that day, and those withdrawn on it."""
 
-    told: list[DayFact]
+    stated: list[DayFact]
     withdrawn: list[DayFact]
 
 
 def synthesize(
     vault: Vault, caller: Caller, days: Sequence[str] | None = None, since: str | None = None, dry_run: bool = False
 ) -> SynthesizeResult:
-    """Write the generated part of the notes of some days: those named, else those touched after the commit `since`,
-    else all. What people wrote there is never repeated and never touched, and nothing where there are facts that cannot
-    be read."""
+    """Write the generated part of daily notes.
+
+    The days are `days` if given, else those changed after the commit `since`, else all. Text written by people is
+    neither changed nor repeated. Nothing is written if a file of facts cannot be read.
+    """
     with writing(vault, caller, "synthesize", dry_run=dry_run) as work:
         if unread := work.unread(ITEMS):
             return SynthesizeResult((), None, work.notices, tuple(unread.values()))
@@ -69,12 +71,12 @@ def synthesize(
 
 
 def fact_day(index: Index, fact: Fact) -> str:
-    """The day that taught a fact: that of its event, where the ledger has it, else that on which it was recorded."""
+    """Return the day of a fact: the day of its event if it is in the ledger, else the day it was recorded."""
     return (event_day(index, fact.source_event) if fact.source_event else None) or day_of(fact.timestamp)
 
 
 def _touched(work: WriteScope, since: str | None) -> set[str] | None:
-    """The days whose ledger or facts changed after a commit; None where git does not know it."""
+    """Return the days whose ledger or facts changed after a commit, or None if git does not know it."""
     head = work.vault.head().commit
     paths = work.vault.changed_between(since, head) if since and head else None
     if since is None or head is None or paths is None:
@@ -88,11 +90,11 @@ def _touched(work: WriteScope, since: str | None) -> set[str] | None:
 
 
 def _changed(before: bytes | None, after: bytes | None, path: str) -> list[Fact]:
-    """The facts that say something else now; their use alone counts for nothing."""
+    """Return the facts that changed, both versions. Changed access counts are ignored."""
     try:
         old, new = ({one.id: _unused(one) for one in parse_items(data or b"[]", path)} for data in (before, after))
     except ClawmemError:
-        return []  # a file that does not parse has been named already, by whoever opened the vault
+        return []  # opening the vault already reported this file
     moved = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     return [one for key in moved for one in (old.get(key), new.get(key)) if one]
 
@@ -113,7 +115,7 @@ def _withdrawn_on(fact: Fact) -> str | None:
 
 
 def _by_day(index: Index, wanted: set[str] | None) -> dict[str, dict[str | None, _DayFacts]]:
-    """What facts say of the days: of those wanted at least, of all where none are named."""
+    """Return the facts by day and owner (None: the vault). Includes at least the wanted days, or all days if None."""
     if wanted is None or len(wanted) > _FEW_DAYS:
         known = list(all_facts(index))
     else:
@@ -123,7 +125,7 @@ def _by_day(index: Index, wanted: set[str] | None) -> dict[str, dict[str | None,
     days: dict[str, dict[str | None, _DayFacts]] = defaultdict(lambda: defaultdict(lambda: _DayFacts([], [])))
     for fact, entity in known:
         before = tuple(statements[one] for one in replaced_by(fact) if one in statements)
-        days[fact_day(index, fact)][owner_of(entity)].told.append(DayFact(fact, entity, before))
+        days[fact_day(index, fact)][owner_of(entity)].stated.append(DayFact(fact, entity, before))
         withdrawn = _withdrawn_on(fact)
         if withdrawn:
             days[withdrawn][owner_of(entity)].withdrawn.append(DayFact(fact, entity))
@@ -131,7 +133,7 @@ def _by_day(index: Index, wanted: set[str] | None) -> dict[str, dict[str | None,
 
 
 def _replaced(index: Index, known: Iterable[PlacedFact]) -> dict[str, str]:
-    """What the facts said whose place was taken."""
+    """Return the statements of replaced facts by id."""
     ids = {one for placed in known for one in replaced_by(placed.fact)}
     return {fact_id: one.fact.fact for fact_id, one in by_ids(index, ids).items()}
 
@@ -152,8 +154,8 @@ def _pages(work: WriteScope, day: str, owners: Mapping[str | None, _DayFacts]) -
         refuse_conflict_markers(page, path)
         written = {normal(line.text) for line in noted(page)}
         of_day = owners.get(owner) or _DayFacts([], [])
-        told = [one for one in of_day.told if normal(one.fact.fact) not in written]
-        block = day_block(told, of_day.withdrawn, () if owner else events, mentions_of(page))
+        stated = [one for one in of_day.stated if normal(one.fact.fact) not in written]
+        block = day_block(stated, of_day.withdrawn, () if owner else events, mentions_of(page))
         after = with_day_block(page, day, block)
         if after != page:
             writes[path] = after.encode()

@@ -174,7 +174,7 @@ def test_rejecting_keeps_the_reason_and_the_same_event_never_asks_again(
     assert log(vault, "%s")[0].endswith("(because: she was joking)")
     assert facts_of(vault) == before
     assert list_proposals(vault).proposals == ()
-    assert list_proposals(vault, every=True).proposals == (done.proposal,)
+    assert list_proposals(vault, include_decided=True).proposals == (done.proposal,)
     (vault.root / "ledger" / "learned.json").write_text('{"days": {}, "mentions": {}}\n')
     (again,) = [one for one in learn(vault, caller).candidates if one.outcome == "refused"]
     assert (again.gate, again.proposal) == ("review", done.proposal.id)
@@ -189,8 +189,8 @@ def test_a_decision_is_made_once(vault: Vault, caller: Caller) -> None:
     approve(vault, one.id, caller)
     again = approve(vault, one.id, caller)
     assert (again.commit, again.facts) == (None, ())
-    assert "was approved already, by a person at 2026" in again.notices[-1]
-    with pytest.raises(Refused, match="was approved already") as raised:
+    assert "is already approved, by a person at 2026" in again.notices[-1]
+    with pytest.raises(Refused, match="is already approved") as raised:
         reject(vault, one.id, caller, "no")
     assert one.id in raised.value.hint
 
@@ -282,13 +282,13 @@ MOVED: dict[str, tuple[Callable[[Vault, Caller, Fact], object], str]] = {
         lambda vault, caller, one: supersede(
             vault, one.id, draft_from_record({"fact": "Dana lives in Rome."}, caller.now), caller
         ),
-        "was superseded by",
+        "is now superseded by",
     ),
-    "retracted": (lambda vault, caller, one: retract(vault, one.id, caller), "was retracted meanwhile"),
-    "gone": (lambda vault, caller, one: undo(vault, one.id, caller), "is gone"),
+    "retracted": (lambda vault, caller, one: retract(vault, one.id, caller), "is now retracted"),
+    "gone": (lambda vault, caller, one: undo(vault, one.id, caller), "no longer exists"),
     "reworded": (
         lambda vault, caller, one: reworded(vault, one),
-        "says something else now: Dana lives near Leeds.",
+        "whose text is now: Dana lives near Leeds.",
     ),
 }
 
@@ -318,11 +318,11 @@ def test_refused_where_it_is_known_or_another_value_came_since(vault: Vault, cal
     porto = fact("Dana lives in Porto.", subject="Dana", predicate="lives_in", object="Porto")
     one = file(vault, caller, fact=porto)
     rome = keep(vault, caller, "Dana lives in Rome.", subject="Dana", predicate="lives_in", object="Rome")
-    with pytest.raises(Refused, match=f"{rome.id} stands against it"):
+    with pytest.raises(Refused, match=f"{rome.id}, which is newer, contradicts it"):
         approve(vault, one.id, caller)
     retract(vault, rome.id, caller)
     known = keep(vault, caller, "Dana lives in Porto.", subject="Dana")
-    with pytest.raises(Refused, match=f"known already, as {known.id}"):
+    with pytest.raises(Refused, match=f"already known as {known.id}"):
         approve(vault, one.id, caller)
 
 
@@ -330,13 +330,13 @@ def test_refused_where_its_event_is_gone(vault: Vault, caller: Caller, talk: Cal
     talk("I was born in Oslo.", "I was born in Bergen.")
     ledger = vault.root / "ledger" / "2026-11-02.jsonl"
     ledger.unlink()
-    with pytest.raises(Refused, match="not in the ledger any more"):
+    with pytest.raises(Refused, match="no longer in the ledger"):
         approve(vault, only(vault).id, caller)
 
 
 def test_beside_is_for_contradictions_only(vault: Vault, caller: Caller) -> None:
     one = file(vault, caller)
-    with pytest.raises(Refused, match="stand beside"):
+    with pytest.raises(Refused, match="be kept beside"):
         approve(vault, one.id, caller, beside=True)
 
 

@@ -14,11 +14,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError
-from clawmem.heartbeat.loop import beat
+from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.learning.by_model.extraction import BY_RULES
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import days_to_read, learn, unread_events
-from clawmem.learning.reconciling.cursor import PATH, DayProgress, LearningCursor, moved, parse_cursor, render_cursor
+from clawmem.learning.reconciling.cursor import (
+    CURSOR_PATH,
+    DayProgress,
+    LearningCursor,
+    changed_days,
+    parse_cursor,
+    render_cursor,
+)
 from clawmem.memory.history.undo import undo
 from clawmem.memory.writing import writing
 from clawmem.model.records.caller import Caller
@@ -68,9 +75,9 @@ class World:
 
     def rewind(self, day: str) -> None:
         """A person makes learning begin a day anew."""
-        cursor = parse_cursor(self.vault.read(PATH))
+        cursor = parse_cursor(self.vault.read(CURSOR_PATH))
         days = {key: value for key, value in cursor.days.items() if key != day}
-        (self.vault.root / PATH).write_bytes(render_cursor(cursor._replace(days=days)))
+        (self.vault.root / CURSOR_PATH).write_bytes(render_cursor(cursor._replace(days=days)))
 
     def learn(self, day: str) -> None:
         """Somebody learns without a heartbeat."""
@@ -83,7 +90,7 @@ class World:
     def beat(self, day: str) -> None:
         """The heart beats, some time later."""
         self.caller = self.caller._replace(now=self.caller.now + timedelta(hours=5))
-        assert not beat(self.vault, self.caller).failed
+        assert not run_heartbeat(self.vault, self.caller).failed
 
     def both(self) -> None:
         """What is unread is the same, whether the days that changed are looked at or all of them."""
@@ -91,7 +98,7 @@ class World:
             pass  # takes in what was edited by hand, as a beat does first
         days = days_to_read(self.vault, last_beat(self.vault).head)
         with writing(self.vault, self.caller, "test") as work:
-            cursor = parse_cursor(work.read(PATH))
+            cursor = parse_cursor(work.read(CURSOR_PATH))
             assert unread_events(work, cursor, BY_RULES, days) == unread_events(work, cursor, BY_RULES)
 
 
@@ -148,7 +155,7 @@ def test_only_what_changed_is_looked_at(world: World) -> None:
     assert days(world) == frozenset((DAYS[2],))
     world.learn(DAYS[0])
     assert days(world) == frozenset((DAYS[2],))
-    done = beat(world.vault, world.caller)
+    done = run_heartbeat(world.vault, world.caller)
     assert (done.of("learn") is not None, days(world)) == (True, frozenset())
 
 
@@ -157,7 +164,7 @@ def test_a_day_that_learning_was_moved_back_in_is_looked_at_again(world: World) 
     with writing(world.vault, world.caller, "test"):
         pass
     assert days(world) == frozenset((DAYS[1],))
-    done = beat(world.vault, world.caller).of("learn")
+    done = run_heartbeat(world.vault, world.caller).of("learn")
     assert done is not None
     assert done.events == 1
 
@@ -170,5 +177,5 @@ def test_all_of_them_are_where_nothing_is_known(world: World) -> None:
 def test_where_learning_moved() -> None:
     old = LearningCursor({"a": DayProgress(1, "x"), "b": DayProgress(2, "y"), "c": DayProgress(3, "z")}, {})
     new = LearningCursor({"a": DayProgress(1, "x"), "b": DayProgress(3, "y"), "d": DayProgress(1, "w")}, {"nora": 3})
-    assert moved(old, new) == {"b", "c", "d"}
-    assert moved(old, old) == frozenset()
+    assert changed_days(old, new) == {"b", "c", "d"}
+    assert changed_days(old, old) == frozenset()

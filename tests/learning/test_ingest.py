@@ -91,7 +91,7 @@ def test_a_commit_for_each_part_and_those_made_stay(
 
     with pytest.raises(InvalidInput) as failure:
         ingest(vault, breaking(), caller, "x")
-    assert failure.value.hint == "6 events are kept; the same command again adds the rest. Mend it."
+    assert failure.value.hint == "6 events are kept; run the same command again to add the rest. Mend it."
     assert len(ledger(vault)) == 6
     done = ingest(vault, talk, caller, "x")
     assert (done.added, done.known, done.commits) == (4, 6, 2)

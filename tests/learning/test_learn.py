@@ -116,7 +116,7 @@ def test_update_closes_the_interval_and_links(vault: Vault, caller: Caller, say:
     assert (new.status, new.valid_from, new.valid_to) == ("active", "2026-11-02", None)
     (link,) = new.links
     assert (link.type, link.to, link.at) == ("supersedes", old.id, "2026-11-21T09:30:00Z")
-    assert link.reason == "'lives_in' has one value, and this is the newer one."
+    assert link.reason == "'lives_in' has one value, and this one is newer."
     assert said(vault, "Supersedes") == [old.id]
     taken_back(vault, caller, learned, before)
 
@@ -198,7 +198,7 @@ def test_the_limit_is_a_setting(vault: Vault, caller: Caller, say: Say) -> None:
 def test_a_long_event_gives_more_up_to_four_times() -> None:
     terms = RoundLimits(8, 0.9)
     lengths = (0, 1999, 2000, 4776, 8527, 100_000)
-    given = [terms.most_of(Event("e", "2026-11-20T10:00:00Z", "user", "x" * length)) for length in lengths]
+    given = [terms.max_facts_of(Event("e", "2026-11-20T10:00:00Z", "user", "x" * length)) for length in lengths]
     assert given == [8, 8, 16, 24, 32, 32]
 
 
@@ -246,7 +246,7 @@ def test_verbs_met_often_become_a_predicate_proposal(vault: Vault, caller: Calle
     (proposal,) = say("My brother Tim mentors refugees in Ghent.").proposals
     assert proposal.entry
     assert (proposal.kind, proposal.entry.predicate.name) == ("predicate", "mentors")
-    assert proposal.why == "The catalog does not know it, and 3 facts show it."
+    assert proposal.why == "It is not in the catalog, and 3 facts use it."
     assert "mentors" not in (vault.read_text("predicates.yaml") or "")
     assert say("My cousin Kim mentors new teachers.").proposals == (), "once is enough"
 

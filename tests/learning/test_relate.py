@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.heartbeat.loop import beat
+from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
-from clawmem.learning.relate import RelatedFact, applied, relate
+from clawmem.learning.relate import RelatedFact, apply_triples, relate
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import supersede
 from clawmem.memory.health.doctor import doctor
@@ -76,9 +76,9 @@ def test_two_that_contradict_are_marked_and_found_by_what_they_say(vault: Vault,
     keep(vault, caller, OSLO, PARIS)
     keep(vault, caller, "The API lives in services/api.", entity="projects/api")
     assert marks(vault, caller) == 0
-    rehearsed = beat(vault, caller, dry_run=True).of("relate")
+    rehearsed = run_heartbeat(vault, caller, dry_run=True).of("relate")
     assert rehearsed and [one.fact.object for one in rehearsed.facts] == ["Oslo", "Paris"] and not rehearsed.commit
-    done = beat(vault, caller)
+    done = run_heartbeat(vault, caller)
     assert done.of("relate") and done.of("relate").commit == done.commits[0] and not done.failed
     assert triples(vault) == {
         OSLO: ("Ann", "lives_in", "Oslo"),
@@ -92,22 +92,22 @@ def test_two_that_contradict_are_marked_and_found_by_what_they_say(vault: Vault,
     words = "2 triples read from the words: (Ann, lives_in, Oslo), (Ann, lives_in, Paris)"
     assert log(vault, "-1", "--format=%s", done.commits[0]) == f"relate({ANN}): {words}\n"
     assert all((one.valid_from, one.valid_to, one.status) == (None, None, "active") for one in facts(vault).values())
-    assert len(beat(vault, caller).commits) <= 1  # the use that the recall was
-    assert not beat(vault, caller).commits
+    assert len(run_heartbeat(vault, caller).commits) <= 1  # the use that the recall was
+    assert not run_heartbeat(vault, caller).commits
     assert relate(vault, caller, None).commit is None
     assert doctor(vault, caller).healthy
 
 
 def test_what_was_undone_stays_undone_in_this_clone_and_in_others(vault: Vault, caller: Caller) -> None:
     oslo, _ = keep(vault, caller, OSLO, PARIS)
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     undo(vault, oslo.id, caller)
     assert marks(vault, caller) == 0
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     later = caller._replace(now=caller.now + timedelta(days=9))
     (vault.state / STATE).unlink()  # as in a clone, which does not know how far the others have read
     keep(vault, later, "Ann is vegan.")
-    beat(vault, later)
+    run_heartbeat(vault, later)
     assert triples(vault) == {
         OSLO: (None,) * 3,
         PARIS: ("Ann", "lives_in", "Paris"),
@@ -117,28 +117,28 @@ def test_what_was_undone_stays_undone_in_this_clone_and_in_others(vault: Vault, 
 
 def test_what_a_hand_takes_out_stays_out_and_what_it_rewords_is_read_again(vault: Vault, caller: Caller) -> None:
     keep(vault, caller, OSLO, "Ann works at Acme.", "Ann is vegan.")
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     known = facts(vault)
     bare = known[OSLO]._replace(subject=None, predicate=None, object=None, relation_phrase=None)
     acme = known["Ann works at Acme."]
     own = Fact("fact_0a0a0a0a", "Ann's birthday is May 3.", "fact", "1970-01-01T00:00:00Z", "unknown")
     reworded = acme._replace(fact="Ann works at Beta."), known["Ann is vegan."]._replace(fact="Ann was vegan once.")
     rewrite(vault, ANN, bare, *reworded, own)
-    assert not beat(vault, caller).failed
+    assert not run_heartbeat(vault, caller).failed
     assert triples(vault) == {
         OSLO: (None, None, None),
         "Ann works at Beta.": ("Ann", "works_at", "Beta"),
         "Ann was vegan once.": (None, None, None),
         "Ann's birthday is May 3.": ("Ann", "birthday", "May 3"),
     }
-    assert not beat(vault, caller).commits
+    assert not run_heartbeat(vault, caller).commits
 
 
 def test_what_has_a_triple_keeps_it(vault: Vault, caller: Caller) -> None:
     keep(vault, caller, OSLO, subject="Ann", predicate="hides_in", object="Oslo")
     keep(vault, caller, PARIS, subject="Ann")
     ingest(vault, [Message(1, "user", "I bought a boat.", "2026-11-20T10:00:00Z", "Ann")], caller, "chat")
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     assert triples(vault)[OSLO] == ("Ann", "hides_in", "Oslo")
     assert triples(vault)[PARIS] == ("Ann", None, None)
     assert not log(vault, "--format=%s", "--grep=^Clawmem-Op: relate$")
@@ -146,12 +146,12 @@ def test_what_has_a_triple_keeps_it(vault: Vault, caller: Caller) -> None:
 
 def test_a_successor_has_its_own_triple_where_its_words_say_another(vault: Vault, caller: Caller) -> None:
     oslo, _, tea = keep(vault, caller, OSLO, PARIS, "Ann likes tea.")
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     for old, new in ((oslo.id, ROME), (tea.id, "Ann hates tea.")):
         supersede(vault, old, draft_from_record({"fact": new}, caller.now), caller)
     assert triples(vault)["Ann hates tea."] == ("Ann", "likes", None)
     assert marks(vault, caller) == 1
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     assert triples(vault)[ROME] == ("Ann", "lives_in", "Rome")
     assert triples(vault)["Ann hates tea."] == ("Ann", "dislikes", "tea")
     assert marks(vault, caller) == 1
@@ -160,11 +160,11 @@ def test_a_successor_has_its_own_triple_where_its_words_say_another(vault: Vault
 def test_later_news_takes_the_place_of_both_and_older_news_of_none(vault: Vault, caller: Caller) -> None:
     keep(vault, caller, OSLO, PARIS)
     ingest(vault, [Message(1, "user", "I live in Leeds.", "2020-03-01T10:00:00Z", "Ann")], caller, "chat")
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     assert {one.status for one in facts(vault).values()} == {"active"}
     later = caller._replace(now=caller.now + timedelta(days=1))
     ingest(vault, [Message(2, "user", "I moved to Bergen.", "2026-11-22T10:00:00Z", "Ann")], later, "chat")
-    beat(vault, later)
+    run_heartbeat(vault, later)
     known = facts(vault)
     assert known[OSLO].status == known[PARIS].status == "superseded"
     assert [one.object for one in known.values() if one.status == "active" and one.predicate == "lives_in"] == [
@@ -186,10 +186,10 @@ def test_what_somebody_changed_meanwhile_is_left_for_the_next_beat(vault: Vault,
     readings = {one.id: RelatedFact(one, one._replace(subject="Ann"), ANN) for one in (oslo, paris)}
     supersede(vault, oslo.id, draft_from_record({"fact": ROME}, caller.now), caller)
     with writing(vault, caller, "learn", dry_run=True) as work:
-        writes, kept = applied(work, {ANN: readings})
+        writes, kept = apply_triples(work, {ANN: readings})
     assert [one.fact.id for one in kept] == [paris.id] and list(writes) == [items_path(ANN)]
     with writing(vault, caller, "learn", dry_run=True) as work:
-        assert applied(work, {ANN: {oslo.id: readings[oslo.id]}}) == ({}, [])
+        assert apply_triples(work, {ANN: {oslo.id: readings[oslo.id]}}) == ({}, [])
 
 
 def test_keeping_a_fact_loads_none_of_this() -> None:

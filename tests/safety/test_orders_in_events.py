@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clawmem.heartbeat.loop import beat
+from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.search.channels import FactFilter
 from clawmem.learning.ingest import ingest
 from clawmem.model.proposals.quarantine import orders_said
@@ -48,7 +48,7 @@ def test_hardly_any_order_of_a_tool_reaches_a_context(vault: Vault, caller: Call
     texts = [row["text"] for row in ROWS]
     talk = [Message(n, "tool", text, AT, kind="tool_result") for n, text in enumerate(texts)]
     ingest(vault, talk, caller, "chat")
-    beat(vault, caller)
+    run_heartbeat(vault, caller)
     reached = {text for text in texts if f"tool: {text}" in context(vault, caller, 4000, text).text}
     found = {one.event.text for text in texts for one in recall(vault, text, caller, FactFilter(), 5, (EVENTS,)).heard}
     assert found == set(texts)
@@ -64,7 +64,7 @@ def test_the_context_counts_what_it_leaves_out(vault: Vault, caller: Caller, wit
         assert order not in text
         assert report in text
         assert "1 left out: read as orders; `clawmem recall 'contact lists' --in events` shows them" in text
-        beat(vault, caller)
+        run_heartbeat(vault, caller)
 
 
 @pytest.mark.parametrize(

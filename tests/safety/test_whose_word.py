@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from clawmem.heartbeat.loop import beat
+from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.learning.ingest import ingest
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
@@ -299,7 +299,7 @@ def taken(newborn: Path, folder: Path, group: str) -> Learned:
         found = read(shape, data.splitlines(keepends=True) if shape.by_line else [data], done.source, done.role)
         capped = (one._replace(trust=done.trust) if done.trust and isinstance(one, Message) else one for one in found)
         assert ingest(vault, capped, caller, done.source).added, name
-    assert not beat(vault, caller).failed
+    assert not run_heartbeat(vault, caller).failed
     items = [*root.glob("life/**/items.json"), *root.glob("agents/**/items.json")]
     facts = [(path.relative_to(root).as_posix(), one) for path in items for one in parse_items(path.read_bytes(), "")]
     written = [*root.rglob("*.md"), *root.glob("review/*.json")]

@@ -50,7 +50,7 @@ def test_installing_is_idempotent_and_leaves_other_lines_alone(vault: Vault, aro
     assert not schedule.install_crontab(vault, around, every("30m"), dry_run=False).changed
     later = schedule.install_crontab(vault, around, at("03:30"), dry_run=False)
     assert table.read_text() == f"# mine\n5 4 * * * backup 100\\%\n{later.text}\n"
-    assert schedule.shown_crontab(vault, around) == later.text
+    assert schedule.find_crontab_entry(vault, around) == later.text
     assert schedule.remove_crontab(vault, around, dry_run=False)
     assert table.read_text() == "# mine\n5 4 * * * backup 100\\%\n"
     assert schedule.remove_crontab(vault, around, dry_run=False) is None
@@ -66,8 +66,8 @@ def test_without_a_crontab_command_the_line_is_given_to_add_by_hand(vault: Vault
     alone = {**environment, "PATH": environment["HOME"]}
     with pytest.raises(NotFound) as caught:
         schedule.install_crontab(vault, alone, every("30m"), dry_run=False)
-    assert caught.value.hint.endswith(schedule.line_for(vault, alone, every("30m")))
-    assert schedule.shown_crontab(vault, alone) is None
+    assert caught.value.hint.endswith(schedule.crontab_line(vault, alone, every("30m")))
+    assert schedule.find_crontab_entry(vault, alone) is None
 
 
 def test_a_clawmem_that_needs_more_environment_than_cron_has_is_refused(
@@ -84,7 +84,7 @@ def test_systemd_units_are_written_started_and_removed(vault: Vault, around: dic
     _put(tmp_path / "bin" / "systemctl", SYSTEMCTL)
     home = Path(around["HOME"])
     done = schedule.install_systemd(vault, around, home, every("2h"), dry_run=False)
-    name = schedule.unit_of(vault)
+    name = schedule.unit_name(vault)
     timer = home / ".config/systemd/user" / f"{name}.timer"
     assert "OnCalendar=*-*-* 0/2:00:00" in timer.read_text()
     assert f'"--vault" "{vault.root}"' in timer.with_suffix(".service").read_text()
@@ -106,5 +106,5 @@ def test_git_from_an_unusual_folder_is_found_by_cron_too(
 ) -> None:
     tools = tmp_path / "my tools"
     _put(tools / "git", "#!/bin/sh\n")
-    _, _, path = schedule.command_of(vault, {**environment, "PATH": f"{tools}{os.pathsep}/usr/bin"})
+    _, _, path = schedule.heartbeat_command(vault, {**environment, "PATH": f"{tools}{os.pathsep}/usr/bin"})
     assert path == f"{tools}:/usr/bin:/bin"

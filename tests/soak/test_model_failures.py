@@ -17,9 +17,9 @@ import pytest
 
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
-from clawmem.learning.by_model.telemetry import runs_of
+from clawmem.learning.by_model.telemetry import model_runs
 from clawmem.learning.ingest import ingest
-from clawmem.learning.reconciling.cursor import PATH, parse_cursor
+from clawmem.learning.reconciling.cursor import CURSOR_PATH, parse_cursor
 from clawmem.memory.health.configure import change_setting
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
@@ -183,7 +183,7 @@ def said(errors: str) -> str:
 
 def kept(vault: Vault, facts: int, waiting: int) -> str:
     """What is in the vault after it."""
-    runs = runs_of(vault.read, "2026-11-21")
+    runs = model_runs(vault.read, "2026-11-21")
     told = "no run" if not runs else f"run `{runs[-1]['outcome']}`, {runs[-1]['cents']:g} cents"
     proposals = len(list((vault.root / "review").glob("*.json")))
     review = f" {proposals} proposal for review," if proposals else ""
@@ -192,7 +192,7 @@ def kept(vault: Vault, facts: int, waiting: int) -> str:
 
 def reached(vault: Vault) -> int:
     """How many events of the talk learning has passed."""
-    day = parse_cursor(vault.read(PATH)).days.get("2026-11-02")
+    day = parse_cursor(vault.read(CURSOR_PATH)).days.get("2026-11-02")
     return day.events if day else 0
 
 

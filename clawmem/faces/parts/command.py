@@ -42,7 +42,7 @@ class Answer(NamedTuple):
 
     def finished(self, runtime: "Runtime") -> "Answer":
         """The answer with what the settings have wrong; PARTIAL in place of DONE where a notice says what it lacks."""
-        notices = (*self.notices, *runtime.asides())
+        notices = (*self.notices, *runtime.settings_notices())
         lacks = self.exit_code == DONE and any(isinstance(one, IncompleteAnswer) for one in notices)
         return self._replace(notices=notices, exit_code=PARTIAL if lacks else self.exit_code)
 

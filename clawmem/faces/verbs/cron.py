@@ -32,14 +32,16 @@ def install(call: Call, each: str | None, hour: str | None, by: str, dry_run: bo
 def show(call: Call) -> Answer:
     """Show what is installed, or what would be."""
     vault, environment = call.runtime.vault(), call.runtime.environment
-    line = beside.shown_crontab(vault, environment)
-    units = beside.shown_systemd(vault, environment, call.runtime.home())
-    found = [ScheduleEntry(CRONTAB, beside.mark_of(vault), line, True)] if line else []
-    found += [ScheduleEntry(SYSTEMD, beside.unit_of(vault), units, True)] if units else []
+    line = beside.find_crontab_entry(vault, environment)
+    units = beside.find_systemd_units(vault, environment, call.runtime.home())
+    found = [ScheduleEntry(CRONTAB, beside.entry_marker(vault), line, True)] if line else []
+    found += [ScheduleEntry(SYSTEMD, beside.unit_name(vault), units, True)] if units else []
     if found:
         data = {**_data(call, found[0]), "entries": [_data(call, one) for one in found]}
         return Answer(data, [one.text for one in found])
-    wanted = ScheduleEntry(CRONTAB, beside.mark_of(vault), beside.line_for(vault, environment, every(_DEFAULT)), False)
+    wanted = ScheduleEntry(
+        CRONTAB, beside.entry_marker(vault), beside.crontab_line(vault, environment, every(_DEFAULT)), False
+    )
     notices = ["nothing is installed; `clawmem cron install` would add this line"]
     return Answer({**_data(call, wanted), "entries": []}, [wanted.text], notices)
 
@@ -75,7 +77,7 @@ def _chosen(by: str, environment: Any) -> str:
 
 
 def _data(call: Call, entry: ScheduleEntry) -> dict[str, Any]:
-    _, log, _ = beside.command_of(call.runtime.vault(), call.runtime.environment)
+    _, log, _ = beside.heartbeat_command(call.runtime.vault(), call.runtime.environment)
     return {**entry._asdict(), "log": log}
 
 

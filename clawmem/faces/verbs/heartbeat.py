@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clawmem.errors import DONE, PARTIAL, ClawmemError
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, EXPLAIN, Parameter
-from clawmem.heartbeat.loop import Heartbeat, beat, due_steps, reports
+from clawmem.heartbeat.loop import HeartbeatResult, due_steps, run_heartbeat, step_reports
 from clawmem.heartbeat.step import Report
 from clawmem.heartbeat.steps import STEPS
 from clawmem.llm.choice import Model
@@ -33,8 +33,10 @@ def heartbeat(
     caller = call.runtime.caller()
     before = f"{stamp(caller.now)} " if stamped else ""
     try:
-        with call.progress() as told:
-            done = beat(call.runtime.vault(), caller, dry_run, _model(call, budget_cents), told, only or ())
+        with call.progress() as on_progress:
+            done = run_heartbeat(
+                call.runtime.vault(), caller, dry_run, _model(call, budget_cents), on_progress, only or ()
+            )
     except ClawmemError as problem:
         if stamped:
             problem.add_note(f"{before}the heartbeat did not run")
@@ -44,7 +46,7 @@ def heartbeat(
         *told_of_suggestions(call.runtime.vault().settings, "llm", "semantic"),
         *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed),
     ]
-    told_of = reports(done, explain)
+    told_of = step_reports(done, explain)
     failed = [{"act": name, "code": problem.code, "message": problem.message} for name, problem in done.failed]
     data = {"commits": list(done.commits), **{key: value for one in told_of for key, value in one.data.items()}}
     lines = [f"{before}{line}" for line in _lines(done, told_of, dry_run, explain)]
@@ -59,7 +61,7 @@ def _model(call: Call, budget_cents: float | None) -> Model | None:
     return model._replace(limits=model.limits._replace(cents=budget_cents))
 
 
-def _exit_code(done: Heartbeat) -> int:
+def _exit_code(done: HeartbeatResult) -> int:
     """What a model left undone says why it did; any other failure that only part was done."""
     codes = {problem.exit_code if name == "model" else PARTIAL for name, problem in done.failed}
     return DONE if not codes else codes.pop() if len(codes) == 1 else PARTIAL
@@ -67,12 +69,12 @@ def _exit_code(done: Heartbeat) -> int:
 
 def _steps(call: Call) -> Answer:
     steps = due_steps(call.runtime.vault(), call.runtime.caller())
-    data = [{"name": one.name, "about": one.about, "when": one.due.words, "due": due} for one, due in steps]
-    rows = [(one.name, "due" if due else "not due", one.due.words, one.about) for one, due in steps]
+    data = [{"name": one.name, "about": one.description, "when": one.due.description, "due": due} for one, due in steps]
+    rows = [(one.name, "due" if due else "not due", one.due.description, one.description) for one, due in steps]
     return Answer({"steps": data}, Table(("step", "now", "when", "about"), rows))
 
 
-def _lines(done: Heartbeat, told_of: Sequence[Report], dry_run: bool, explain: bool) -> list[str]:
+def _lines(done: HeartbeatResult, told_of: Sequence[Report], dry_run: bool, explain: bool) -> list[str]:
     lines = [line for one in told_of for line in one.lines]
     lines += [line for one in told_of for line in one.details] if explain else []
     if dry_run:
@@ -95,7 +97,7 @@ VERB = Command(
             ("--only",),
             repeated=True,
             metavar="STEP",
-            choices={step.name: step.about for step in STEPS},
+            choices={step.name: step.description for step in STEPS},
         ),
         Parameter("list_steps", "List the steps and when each is due.", ("--list",), bool, False),
     ),

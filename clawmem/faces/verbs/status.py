@@ -13,7 +13,7 @@ from clawmem.runtime import VaultLocation
 
 def status(call: Call) -> Answer:
     """Nothing is changed; the index may be brought up to date."""
-    found = call.runtime.found()
+    found = call.runtime.locate()
     state = act(call.runtime.vault())
     return Answer(_data(found, state), _lines(found, state), state.notices)
 

@@ -1,1 +1,1 @@
-"""Whose words a text is: quotations, reported speech, fiction, orders, the speaker."""
+"""Attribution: find out who says what in a message (quotations, reported speech, fiction, injected instructions)."""

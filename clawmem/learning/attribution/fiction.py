@@ -1,4 +1,4 @@
-"""Fiction and writing tasks without a colon: where a made-up text is announced, and where its teller returns."""
+"""Find fiction and writing tasks without a colon: where invented text starts and where the sender speaks again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN = re.compile(
 )
 _MADE_UP = re.compile(
     rf"{_OPENING}(?:"
-    # The sender plays somebody, or gives themself out for somebody.
+    # The sender plays a role.
     r"(?:(?:let's|let us|can we|could we|shall we|(?:can|could|would) you|i(?:'d like| want)(?: you)? to|we(?:'re| are)"
     r"(?: going to)?) )?(?:please )?(?:(?:do|start|play|begin|try) (?:a |some )?)?role-? ?play\b.*|"
     r"(?:(?:let's|let us|just|please) )*(?:pretend|imagine|make believe)(?: that| for a \w+| with me)*,? "
@@ -49,8 +49,8 @@ _HEADING = re.compile(
     r"(?mi)^[#*_ \t]*(?:chapter \w+|scene \w+|prologue|epilogue|back-?story|character sheet|(?:my )?short story)"
     r"[*_: \t]*$"
 )
-# Where the teller plainly speaks of the real world again: in a play at any sentence, in a text that somebody is to work
-# on at a line that cannot be a part of it.
+# Where the sender speaks about the real world again: in a role play at any sentence, in a text to work on at a line
+# that cannot be part of it.
 _FROM_PLAY = re.compile(
     r"(?:(?<=[.!?)\]] )|(?<=\n))(?:(?:but|and|so|ok(?:ay)?|anyway)[,.]? )?(?:in real life|irl\b|in reality|out of "
     r"character|ooc\b|back to (?:me|reality|real life)|as for (?:me|the real me)|the real me|for real(?:,| now)|"
@@ -66,26 +66,28 @@ _FROM_TEXT = re.compile(
 )
 
 
-def announces(words: str) -> bool:
-    """Whether a sentence says that what follows is made up: shows a text, begins a play, brings in a character."""
+def announces_fiction(words: str) -> bool:
+    """Return whether a sentence introduces invented text: it shows a text, starts a role play or names a character."""
     short = len(words) <= _LONGEST
     return short and (_SHOWN.fullmatch(words) is not None or _MADE_UP.fullmatch(words) is not None)
 
 
-def made_up_from(words: str) -> int | None:
-    """Where in a sentence the made-up part of it begins: the story within it, or what a text is to say."""
+def fiction_start(words: str) -> int | None:
+    """Return the offset where invented text starts within a sentence, or None."""
     found = _TO_WRITE.match(words[:_LONGEST]) or _WITHIN.search(words)
     return found.end() if found else None
 
 
-def heading(text: str) -> int | None:
-    """Where the text under a heading of a story begins."""
+def story_start(text: str) -> int | None:
+    """Return the offset after the heading of a story, or None."""
     found = _HEADING.search(text)
     return found.end() if found else None
 
 
-def returns(text: str, start: int, end: int, play: bool = False) -> int:
-    """Where the teller of what begins at a place returns to themself; `end` where they do not. In a `play` they may do
-    so at any sentence."""
-    forms = (_FROM_PLAY, _FROM_TEXT) if play else (_FROM_TEXT,)
+def fiction_end(text: str, start: int, end: int, role_play: bool = False) -> int:
+    """Return the offset where the sender speaks for themself again, or `end`.
+
+    In a `role_play` this can be at any sentence, otherwise only at a new line.
+    """
+    forms = (_FROM_PLAY, _FROM_TEXT) if role_play else (_FROM_TEXT,)
     return min((back.start() for form in forms if (back := form.search(text, start, end))), default=end)

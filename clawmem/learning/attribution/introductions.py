@@ -1,4 +1,4 @@
-"""How another's words are announced: by a request to work on a text, or by a report of what somebody said."""
+"""Recognise words that introduce another person's text: requests to work on a text, and reports of speech."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _TEXT = (
     r"abstracts?|articles?|blog posts?|testimonials?|excerpts?|extracts?|subtitles?|proverbs?|novels?|drafts?|prompts?|"
     r"wording|grammar|spelling)"
 )
-# These are texts only where a colon shows one.
+# These count as texts only before a colon.
 _MADE_UP = (
     r"(?:characters?|character sheets?|back-?stor(?:y|ies)|scenes?|chapters?|screenplays?|fan-?fic(?:tion)?s?|"
     r"limericks?|sonnets?|prologues?|epilogues?|skits?|eulog(?:y|ies))"
 )
-# What these are to say in the first person may be the sender's own truth or made up for the occasion.
+# First-person content for these may be true of the sender or invented.
 _OF_ONESELF = r"(?:bios?|biograph(?:y|ies)|cvs?|r[eé]sum[eé]s?|profiles?|introductions?|intros?|personal statements?)"
 _TO_WRITE = re.compile(
     rf"\b(?:write|draft|compose|create|generate|make|prepare|improve|polish|rewrite)\b.*\b{_OF_ONESELF}\b",
@@ -46,7 +46,7 @@ _AS_ANOTHER = re.compile(
     r"\bas (?:if|though) (?:you|i) (?:were|was)\b|^(?:imagine|suppose|let's (?:imagine|play))\b",
     re.IGNORECASE,
 )
-# These ask for work on a text only where nothing else stands between them and the colon.
+# These request work on a text only directly before the colon.
 _BRIEFLY = re.compile(
     r"\b(?:something like|(?:make|turn|put) (?:this|these|it|the following)\b.*|"
     r"(?:say|repeat|echo|type|print|write|spell|pronounce)"
@@ -57,7 +57,7 @@ _BRIEFLY = re.compile(
     r"(?: (?:for me|please|(?:in|into|as|with|without|more|so|to be) .+))*)$",
     re.IGNORECASE,
 )
-# "Let me rephrase: I live in Bergen" is the sender's own word, and so is "Correct: I do".
+# "Let me rephrase: I live in Bergen" and "Correct: I do" are the sender's own words.
 _NO_REQUEST = re.compile(
     r"\b(?:let me|i'll|i will)\b|^(?:in short|out of character|correct$|"
     r"to (?:summari[sz]e|rephrase|paraphrase|correct|be|finish|continue|conclude|complete|add|expand)\b|"
@@ -123,14 +123,14 @@ _PEOPLE = frozenset(
     "neighbour neighbor roommate flatmate housemate landlord landlady classmate ex guy woman man girl boy lady person "
     "customer host hostess caller stranger date".split()
 )
-# Before a colon these head what the sender tells of them.
+# Before a colon these introduce what the sender says about them, not their words.
 _NO_SPEAKERS = frozenset(
     "family kid kids children baby twins toddler pet pets dogs cats puppies turtles horses".split()
 )
 
 
-def asks_for_work(head: str) -> bool:
-    """Whether words before a colon ask for something to be done with the text that follows, or call it a text."""
+def requests_text_work(head: str) -> bool:
+    """Return whether words before a colon request work on the text that follows, or name it as a text."""
     if _NO_REQUEST.search(head) or _CODE.search(head) or not head:
         return False
     if _TO_WORK_ON.search(head) or _BRIEFLY.search(head):
@@ -142,19 +142,19 @@ def asks_for_work(head: str) -> bool:
     return _NAMED_TEXT.match(head) is not None and not re.match(r"(?:I|[Ww]e)\b", head)
 
 
-def asks_to_play(head: str) -> bool:
-    """Whether words before a colon ask somebody to speak as another, whose words may follow."""
+def requests_role_play(head: str) -> bool:
+    """Return whether words before a colon ask for a role play ("Act as a doctor")."""
     other = _AS_ANOTHER.search(head) is not None and _NO_REQUEST.search(head) is None and _CODE.search(head) is None
     return other and re.match(r"(?:I|[Ww]e) ", head) is None
 
 
-def reports(head: str) -> bool:
-    """Whether words before a colon say that another said what follows."""
+def reports_speech(head: str) -> bool:
+    """Return whether words before a colon report that another person said what follows."""
     return _REPORT.search(head) is not None and _BY_SENDER.search(head) is None
 
 
-def names_a_speaker(head: str) -> bool:
-    """Whether words before a colon are a person ("My wife"), who may be the one that speaks after it."""
+def names_speaker(head: str) -> bool:
+    """Return whether words before a colon name a person ("My wife") who may be the speaker of what follows."""
     found = _LABEL.fullmatch(head)
     noun = found["noun"].lower() if found else ""
     return noun not in _NO_SPEAKERS and (
@@ -162,31 +162,33 @@ def names_a_speaker(head: str) -> bool:
     )
 
 
-def asks_on_its_own(words: str, back: bool = False) -> bool:
-    """Whether a sentence without a colon asks for work on a text beside it that it only points at; with `back`, one
-    that may have come before."""
-    pointed = (_POINTED_BACK if back else _POINTED_AT).search(words) is not None
-    return pointed and (_TO_WORK_ON.search(words) is not None or _speaks_of_a_text(words)) and _may_ask(words)
+def requests_work_nearby(words: str, before: bool = False) -> bool:
+    """Return whether a sentence without a colon requests work on a text that it points at ("translate this").
+
+    With `before`, the text may precede the sentence.
+    """
+    pointed = (_POINTED_BACK if before else _POINTED_AT).search(words) is not None
+    return pointed and (_TO_WORK_ON.search(words) is not None or _mentions_text(words)) and _may_ask(words)
 
 
-def asks_at_the_start(words: str) -> bool:
-    """Whether a question that begins a message asks for work on a text ("Fix the grammar?"), which can only follow."""
-    asked = _TO_WORK_ON.search(words) or _BRIEFLY.fullmatch(words) or _speaks_of_a_text(words)
+def opens_with_request(words: str) -> bool:
+    """Return whether the first question of a message requests work on the text that follows ("Fix the grammar?")."""
+    asked = _TO_WORK_ON.search(words) or _BRIEFLY.fullmatch(words) or _mentions_text(words)
     return bool(asked) and _OF_ONE.search(words) is None and _may_ask(words)
 
 
-def asks_by_its_line(words: str) -> bool:
-    """Whether a line of its own asks for work on the text in the lines that follow ("Proofread my letter")."""
+def requests_work_below(words: str) -> bool:
+    """Return whether a separate line requests work on the lines below it ("Proofread my letter")."""
     return _A_TEXT.search(words) is not None and _TO_WORK_ON.search(words) is not None and _may_ask(words)
 
 
-def asks_only(words: str) -> bool:
-    """Whether words are nothing but a request to translate ("Translate to French")."""
+def is_translation_request(words: str) -> bool:
+    """Return whether the words are only a request to translate ("Translate to French")."""
     return _INTO.fullmatch(words) is not None and _may_ask(words)
 
 
-def said_before_comma(sentence: str) -> int | None:
-    """Where in "Tom said, I live in Oslo" the comma stands; None where nothing is reported so."""
+def reported_after_comma(sentence: str) -> int | None:
+    """Return the offset of the comma in "Tom said, I live in Oslo", or None."""
     found = _REPORT_BY_COMMA.match(sentence)
     return found.end() if found else None
 
@@ -195,5 +197,5 @@ def _may_ask(words: str) -> bool:
     return not (_NO_REQUEST.search(words) or _CODE.search(words) or re.match(r"(?:I|[Ww]e|[Mm]y) ", words))
 
 
-def _speaks_of_a_text(words: str) -> bool:
+def _mentions_text(words: str) -> bool:
     return _ASKING.match(words) is not None and _A_TEXT.search(_NO_TEXT.sub("", words)) is not None

@@ -1,8 +1,7 @@
-"""What the structure of a message tells of text that was pasted into it: what is another's, and what may be.
+"""Find pasted text in a message by its structure, not its content.
 
-Nothing here goes by what a text says. A mail, a log, a list of keys or an element has a form of its own. A block beside
-a short line that says nothing of its sender may be the text that this line is about, or the sender's own words: nobody
-can tell, so a person is asked.
+Logs, lists of keys and markup elements have a clear form. A block next to a short line without first-person words is
+unclear: it may be the text that the line is about, or the sender's own words. A person decides in that case.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _OPENS_BLOCK = re.compile(r"([ \t]*)(?:-[ \t]+)?[\"']?[\w.-]{1,40}[\"']?:[ \t]*[
 _ELEMENT = re.compile(r"(?m)^[ \t]*<([A-Za-z][\w.:-]{0,60})(?:\s[^<>\n]{0,200})?>")
 _LABEL = re.compile(r"\s*(?P<head>[^\n:.!?]{2,60}):\s+(?=\S)")
 _SPEAKS = re.compile(r"[\"“']?(?:I|I['’]\w+|[Mm]y|[Ww]e|[Oo]ur)\b")
-# What stands with a colon before one's own words; any other capitalised word there may be who speaks.
+# Labels of the sender's own words. Any other capitalised word before a colon may be a speaker.
 _HEADINGS = frozenset(
     "update updates correction corrections note notes reminder info news status background context situation question "
     "answer goal goals plan plans decision problem summary bio intro job work home location diet hobby hobbies family "
@@ -44,19 +43,19 @@ _ABSTRACT = re.compile(r"(?:ion|ment|ing|ity|ness|ence|ance|age|ies|ship|ure|ly)
 
 
 def is_heading(label: str) -> bool:
-    """Whether a label with a colon heads what the sender says themself, such as `Update`."""
+    """Return whether a label before a colon introduces the sender's own words, such as `Update`."""
     last = label.split()[-1]
     return last.lower() in _HEADINGS or _ABSTRACT.search(last.lower()) is not None
 
 
-def pasted(text: str) -> list[Span]:
-    """Where a message holds what was made elsewhere, as its form shows: elements, log lines, lists of keys."""
+def pasted_spans(text: str) -> list[Span]:
+    """Return the spans of pasted data: markup elements, log lines and lists of keys."""
     return [*_elements(text), *_lines_of_data(text)]
 
 
-def unclear(text: str) -> list[Span]:
-    """Where a message may hold another's text or its sender's own, and its form does not tell which."""
-    return [*_letter(text), *_beside_a_line(text), *_after_a_label(text)]
+def unclear_spans(text: str) -> list[Span]:
+    """Return the spans that may be the sender's own text or another's."""
+    return [*_letter(text), *_next_to_lead(text), *_after_label(text)]
 
 
 def _elements(text: str) -> Iterator[Span]:
@@ -73,7 +72,7 @@ def _elements(text: str) -> Iterator[Span]:
 
 
 def _lines_of_data(text: str) -> Iterator[Span]:
-    """Lines of a log, two or more lines of keys in a row, and what is indented below a key."""
+    """Yield log lines, two or more consecutive lines of keys, and lines indented below a key."""
     keys: list[Span] = []
     below: int | None = None
     for start, end, line in _lines(text):
@@ -95,25 +94,23 @@ def _lines_of_data(text: str) -> Iterator[Span]:
 
 
 def _letter(text: str) -> list[Span]:
-    """A message that begins with a line of its own that calls somebody, as a letter does, and goes on below it."""
+    """Return the body below a salutation line, as in a letter."""
     line = text.partition("\n")[0]
     rest = text[len(line) :].strip()
     begins = _LETTER.match(line) and not _OF_SENDER.search(line)
     return [(len(line), len(text))] if begins and rest else []
 
 
-def _beside_a_line(text: str) -> Iterator[Span]:
-    """The other blocks of a message, where one is no more than a short line that says nothing of its sender: a
-    request, a title, a word of thanks."""
+def _next_to_lead(text: str) -> Iterator[Span]:
+    """Yield the blocks next to a short line without first-person words, such as a request, a title or thanks."""
     blocks = [(start, end) for start, end in _blocks(text) if not _GREETING.fullmatch(text[start:end].strip())]
     leads = [block for block in blocks if _is_lead(text[slice(*block)])]
     if leads and len(leads) < len(blocks):
         yield from (block for block in blocks if block not in leads)
 
 
-def _after_a_label(text: str) -> list[Span]:
-    """Sentences in the first person that follow a few words with a colon at the start, where none of these heads one's
-    own words."""
+def _after_label(text: str) -> list[Span]:
+    """Return the first-person sentences after an initial label with a colon, unless the label is a heading."""
     label = _LABEL.match(text)
     if label is None or _OF_SENDER.search(label["head"]) or any(map(is_heading, label["head"].split())):
         return []
@@ -128,16 +125,16 @@ def _is_lead(block: str) -> bool:
 
 
 def _blocks(text: str) -> Iterator[Span]:
-    """Paragraphs, and a first or last line that is a short one of its own."""
+    """Yield the paragraphs; a short first or last line of a paragraph is a block of its own."""
     start = 0
     for gap in [*_GAP.finditer(text), None]:
         end = gap.start() if gap else len(text)
         if text[start:end].strip():
-            yield from _apart(text, start, end)
+            yield from _split_lead(text, start, end)
         start = gap.end() if gap else end
 
 
-def _apart(text: str, start: int, end: int) -> Iterator[Span]:
+def _split_lead(text: str, start: int, end: int) -> Iterator[Span]:
     first, last = text.find("\n", start, end), text.rfind("\n", start, end)
     if first >= 0 and _is_lead(text[start:first]) and not _is_item(text[start:first]):
         yield start, first
@@ -150,7 +147,7 @@ def _apart(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _is_item(line: str) -> bool:
-    """Whether a line is one of a list, which tells the same as the lines beside it."""
+    """Return whether a line is a list item."""
     return re.match(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]", line) is not None
 
 

@@ -1,4 +1,4 @@
-"""Which words of a message are not its sender's: a text to work on, reported speech, a pasted mail or chat."""
+"""Find the words of a message that are not its sender's: texts to work on, reported speech, pasted mails and chats."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from clawmem.learning.attribution.fiction import announces, heading, made_up_from, returns
+from clawmem.learning.attribution.fiction import announces_fiction, fiction_end, fiction_start, story_start
 from clawmem.learning.attribution.introductions import (
-    asks_at_the_start,
-    asks_by_its_line,
-    asks_for_work,
-    asks_on_its_own,
-    asks_only,
-    asks_to_play,
-    names_a_speaker,
-    reports,
-    said_before_comma,
+    is_translation_request,
+    names_speaker,
+    opens_with_request,
+    reported_after_comma,
+    reports_speech,
+    requests_role_play,
+    requests_text_work,
+    requests_work_below,
+    requests_work_nearby,
 )
-from clawmem.learning.attribution.pastes import is_heading, pasted, unclear
-from clawmem.learning.attribution.reported import reported
-from clawmem.learning.english.quotations import Span, never_closed, quotations
-from clawmem.learning.english.sentences import TextSpan, sentences, sub_piece
+from clawmem.learning.attribution.pastes import is_heading, pasted_spans, unclear_spans
+from clawmem.learning.attribution.reported import reported_spans
+from clawmem.learning.english.quotations import Span, quotations, unclosed_quotations
+from clawmem.learning.english.sentences import TextSpan, sentences, sub_span
 
 _FARTHEST, _MOST_COLONS = 400, 4
 
@@ -47,7 +47,7 @@ _SENDER = frozenset(("me", "i", "myself"))
 
 
 def own_sentences(text: str) -> Iterator[TextSpan]:
-    """The prose sentences of a message as far as its sender speaks in them for themself."""
+    """Yield the prose sentences of a message, without the parts in which the sender does not speak for themself."""
     pieces = list(sentences(text))
     foreign = _foreign(text, pieces)
     ends = [end for _, end in foreign]
@@ -61,19 +61,19 @@ def own_sentences(text: str) -> Iterator[TextSpan]:
         yield from _between(sentence, at, sentence.end)
 
 
-def is_own(text: str, start: int, end: int) -> bool:
-    """Whether the sender speaks for themself in all of a stretch of a message."""
-    foreign = [*_foreign(text, list(sentences(text))), *_speeches(text)]
+def is_by_sender(text: str, start: int, end: int) -> bool:
+    """Return whether the sender speaks for themself in the whole range from `start` to `end`."""
+    foreign = [*_foreign(text, list(sentences(text))), *_first_person_quotations(text)]
     return not any(first < end and start < last for first, last in foreign)
 
 
-def is_doubtful(text: str, start: int, end: int) -> bool:
-    """Whether a stretch of a message may be another's as well as its sender's, so that nobody but a person can tell."""
-    return any(first < end and start < last for first, last in (*unclear(text), *_after_another(text)))
+def has_unclear_author(text: str, start: int, end: int) -> bool:
+    """Return whether the author of the range from `start` to `end` is unclear, so that a person must decide."""
+    return any(first < end and start < last for first, last in (*unclear_spans(text), *_after_another(text)))
 
 
 def _after_another(text: str) -> list[Span]:
-    """What stands below another's words that a colon announced and nothing closes: they may go on."""
+    """Return the text below another's words that have no closing mark: those words may continue there."""
     for sentence in sentences(text):
         for start, end in _after_colon(text, sentence):
             closed = text[start:end].rstrip().endswith(('"', "”", "```", "~~~"))
@@ -83,8 +83,8 @@ def _after_another(text: str) -> list[Span]:
 
 
 def _foreign(text: str, pieces: Sequence[TextSpan]) -> list[Span]:
-    """Where in a message somebody else speaks, or nobody at all; in order, apart from each other."""
-    marked = _joined([*_quotations(text), *_mails(text), *_turns(text), *_headed(text), *pasted(text)])
+    """Return the spans that are not the sender's words, sorted and without overlap."""
+    marked = _merge([*_quotations(text), *_mails(text), *_turns(text), *_headed(text), *pasted_spans(text)])
     ends = [end for _, end in marked]
     found: list[Span] = []
     until = 0
@@ -99,10 +99,10 @@ def _foreign(text: str, pieces: Sequence[TextSpan]) -> list[Span]:
         )
         found += new
         until = max([until, *(end for start, end in new if start >= sentence.start)])
-    return _joined([*marked, *found])
+    return _merge([*marked, *found])
 
 
-def _joined(spans: Iterable[Span]) -> list[Span]:
+def _merge(spans: Iterable[Span]) -> list[Span]:
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:
@@ -113,78 +113,86 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def _between(piece: TextSpan, start: int, end: int) -> Iterator[TextSpan]:
-    """The part of a sentence between two places of the message, where there is any."""
+    """Yield the part of a sentence between two offsets of the message, unless it is empty."""
     if start <= piece.start and piece.end <= end:
         yield piece
         return
     first, last = max(start, piece.start) - piece.start, min(end, piece.end) - piece.start
-    part = sub_piece(piece, first, last) if first < last else None
+    part = sub_span(piece, first, last) if first < last else None
     if part and part.text:
         yield part
 
 
 def _announced(text: str, sentence: TextSpan) -> list[Span]:
-    """A sentence that announces something made up, and that up to where its teller returns."""
-    if not announces(sentence.text.replace("’", "'").rstrip(" .!?*_")):
+    """Return the span from a sentence that introduces fiction to where the sender speaks for themself again."""
+    if not announces_fiction(sentence.text.replace("’", "'").rstrip(" .!?*_")):
         return []
-    return [(sentence.start, returns(text, sentence.end, _end_of_block(text, sentence.end, len(text)), play=True))]
+    return [
+        (sentence.start, fiction_end(text, sentence.end, _end_of_block(text, sentence.end, len(text)), role_play=True))
+    ]
 
 
 def _after(text: str, sentence: TextSpan) -> list[Span]:
-    """What follows a colon, where the words before it announce another's words, or a comma."""
+    """Return the spans of another's words after a colon, after a comma, or in reported speech."""
     announced = _after_colon(text, sentence)
     if announced:
         return announced
     words = sentence.text.replace("’", "'")
-    told = said_before_comma(words) or made_up_from(words)
-    spans = [(told, len(words))] if told else reported(words)
+    offset = reported_after_comma(words) or fiction_start(words)
+    spans = [(offset, len(words))] if offset else reported_spans(words)
     return [(sentence.start + start, sentence.start + end) for start, end in spans]
 
 
 def _after_colon(text: str, sentence: TextSpan) -> list[Span]:
     for colon in islice(_COLON.finditer(sentence.text, 0, _FARTHEST), _MOST_COLONS):
         head, at = sentence.text[: colon.start()].replace("’", "'").strip(" *_"), sentence.start + colon.end()
-        if (asks_for_work(head) or _is_part(head, text)) if colon[0] == ":" else asks_only(head):
-            return [(at, returns(text, at, _end_of_block(text, at, len(text))))]
-        if colon[0] == ":" and (reports(head) or (names_a_speaker(head) and _IN_FIRST_PERSON.match(text, at))):
+        if (
+            (requests_text_work(head) or _starts_role_play(head, text))
+            if colon[0] == ":"
+            else is_translation_request(head)
+        ):
+            return [(at, fiction_end(text, at, _end_of_block(text, at, len(text))))]
+        if colon[0] == ":" and (reports_speech(head) or (names_speaker(head) and _IN_FIRST_PERSON.match(text, at))):
             line = text.find("\n", at)
             empty = line >= 0 and not text[at:line].strip()
             return [(at, _end_of_block(text, at, len(text) if line < 0 or empty else line))]
     return []
 
 
-def _is_part(head: str, text: str) -> bool:
-    """Whether words before a colon give somebody a part whose words follow; who ends with a question speaks for
-    themself ("Act as a doctor: I have a cold, what helps?")."""
-    return asks_to_play(head) and not text.rstrip().endswith("?")
+def _starts_role_play(head: str, text: str) -> bool:
+    """Return whether words before a colon start a role play whose words follow.
+
+    A message that ends with a question is the sender's own ("Act as a doctor: I have a cold, what helps?").
+    """
+    return requests_role_play(head) and not text.rstrip().endswith("?")
 
 
 def _around(text: str, sentence: TextSpan, last: bool) -> list[Span]:
-    """The text that a request without a colon is about: what follows it, or where it comes last, what is before it."""
+    """Return the text that a request without a colon is about: the text after it, or before it if it comes last."""
     words = sentence.text.replace("’", "'").rstrip(" .!?")
     if last:
-        return [_before(text, sentence)] if asks_on_its_own(words, back=True) else []
+        return [_before(text, sentence)] if requests_work_nearby(words, before=True) else []
     ends_line = _ENDS_LINE.match(text, sentence.end) is not None
     begins = not text[: sentence.start].strip() and sentence.text.endswith("?")
     if (
-        (begins and asks_at_the_start(words))
-        or asks_on_its_own(words)
-        or asks_only(words)
-        or (ends_line and asks_by_its_line(words))
+        (begins and opens_with_request(words))
+        or requests_work_nearby(words)
+        or is_translation_request(words)
+        or (ends_line and requests_work_below(words))
     ):
-        return [(sentence.end, returns(text, sentence.end, _end_of_block(text, sentence.end, len(text))))]
+        return [(sentence.end, fiction_end(text, sentence.end, _end_of_block(text, sentence.end, len(text))))]
     return []
 
 
 def _before(text: str, sentence: TextSpan) -> Span:
-    """The paragraph before a sentence: its own up to it, or the one before where it stands alone."""
+    """Return the paragraph before a sentence: the start of its own paragraph, or the previous one."""
     gaps = [0, *(gap.end() for gap in _GAP.finditer(text, 0, sentence.start))]
     alone = not text[gaps[-1] : sentence.start].strip()
     return (gaps[-2] if alone and len(gaps) > 1 else gaps[-1]), sentence.start
 
 
 def _end_of_block(text: str, at: int, end: int) -> int:
-    """Where a text that begins at a place ends: with its closing mark where it has one, else at `end`."""
+    """Return where a text that starts at `at` ends: at its closing quotation mark or code fence, else at `end`."""
     first = _FIRST.search(text, at)
     begin = first.start() if first else at
     quote, fence = _QUOTE.match(text, begin), _FENCE.match(text, begin)
@@ -195,13 +203,13 @@ def _end_of_block(text: str, at: int, end: int) -> int:
 
 
 def _quotations(text: str) -> list[Span]:
-    """Quotations of more than one sentence in the first person, and those that nothing closes."""
-    long = [one for one in _speeches(text) if re.search(r"[.!?]\s|\n", text[one[0] : one[1] - 1])]
-    return [*long, *(one for one in never_closed(text) if _FIRST_PERSON.search(text, *one))]
+    """Return first-person quotations of more than one sentence, and unclosed ones."""
+    long = [one for one in _first_person_quotations(text) if re.search(r"[.!?]\s|\n", text[one[0] : one[1] - 1])]
+    return [*long, *(one for one in unclosed_quotations(text) if _FIRST_PERSON.search(text, *one))]
 
 
-def _speeches(text: str) -> list[Span]:
-    """Quotations in the first person."""
+def _first_person_quotations(text: str) -> list[Span]:
+    """Return the quotations in the first person."""
     found = [*(one.span() for one in _QUOTE.finditer(text)), *quotations(text)]
     return [one for one in found if _FIRST_PERSON.search(text, *one)]
 
@@ -212,12 +220,12 @@ def _mails(text: str) -> list[Span]:
 
 
 def _headed(text: str) -> list[Span]:
-    start = heading(text)
-    return [(start, returns(text, start, len(text), play=True))] if start is not None else []
+    start = story_start(text)
+    return [(start, fiction_end(text, start, len(text), role_play=True))] if start is not None else []
 
 
 def _turns(text: str) -> list[Span]:
-    """The turns of others in a chat that was pasted, and a line that a single name with a colon begins."""
+    """Return the turns of other speakers in a pasted chat, and a single line that starts with a name and a colon."""
     turns = list(_TURN.finditer(text))
     count = Counter(turn["who"] for turn in turns)
     chat = len(count) > 1 and max(count.values()) > 1
@@ -231,7 +239,7 @@ def _turns(text: str) -> list[Span]:
 
 
 def _is_speaker(label: str, text: str, at: int) -> bool:
-    """Whether a label may be the name of who says "I" in what begins there."""
+    """Return whether a label may name the speaker of the first-person text that starts at `at`."""
     last = label.split()[-1]
     if label.split()[0] in ("Dear", "Hi", "Hello", "Hey"):
         return False

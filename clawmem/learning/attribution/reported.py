@@ -1,4 +1,4 @@
-"""Reported speech without marks: which words of a sentence another said, thinks, or is to be told."""
+"""Find reported speech without quotation marks: what another person said or thinks, or should be told."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NO_OTHER = (
     r"(?!(?:I|i|I'm|I've|I'd|I'll|[Ww]e|[Ww]e're|[Yy]ou|[Aa]s|[Ll]ike|[Ii]t|[Tt]hat|[Tt]his|[Ww]hat|[Ii]f|[Pp]lease|"
     r"[Oo]n|[Ii]n|[Aa]t|[Bb]y|[Ff]or|[Ww]ith|[Tt]o|[Oo]f|[Ff]rom|[Nn]o|[Ss]ince|[Uu]nless)\b)"
 )
-# Whoever is not the sender, in a few words: "my mum", "the man at the bar", "Tom always".
+# Another person, in a few words: "my mum", "the man at the bar", "Tom always".
 _OTHER = rf"{_NO_OTHER}[\w'-]+(?:,? (?!(?:I|I'm|we|you|if|when|because|that|who)\b)[\w'-]+){{0,6}}?"
 _VERBS = (
     r"(?:say|says|said|saying|tells?|told|telling|claim(?:s|ed|ing)?|thinks?|thought|thinking|believe[sd]?|"
@@ -33,7 +33,7 @@ _NOT_SO = re.compile(
 _BEING_LIKE = re.compile(
     rf"{_START}{_OTHER}(?:'s|'re| is| are| was| were)(?: (?:all|just|always|so|totally))* like[,:]? (?={_ME})"
 )
-# What may follow the other's words in the same sentence as the sender's own.
+# The sender's own words may continue the sentence after one of these.
 _OWN_AGAIN = re.compile(
     r",?\s+(?:but|so|though|although|yet|while|whereas|and (?:now|so|yet|honestly))\s+|;\s+|\s+[-–—]{1,3}\s+|—|\.{3}|…"
 )
@@ -52,8 +52,8 @@ _AFTERWARDS = re.compile(
 )
 
 
-def reported(sentence: str) -> list[Span]:
-    """Where in a sentence (with plain apostrophes) stands what another says of themself, or of the sender."""
+def reported_spans(sentence: str) -> list[Span]:
+    """Return the spans of a sentence that are another person's words. The sentence must have plain apostrophes."""
     if _AFTERWARDS.search(sentence):
         return [(0, len(sentence))]
     like = _BEING_LIKE.search(sentence)

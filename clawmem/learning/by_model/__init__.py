@@ -1,1 +1,1 @@
-"""Extraction and judgement by a model."""
+"""Extraction and judgement by a language model."""

@@ -1,4 +1,4 @@
-"""A model's answer made into propositions: each with its evidence to the character, or dropped with the reason."""
+"""Turn a model's answer into propositions. A fact without exact evidence is dropped with a reason."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.learning.attribution.quoted import is_own
+from clawmem.learning.attribution.quoted import is_by_sender
+from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.learning.by_model.pieces import EventPiece
 from clawmem.learning.reconciling.gate import content_words
 from clawmem.learning.reconciling.predicates import predicate_name
-from clawmem.learning.rules.dating import beginning, without_value_as_beginning
-from clawmem.learning.rules.triples import THE_USER
+from clawmem.learning.rules.dating import start_day, without_value_as_start
 from clawmem.model.facts.catalog import Catalog, canonical
 from clawmem.model.language.date_words import DateMatch, find_dates
 from clawmem.model.language.text import check_statement, normal, one_line
@@ -32,7 +32,7 @@ _SHORTEST_QUOTE = 8
 _LONGEST_NAME = 40
 _MOST_WORDS = 4
 _SPEAKER = frozenset("i,me,myself,user,the user,speaker,the speaker".split(","))
-# Names and numbers: what a model must not make up.
+# Names and numbers, which a model must not invent.
 _PARTICULAR = re.compile(r"(?<![\w'’])(?:[A-ZÀ-Þ][\w'’&-]*|[\w.,:%-]*\d[\w.,:%-]*)")
 _TEXT, _NULLABLE = {"type": "string"}, {"type": ["string", "null"]}
 _ABOUT = {
@@ -75,7 +75,7 @@ SCHEMA: Mapping[str, Any] = {
 
 
 class ParsedAnswer(NamedTuple):
-    """The propositions by piece, how many were dropped for which reason, and predicates the catalog does not know."""
+    """The propositions by piece, the number of dropped facts by reason, and the unknown predicates by count."""
 
     by_piece: tuple[tuple[Proposition, ...], ...]
     dropped: Mapping[str, int]
@@ -83,11 +83,11 @@ class ParsedAnswer(NamedTuple):
 
 
 class _DroppedFact(Exception):
-    """A fact of the answer that does not stand; the text is the reason, as it is counted."""
+    """A fact of the answer that is dropped. The message is the reason under which it is counted."""
 
 
-def understood(answer: Mapping[str, Any], shown: Sequence[EventPiece], catalog: Catalog) -> ParsedAnswer:
-    """Take an answer that fits the schema apart; whatever it claims is held against the pieces that were shown."""
+def parse_answer(answer: Mapping[str, Any], shown: Sequence[EventPiece], catalog: Catalog) -> ParsedAnswer:
+    """Parse an answer that fits SCHEMA, and check each fact against the pieces that were shown."""
     by_piece: list[list[Proposition]] = [[] for _ in shown]
     dropped, unmapped = Counter[str](), Counter[str]()
     for fact in answer["facts"]:
@@ -118,12 +118,12 @@ def _proposition(
 ) -> Proposition:
     quote, start = _evidence(fact, piece)
     words = _statement(fact, piece)
-    _grounded(words, quote, before)
+    _check_grounded(words, quote, before)
     category = fact["category"]
     if piece.role == "assistant" and category not in _OF_ASSISTANTS:
         raise _DroppedFact("no fact of an assistant's")
     subject, value = _subject(fact, piece), one_line(fact["object"])[:300] or None
-    _own_words(piece, subject, start - piece.start, len(quote))
+    _check_speaker(piece, subject, start - piece.start, len(quote))
     predicate = _predicate(fact["predicate"], catalog) if piece.role == "user" else None
     found = Proposition(
         statement=words,
@@ -144,11 +144,11 @@ def _proposition(
         former=(one_line(fact["former"] or "") or None) if piece.role == "user" else None,
         said_at=piece.event.timestamp,
     )
-    return without_value_as_beginning(found, catalog)
+    return without_value_as_start(found, catalog)
 
 
 def _evidence(fact: Mapping[str, Any], piece: EventPiece) -> tuple[str, int]:
-    """The quote and its place in the event's whole text."""
+    """Return the quote and its offset in the text of the event."""
     quote = fact["quote"].strip()
     place = piece.text.find(quote)
     if not quote or place < 0:
@@ -158,10 +158,10 @@ def _evidence(fact: Mapping[str, Any], piece: EventPiece) -> tuple[str, int]:
     return quote, piece.start + place
 
 
-def _own_words(piece: EventPiece, subject: str | None, place: int, length: int) -> None:
-    """What the speaker reports of another, or gives as a text to work on, says nothing about the speaker."""
+def _check_speaker(piece: EventPiece, subject: str | None, place: int, length: int) -> None:
+    """Drop a fact about the speaker whose quote is another person's words, or a text to work on."""
     of_speaker = piece.role == "user" and normal(subject or "") == normal(piece.speaker)
-    if of_speaker and not is_own(piece.text, place, place + length):
+    if of_speaker and not is_by_sender(piece.text, place, place + length):
         raise _DroppedFact("somebody else's words")
 
 
@@ -176,18 +176,18 @@ def _statement(fact: Mapping[str, Any], piece: EventPiece) -> str:
     return words
 
 
-def _grounded(words: str, quote: str, before: Sequence[EventPiece]) -> None:
-    """A statement may not name what nobody said, and must have something to do with what it quotes."""
+def _check_grounded(words: str, quote: str, before: Sequence[EventPiece]) -> None:
+    """Drop a statement with names or numbers that were not said, or without a word in common with its quote."""
     piece = before[-1]
-    if _unheard(words, before):
+    if _has_unsaid_names(words, before):
         raise _DroppedFact("names or numbers nobody said")
     own = content_words(words) - content_words(piece.speaker)
     heard = content_words(quote)
-    if not any(one == other or _kin(one, other) for one in own for other in heard):
+    if not any(one == other or _shares_stem(one, other) for one in own for other in heard):
         raise _DroppedFact("not what the quote says")
 
 
-def _unheard(words: str, before: Sequence[EventPiece]) -> bool:
+def _has_unsaid_names(words: str, before: Sequence[EventPiece]) -> bool:
     heard = " ".join(f"{one.speaker} {one.text}" for one in before).casefold()
     allowed = (THE_USER.casefold(), "the assistant")
     for found in _PARTICULAR.finditer(words):
@@ -198,8 +198,8 @@ def _unheard(words: str, before: Sequence[EventPiece]) -> bool:
     return False
 
 
-def _kin(one: str, other: str) -> bool:
-    """Whether two words share a stem, as far as their first letters tell."""
+def _shares_stem(one: str, other: str) -> bool:
+    """Return whether two words have the same first four letters."""
     return len(one) > 3 and len(other) > 3 and one[:4] == other[:4]
 
 
@@ -211,7 +211,7 @@ def _subject(fact: Mapping[str, Any], piece: EventPiece) -> str:
 
 
 def _predicate(phrase: str, catalog: Catalog) -> str | None:
-    """The relation as the catalog calls it; one that it does not know gets a name, to be proposed for it."""
+    """Return the predicate from the catalog, or a new name that can be proposed for the catalog."""
     known = canonical(catalog, phrase) if phrase.strip() else None
     name = predicate_name(phrase)
     return known or (name if name and len(name) <= _LONGEST_NAME and name.count("_") < _MOST_WORDS else None)
@@ -222,28 +222,28 @@ def _share(value: float) -> float:
 
 
 def _day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category: str) -> str | None:
-    """The day it became true: the one the rules read in the quote, else the model's where it is one."""
+    """Return the day the fact became true: the date that the rules find in the quote, else the model's date."""
     try:
         said = date.fromisoformat(piece.event.timestamp[:10])
     except ValueError:
         return None
     dates = find_dates(quote, said)
-    found = beginning(dates, category, said)
+    found = start_day(dates, category, said)
     if found or (piece.role == "user" and (fact["ended"] or fact["former"]) and not fact["valid_from"]):
         return found or said.isoformat()
     try:
         day = date.fromisoformat(fact["valid_from"] or "").isoformat()
     except ValueError:
         return None
-    # What the quote calls due or to come has not begun on that day because a model says so.
+    # A date that the quote calls due or future is not a start date, even if the model says so.
     read = [one for one in dates if one.day == day]
-    return beginning(read or (DateMatch(0, 0, day, "", False),), category, said)
+    return start_day(read or (DateMatch(0, 0, day, "", False),), category, said)
 
 
 def _hints(
     fact: Mapping[str, Any], piece: EventPiece, subject: str, before: Sequence[EventPiece]
 ) -> tuple[EntityHint, ...]:
-    """The entities of the fact, the one it belongs to first; a title that nobody said is none."""
+    """Return the entities of the fact, its main entity first. A title that was not said is ignored."""
     if piece.role != "user":
         return (EntityHint("person", "User", "speaker"),)
     speaker = EntityHint("person", "User" if normal(piece.speaker) == normal(THE_USER) else piece.speaker, "speaker")

@@ -1,4 +1,4 @@
-"""Who reads the events, rules or a model, and what came of it: what learning goes by."""
+"""Extraction of propositions from events, by rules or by a model."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.learning.attribution.orders import as_trusted
-from clawmem.learning.by_model.telemetry import run_of
+from clawmem.learning.attribution.orders import limit_trust
+from clawmem.learning.by_model.telemetry import model_run
 from clawmem.learning.rules import rules
 from clawmem.llm.choice import Model
 from clawmem.model.facts.catalog import Catalog
@@ -20,9 +20,11 @@ RULES = "rules"
 
 
 class Extraction(NamedTuple):
-    """What was read. `found` holds a model's propositions by event id; `by_rules` says that rules read all the rest,
-    else an event that is not there was not read and waits. `telemetry` is the event the run leaves in the ledger,
-    `problem` why the model did not read everything, `dropped` how many of its propositions did not stand, by reason.
+    """The result of extraction.
+
+    `found` maps event ids to a model's propositions. If `by_rules` is true, the rules read all other events; otherwise
+    those events wait. `telemetry` is the event that records the model run, `problem` the reason why the model read only
+    a part, and `dropped` the number of dropped facts by reason.
     """
 
     model: str | None = None
@@ -35,33 +37,33 @@ class Extraction(NamedTuple):
 
     @property
     def extractor(self) -> str:
-        """Who read."""
+        """Return the name of the extractor: the model, `rules`, or both."""
         if self.model is None or (self.by_rules and not self.found):
             return RULES
         return f"{self.model}, then {RULES}" if self.by_rules else self.model
 
     @property
     def run(self) -> Mapping[str, Any] | None:
-        """What the run of the model cost, as its event in the ledger says; None where nobody was called."""
-        return run_of(self.telemetry) if self.telemetry else None
+        """Return the record of the model run, or None if no model was called."""
+        return model_run(self.telemetry) if self.telemetry else None
 
     def covers(self, event: Event) -> bool:
-        """Whether the event was read, or will be by rules."""
+        """Return whether the event was read by the model or will be read by the rules."""
         return self.by_rules or event.id in self.found
 
     def propositions(self, event: Event, catalog: Catalog, speakers: Collection[str]) -> tuple[Proposition, ...]:
-        """What the event proposes; a model's words count only where their evidence is in it to the character."""
+        """Return the propositions of the event. A model's proposition without exact evidence is left out."""
         if event.id not in self.found:
             return rules.extract(event, catalog, speakers)
         found = (one for one in self.found[event.id] if event.text[slice(*one.span)] == one.source_text)
-        return as_trusted(event, tuple(found))
+        return limit_trust(event, tuple(found))
 
 
 BY_RULES = Extraction()
 
 
-def ledgers(vault: Vault, days: Collection[str] | None) -> list[str]:
-    """The vault paths of the ledger's files, oldest first: of these days, or of all."""
+def ledger_paths(vault: Vault, days: Collection[str] | None) -> list[str]:
+    """Return the vault paths of the ledger files of these days, or of all days, oldest first."""
     found = sorted((vault.root / "ledger").glob("*.jsonl"))
     return [f"ledger/{path.name}" for path in found if days is None or path.stem in days]
 
@@ -69,10 +71,9 @@ def ledgers(vault: Vault, days: Collection[str] | None) -> list[str]:
 def extract_unread(
     vault: Vault, caller: Caller, model: Model | None, dry_run: bool = False, days: Collection[str] | None = None
 ) -> Extraction:
-    """Let the model, where there is one, read what no earlier round has, of these days or of all; else everything is
-    left to the rules.
+    """Let the model read the unread events of these days, or of all days. Without a model the rules read them later.
 
-    No lock is held meanwhile: a model takes seconds, and other writers must not wait for it.
+    The lock is not held during this, because a model takes seconds and other writers must not wait for it.
     """
     if model is None:
         return BY_RULES

@@ -1,6 +1,6 @@
-"""Thirty days' worth, judged by a model: the candidates of a day, question by question, as far as its limits allow.
+"""Let a model judge which facts of a day are worth keeping for thirty days, in batches, within its limits.
 
-What it does not come to is judged by the rules.
+The rules judge the facts that the model does not reach.
 """
 
 from __future__ import annotations
@@ -11,9 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
-from clawmem.learning.attribution.orders import commands_a_model
+from clawmem.learning.attribution.orders import is_prompt_injection
 from clawmem.learning.by_model.extraction import RULES
-from clawmem.learning.by_model.telemetry import JUDGING, cents_of, run_of, runs_of, telemetry_of_judging, worth_telling
+from clawmem.learning.by_model.telemetry import (
+    JUDGING,
+    is_worth_recording,
+    judging_event,
+    model_run,
+    model_runs,
+    total_cents,
+)
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
 from clawmem.llm.client import Message, check, prices_of
@@ -27,9 +34,9 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
 from clawmem.model.safety.secrets.find import find_secret
 
-MOST_FACTS = 20
-LONGEST_QUESTION = 8000
-LONGEST_REASON = 160
+MAX_FACTS = 20
+MAX_BATCH_CHARACTERS = 8000
+MAX_REASON_CHARACTERS = 160
 _DATA_FOLLOWS = "The facts of {on}, as data:\n{facts}\nJudge each of them. JSON only."
 _BY_RULES = "The rules judged the rest."
 _JUDGEMENT = {"fact": {"type": "string"}, "worth": {"type": "number"}, "reason": {"type": "string"}}
@@ -53,9 +60,9 @@ Key = tuple[str, str]
 
 
 class ModelJudgements(NamedTuple):
-    """How a model judged some candidates, each by `key_of`; what is not there is left to the rules.
+    """A model's judgements by `key_of`. The rules judge candidates that are missing here.
 
-    `telemetry` is the event the run leaves in the ledger, `problem` why the model did not judge everything.
+    `telemetry` is the event that records the run, `problem` the reason why the model judged only a part.
     """
 
     model: str | None = None
@@ -66,25 +73,25 @@ class ModelJudgements(NamedTuple):
 
     @property
     def judge(self) -> str:
-        """Who judged."""
+        """Return the name of the judge: the model or `rules`."""
         return self.model if self.model and self.judgements else RULES
 
     @property
     def run(self) -> Mapping[str, Any] | None:
-        """What the run of the model cost, as its event says; None where nobody was called."""
-        return run_of(self.telemetry) if self.telemetry else None
+        """Return the record of the model run, or None if no model was called."""
+        return model_run(self.telemetry) if self.telemetry else None
 
     def of(self, fact: Fact, entity: str, judged: PromotionScore) -> PromotionScore:
-        """The model's judgement in place of the rules', which says all the same what cannot be promoted at all."""
+        """Return the model's score instead of the rules' score `judged`, but keep the refusal of the rules."""
         found = self.judgements.get(key_of(fact, entity))
         return found._replace(refusal=judged.refusal) if found else judged
 
 
-JUDGED_BY_RULES = ModelJudgements()
+NO_JUDGEMENTS = ModelJudgements()
 
 
 def key_of(fact: Fact, entity: str) -> Key:
-    """What a judgement is about: the same words in the same place."""
+    """Return the key of a judgement: the entity and the normalised statement."""
     return entity, normal(fact.fact)
 
 
@@ -92,34 +99,37 @@ def judge_by_model(
     caller: Caller, model: Model, candidates: Sequence[ScoredFact], on: str, worth: float,
     read: Callable[[str], bytes | None],
 ) -> ModelJudgements:  # fmt: skip
-    """Ask the model about the candidates, the best first; no lock is held meanwhile."""
+    """Ask the model about the candidates, best first. The caller must not hold the lock.
+
+    `worth` is the score from which a fact counts as worth keeping. `read` reads a vault file by path.
+    """
     shown = [one for one in candidates if _may_be_shown(one.fact)]
     if not shown:
-        return JUDGED_BY_RULES
-    runs = runs_of(read, day_of(stamp(caller.now)))
-    bench = _JudgingRun(model, cents_of(runs), on)
-    problem = bench.judge(shown)
+        return NO_JUDGEMENTS
+    runs = model_runs(read, day_of(stamp(caller.now)))
+    run = _JudgingRun(model, total_cents(runs), on)
+    problem = run.judge(shown)
     by_rules = isinstance(problem, ModelFailed) and model.fallback == RULES
     outcome = RULES if by_rules else problem.code if problem else "done"
-    notices = bench.notices(len(candidates))
+    notices = run.notices(len(candidates))
     if by_rules and problem:
         notices.append(f"{problem.message} The rules judged the rest, as llm.fallback says.")
-    bench.found(worth)
-    left, account = None, bench.account
-    if account and worth_telling(account.spent, outcome, [one for one in runs if one.get("task") == JUDGING]):
-        left = telemetry_of_judging(
-            caller, model.name, account.spent, account.prices is not None, outcome, len(bench.judgements), bench.dropped
+    run.count_facts(worth)
+    event, account = None, run.account
+    if account and is_worth_recording(account.spent, outcome, [one for one in runs if one.get("task") == JUDGING]):
+        event = judging_event(
+            caller, model.name, account.spent, account.prices is not None, outcome, len(run.judgements), run.dropped
         )
-    return ModelJudgements(model.name, bench.judgements, left, None if by_rules else problem, tuple(notices))
+    return ModelJudgements(model.name, run.judgements, event, None if by_rules else problem, tuple(notices))
 
 
 def _may_be_shown(fact: Fact) -> bool:
-    """A credential is never shown to a model, and a text that would give it orders is left to the rules."""
-    return find_secret(fact.fact) is None and not commands_a_model(fact.fact)
+    """Return whether a fact may be sent to a model: it has no credential and no injected instructions."""
+    return find_secret(fact.fact) is None and not is_prompt_injection(fact.fact)
 
 
 class _JudgingRun:
-    """One run: what was judged so far, what did not stand, and what it cost."""
+    """The state of one run: judgements, dropped answers and cost."""
 
     def __init__(self, model: Model, earlier_today: float, on: str) -> None:
         self.account: Account | None = None
@@ -130,48 +140,50 @@ class _JudgingRun:
         self._on = on
 
     def judge(self, candidates: Sequence[ScoredFact]) -> ClawmemError | None:
-        """Ask about all of them; why it stopped before the end, None where it did not."""
+        """Ask about all candidates. Return the error that stopped the run early, or None."""
         waiting = list(candidates)
         try:
             check(self._model)
             self.account = Account(self._model.limits, prices_of(self._model), self._earlier)
             while waiting:
-                shown = waiting[: _question(waiting)]
+                shown = waiting[: _batch_size(waiting)]
                 self._ask(shown, self.account)
                 del waiting[: len(shown)]
         except (BudgetSpent, ModelFailed) as problem:
             kind = BudgetSpent if isinstance(problem, BudgetSpent) else ModelFailed
-            # Nothing waits for the next run here, as it does where events are read.
+            # Unlike extraction, nothing waits for the next run here.
             advice = "" if "wait" in problem.hint else f" {problem.hint}"
             return kind(problem.message, f"{_BY_RULES}{advice}".strip())
         return None
 
-    def found(self, worth: float) -> None:
-        """Enter how many were found worth it."""
+    def count_facts(self, worth: float) -> None:
+        """Record in the account how many facts reach the score `worth`."""
         if self.account:
             self.account.found(sum(1 for one in self.judgements.values() if one.score >= worth))
 
     def notices(self, candidates: int) -> list[str]:
-        """What a person should hear of the run, besides its result."""
-        said = []
+        """Return the notices of the run."""
+        notices = []
         account = self.account
         if account is not None and account.prices is None and account.spent.calls:
-            said.append(
-                f"The price of {self._model.name} is not known: no money is counted, each answer has at most "
+            notices.append(
+                f"The price of {self._model.name} is not known, so costs are not counted. Each answer has at most "
                 f"{account.limits.tokens:,} tokens (llm.max_tokens)."
             )
         missing = candidates - len(self.judgements)
         if self.judgements and missing:
-            said.append(f"{self._model.name} did not judge {counted(missing, 'fact')} of {candidates}: the rules did.")
+            notices.append(
+                f"{self._model.name} did not judge {counted(missing, 'fact')} of {candidates}; the rules did."
+            )
         if self.dropped:
             reasons = ", ".join(f"{count} {reason}" for reason, count in self.dropped.most_common())
-            said.append(f"{counted(sum(self.dropped.values()), 'judgement')} of the model's did not stand: {reasons}.")
-        return said
+            notices.append(f"{counted(sum(self.dropped.values()), 'judgement')} of the model dropped: {reasons}.")
+        return notices
 
     def _ask(self, shown: Sequence[ScoredFact], account: Account) -> None:
-        answer = ask(self._model, account, messages(shown, self._on), SCHEMA)
+        answer = ask(self._model, account, judgement_messages(shown, self._on), SCHEMA)
         if answer.value is None:
-            raise ModelFailed(f"The model {self._model.name} gives no usable answer. {answer.problem}")
+            raise ModelFailed(f"The model {self._model.name} gave no usable answer. {answer.problem}")
         for one in answer.value["judgements"]:
             self._take(one, shown)
 
@@ -188,19 +200,19 @@ class _JudgingRun:
             self.judgements[key_of(one.fact, one.entity)] = self._judgement(judged)
 
     def _judgement(self, judged: Mapping[str, Any]) -> PromotionScore:
-        reason = one_line(judged["reason"])[:LONGEST_REASON].rstrip(" .")
-        told = reason if reason.isprintable() and find_secret(reason) is None else ""
-        return PromotionScore(round(float(judged["worth"]), 3), (f"{self._model.name}: {told or 'no reason given'}",))
+        reason = one_line(judged["reason"])[:MAX_REASON_CHARACTERS].rstrip(" .")
+        shown = reason if reason.isprintable() and find_secret(reason) is None else ""
+        return PromotionScore(round(float(judged["worth"]), 3), (f"{self._model.name}: {shown or 'no reason given'}",))
 
 
-def messages(shown: Sequence[ScoredFact], on: str) -> list[Message]:
-    """The question about some candidates: how to judge in one message, what to judge, as data, in another."""
-    asked = _DATA_FOLLOWS.format(on=on, facts=as_data(shown))
+def judgement_messages(shown: Sequence[ScoredFact], on: str) -> list[Message]:
+    """Return the messages for a batch: the instructions, then the candidates as data."""
+    asked = _DATA_FOLLOWS.format(on=on, facts=render_candidates(shown))
     return [{"role": "system", "content": prompt("promote")}, {"role": "user", "content": asked}]
 
 
-def as_data(shown: Sequence[ScoredFact]) -> str:
-    """The candidates as lines of JSON, labelled f1, f2...; no text in them can close the element they stand in."""
+def render_candidates(shown: Sequence[ScoredFact]) -> str:
+    """Return the candidates as JSON lines labelled f1, f2, ... No text can close the `<facts>` element."""
     lines = []
     for number, one in enumerate(shown, 1):
         record = {
@@ -212,15 +224,15 @@ def as_data(shown: Sequence[ScoredFact]) -> str:
             "true_from": one.fact.valid_from,
             "true_until": one.fact.valid_to,
         }
-        told = {key: value for key, value in record.items() if value}
-        lines.append(json.dumps(told, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e"))
+        present = {key: value for key, value in record.items() if value}
+        lines.append(json.dumps(present, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e"))
     return "<facts>\n" + "\n".join(lines) + "\n</facts>"
 
 
-def _question(waiting: Sequence[ScoredFact]) -> int:
+def _batch_size(waiting: Sequence[ScoredFact]) -> int:
     size = 0
-    for number, one in enumerate(waiting[:MOST_FACTS]):
+    for number, one in enumerate(waiting[:MAX_FACTS]):
         size += len(one.fact.fact)
-        if number and size > LONGEST_QUESTION:
+        if number and size > MAX_BATCH_CHARACTERS:
             return number
-    return min(len(waiting), MOST_FACTS)
+    return min(len(waiting), MAX_FACTS)

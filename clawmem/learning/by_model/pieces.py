@@ -1,4 +1,4 @@
-"""Events cut into questions for a model: what may be shown to one, in pieces of bearable size, as data."""
+"""Split events into pieces that may be sent to a model, and render them as data."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from clawmem.learning.attribution.orders import orders_in
-from clawmem.learning.rules.triples import THE_USER
+from clawmem.learning.attribution.orders import injection_in
+from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside, name_of_outsider
 from clawmem.model.safety.recalled_text import masked, parts_of
 from clawmem.model.safety.secrets.find import find_secret
 
-LONGEST_PIECE = 6000
-LONGEST_QUESTION = 8000
-MOST_PIECES = 20
+MAX_PIECE_CHARACTERS = 6000
+MAX_BATCH_CHARACTERS = 8000
+MAX_PIECES = 20
 _PROGRAMS = frozenset("assistant ai bot claude chatgpt gpt gemini copilot agent system model".split())
-_NOBODY = frozenset(("", "user", "human", "me"))
+_GENERIC = frozenset(("", "user", "human", "me"))
 
 
 class EventPiece(NamedTuple):
-    """A part of an event's text from `start` on (nearly always all of it), who speaks in it, and whether the event
-    ends with it. `role` is user, assistant or tool, by what may be believed of the speaker; `orders` says that the
-    event would give a model orders."""
+    """A part of an event's text, usually all of it.
+
+    `start` is its offset in the text, `last` marks the last piece of the event. `role` is user, assistant or tool, and
+    sets how far the speaker is trusted. `orders` marks injected instructions.
+    """
 
     event: Event
     start: int
@@ -33,18 +35,18 @@ class EventPiece(NamedTuple):
     orders: bool = False
 
 
-def speaks(event: Event) -> bool:
-    """Whether there is anything in the event for a model to read; a credential is never shown to one."""
+def is_readable(event: Event) -> bool:
+    """Return whether the event has text for a model. Events with a credential are never sent."""
     if event.recalled or event.role == "system" or event.kind in SILENT_KINDS:
         return False
     return bool(masked(event.text, parts_of(event.metadata)).strip()) and find_secret(event.text) is None
 
 
-def pieces(events: Iterable[Event], speakers: Collection[str]) -> Iterator[EventPiece]:
-    """The events in pieces, in order."""
+def split_events(events: Iterable[Event], speakers: Collection[str]) -> Iterator[EventPiece]:
+    """Yield the pieces of the events, in order."""
     for event in events:
-        role, speaker = _voice(event, speakers)
-        text, start, orders = masked(event.text, parts_of(event.metadata)), 0, orders_in(event) is not None
+        role, speaker = _role_and_speaker(event, speakers)
+        text, start, orders = masked(event.text, parts_of(event.metadata)), 0, injection_in(event) is not None
         while True:
             end = _cut(text, start)
             yield EventPiece(event, start, text[start:end], speaker, role, end >= len(text), orders)
@@ -53,19 +55,21 @@ def pieces(events: Iterable[Event], speakers: Collection[str]) -> Iterator[Event
                 break
 
 
-def question(waiting: Sequence[EventPiece]) -> int:
-    """How many of the pieces, from the first on, make one question. A text that gives orders is asked about alone,
-    so that whatever it does to the model, it does to nothing else."""
+def batch_size(waiting: Sequence[EventPiece]) -> int:
+    """Return how many of the first pieces form the next batch.
+
+    A piece with injected instructions is sent alone, so that it cannot affect other answers.
+    """
     size = 0
-    for number, piece in enumerate(waiting[:MOST_PIECES]):
+    for number, piece in enumerate(waiting[:MAX_PIECES]):
         size += len(piece.text)
-        if number and (size > LONGEST_QUESTION or piece.orders or waiting[0].orders):
+        if number and (size > MAX_BATCH_CHARACTERS or piece.orders or waiting[0].orders):
             return number
-    return min(len(waiting), MOST_PIECES)
+    return min(len(waiting), MAX_PIECES)
 
 
-def as_data(shown: Sequence[EventPiece]) -> str:
-    """The pieces as lines of JSON, labelled e1, e2...; no text in them can close the element they stand in."""
+def render_pieces(shown: Sequence[EventPiece]) -> str:
+    """Return the pieces as JSON lines labelled e1, e2, ... No text can close the `<events>` element."""
     lines = []
     for number, piece in enumerate(shown, 1):
         record = {
@@ -80,21 +84,24 @@ def as_data(shown: Sequence[EventPiece]) -> str:
 
 
 def _cut(text: str, start: int) -> int:
-    end = start + LONGEST_PIECE
+    end = start + MAX_PIECE_CHARACTERS
     if end >= len(text):
         return len(text)
-    line = max(text.rfind("\n", start + LONGEST_PIECE // 2, end), text.rfind(". ", start + LONGEST_PIECE // 2, end))
+    line = max(
+        text.rfind("\n", start + MAX_PIECE_CHARACTERS // 2, end),
+        text.rfind(". ", start + MAX_PIECE_CHARACTERS // 2, end),
+    )
     return line + 1 if line > 0 else end
 
 
-def _voice(event: Event, speakers: Collection[str]) -> tuple[str, str]:
-    """By which role the event is read, and who speaks, `the user` where no name is known."""
+def _role_and_speaker(event: Event, speakers: Collection[str]) -> tuple[str, str]:
+    """Return the role of the event and its speaker. The speaker is `the user` if no name is known."""
     name = (event.speaker or "").strip()
     if is_from_outside(event):
         return "tool", name_of_outsider(event) or "a tool"
-    person = name.lower() not in _PROGRAMS | _NOBODY
-    # In a conversation among people whoever answers is a person, whatever role the transcript gives them.
-    among_people = len([one for one in speakers if one.lower() not in _PROGRAMS | _NOBODY]) > 1
+    person = name.lower() not in _PROGRAMS | _GENERIC
+    # In a conversation among people the one who answers is a person, even with the role `assistant`.
+    among_people = len([one for one in speakers if one.lower() not in _PROGRAMS | _GENERIC]) > 1
     if event.role == "assistant" and not (person and among_people):
         return "assistant", name or "the assistant"
     return "user", name if person else THE_USER.replace("The", "the", 1)

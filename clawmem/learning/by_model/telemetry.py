@@ -1,11 +1,11 @@
-"""What a run of a model cost, as an event in the ledger: kept with what it learned, counted against the day."""
+"""Record each model run as an event in the ledger. Its cost counts towards the daily limit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from clawmem.learning.reconciling.cursor import PATH, DayProgress, parse_cursor, render_cursor
+from clawmem.learning.reconciling.cursor import CURSOR_PATH, DayProgress, parse_cursor, render_cursor
 from clawmem.llm.budget import Spent
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
@@ -19,7 +19,7 @@ JUDGING = "promotion"
 Read = Callable[[str], bytes | None]
 
 
-def telemetry_of_reading(
+def reading_event(
     caller: Caller,
     model: str,
     spent: Spent,
@@ -29,7 +29,7 @@ def telemetry_of_reading(
     dropped: Mapping[str, int],
     unmapped: Mapping[str, int],
 ) -> Event:
-    """A run that read events, as an app event; `outcome` is done, budget, model or rules."""
+    """Return the event for a run that read events. `outcome` is done, rules or the code of an error."""
     record = _record({"model": model, "outcome": outcome, "events": events}, spent, priced, dropped)
     if unmapped:
         record["unknown_predicates"] = dict(unmapped)
@@ -37,10 +37,10 @@ def telemetry_of_reading(
     return _event(caller, did, record)
 
 
-def telemetry_of_judging(
+def judging_event(
     caller: Caller, model: str, spent: Spent, priced: bool, outcome: str, judged: int, dropped: Mapping[str, int]
 ) -> Event:
-    """A run that judged what may be promoted, as an app event; its `facts` are those found worth it."""
+    """Return the event for a run that judged candidates for promotion."""
     known = {"model": model, "task": JUDGING, "outcome": outcome, "judged": judged}
     record = _record(known, spent, priced, dropped)
     did = f"judged {counted(judged, 'fact')} in {counted(spent.calls, 'call')}: {spent.facts} worth thirty days"
@@ -66,52 +66,57 @@ def _event(caller: Caller, did: str, record: dict[str, Any]) -> Event:
     )  # fmt: skip
 
 
-def worth_telling(spent: Spent, outcome: str, runs: Sequence[Mapping[str, Any]]) -> bool:
-    """Every run that called the model leaves an event, but the same failure at no cost only once a day, or a
-    machine without network would commit at every beat; `runs` are those of the day with the same task."""
+def is_worth_recording(spent: Spent, outcome: str, runs: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a run should be recorded.
+
+    A free run that fails like the previous one is recorded once a day, so that a machine without network does not
+    commit at every heartbeat. `runs` are the runs of the day with the same task.
+    """
     if not spent.calls:
         return False
     costly = spent.cents or spent.prompt_tokens or spent.answer_tokens or not runs
     return bool(costly or runs[-1].get("outcome") != outcome)
 
 
-def run_of(event: Event) -> Mapping[str, Any] | None:
-    """The run that an event tells of, None where it is another event."""
+def model_run(event: Event) -> Mapping[str, Any] | None:
+    """Return the record of the model run in an event, or None for other events."""
     run = (event.metadata or {}).get(_RUN)
     return run if event.kind == "app" and event.source == SOURCE and isinstance(run, dict) else None
 
 
-def runs_of(read: Read, day: str) -> list[Mapping[str, Any]]:
-    """The runs of a day that the ledger knows, oldest first."""
+def model_runs(read: Read, day: str) -> list[Mapping[str, Any]]:
+    """Return the recorded runs of a day, oldest first."""
     path = ledger_path(day)
-    return [run for event in parse_events(read(path) or b"", path) if (run := run_of(event)) is not None]
+    return [run for event in parse_events(read(path) or b"", path) if (run := model_run(event)) is not None]
 
 
-def cents_of(runs: Iterable[Mapping[str, Any]]) -> float:
-    """What these runs cost together; where a hand has edited one into something else, it counts nothing."""
+def total_cents(runs: Iterable[Mapping[str, Any]]) -> float:
+    """Return the total cost of the runs in cents. A manually edited invalid amount counts as 0."""
     amounts = (run.get("cents", 0) for run in runs)
     return sum(float(one) for one in amounts if isinstance(one, int | float) and one > 0)
 
 
-def with_telemetry(change: Change, event: Event | None, read: Read) -> Change:
-    """The change with the event in it, and learning's place, as the change or else the vault has it, moved past the
-    event where it had come that far."""
+def add_event(change: Change, event: Event | None, read: Read) -> Change:
+    """Return the change with the event added to the ledger.
+
+    If the day was learned completely, the learning cursor moves past the new event.
+    """
     if event is None:
         return change
     day = day_of(event.timestamp)
     path = ledger_path(day)
     data = read(path) or b""
     known = parse_events(data, path)
-    cursor = parse_cursor(change.writes.get(PATH) or read(PATH))
+    cursor = parse_cursor(change.writes.get(CURSOR_PATH) or read(CURSOR_PATH))
     days = dict(cursor.days)
-    if _came_to_the_end(known, days.get(day)):
+    if _is_fully_learned(known, days.get(day)):
         days[day] = DayProgress(len(known) + 1, event.id)
     gap = b"" if not data or data.endswith(b"\n") else b"\n"
-    writes = {path: data + gap + render_events([event]), PATH: render_cursor(cursor._replace(days=days))}
+    writes = {path: data + gap + render_events([event]), CURSOR_PATH: render_cursor(cursor._replace(days=days))}
     return change._replace(writes={**change.writes, **writes})
 
 
-def _came_to_the_end(known: Sequence[Event], reached: DayProgress | None) -> bool:
+def _is_fully_learned(known: Sequence[Event], reached: DayProgress | None) -> bool:
     if not known:
         return True
     return reached is not None and (reached.events, reached.last) == (len(known), known[-1].id)

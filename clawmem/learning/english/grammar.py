@@ -1,4 +1,4 @@
-"""A clause read as subject, verb group and rest: just enough grammar to tell what is said of whom."""
+"""Parse a clause into subject, verb group and rest."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class ParsedClause(NamedTuple):
 
 
 def read(clause: str, past_hint: bool = False) -> ParsedClause | None:
-    """Read a clause whose first word starts its subject; None where its grammar is not understood."""
+    """Parse a clause whose first word starts its subject. Return None if the grammar is not understood."""
     match = _SUBJECT.match(clause)
     if match:
         person = SELF if match["i"] else WE

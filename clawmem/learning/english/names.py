@@ -1,4 +1,4 @@
-"""Names: capitalised words that can be what somebody is called."""
+"""Recognise names of people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIKE_PEOPLES = frozenset(
 
 
 def is_name(text: str) -> bool:
-    """Whether capitalised words can be what somebody is called, and not where they come from or what they are."""
+    """Return whether capitalised words can be a personal name, not an origin or occupation."""
     if not _NAME.fullmatch(text) or LASTING.match(text) or OCCUPATION.search(text) or IDENTITY.search(text):
         return False
     return text in _LIKE_PEOPLES or not _OF_A_PEOPLE.search(text)

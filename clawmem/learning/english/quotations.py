@@ -1,4 +1,4 @@
-"""Quotation marks: where a text quotes, and whether a stretch of it was torn out of a quotation."""
+"""Quotation marks in a text."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _INCHES = re.compile(r"(?<=\d)\"")
 
 
 def quotations(text: str) -> list[Span]:
-    """The stretches of a text between quotation marks, the marks included."""
+    """Return the spans between quotation marks, including the marks."""
     return [found.span() for found in _QUOTATION.finditer(text)]
 
 
-def never_closed(text: str) -> list[Span]:
-    """From each mark that opens a quotation which its line does not close, to the end of that line."""
+def unclosed_quotations(text: str) -> list[Span]:
+    """Return a span from each quotation mark that its line does not close to the end of the line."""
     within = quotations(text)
     starts = [start for start, _ in within]
     spans: list[Span] = []
@@ -35,8 +35,8 @@ def never_closed(text: str) -> list[Span]:
     return spans
 
 
-def is_torn(text: str) -> bool:
-    """Whether a text holds a quotation mark without the one that belongs to it."""
+def has_unmatched_quote(text: str) -> bool:
+    """Return whether a text has a quotation mark without its counterpart."""
     straight = text.count('"') % 2 and not _INCHES.search(text)
     low = text.count("„")
     curly = (text.count("“") + text.count("”")) % 2 if not low else text.count("“") + text.count("”") != low

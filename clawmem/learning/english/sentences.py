@@ -1,4 +1,4 @@
-"""Text cut into sentences and clauses, each with its exact place; code, quotes and headings are left out."""
+"""Split text into sentences and clauses with exact spans. Code, quotations and headings are left out."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _JOINED = re.compile(r"\b(?:and|but|so|though|although|yet|while|whereas)\b")
 
 
 class TextSpan(NamedTuple):
-    """A part of a text: `text` is exactly the whole text from `start` to `end`."""
+    """A part of a text: `text` is the text from `start` to `end`."""
 
     text: str
     start: int
@@ -64,7 +64,7 @@ class TextSpan(NamedTuple):
 
 
 def sentences(text: str) -> Iterator[TextSpan]:
-    """The prose sentences of a text, in order, trimmed of white space and list marks."""
+    """Yield the prose sentences of a text in order, without surrounding white space and list marks."""
     fenced = False
     for line in _LINE.finditer(text):
         if _FENCE.match(line[0]):
@@ -77,7 +77,7 @@ def sentences(text: str) -> Iterator[TextSpan]:
 
 
 def clauses(sentence: TextSpan) -> Iterator[TextSpan]:
-    """The parts of a sentence that could each stand alone; a quotation is never cut."""
+    """Return the parts of a sentence that can stand alone. A quotation is never split."""
     start, quoted = 0, quotations(sentence.text)
     for cut in _CLAUSE.finditer(sentence.text):
         if any(first < cut.start() < last for first, last in quoted):
@@ -90,8 +90,8 @@ def clauses(sentence: TextSpan) -> Iterator[TextSpan]:
     yield from _trimmed(sentence.text, start, len(sentence.text), sentence.start)
 
 
-def sub_piece(piece: TextSpan, start: int, end: int) -> TextSpan:
-    """The part of a piece between two of its own offsets, trimmed of white space."""
+def sub_span(piece: TextSpan, start: int, end: int) -> TextSpan:
+    """Return the part of a span between two of its own offsets, without surrounding white space."""
     return next(_trimmed(piece.text, start, end, piece.start), TextSpan("", piece.start + start, piece.start + start))
 
 

@@ -1,4 +1,4 @@
-"""British and American spelling: a favourite colour and a favorite color are one thing."""
+"""British and American spelling of words."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ _AMERICAN = re.compile(rf"\b{_STEMS}r{_ENDS}", re.IGNORECASE)
 
 
 def other_spellings(text: str) -> tuple[str, ...]:
-    """A text as it is written on either side of the ocean, where that is another way than its own."""
+    """Return the text in British and American spelling, without its own spelling."""
     ways = (_BRITISH.sub(r"\g<stem>r", text), _AMERICAN.sub(r"\g<stem>ur", text))
     return tuple(way for way in ways if way != text)

@@ -1,4 +1,4 @@
-"""First person into third: whoever says "I" is named once and is "they" after that."""
+"""Convert the first person to the third person."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _AT_WORK = re.compile(
 
 
 def possessive(name: str) -> str:
-    """`Ana` -> `Ana's`."""
+    """Return the possessive form: `Ana` -> `Ana's`."""
     return name + "'s"
 
 
@@ -58,8 +58,8 @@ def possessive(name: str) -> str:
 _OWNED = re.compile(r"(?:^|\b(?:of|is|was|are|were|be|to|like|than|and|or|with|not|as|it|that) )$", re.IGNORECASE)
 
 
-def others(text: str, name: str) -> str:
-    """Who "we" are when `name` says it, as far as the text tells."""
+def other_speakers(text: str, name: str) -> str:
+    """Return who "we" are if `name` says it, as far as the text shows."""
     if re.search(r"\b(?:married|engaged|honeymoon|wedding)\b", text):
         return f"{name} and partner"
     if _TEAM.search(text) or (name == "The user" and _AT_WORK.search(text)):
@@ -69,8 +69,8 @@ def others(text: str, name: str) -> str:
     return f"{name} and others"
 
 
-def about(text: str, name: str | None = None) -> str:
-    """The text with its first-person words replaced; with `name`, the first of them becomes that name."""
+def in_third_person(text: str, name: str | None = None) -> str:
+    """Return the text with first-person words replaced. With `name`, the first one becomes that name."""
     given = [name] if name else []
 
     def change(match: re.Match[str]) -> str:
@@ -89,29 +89,29 @@ def about(text: str, name: str | None = None) -> str:
 
 
 def article(match: re.Match[str]) -> str:
-    """The article for a thing that is only now being told of ("this great book")."""
+    """Return the article for a newly introduced thing ("this great book")."""
     following = match.string[match.end() :]
     return "an " if following[:1] in "aeiou" else "a "
 
 
 def subject_of(reading: ParsedClause, name: str, context: str) -> str:
-    """The clause's subject in the third person."""
+    """Return the subject of the clause in the third person."""
     if reading.person == WE:
-        return others(context, name)
+        return other_speakers(context, name)
     if reading.person == MINE:
         return possessive(name) + reading.subject[reading.subject.index(" ") :]
     if reading.person == THING:
-        return about(reading.subject, name)
+        return in_third_person(reading.subject, name)
     return name if reading.person == "i" else reading.subject
 
 
 def is_plural(reading: ParsedClause) -> bool:
-    """Whether the subject takes the plural verb."""
+    """Return whether the subject takes a plural verb."""
     return reading.person == WE
 
 
-def first_verb(text: str) -> str:
-    """The text up to a second verb after "and"."""
+def until_second_verb(text: str) -> str:
+    """Return the text up to a second verb after "and"."""
     second = _SECOND_VERB.search(text)
     return text[: second.start()] if second else text
 
@@ -127,12 +127,12 @@ def _one_verb_form(reading: ParsedClause, text: str, single: bool) -> str:
 
 
 def statement(reading: ParsedClause, name: str, rest: str, context: str, label: str = "", lead: str = "") -> str:
-    """The clause as one self-contained sentence."""
+    """Return the clause as one self-contained sentence."""
     subject = subject_of(reading, name, context)
     team = is_plural(reading) and subject.endswith((" team", " family"))
     verb = reading.plural if is_plural(reading) and not team else reading.verb
     speaks_of_self = reading.person in ("i", WE)
-    tail = about(rest, None if speaks_of_self else name if reading.person != MINE else None)
+    tail = in_third_person(rest, None if speaks_of_self else name if reading.person != MINE else None)
     tail = re.sub(
         r"^(?:also|just|actually|really) (?=\w+ )",
         "",
@@ -141,7 +141,7 @@ def statement(reading: ParsedClause, name: str, rest: str, context: str, label: 
     words = f"{subject} {verb} {tail}".strip().rstrip(" .,;:!-")
     if lead:
         words = re.sub(r"^The\b", "the", words)
-        words = f"{lead[0].upper()}{about(lead[1:])}, {words}"
+        words = f"{lead[0].upper()}{in_third_person(lead[1:])}, {words}"
     words = re.sub(r"\s+", " ", words)
     words = words[0].upper() + words[1:]
     return f"{words} ({label})." if label else f"{words}."

@@ -1,4 +1,4 @@
-"""The verb group of a clause, word by word: its aspect, its lemma, and how it reads in the third person."""
+"""Parse the verb group of a clause: aspect, lemma, and third-person form."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BASE_ONLY = frozenset("put set hit cut quit let".split())
 
 
 class VerbGroup(NamedTuple):
-    """A verb group: `words` in the singular and plural, `next` the count of words read."""
+    """A verb group. `words` has the singular and the plural form, `next` is the number of words read."""
 
     aspect: str
     lemma: str
@@ -48,7 +48,7 @@ class VerbGroup(NamedTuple):
 
 
 def scan_group(tokens: list[str], aux: str | None, third: bool, past_hint: bool) -> VerbGroup | None:
-    """Read the verb group at the start of `tokens`, after an auxiliary that hung on the subject ("I've")."""
+    """Parse the verb group at the start of `tokens`, after an auxiliary contracted with the subject ("I've")."""
     return _VerbGroupScan(tokens, third, past_hint).group(aux)
 
 

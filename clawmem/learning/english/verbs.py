@@ -1,4 +1,4 @@
-"""English verbs the rules know: their forms, and what they say about how long a statement will matter."""
+"""The English verbs that the rules know: their forms and classes."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ _MORE = frozenset(
 
 
 def third_person(lemma: str) -> str:
-    """The form that goes with he, she or a name: `go` -> `goes`."""
+    """Return the third-person form: `go` -> `goes`."""
     special = {"be": "is", "have": "has", "do": "does", "go": "goes"}
     if lemma in special:
         return special[lemma]
@@ -148,7 +148,7 @@ FORMS = _forms()
 
 
 def lemma_as(word: str, kind: str) -> str | None:
-    """The lemma of a word read as one kind of form, or None where it cannot be read so."""
+    """Return the lemma of a word read as the given form, or None."""
     lowered = word.lower()
     lowered = lowered[:-1] + "g" if lowered.endswith("in'") else lowered
     return next((lemma for lemma, form in FORMS.get(lowered, ()) if form == kind), None)

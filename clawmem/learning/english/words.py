@@ -1,4 +1,4 @@
-"""Word lists the shapes are made of: relations, occupations, possessions, and what says nothing."""
+"""Word lists for the rules: relations, occupations, possessions, function words."""
 
 from __future__ import annotations
 

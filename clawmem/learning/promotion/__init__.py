@@ -1,1 +1,1 @@
-"""Promotion: the facts of a day that are worth thirty days."""
+"""Promotion: choose the facts of a day that are worth keeping for thirty days."""

@@ -1,6 +1,6 @@
-"""Adapting: what happened to promoted facts tunes how strict promotion and the gate are, each change a commit.
+"""Adaptation: the outcomes of promoted facts tune how strict promotion and the gate are. Each change is a commit.
 
-The store is `ledger/adaptation.json`: the outcomes counted and the values they led to, for people to read.
+The outcome counts and the resulting values are stored in `ledger/adaptation.json`.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ PATH = "ledger/adaptation.json"
 Read = Callable[[str], bytes | None]
 
 
-class Adapted(NamedTuple):
-    """The values before and after, what they come from, and the commit where they changed."""
+class AdaptResult(NamedTuple):
+    """The values before and after, the outcomes they are based on, and the commit if they changed."""
 
     before: Adaptation
     after: Adaptation
@@ -47,23 +47,23 @@ class Adapted(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def adaptation(read: Read, settings: Settings) -> Adaptation:
-    """The values in force: the settings, as the outcomes in the store move them."""
+def current_adaptation(read: Read, settings: Settings) -> Adaptation:
+    """Return the current values: the settings, adjusted by the stored outcomes."""
     return adapted(_base(settings), _stored(read))
 
 
-def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> Adapted:
-    """Count what became of the facts promoted in the half year before the day `on`; keep it where a value changes."""
+def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> AdaptResult:
+    """Count the outcomes of the facts promoted in the half year before the day `on`. Commit if a value changes."""
     with writing(vault, caller, "adapt", dry_run=dry_run) as work:
         base = _base(vault.settings)
         before = adapted(base, _stored(work.read))
         seen = outcomes([one.fact for one in holding(work.index, f'"{MARK}"', '"supersedes"')], on, _rejected(work, on))
         after = adapted(base, seen)
         if dry_run or after == before:
-            return Adapted(before, after, seen, notices=work.notices)
+            return AdaptResult(before, after, seen, notices=work.notices)
         words = change_in_words(before, after, seen)
         change = Change(subject_line("adapt", "promotion", words), {PATH: _render(after, seen, on)}, trailers("adapt"))
-        return Adapted(before, after, seen, work.commit([change])[-1], work.notices)
+        return AdaptResult(before, after, seen, work.commit([change])[-1], work.notices)
 
 
 def _base(settings: Settings) -> Adaptation:
@@ -80,18 +80,18 @@ def _stored(read: Read) -> PromotionOutcomes:
     try:
         return outcomes_from_record(read_json(data)["outcomes"])
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise Unreadable(PATH, None, f"it does not say what became of promoted facts ({problem})") from None
+        raise Unreadable(PATH, None, f"it does not hold the outcomes of promoted facts ({problem})") from None
 
 
 def _rejected(work: WriteScope, on: str) -> int:
-    """The promotions that a person turned down within the window."""
-    rulings = [
+    """Return the number of promotions that a person rejected within the window."""
+    decisions = [
         one.decided
         for one in read_proposals(work.vault, work.read).proposals
         if one.kind == "promotion" and one.status == REJECTED
     ]
     end = moment_of(on)
-    return sum(1 for one in rulings if one and -1 <= days_between(day_of(one.at), end) <= WINDOW_DAYS)
+    return sum(1 for one in decisions if one and -1 <= days_between(day_of(one.at), end) <= WINDOW_DAYS)
 
 
 def _render(after: Adaptation, seen: PromotionOutcomes, on: str) -> bytes:

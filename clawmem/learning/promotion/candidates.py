@@ -1,4 +1,4 @@
-"""Who may be promoted for a day: the facts it taught or recorded, and what was only noted and has a place by now."""
+"""The candidates for promotion of a day: its facts, and its notes whose entity exists by now."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import TakenIds, about, entities, of_days, standing_with
-from clawmem.learning.reconciling.cursor import PATH as CURSOR
+from clawmem.learning.reconciling.cursor import CURSOR_PATH as CURSOR
 from clawmem.learning.reconciling.cursor import parse_cursor
-from clawmem.learning.reconciling.entities import TELLS_WHO, EntityTitles, people_close, place
+from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, close_people, place
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.reconciling.reconcile import ADD, reconcile
 from clawmem.learning.rules.rules import extract
@@ -28,8 +28,10 @@ from clawmem.model.safety.secrets.find import find_secret
 
 
 class PromotionCandidate(NamedTuple):
-    """A fact and where it stands; `noted`: it is no fact yet, and what it makes there, with the title of the entity
-    where that is new."""
+    """A fact and its entity.
+
+    `noted` marks a note that becomes a fact when promoted. `title` is the title of its entity if that is new.
+    """
 
     fact: Fact
     entity: str
@@ -37,8 +39,8 @@ class PromotionCandidate(NamedTuple):
     title: str | None = None
 
 
-def contenders(work: WriteScope, on: str) -> list[PromotionCandidate]:
-    """Those of the day `on` that were not promoted before; what is in a file that does not parse is left alone."""
+def promotion_candidates(work: WriteScope, on: str) -> list[PromotionCandidate]:
+    """Return the candidates of the day `on` that were not promoted before. Unreadable files are skipped."""
     kept = [
         PromotionCandidate(fact, entity)
         for fact, entity in of_days(work.index, [on])
@@ -48,7 +50,7 @@ def contenders(work: WriteScope, on: str) -> list[PromotionCandidate]:
 
 
 def _noted(work: WriteScope, on: str) -> list[PromotionCandidate]:
-    """What was only noted that day and that an entity has room for by now, read again from its events."""
+    """Return the notes of the day that now belong to an entity, extracted again from their events."""
     waiting = {normal(line) for line in mentions_of(work.text(daily_path(on)))}
     path = ledger_path(on)
     data = work.read(path) if waiting else None
@@ -59,7 +61,7 @@ def _noted(work: WriteScope, on: str) -> list[PromotionCandidate]:
     mentions = parse_cursor(work.read(CURSOR)).mentions
     enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
     taken = TakenIds(work.index)
-    known = people_close(one.fact for one in standing_with(work.index, TELLS_WHO))
+    known = close_people(one.fact for one in standing_with(work.index, RELATION_PREDICATES))
     found: list[PromotionCandidate] = []
     for proposition, event in _propositions(work, events):
         placement = place(proposition, titles, mentions, enough, lambda: known)
@@ -85,7 +87,7 @@ def _propositions(work: WriteScope, events: Sequence[Event]) -> Iterable[tuple[P
 
 
 def _is_news(work: WriteScope, proposition: Proposition) -> bool:
-    """Whether it stands beside what is known by now: what would replace or repeat a fact is left to learning."""
+    """Return whether the proposition is new. One that would replace or repeat a fact is left to learning."""
     known = [one.fact for one in about(work.index, proposition.subject or "")]
     if reconcile(proposition, known, work.vault.catalog).outcome != ADD:
         return False

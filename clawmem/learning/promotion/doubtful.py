@@ -1,4 +1,4 @@
-"""Promotions that a person should decide: what makes one doubtful, what was decided before, what is proposed."""
+"""Promotions that a person should decide: doubts, earlier decisions, and new proposals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KIND = "promotion"
 
 
 class PendingPromotions:
-    """The proposals of the vault as far as they bear on promotion, and what stands against each fact."""
+    """The promotion proposals of the vault, and the contradictions of each fact."""
 
     def __init__(self, work: WriteScope) -> None:
         filed = read_proposals(work.vault, work.read)
@@ -37,22 +37,22 @@ class PendingPromotions:
         self._promotions = [one for one in filed.proposals if one.kind == KIND]
         self._taken = {one.id for one in filed.proposals}
         self._earlier = {key: one for one in self._promotions if one.status != APPROVED for key in _keys(one)}
-        self._against = _opposed(work, filed.open)
+        self._contradictions = _contradictions(work, filed.open)
         self.notices = tuple(f"left alone: {problem}" for problem in filed.unreadable)
 
-    def asked(self, on: str) -> int:
-        """How many promotions were proposed for a day, whatever became of them."""
+    def count(self, on: str) -> int:
+        """Return how many promotions were proposed for a day, decided ones included."""
         return sum(1 for one in self._promotions if one.worth and one.worth.on == on)
 
-    def candidate(self, one: PromotionCandidate, judgement: PromotionScore) -> ScoredFact:
-        """A contender with what a person has to do with it."""
+    def scored(self, one: PromotionCandidate, judgement: PromotionScore) -> ScoredFact:
+        """Return the candidate with its score, its doubt and any earlier decision."""
         earlier = self._earlier.get(_key(one))
-        doubt = doubt_about(one.fact, self._against.get(one.fact.id, ()))
+        doubt = doubt_about(one.fact, self._contradictions.get(one.fact.id, ()))
         settled = _settled(earlier) if earlier else None
         return ScoredFact(one.fact, one.entity, judgement, doubt, earlier.id if earlier else None, settled)
 
     def proposal(self, one: PromotionCandidate, verdict: PromotionVerdict, on: str) -> Proposal:
-        """The proposal of a promotion that waits, with an id of its own."""
+        """Return a proposal with a new id for a promotion that waits for review."""
         judgement, fact = verdict.candidate.judgement, one.fact
         identity = new_proposal_id(self._work.caller.entropy, self._taken)
         self._taken.add(identity)
@@ -85,27 +85,27 @@ def _keys(proposal: Proposal) -> Iterable[tuple[str, ...]]:
 
 def _settled(earlier: Proposal) -> str:
     if earlier.status == OPEN:
-        return f"it waits for review already, as {earlier.id}"
+        return f"it already waits for review as {earlier.id}"
     because = f": {earlier.decided.reason}" if earlier.decided and earlier.decided.reason else ""
-    return f"it was turned down in review, as {earlier.id}{because}"
+    return f"it was rejected in review as {earlier.id}{because}"
 
 
-def _opposed(work: WriteScope, waiting: Sequence[Proposal]) -> dict[str, list[str]]:
-    """By fact, what stands against it: facts that contradict it or that it contradicts, and open conflicts."""
-    against: dict[str, list[str]] = defaultdict(list)
+def _contradictions(work: WriteScope, waiting: Sequence[Proposal]) -> dict[str, list[str]]:
+    """Return by fact id the facts that contradict it in either direction, and open conflict proposals."""
+    contradictions: dict[str, list[str]] = defaultdict(list)
     for one in waiting:
         if one.kind == "conflict":
             for target in one.targets:
-                against[target.id].append(one.id)
+                contradictions[target.id].append(one.id)
     links = [(one.fact, link.to) for one in holding(work.index, '"contradicts"') for link in one.fact.links
              if link.type == "contradicts" and one.fact.stands]  # fmt: skip
-    standing = _standing(work, (to for _, to in links))
+    current = _current(work, (to for _, to in links))
     for fact, to in links:
-        if to in standing:
-            against[fact.id].append(to)
-            against[to].append(fact.id)
-    return against
+        if to in current:
+            contradictions[fact.id].append(to)
+            contradictions[to].append(fact.id)
+    return contradictions
 
 
-def _standing(work: WriteScope, ids: Iterable[str]) -> dict[str, Fact]:
+def _current(work: WriteScope, ids: Iterable[str]) -> dict[str, Fact]:
     return {key: one.fact for key, one in by_ids(work.index, set(ids)).items() if one.fact.stands}

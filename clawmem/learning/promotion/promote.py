@@ -1,7 +1,6 @@
-"""Promotion: the facts of a day that are worth thirty days are marked and lifted, in one commit, each with its reason.
+"""Promotion: mark the facts of a day that are worth keeping for thirty days, in one commit, each with its reason.
 
-What learning only noted, because nothing deserved an entity yet, is looked at again from its events. What a person
-should decide is proposed in the same commit.
+Notes whose entity exists by now are candidates too. Doubtful promotions are proposed for review in the same commit.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import entity_exists, holding
 from clawmem.learning.by_model.extraction import RULES
-from clawmem.learning.by_model.telemetry import with_telemetry
-from clawmem.learning.promotion.adapt import adaptation
-from clawmem.learning.promotion.candidates import PromotionCandidate, contenders
+from clawmem.learning.by_model.telemetry import add_event
+from clawmem.learning.promotion.adapt import current_adaptation
+from clawmem.learning.promotion.candidates import PromotionCandidate, promotion_candidates
 from clawmem.learning.promotion.doubtful import PendingPromotions
 from clawmem.llm.choice import Model
 from clawmem.memory.entities.places import new_entity_files
@@ -46,8 +45,11 @@ if TYPE_CHECKING:
 
 
 class PromoteResult(NamedTuple):
-    """The day, every candidate's verdict best first, the ids of facts that were only notes before, the commit; the
-    proposals for a person; who judged, what the model's run cost, and why it did not judge everything."""
+    """The result of promoting one day.
+
+    `verdicts` has every candidate, best first. `noted` has the ids of promoted facts that were only notes before.
+    `judge` is the model or `rules`, `run` the record of the model run, `problem` why the model judged only a part.
+    """
 
     on: str
     verdicts: tuple[PromotionVerdict, ...]
@@ -61,55 +63,55 @@ class PromoteResult(NamedTuple):
 
     @property
     def kept(self) -> tuple[PromotionVerdict, ...]:
-        """The verdicts that promote."""
+        """Return the verdicts that promote."""
         return tuple(one for one in self.verdicts if one.promoted)
 
     @property
     def waiting(self) -> tuple[PromotionVerdict, ...]:
-        """The verdicts that leave it to a person."""
+        """Return the verdicts that wait for review."""
         return tuple(one for one in self.verdicts if one.waits)
 
 
 class _PromotionDay(NamedTuple):
-    """The candidates of a day, what each of them is by its id, what bears on them, and the terms."""
+    """The scored candidates of a day, the candidates by fact id, the pending proposals, and the limits."""
 
     on: str
     candidates: tuple[ScoredFact, ...]
-    contenders: dict[str, PromotionCandidate]
-    docket: PendingPromotions
+    by_id: dict[str, PromotionCandidate]
+    pending: PendingPromotions
     terms: PromotionTerms
 
 
 def promote(vault: Vault, caller: Caller, on: str, dry_run: bool = False, model: Model | None = None) -> PromoteResult:
-    """Promote the best facts that the day `on` taught or recorded, at most as many as are in force for one day.
+    """Promote the best facts of the day `on`, up to the daily limit.
 
-    What was promoted for that day before counts, so that a second run promotes nothing more. A model, where there is
-    one, judges what thirty days are worth; what it does not come to, the rules judge.
+    Earlier promotions for that day count towards the limit, so a second run promotes nothing more. If a `model` is
+    given, it judges the candidates; the rules judge those that the model does not reach.
     """
     judging = _judging(vault, caller, on, dry_run, model)
     with writing(vault, caller, "promote", dry_run=dry_run) as work:
         day = _day(work, on, model if judging and judging.judgements else None)
-        candidates = [one._replace(judgement=_judged(one, judging)) for one in day.candidates]
+        candidates = [one._replace(judgement=_score(one, judging)) for one in day.candidates]
         verdicts = decide(candidates, day.terms)
         proposals: list[Proposal] = []
         commit = None
         if not dry_run:
-            verdicts, proposals = _proposed(day, verdicts)
+            verdicts, proposals = _with_proposals(day, verdicts)
             commit = _commit(work, day, verdicts, proposals, judging)
         noted = [one.candidate.fact.id for one in verdicts if one.promoted]
         done = PromoteResult(
             on,
             tuple(verdicts),
-            tuple(one for one in noted if day.contenders[one].noted),
+            tuple(one for one in noted if day.by_id[one].noted),
             commit,
-            (*work.notices, *day.docket.notices),
+            (*work.notices, *day.pending.notices),
             tuple(proposals),
         )
     return _with_judging(done, judging)
 
 
 def _judging(vault: Vault, caller: Caller, on: str, dry_run: bool, model: Model | None) -> ModelJudgements | None:
-    """Let the model, where there is one, judge what can be promoted; no lock is held while it thinks."""
+    """Let the model judge the candidates. The lock is not held during its calls."""
     if model is None:
         return None
     from clawmem.learning.by_model.judge import ModelJudgements, judge_by_model  # only where a model is set
@@ -128,38 +130,38 @@ def _judging(vault: Vault, caller: Caller, on: str, dry_run: bool, model: Model 
 
 def _day(work: WriteScope, on: str, model: Model | None) -> _PromotionDay:
     settings = work.vault.settings
-    values, docket = adaptation(work.read, settings), PendingPromotions(work)
-    found = {one.fact.id: one for one in contenders(work, on)}
+    values, pending = current_adaptation(work.read, settings), PendingPromotions(work)
+    found = {one.fact.id: one for one in promotion_candidates(work, on)}
     terms = PromotionTerms(
         values.score,
         min(values.max_facts, model.limits.facts) if model else values.max_facts,
         sum(1 for one in holding(work.index, f'"{MARK}"') if _promoted_alone(one.fact, on)),
         settings.number("promotion.margin"),
         settings.whole("promotion.max_proposals"),
-        docket.asked(on),
+        pending.count(on),
     )
-    candidates = tuple(docket.candidate(one, judge(one.fact, one.entity, on)) for one in found.values())
-    return _PromotionDay(on, candidates, found, docket, terms)
+    candidates = tuple(pending.scored(one, judge(one.fact, one.entity, on)) for one in found.values())
+    return _PromotionDay(on, candidates, found, pending, terms)
 
 
 def _promoted_alone(fact: Fact, on: str) -> bool:
-    """Whether the fact was promoted for that day without a person: only that counts against the day's limit."""
+    """Return whether the fact was promoted for that day without review. Only these count towards the daily limit."""
     mark = promotion_of(fact)
     return mark is not None and day_of(mark["on"]) == on and "proposal" not in mark
 
 
-def _judged(one: ScoredFact, judging: ModelJudgements | None) -> PromotionScore:
+def _score(one: ScoredFact, judging: ModelJudgements | None) -> PromotionScore:
     return judging.of(one.fact, one.entity, one.judgement) if judging else one.judgement
 
 
-def _proposed(
+def _with_proposals(
     day: _PromotionDay, verdicts: Sequence[PromotionVerdict]
 ) -> tuple[list[PromotionVerdict], list[Proposal]]:
-    """The verdicts with the ids of the proposals that are to be filed, and those."""
+    """Return the verdicts with the ids of their new proposals, and the proposals."""
     proposals, known = [], []
     for one in verdicts:
         if one.waits:
-            proposals.append(day.docket.proposal(day.contenders[one.candidate.fact.id], one, day.on))
+            proposals.append(day.pending.proposal(day.by_id[one.candidate.fact.id], one, day.on))
             known.append(one._replace(proposal=proposals[-1].id))
         else:
             known.append(one)
@@ -184,23 +186,23 @@ def _commit(
     telemetry = judging.telemetry if judging else None
     if not kept and not proposals and not telemetry:
         return None
-    change = with_telemetry(_change(work, day, kept, proposals), telemetry, work.read)
+    change = add_event(_change(work, day, kept, proposals), telemetry, work.read)
     return work.commit([change])[-1]
 
 
 def _change(work: WriteScope, day: _PromotionDay, kept: Sequence[ScoredFact], proposals: Sequence[Proposal]) -> Change:
-    lifted: dict[str, dict[str, Fact]] = defaultdict(dict)
+    by_entity: dict[str, dict[str, Fact]] = defaultdict(dict)
     for one in kept:
-        lifted[one.entity][one.fact.id] = promoted(one.fact, day.on, one.judgement)
+        by_entity[one.entity][one.fact.id] = promoted(one.fact, day.on, one.judgement)
     writes: dict[str, bytes | None] = {}
-    for note in (day.contenders[one.fact.id] for one in kept):
+    for note in (day.by_id[one.fact.id] for one in kept):
         if note.title and not entity_exists(work.index, note.entity):
             writes.update(new_entity_files(note.entity, work.caller, note.title))
-    for entity, marked in lifted.items():
-        shelf = {one.id: one for one in work.facts(entity)}
-        writes.update(items_write(entity, list({**shelf, **marked}.values())))
-    facts = [fact for marked in lifted.values() for fact in marked.values()]
-    said = trailers("promote", facts=[one.id for one in facts], entities=sorted(lifted))
+    for entity, marked in by_entity.items():
+        facts_of_entity = {one.id: one for one in work.facts(entity)}
+        writes.update(items_write(entity, list({**facts_of_entity, **marked}.values())))
+    facts = [fact for marked in by_entity.values() for fact in marked.values()]
+    said = trailers("promote", facts=[one.id for one in facts], entities=sorted(by_entity))
     body = [*map(_body_line, kept), *(f"- {one.id} waits for review: {one.says} ({one.why})" for one in proposals)]
     return Change(
         subject_line("promote", day.on, _words(len(facts), len(proposals))),
@@ -211,8 +213,8 @@ def _change(work: WriteScope, day: _PromotionDay, kept: Sequence[ScoredFact], pr
 
 
 def _words(facts: int, proposals: int) -> str:
-    told = [f"{counted(facts, 'fact') if facts else 'nothing'} worth thirty days"] if facts or not proposals else []
-    return ", ".join([*told, *([f"{proposals} for a person to decide"] if proposals else [])])
+    words = [f"{counted(facts, 'fact') if facts else 'nothing'} worth thirty days"] if facts or not proposals else []
+    return ", ".join([*words, *([f"{proposals} for a person to decide"] if proposals else [])])
 
 
 def _body_line(one: ScoredFact) -> str:

@@ -1,4 +1,4 @@
-"""Tacit knowledge: patterns in corrections and wishes, proposed for an agent's TACIT.md, written there on approval."""
+"""Tacit knowledge: propose patterns in corrections and preferences for an agent's TACIT.md. Approval writes them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.vault.vault import Vault
 
 KIND = "tacit"
-# The key a proposal carries, so that a pattern is proposed once, whatever became of it.
+# The key of a pattern in its proposal. It prevents a second proposal, even after a rejection.
 KEY = "pattern"
 
 
 class TacitResult(NamedTuple):
-    """The proposals that were filed (or would be), and the commit."""
+    """The filed proposals (in a dry run, those that would be filed) and the commit."""
 
     proposals: tuple[Proposal, ...]
     commit: str | None = None
@@ -28,7 +28,7 @@ class TacitResult(NamedTuple):
 
 
 def propose_tacit(vault: Vault, caller: Caller, dry_run: bool = False) -> TacitResult:
-    """File a proposal for each pattern that none was filed for before."""
+    """File a proposal for each new pattern."""
     with writing(vault, caller, "tacit", dry_run=dry_run) as work:
         facts = [one.fact for one in holding(work.index, '"agent": ')]
         found = patterns(facts, vault.settings.whole("tacit.repeats"))
@@ -66,7 +66,7 @@ def _proposal(caller: Caller, pattern: Pattern, taken: set[str]) -> Proposal:
         id=new_proposal_id(caller.entropy, taken),
         kind=KIND,
         says=f"{pattern.agent}'s TACIT.md: {pattern.sentence}",
-        why=f"the same came {len(pattern.facts)} times: {cited}",
+        why=f"seen {len(pattern.facts)} times: {cited}",
         created=stamp(caller.now),
         does=LINE,
         line=PageLine(f"agents/{pattern.agent}/TACIT.md", f"- {pattern.sentence} ({cited})"),

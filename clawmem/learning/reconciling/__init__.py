@@ -1,1 +1,1 @@
-"""From a proposition to a decision: gate, reconciliation, placement, review."""
+"""Reconciling: decide about each proposition (gate, reconciliation, placement, review)."""

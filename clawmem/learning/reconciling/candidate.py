@@ -1,4 +1,4 @@
-"""The candidate: one proposition and what became of it, with the step that decided and its reason."""
+"""The candidate: a proposition and its outcome, with the step that decided and the reason."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ KEPT = frozenset((ADDED, UPDATED, MERGED, RETRACTED))
 
 
 class LearningCandidate(NamedTuple):
-    """One proposition's fate. `gate` is the step that decided: evidence, statement, limit, secrets, trust, utility,
-    durability, duplication, reconcile, placement or review; `proposal` is the id of what waits for a person."""
+    """The outcome of one proposition.
+
+    `gate` is the step that decided: evidence, statement, limit, secrets, trust, utility, durability, duplication,
+    reconcile, placement or review. `proposal` is the id of the proposal that waits for a person.
+    """
 
     proposition: Proposition
     outcome: str

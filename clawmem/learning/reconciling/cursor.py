@@ -1,4 +1,4 @@
-"""How far learning has come: events read per day, and names mentioned that are no entities yet."""
+"""The learning cursor: the events read per day, and the mention counts of names without an entity."""
 
 from __future__ import annotations
 
@@ -10,39 +10,41 @@ from clawmem.errors import Unreadable
 from clawmem.model.records.event import Event
 from clawmem.model.records.strict_json import read_json
 
-PATH = "ledger/learned.json"
+CURSOR_PATH = "ledger/learned.json"
 
 
 class DayProgress(NamedTuple):
-    """How many events of a day were learned from, and the id of the last of them."""
+    """How many events of a day were read, and the id of the last one."""
 
     events: int
     last: str
 
 
 class LearningCursor(NamedTuple):
-    """How far each day was learned from, and mentions so far, by title in its normal form."""
+    """The progress by day, and the mention counts by normalised title."""
 
     days: Mapping[str, DayProgress]
     mentions: Mapping[str, int]
 
 
-def unread(events: Sequence[Event], reached: DayProgress | None) -> Sequence[Event]:
-    """The events of a day that were not learned from yet; all of them where the day changed before that point,
-    as after an undo or a merge."""
+def events_after(events: Sequence[Event], reached: DayProgress | None) -> Sequence[Event]:
+    """Return the unread events of a day.
+
+    Return all events if the read part of the day changed, for example after an undo or a merge.
+    """
     if reached is None or len(events) < reached.events or events[reached.events - 1].id != reached.last:
         return events
     return events[reached.events :]
 
 
-def moved(old: LearningCursor, new: LearningCursor) -> frozenset[str]:
-    """The days that learning stands elsewhere in, as after an undo or a merge."""
+def changed_days(old: LearningCursor, new: LearningCursor) -> frozenset[str]:
+    """Return the days whose progress differs between two cursors, for example after an undo or a merge."""
     days = old.days.keys() | new.days.keys()
     return frozenset(day for day in days if old.days.get(day) != new.days.get(day))
 
 
 def parse_cursor(data: bytes | None) -> LearningCursor:
-    """The cursor as kept in the vault; the beginning where there is none."""
+    """Parse the cursor, empty if `data` is None. Raise Unreadable if it is damaged."""
     if data is None:
         return LearningCursor({}, {})
     try:
@@ -50,12 +52,12 @@ def parse_cursor(data: bytes | None) -> LearningCursor:
         days = {str(day): DayProgress(int(number), str(last)) for day, (number, last) in record["days"].items()}
         mentions = {str(title): int(count) for title, count in record.get("mentions", {}).items()}
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise Unreadable(PATH, None, f"it does not say how far learning has come ({problem})") from None
+        raise Unreadable(CURSOR_PATH, None, f"it does not hold the progress of learning ({problem})") from None
     return LearningCursor(days, mentions)
 
 
 def render_cursor(cursor: LearningCursor) -> bytes:
-    """The cursor as JSON, one day and one title a line, so that a diff shows what moved."""
+    """Render the cursor as JSON with one day or title per line, for readable diffs."""
     days, mentions = dict(sorted(cursor.days.items())), dict(sorted(cursor.mentions.items()))
     return ("{\n" + _block("days", days) + ",\n" + _block("mentions", mentions) + "\n}\n").encode()
 

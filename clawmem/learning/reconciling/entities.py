@@ -1,4 +1,4 @@
-"""Where a learned fact goes: to an entity that is known, to a new one that deserves to exist, or to the day's note."""
+"""Place a learned fact: in a known entity, in a new entity, or in the daily note."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.entity import check_name, kind_of, slug, title_of
 
-ENOUGH_MENTIONS = 3
+MIN_MENTIONS = 3
 _FOLDERS = {
     "person": "areas/people",
     "company": "areas/companies",
@@ -28,16 +28,16 @@ _REASONS = {
     "work": "is a project or employer of the speaker",
     "asked": "was asked for",
 }
-# What tells who is close to somebody: the relation itself, or the name of "Ada's husband".
+# Predicates that name a close person: the relation itself, or the name of "Ada's husband".
 _KIN = CLOSE - {"pet"}
-TELLS_WHO = _KIN | {"name"}
+RELATION_PREDICATES = _KIN | {"name"}
 _WHOSE = re.compile(r"(?P<owner>.+)['’]s (?:[\w-]+ )*?(?P<noun>[\w-]+)")
-# Whose life may hang on it is no matter for a note.
+# Facts that matter for somebody's safety always get an entity.
 _VITAL = frozenset(("allergic_to",))
 
 
 class Placement(NamedTuple):
-    """The entity a fact goes to (None for the daily note), whether to create it, its title, and why."""
+    """The entity of a fact (None for the daily note), whether to create it, its title, and the reason."""
 
     entity: str | None
     create: bool
@@ -46,7 +46,7 @@ class Placement(NamedTuple):
 
 
 class EntityTitles:
-    """Every way to call each known entity, with and without its kind."""
+    """The known entities by name and title, with and without their kind."""
 
     def __init__(self, known: Mapping[str, Iterable[str]]) -> None:
         self._names: dict[tuple[str, str], str] = {}
@@ -54,13 +54,13 @@ class EntityTitles:
             self.add(name, titles)
 
     def add(self, name: str, titles: Iterable[str]) -> None:
-        """Make one entity known by its name, the title its name suggests, and these titles."""
+        """Add an entity under its name, the title derived from its name, and these titles."""
         for title in (name, title_of(name), *titles):
             self._names.setdefault((kind_of(name), normal(title)), name)
             self._names.setdefault(("", normal(title)), name)
 
     def get(self, kind: str, title: str) -> str | None:
-        """The entity of that kind (any, where it is empty) called that, in normal form."""
+        """Return the entity with this normalised title. An empty `kind` means any kind."""
         return self._names.get((kind, title))
 
     def __contains__(self, title: object) -> bool:
@@ -69,37 +69,42 @@ class EntityTitles:
 
 def place(
     proposition: Proposition,
-    names: EntityTitles,
+    titles: EntityTitles,
     mentions: Mapping[str, int] | None = None,
-    enough: int = ENOUGH_MENTIONS,
-    close: Callable[[], Mapping[str, str]] = dict,
+    min_mentions: int = MIN_MENTIONS,
+    relations: Callable[[], Mapping[str, str]] = dict,
 ) -> Placement:
-    """Decide for one proposition; `mentions` counts how often a title (in normal form) was mentioned so far, and
-    `enough` of them make it an entity; `close` gives the people who are known to be close to the speaker, as
-    `people_close` does."""
-    for told in proposition.entity_hints:
-        hint = told if _known(told, names) else _as_close(told, close)
-        entity = _known(hint, names)
+    """Decide where the fact of a proposition goes.
+
+    `mentions` counts the mentions of each normalised title so far; with `min_mentions` of them a title becomes an
+    entity. `relations` returns the people close to the speaker, as `close_people` does.
+    """
+    for given in proposition.entity_hints:
+        hint = given if _known(given, titles) else _as_relation(given, relations)
+        entity = _known(hint, titles)
         if entity:
             return Placement(entity, False, hint.title, f"{hint.title} is known as {entity}.")
-        reason = _deserves(hint, mentions or {}, enough) or _vital(hint, proposition)
+        reason = _reason_to_create(hint, mentions or {}, min_mentions) or _safety_reason(hint, proposition)
         entity = entity_name(hint)
         if reason and entity:
             return Placement(entity, True, hint.title, reason)
-    return Placement(None, False, "", "It is about nothing that deserves an entity yet; it goes to the daily note.")
+    return Placement(None, False, "", "It is not about a known or important entity; it goes to the daily note.")
 
 
-def people_close(facts: Iterable[Fact]) -> dict[str, str]:
-    """Everybody whom some facts call the speaker's husband, child, boss or the like: the name, by that name and by its
-    first word in normal form. A relation of a relation ("Ada's husband" where Ada is the sister) is left out."""
+def close_people(facts: Iterable[Fact]) -> dict[str, str]:
+    """Return the people that the facts call a relation of the speaker, such as a husband, child or boss.
+
+    The keys are the normalised full name and first name, the value is the full name. A relation of a relation ("Ada's
+    husband", where Ada is the sister) is left out.
+    """
     standing = [fact for fact in facts if fact.stands and fact.object and "no longer" not in fact.fact]
-    names = _by_name(name for fact in standing if _told_in_passing(fact) for name in _named(fact))
-    owned = ((normal(_owner(fact)), name) for fact in standing if not _told_in_passing(fact) for name in _named(fact))
+    names = _by_name(name for fact in standing if _is_in_passing(fact) for name in _named(fact))
+    owned = ((normal(_owner(fact)), name) for fact in standing if not _is_in_passing(fact) for name in _named(fact))
     return {**_by_name(name for owner, name in owned if owner and owner not in names), **names}
 
 
 def entity_name(hint: EntityHint) -> str | None:
-    """The name an entity made from the hint would have, or None where the title gives none."""
+    """Return the name of an entity created from the hint, or None if the title gives no valid name."""
     folder, last = _FOLDERS.get(hint.kind), slug(hint.title)
     if not folder or not last:
         return None
@@ -114,13 +119,13 @@ def _known(hint: EntityHint, names: EntityTitles) -> str | None:
     return names.get(hint.kind, title) or names.get("", title) or names.get("", normal(entity_name(hint) or ""))
 
 
-def _told_in_passing(fact: Fact) -> bool:
-    """Whether a fact came of "my sister Ana", as only the speaker says it."""
+def _is_in_passing(fact: Fact) -> bool:
+    """Return whether a fact comes from a phrase such as "my sister Ana", which only the speaker uses."""
     return fact.predicate in _KIN and (fact.relation_phrase or "").startswith(HAS_A)
 
 
 def _owner(fact: Fact) -> str:
-    """Whose relation a fact tells of; empty where it tells of none."""
+    """Return the person whose relation a fact names, or an empty string."""
     if fact.predicate in _KIN:
         return fact.subject or ""
     whose = _WHOSE.fullmatch(fact.subject or "") if fact.predicate == "name" else None
@@ -128,32 +133,32 @@ def _owner(fact: Fact) -> str:
 
 
 def _named(fact: Fact) -> list[str]:
-    """The names that a fact's object gives: "Lina", or those of "two daughters called Lina and Maren"."""
+    """Return the names in a fact's object: "Lina", or both names of "two daughters called Lina and Maren"."""
     value = re.sub(r"^.*\b(?:named|called) ", "", fact.object or "")
     return [name for name in re.split(r",? and |, ", value) if name[:1].isupper()]
 
 
 def _by_name(names: Iterable[str]) -> dict[str, str]:
-    """Names by themselves, and by their first word where that leaves no doubt."""
-    whole = list(dict.fromkeys(names))
-    firsts = Counter(normal(name.split()[0]) for name in whole)
-    by_first = {first: name for name in whole if firsts[first := normal(name.split()[0])] == 1}
-    return {**by_first, **{normal(name): name for name in whole}}
+    """Map the normalised full name, and the first name if it is unambiguous, to the full name."""
+    unique = list(dict.fromkeys(names))
+    firsts = Counter(normal(name.split()[0]) for name in unique)
+    by_first = {first: name for name in unique if firsts[first := normal(name.split()[0])] == 1}
+    return {**by_first, **{normal(name): name for name in unique}}
 
 
-def _as_close(hint: EntityHint, close: Callable[[], Mapping[str, str]]) -> EntityHint:
-    """The hint as one of somebody close to the speaker, by their whole name, where it is one."""
-    name = close().get(normal(hint.title)) if hint.role == "mention" and hint.kind == "person" else None
+def _as_relation(hint: EntityHint, relations: Callable[[], Mapping[str, str]]) -> EntityHint:
+    """Return the hint with the full name and the role `relation` if the person is close to the speaker."""
+    name = relations().get(normal(hint.title)) if hint.role == "mention" and hint.kind == "person" else None
     return hint._replace(title=name, role="relation") if name else hint
 
 
-def _vital(hint: EntityHint, proposition: Proposition) -> str:
+def _safety_reason(hint: EntityHint, proposition: Proposition) -> str:
     vital = proposition.predicate in _VITAL and hint.kind == "person"
     return f"An allergy of {hint.title} must not be lost." if vital else ""
 
 
-def _deserves(hint: EntityHint, mentions: Mapping[str, int], enough: int) -> str:
+def _reason_to_create(hint: EntityHint, mentions: Mapping[str, int], min_mentions: int) -> str:
     if hint.role in _REASONS:
         return f"{hint.title} {_REASONS[hint.role]}."
     count = mentions.get(normal(hint.title), 0)
-    return f"{hint.title} was mentioned {count} times." if count >= enough else ""
+    return f"{hint.title} was mentioned {count} times." if count >= min_mentions else ""

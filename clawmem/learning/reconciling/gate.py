@@ -1,4 +1,4 @@
-"""The gate: which propositions deserve to be kept, each refusal with its reason in words."""
+"""The gate: accept or refuse propositions, each refusal with a reason."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from clawmem.learning.english.words import SMALL
-from clawmem.learning.reconciling.sameness import alike, contained
+from clawmem.learning.reconciling.sameness import is_contained, is_similar
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import LONGEST_FACT, counted, normal
 from clawmem.model.proposals.proposition import Proposition
@@ -20,12 +20,16 @@ _PASSING = frozenset(
 )
 
 
-# What may be said in many words without being news.
+# Predicates whose values are often rephrased.
 _LOOSE = frozenset((None, "plans_to", "works_on", "wants", "studies", "likes"))
 
 
 class GateLimits(NamedTuple):
-    """What the gate asks for; `overlap` is the share of words at which two statements count as one."""
+    """The limits of the gate.
+
+    `words` is the least number of words of a statement. `overlap` is the share of common words from which two
+    statements count as the same.
+    """
 
     confidence: float = 0.5
     importance: float = 0.2
@@ -35,7 +39,7 @@ class GateLimits(NamedTuple):
 
 
 class GateVerdict(NamedTuple):
-    """Whether a proposition is let in; where not, the gate that refused, why, and the fact it repeats."""
+    """Whether a proposition is accepted. If not: the gate that refused it, the reason, and the fact it repeats."""
 
     accepted: bool
     gate: str
@@ -50,7 +54,10 @@ DEFAULT_LIMITS = GateLimits()
 def judge(
     proposition: Proposition, known: Iterable[Fact], find_secret: FindSecret, limits: GateLimits = DEFAULT_LIMITS
 ) -> GateVerdict:
-    """Judge one proposition against what is known about its subject; the first gate that refuses decides."""
+    """Judge one proposition against the known facts about its subject. The first gate that refuses decides.
+
+    `find_secret` returns the rule that finds a credential in a text, or None.
+    """
     return (
         _secrets(proposition, find_secret)
         or _trust(proposition, limits)
@@ -69,15 +76,15 @@ def _secrets(proposition: Proposition, find_secret: FindSecret) -> GateVerdict |
 def _trust(proposition: Proposition, limits: GateLimits) -> GateVerdict | None:
     if proposition.trust in limits.trusted:
         return None
-    return GateVerdict(False, "trust", f"Its source is '{proposition.trust}', which is not trusted without a person.")
+    return GateVerdict(False, "trust", f"Its source is '{proposition.trust}', which needs the approval of a person.")
 
 
 def _utility(proposition: Proposition, limits: GateLimits) -> GateVerdict | None:
     words = proposition.statement.split()
     if len(words) < limits.words:
-        return GateVerdict(False, "utility", f"It has only {counted(len(words), 'word')}, too few to say something.")
+        return GateVerdict(False, "utility", f"It has only {counted(len(words), 'word')}, too few for a statement.")
     if len(proposition.statement) > LONGEST_FACT:
-        return GateVerdict(False, "utility", f"It is longer than {LONGEST_FACT:,} characters, more than one statement.")
+        return GateVerdict(False, "utility", f"It is longer than {LONGEST_FACT:,} characters.")
     if proposition.confidence < limits.confidence:
         return GateVerdict(
             False, "utility", f"Its confidence {proposition.confidence:.2f} is below {limits.confidence:.2f}."
@@ -91,7 +98,7 @@ def _durability(proposition: Proposition) -> GateVerdict | None:
     text = normal(proposition.statement)
     passing = next((phrase for phrase in _PASSING if phrase in text), None)
     if passing and proposition.category != "decision":
-        return GateVerdict(False, "durability", f"It holds only '{passing}', not for weeks.")
+        return GateVerdict(False, "durability", f"It is only temporary ('{passing}').")
     return None
 
 
@@ -101,22 +108,22 @@ def _duplication(proposition: Proposition, known: Iterable[Fact], limits: GateLi
         if not fact.stands:
             continue
         if plain(fact.fact) == statement:
-            return GateVerdict(False, "duplication", f"It is known already as {fact.id}.", fact.id)
+            return GateVerdict(False, "duplication", f"It is already known as {fact.id}.", fact.id)
         if not (proposition.ended or proposition.former) and _near(proposition, fact, limits.overlap):
             return GateVerdict(False, "duplication", f"It says the same as {fact.id}: {fact.fact}", fact.id)
     return None
 
 
 def _near(proposition: Proposition, fact: Fact, overlap: float) -> bool:
-    """Whether both say the same of the same subject: most words shared, and every number and negation."""
+    """Return whether both say the same about the same subject: most words, and all numbers and negations, agree."""
     if plain(fact.subject or "") != plain(proposition.subject or ""):
         return False
     if fact.predicate and proposition.predicate and fact.predicate != proposition.predicate:
         return False
     about = proposition.subject or ""
-    if contained(proposition.statement, fact.fact, about):
+    if is_contained(proposition.statement, fact.fact, about):
         return True
-    if proposition.predicate in _LOOSE and alike(proposition.statement, fact.fact, about):
+    if proposition.predicate in _LOOSE and is_similar(proposition.statement, fact.fact, about):
         return True
     new, old = content_words(proposition.statement), content_words(fact.fact)
     subject = content_words(about)
@@ -131,12 +138,12 @@ def _decisive(words: frozenset[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def plain(text: str) -> str:
-    """The normal form of a text; the same known facts are compared again and again within a round."""
+    """Return the normalised text. Cached, because a round compares the same facts many times."""
     return normal(text)
 
 
 @lru_cache(maxsize=65536)
 def content_words(text: str) -> frozenset[str]:
-    """The words of a text that carry meaning, in their normal form."""
+    """Return the normalised words of a text without function words."""
     words = (normal(word).removesuffix("'s").removesuffix("’s") for word in text.split())
     return frozenset(word for word in words if word and word not in SMALL and word != "will")

@@ -1,4 +1,4 @@
-"""Reconciling news with what stands: add, leave, replace, merge or close, and never touch a bystander."""
+"""Reconcile a proposition with the known facts: add it, ignore it, or replace, merge or retract facts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from clawmem.learning.english.words import HAS_A
 from clawmem.learning.reconciling.gate import content_words, plain
-from clawmem.learning.reconciling.sameness import adds_nothing, ceased, contained, denied, enriched
-from clawmem.learning.reconciling.slots import at_times_only, holds_beside, outdated, rivals, said_beside
+from clawmem.learning.reconciling.sameness import adds_nothing, denies, ends, is_contained, is_more_detailed
+from clawmem.learning.reconciling.slots import adds_value, denies_only_at_times, is_additional, outdated, rivals
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
@@ -24,13 +24,13 @@ RETRACT = "retract"
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,40}\b")
 _ARTICLES = re.compile(r"^(?:the|a|an|his|her|their|its)\s+")
 _RATHER = re.compile(r" (?:to|over|rather than|instead of|than) ")
-_LONG = 6  # words of meaning from which one statement within another is no accident
+_LONG = 6  # content words from which one statement contained in another counts as a match
 _ASIDE = re.compile(r",| (?:after all|any ?more|named|called|who|which|that|with|from|in|near|for|since|at|to|on|of)\b")
 _ENDING = re.compile(
     r"\b(?:no longer|stopped|quit|sold|left|gave up|broke up|broke it off|resigned|laid off|fired|dropped|removed|"
     r"rid of|cancelled|does not|do not|is not|are not)\b"
 )
-# What is over together with something: who sold the car drives it no more.
+# Predicates that end with another: whoever sold the car no longer drives it.
 _ENDS_WITH = {"owns": ("drives",)}
 _REFINEMENT = re.compile(
     r"(?:,| (?:(?:named|called|who|which|that|with|from|in|near|for|since)\b|"
@@ -39,8 +39,11 @@ _REFINEMENT = re.compile(
 
 
 class ReconcileDecision(NamedTuple):
-    """What becomes of a proposition: the outcome, the facts it falls on, those it contradicts, and why; `never` says
-    that what it replaces never was true, `beside` that it is so besides the one value of its relation."""
+    """The decision about a proposition: the outcome, the ids of the target and contradicted facts, and the reason.
+
+    `never` says that the replaced facts were never true. `beside` says that the proposition adds a value to a relation
+    that otherwise has only one.
+    """
 
     outcome: str
     targets: tuple[str, ...]
@@ -51,19 +54,19 @@ class ReconcileDecision(NamedTuple):
 
 
 def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: Catalog) -> ReconcileDecision:
-    """Decide about one proposition; only standing facts with its very subject, or named by id, can be targets."""
+    """Decide about one proposition. Only current facts with the same subject, or named by id, can be targets."""
     named = _named(proposition, same_subject)
     if named:
         outcome = RETRACT if proposition.ended else UPDATE
-        return ReconcileDecision(outcome, named, "The text names the fact that it changes.")
-    standing = [fact for fact in same_subject if fact.stands and _same(fact.subject, proposition.subject)]
+        return ReconcileDecision(outcome, named, "The text names the changed fact by id.")
+    standing = [fact for fact in same_subject if fact.stands and _is_same(fact.subject, proposition.subject)]
     related = [fact for fact in standing if proposition.predicate and fact.predicate == proposition.predicate]
     over = [fact for fact in related if _ENDING.search(fact.fact)]
     if over_now := _ceased(proposition, standing):
         return over_now
     if proposition.ended:
         going = _ENDS_WITH.get(proposition.predicate or "", ())
-        related += [fact for fact in standing if fact.predicate in going or said_beside(proposition, fact)]
+        related += [fact for fact in standing if fact.predicate in going or is_additional(proposition, fact)]
         return _ended(proposition, [fact for fact in related if fact not in over], catalog)
     return (
         _resumed(proposition, over)
@@ -74,7 +77,7 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
         or _corrected(proposition, related, catalog)
         or _single(proposition, related, over, catalog)
         or _refined(proposition, standing, related, catalog)
-        or ReconcileDecision(ADD, (), "Nothing known says the same or stands against it.")
+        or ReconcileDecision(ADD, (), "No known fact says the same or contradicts it.")
     )
 
 
@@ -91,39 +94,39 @@ def _ended(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) 
         over = named or (part if len(part) == 1 else [])
     else:
         over = [fact for fact in related if is_single(catalog, fact.predicate)]
-    over = [fact for fact in over if not _older(proposition, fact)]
-    if over and all(at_times_only(proposition, fact) for fact in over):
+    over = [fact for fact in over if not _is_older(proposition, fact)]
+    if over and all(denies_only_at_times(proposition, fact) for fact in over):
         return ReconcileDecision(
-            ADD, (), "It says so for certain times only; what holds otherwise stands.", beside=True
+            ADD, (), "It applies only at certain times, so the known fact stays valid.", beside=True
         )
     if over:
-        return ReconcileDecision(RETRACT, _ids(over), "The text says that this is no longer so.")
-    return ReconcileDecision(ADD, (), "It says that something ended which was not known; the ending is kept as news.")
+        return ReconcileDecision(RETRACT, _ids(over), "The text says that this is no longer true.")
+    return ReconcileDecision(ADD, (), "It says that something unknown ended; the ending itself is kept.")
 
 
 def _names_part(known: str | None, said: str) -> bool:
-    """Whether names alone are said, and a known value holds them: "the Skoda" of "a blue Skoda Octavia"."""
+    """Return whether the text gives only names that a known value contains ("the Skoda" for "a blue Skoda Octavia")."""
     words = _ARTICLES.sub("", said).split()
     return bool(words) and all(word[0].isupper() for word in words) and set(words) <= set((known or "").split())
 
 
 def _ceased(proposition: Proposition, standing: Sequence[Fact]) -> ReconcileDecision | None:
-    """What somebody stopped doing or cancelled, where it stands in other words or without a relation."""
+    """Retract the facts that the text ends in other words, or that have no predicate."""
     about, said = proposition.subject or "", proposition.statement
-    over = [fact for fact in standing if ceased(said, fact.fact, about, fact.category in ("plan", "decision"))]
-    over = [fact for fact in over if not _older(proposition, fact)]
+    over = [fact for fact in standing if ends(said, fact.fact, about, fact.category in ("plan", "decision"))]
+    over = [fact for fact in over if not _is_older(proposition, fact)]
     return ReconcileDecision(RETRACT, _ids(over), "The text says that this is over.") if over else None
 
 
 def _resumed(proposition: Proposition, over: Sequence[Fact]) -> ReconcileDecision | None:
-    """What had ended is so again."""
-    again = [fact for fact in over if _repeats(proposition, fact) and not _older(proposition, fact)]
-    return ReconcileDecision(UPDATE, _ids(again), "It had ended, and is so again.") if again else None
+    """Update the facts that had ended and are true again."""
+    again = [fact for fact in over if _repeats(proposition, fact) and not _is_older(proposition, fact)]
+    return ReconcileDecision(UPDATE, _ids(again), "It had ended and is true again.") if again else None
 
 
 def _head(text: str) -> str:
-    """The noun that a value is about: the last word before what is only said of it."""
-    return (_ASIDE.split(_bare(text))[0].split() or [""])[-1]
+    """Return the main noun of a value: the last word before its attributes."""
+    return (_ASIDE.split(_without_article(text))[0].split() or [""])[-1]
 
 
 def _restated(
@@ -138,18 +141,18 @@ def _restated(
 
 
 def _denied(proposition: Proposition, standing: Sequence[Fact]) -> ReconcileDecision | None:
-    """What had never happened has happened by now; that it never did, where it is known, stands against that."""
+    """Update facts that say something never happened, or contradict facts that say it did."""
     about, said = proposition.subject or "", proposition.statement
-    until_now = [fact for fact in standing if denied(fact.fact, said, about) and not _older(proposition, fact)]
+    until_now = [fact for fact in standing if denies(fact.fact, said, about) and not _is_older(proposition, fact)]
     if until_now:
-        return ReconcileDecision(UPDATE, _ids(until_now), "What had never happened has happened.")
-    known = [fact for fact in standing if denied(said, fact.fact, about)]
-    reason = "It says that this never happened, and it is known that it did."
+        return ReconcileDecision(UPDATE, _ids(until_now), "Something that had never happened has now happened.")
+    known = [fact for fact in standing if denies(said, fact.fact, about)]
+    reason = "It says that this never happened, but a known fact says it did."
     return ReconcileDecision(ADD, (), reason, _ids(known)) if known else None
 
 
 def _names_things(proposition: Proposition, catalog: Catalog) -> bool:
-    """Whether the predicate takes many values that are things, such as the tools in use."""
+    """Return whether the predicate takes many values that are things, such as the tools in use."""
     entry = catalog.predicates.get(proposition.predicate or "")
     return entry is not None and entry.value == "thing" and not entry.single and not proposition.former
 
@@ -159,7 +162,7 @@ def _repeats(proposition: Proposition, fact: Fact) -> bool:
         return False
     if proposition.valid_from and fact.valid_from and proposition.valid_from != fact.valid_from:
         return False
-    new, old = _bare(proposition.object), _bare(fact.object)
+    new, old = _without_article(proposition.object), _without_article(fact.object)
     return new == old or bool(old.startswith(new) and _REFINEMENT.match(old[len(new) :]))
 
 
@@ -167,24 +170,28 @@ def _replaced_by_name(proposition: Proposition, related: Sequence[Fact]) -> Reco
     if not proposition.former:
         return None
     gone = [
-        fact for fact in related if _overlap(_chosen(fact.object), proposition.former) and not _older(proposition, fact)
+        fact
+        for fact in related
+        if _overlap(_chosen(fact.object), proposition.former) and not _is_older(proposition, fact)
     ]
     return ReconcileDecision(UPDATE, _ids(gone), f"The text says it replaces '{proposition.former}'.") if gone else None
 
 
 def _replaced_in_scope(proposition: Proposition, facts: Sequence[Fact]) -> ReconcileDecision | None:
-    """What was in use in a thing for which the text names what is in use now. Sure only where one fact names both the
-    subject and that thing: of what the thing itself uses, the new may replace any or none."""
+    """Replace what a thing used before with what the text says it uses now.
+
+    This is certain only if one fact names both the subject and the thing. Otherwise a person decides.
+    """
     scope = content_words(proposition.scope or "")
     if not scope:
         return None
     there = [fact for fact in facts if fact.stands and fact.predicate == proposition.predicate]
-    there = [fact for fact in there if not _older(proposition, fact)]
-    named = [fact for fact in there if _same(fact.subject, proposition.subject) and _names(fact.object, scope)]
+    there = [fact for fact in there if not _is_older(proposition, fact)]
+    named = [fact for fact in there if _is_same(fact.subject, proposition.subject) and _names(fact.object, scope)]
     if len(named) == 1:
         return ReconcileDecision(UPDATE, _ids(named), f"The text says what the {proposition.scope} uses now.")
     own = named or [fact for fact in there if content_words(fact.subject or "") == scope]
-    reason = f"The text says what the {proposition.scope} uses now, but not instead of what."
+    reason = f"The text says what the {proposition.scope} uses now, but not what it replaces."
     return ReconcileDecision(ADD, (), reason, _ids(own)) if own else None
 
 
@@ -193,18 +200,18 @@ def _names(known: str | None, scope: frozenset[str]) -> bool:
 
 
 def _chosen(known: str | None) -> str | None:
-    """What a preference is for: the part before what it is preferred to."""
+    """Return the preferred thing: the part before what it is preferred to."""
     return _RATHER.split(known)[0] if known else None
 
 
 def _corrected(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> ReconcileDecision | None:
-    """The one value that can have been wrong: of a relation whose value does not change, or of who somebody is."""
+    """Replace the single value that was wrong: a value that never changes, or the name of a relation."""
     if not proposition.corrects:
         return None
     fixed = is_single(catalog, proposition.predicate) and not is_replaced(catalog, proposition.predicate)
     phrase = proposition.relation_phrase or ""
     wrong = [fact for fact in related if fixed or (phrase.startswith(HAS_A) and fact.relation_phrase == phrase)]
-    wrong = [fact for fact in wrong if not _older(proposition, fact)]
+    wrong = [fact for fact in wrong if not _is_older(proposition, fact)]
     if len(wrong) != 1:
         return None
     return ReconcileDecision(UPDATE, _ids(wrong), "The text corrects what was said before.", never=True)
@@ -217,17 +224,17 @@ def _single(
         return None
     against = rivals(proposition, related, catalog)
     if not is_replaced(catalog, proposition.predicate):
-        reason = f"'{proposition.predicate}' has one value that does not change, and another one is known."
+        reason = f"'{proposition.predicate}' has one value that never changes, and another value is known."
         return ReconcileDecision(ADD, (), reason, _ids(against)) if against else None
-    if against and holds_beside(proposition, catalog):
-        return ReconcileDecision(ADD, (), "The text says that it is so besides what is known.", beside=True)
-    newer = [fact for fact in against if fact not in over and _older(proposition, fact)]
+    if against and adds_value(proposition, catalog):
+        return ReconcileDecision(ADD, (), "The text adds a value to the known one.", beside=True)
+    newer = [fact for fact in against if fact not in over and _is_older(proposition, fact)]
     if newer:
         return ReconcileDecision(
-            NOOP, _ids(newer[:1]), f"It is older news than {newer[0].id}, which stays.", _ids(newer[:1])
+            NOOP, _ids(newer[:1]), f"It is older than {newer[0].id}, which stays.", _ids(newer[:1])
         )
     gone = outdated(proposition, related, catalog)
-    reason = f"'{proposition.predicate}' has one value, and this is the newer one."
+    reason = f"'{proposition.predicate}' has one value, and this one is newer."
     return ReconcileDecision(UPDATE, _ids(gone), reason) if gone else None
 
 
@@ -235,9 +242,9 @@ def _refined(
     proposition: Proposition, standing: Sequence[Fact], related: Sequence[Fact], catalog: Catalog
 ) -> ReconcileDecision | None:
     if _names_things(proposition, catalog):
-        less = [fact for fact in related if fact.object and enriched(proposition.object or "", fact.object)]
+        less = [fact for fact in related if fact.object and is_more_detailed(proposition.object or "", fact.object)]
         if less:
-            return ReconcileDecision(MERGE, _ids(less), "It names all that was known, and more.")
+            return ReconcileDecision(MERGE, _ids(less), "It names everything that was known, and more.")
     poorer = [fact for fact in related if _richer(proposition.object, fact.object)]
     many = not is_single(catalog, proposition.predicate)
     if many and not poorer and len(content_words(proposition.statement)) > _LONG:
@@ -247,7 +254,7 @@ def _refined(
             for fact in standing
             if fact.predicate == proposition.predicate
             and len(content_words(fact.fact)) >= _LONG
-            and contained(fact.fact, proposition.statement, about)
+            and is_contained(fact.fact, proposition.statement, about)
         ]
     return ReconcileDecision(MERGE, _ids(poorer), "It says the same with more detail.") if len(poorer) == 1 else None
 
@@ -255,29 +262,29 @@ def _refined(
 def _richer(new: str | None, old: str | None) -> bool:
     if not new or not old:
         return False
-    more, less = _bare(new), _bare(old)
+    more, less = _without_article(new), _without_article(old)
     return more.startswith(less) and _REFINEMENT.match(more[len(less) :]) is not None
 
 
-def _older(proposition: Proposition, fact: Fact) -> bool:
-    """Whether the fact is newer news: true from a later day, or said later."""
+def _is_older(proposition: Proposition, fact: Fact) -> bool:
+    """Return whether the fact is newer than the proposition: valid from a later day, or said later."""
     if proposition.valid_from and fact.valid_from and proposition.valid_from != fact.valid_from:
         return proposition.valid_from < fact.valid_from
-    # What was remembered, and not learned from an event, was said when it was recorded.
+    # A remembered fact has no event: it was said when it was recorded.
     said = (fact.metadata or {}).get("said_at") or (None if fact.source_event else fact.timestamp)
     return bool(said and proposition.said_at) and str(proposition.said_at) < str(said)
 
 
-def _same(one: str | None, other: str | None) -> bool:
+def _is_same(one: str | None, other: str | None) -> bool:
     return bool(one and other) and plain(one or "") == plain(other or "")
 
 
-def _bare(text: str) -> str:
+def _without_article(text: str) -> str:
     return _ARTICLES.sub("", normal(text))
 
 
 def _overlap(known: str | None, named: str) -> bool:
-    """Whether one object is the other, or the other with more words."""
+    """Return whether the words of one object contain those of the other."""
     if not known:
         return False
     one, other = content_words(known), content_words(named)

@@ -1,4 +1,4 @@
-"""What a person must decide: which candidates wait for review, why, and which of them were decided before."""
+"""Decide which candidates wait for review, and why, and find earlier decisions."""
 
 from __future__ import annotations
 
@@ -14,81 +14,88 @@ from clawmem.model.proposals import proposal
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal
 from clawmem.model.proposals.proposition import Proposition
 
-_DEEDS = {reconcile.UPDATE: proposal.SUPERSEDE, reconcile.MERGE: proposal.MERGE, reconcile.RETRACT: proposal.END}
-_JOINTS = {proposal.SUPERSEDE: "instead of", proposal.MERGE: "joined with", proposal.END: "which ends"}
+_ACTIONS = {reconcile.UPDATE: proposal.SUPERSEDE, reconcile.MERGE: proposal.MERGE, reconcile.RETRACT: proposal.END}
+_CONNECTIVES = {proposal.SUPERSEDE: "instead of", proposal.MERGE: "joined with", proposal.END: "which ends"}
 
 
 class ReviewReason(NamedTuple):
-    """The kind of proposal a candidate becomes, and why it waits."""
+    """The kind of the proposal, and why it waits for review."""
 
     kind: str
     why: str
 
 
-def waits(
-    proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact], verdict: GateVerdict, sure: float
+def review_reason(
+    proposition: Proposition,
+    decision: ReconcileDecision,
+    known: Mapping[str, Fact],
+    verdict: GateVerdict,
+    confident: float,
 ) -> ReviewReason | None:
-    """Whether a person must decide; `sure` is the confidence above which a fact is not replaced by a less sure one."""
-    against = [known[one] for one in against_ids(decision) if one in known]
+    """Return why a person must decide, or None.
+
+    A fact with a confidence above `confident` is not replaced by a less confident one without a person.
+    """
+    opposed = [known[one] for one in affected_ids(decision) if one in known]
     return (
-        _untrusted(proposition, verdict, against)
-        or _guarded(decision)
-        or _less_sure(proposition, decision, against, sure)
+        _untrusted(proposition, verdict, opposed)
+        or _contradiction(decision)
+        or _less_confident(proposition, decision, opposed, confident)
     )
 
 
-def against_ids(decision: ReconcileDecision) -> tuple[str, ...]:
-    """The facts that a decision would replace, or that it stands against."""
+def affected_ids(decision: ReconcileDecision) -> tuple[str, ...]:
+    """Return the ids of the facts that a decision would replace or contradict."""
     return tuple(dict.fromkeys((*decision.targets, *decision.contradicts)))
 
 
-def deed(decision: ReconcileDecision) -> str:
-    """What approving the candidate does; what only contradicts takes the place of what it contradicts."""
-    return _DEEDS.get(decision.outcome) or (proposal.SUPERSEDE if decision.contradicts else proposal.ADD)
+def proposal_action(decision: ReconcileDecision) -> str:
+    """Return what approving the candidate does. A candidate that only contradicts facts replaces them."""
+    return _ACTIONS.get(decision.outcome) or (proposal.SUPERSEDE if decision.contradicts else proposal.ADD)
 
 
-def in_words(does: str, statement: str, targets: Sequence[Fact]) -> str:
-    """The change in one sentence."""
+def describe_change(does: str, statement: str, targets: Sequence[Fact]) -> str:
+    """Return the change in one sentence."""
     if not targets:
         return statement
-    return f"{statement} ({_JOINTS[does]}: {'; '.join(fact.fact for fact in targets)})"
+    return f"{statement} ({_CONNECTIVES[does]}: {'; '.join(fact.fact for fact in targets)})"
 
 
-def _untrusted(proposition: Proposition, verdict: GateVerdict, against: Sequence[Fact]) -> ReviewReason | None:
-    kind = "conflict" if against else "fact"
+def _untrusted(proposition: Proposition, verdict: GateVerdict, opposed: Sequence[Fact]) -> ReviewReason | None:
+    kind = "conflict" if opposed else "fact"
     if not verdict.accepted:
         return ReviewReason(kind, verdict.reason)
-    better = [fact for fact in against if not is_low(fact.trust)]
+    better = [fact for fact in opposed if not is_low(fact.trust)]
     if not is_low(proposition.trust) or not better:
         return None
     said = better[0].trust or "user"
     return ReviewReason(
-        kind, f"A source of low trust ({proposition.trust}) would change what the {said} said: {better[0].id}."
+        kind, f"A source with low trust ({proposition.trust}) would change {better[0].id}, which comes from the {said}."
     )
 
 
-def _guarded(decision: ReconcileDecision) -> ReviewReason | None:
+def _contradiction(decision: ReconcileDecision) -> ReviewReason | None:
     if decision.outcome != reconcile.ADD or not decision.contradicts:
         return None
-    return ReviewReason("conflict", f"{decision.reason} It stands against {', '.join(decision.contradicts)}.")
+    return ReviewReason("conflict", f"{decision.reason} It contradicts {', '.join(decision.contradicts)}.")
 
 
-def _less_sure(
-    proposition: Proposition, decision: ReconcileDecision, against: Sequence[Fact], sure: float
+def _less_confident(
+    proposition: Proposition, decision: ReconcileDecision, opposed: Sequence[Fact], confident: float
 ) -> ReviewReason | None:
-    if decision.outcome != reconcile.UPDATE or _says_so(proposition, against):
+    if decision.outcome != reconcile.UPDATE or _is_explicit_change(proposition, opposed):
         return None
-    for fact in against:
-        if fact.confidence is not None and fact.confidence > sure and proposition.confidence < fact.confidence:
+    for fact in opposed:
+        if fact.confidence is not None and fact.confidence > confident and proposition.confidence < fact.confidence:
             compared = f"({proposition.confidence:.2f}) than {fact.id} ({fact.confidence:.2f})"
-            return ReviewReason("conflict", f"It is less sure {compared}, which it would replace.")
+            return ReviewReason("conflict", f"It is less confident {compared}, which it would replace.")
     return None
 
 
-def _says_so(proposition: Proposition, against: Sequence[Fact]) -> bool:
-    """Whether the text itself tells of a change: a correction must win, however sure the old fact is."""
-    named = any(fact.id in proposition.source_text for fact in against)
-    later = proposition.valid_from is not None and all(_began(fact) < proposition.valid_from for fact in against)
+def _is_explicit_change(proposition: Proposition, opposed: Sequence[Fact]) -> bool:
+    """Return whether the text itself states a change. Then it wins even over a confident fact."""
+    named = any(fact.id in proposition.source_text for fact in opposed)
+    later = proposition.valid_from is not None and all(_began(fact) < proposition.valid_from for fact in opposed)
     return named or later or proposition.corrects or bool(proposition.former)
 
 
@@ -97,9 +104,12 @@ def _began(fact: Fact) -> str:
     return fact.valid_from or (said if isinstance(said, str) else fact.timestamp)[:10]
 
 
-def decided_before(same: Iterable[Proposal], fact: Fact, said_at: str, targets: Collection[str]) -> Proposal | None:
-    """The proposal of the same thing that settles this one: made for this very event; waiting, to change the same
-    `targets`; or turned down with nothing said since. What a source of low trust repeats stays turned down."""
+def earlier_proposal(same: Iterable[Proposal], fact: Fact, said_at: str, targets: Collection[str]) -> Proposal | None:
+    """Return the earlier proposal of the same thing that settles this one, or None.
+
+    It was made for the same event, or waits and has the same `targets`, or was rejected and nothing newer was said. A
+    repetition by a source with low trust stays rejected.
+    """
     for one in same:
         if one.source_event == fact.source_event:
             return one
@@ -110,11 +120,11 @@ def decided_before(same: Iterable[Proposal], fact: Fact, said_at: str, targets: 
     return None
 
 
-def verdict_before(one: Proposal) -> tuple[str, str]:
-    """The outcome, noop or refused, and the reason, for a candidate that an earlier proposal settles."""
+def earlier_outcome(one: Proposal) -> tuple[str, str]:
+    """Return the outcome (noop or refused) and the reason for a candidate that an earlier proposal settles."""
     if one.status == OPEN:
-        return "noop", f"It waits for review already as {one.id}."
+        return "noop", f"It already waits for review as {one.id}."
     if one.status == APPROVED:
-        return "noop", f"It was approved already, as {one.id}."
+        return "noop", f"It was already approved as {one.id}."
     because = f": {one.decided.reason}" if one.decided and one.decided.reason else "."
-    return "refused", f"It was turned down in review, as {one.id}{because}"
+    return "refused", f"It was rejected in review as {one.id}{because}"

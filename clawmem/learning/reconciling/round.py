@@ -1,4 +1,4 @@
-"""One round of learning: each proposition is judged, reconciled, placed, or set aside for a person."""
+"""One round of learning: each proposition is judged, reconciled, and placed or proposed for review."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from clawmem.errors import InvalidInput
 from clawmem.learning.reconciling import candidate as ends
 from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge
-from clawmem.learning.reconciling.predicates import UnknownPredicates, mapped, said_of, shape_of
+from clawmem.learning.reconciling.known_targets import find_changed, find_retracted, resolve_correction
+from clawmem.learning.reconciling.predicates import UnknownPredicates, describe_entry, entry_key, map_predicate
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, ReconcileDecision, reconcile
 from clawmem.learning.reconciling.review import (
     ReviewReason,
-    against_ids,
-    decided_before,
-    deed,
-    in_words,
-    verdict_before,
-    waits,
+    affected_ids,
+    describe_change,
+    earlier_outcome,
+    earlier_proposal,
+    proposal_action,
+    review_reason,
 )
 from clawmem.learning.reconciling.round_state import RoundState
-from clawmem.learning.reconciling.slots import beside, in_its_place, read_for_change
-from clawmem.learning.rules.corrections import CATEGORY, settled
-from clawmem.learning.rules.known_changes import TAKEN_BACK, tells_of_change, what_changed, what_to_forget
+from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
+from clawmem.learning.rules.corrections import CORRECTION
+from clawmem.learning.rules.known_changes import RETRACTION, states_change
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
@@ -46,7 +47,7 @@ _OUTCOMES = {UPDATE: ends.UPDATED, MERGE: ends.MERGED, RETRACT: ends.RETRACTED}
 
 
 class Extractor(NamedTuple):
-    """What reads propositions out of an event; its name, which facts and reports carry; the events a model read."""
+    """An extractor: its name for facts and reports, its function, and the ids of the events that a model read."""
 
     name: str
     extract: Extract
@@ -54,105 +55,103 @@ class Extractor(NamedTuple):
 
 
 class RoundLimits(NamedTuple):
-    """On what terms a round learns: the most facts of one event, several times that for a long one, and the
-    confidence above which a fact is not replaced without a person."""
+    """The limits of a round.
 
-    most: int
-    sure: float
-    limits: GateLimits = DEFAULT_LIMITS
+    `max_facts` is the most facts of one short event. A fact with a confidence above `confident` is not replaced by a
+    less confident one without a person. `gate` has the limits of the gate.
+    """
 
-    def most_of(self, event: Event) -> int:
-        """The most facts of this event: as many again for each further 2,000 characters, up to four times."""
-        return self.most * min(_MOST_TIMES, 1 + len(event.text) // _LONG)
+    max_facts: int
+    confident: float
+    gate: GateLimits = DEFAULT_LIMITS
+
+    def max_facts_of(self, event: Event) -> int:
+        """Return the most facts of this event: `max_facts` for each 2,000 characters, up to four times."""
+        return self.max_facts * min(_MOST_TIMES, 1 + len(event.text) // _LONG)
 
 
 class LearningRound:
-    """Decides about the events it is given, one after the other, each on top of what was decided before."""
+    """A round decides about events in order. Each decision builds on the earlier ones."""
 
-    def __init__(self, mind: RoundState, catalog: Catalog, terms: RoundLimits, extractor: Extractor) -> None:
-        self._mind = mind
+    def __init__(self, state: RoundState, catalog: Catalog, limits: RoundLimits, extractor: Extractor) -> None:
+        self._state = state
         self._catalog = catalog
-        self._terms = terms
+        self._limits = limits
         self._extractor = extractor
-        self._unknown = UnknownPredicates(catalog)
+        self.unknown_predicates = UnknownPredicates(catalog)
         self.candidates: list[LearningCandidate] = []
 
     def consider(self, event: Event, speakers: Collection[str]) -> None:
-        """Read one event and decide about everything it proposes."""
+        """Extract the propositions of one event and decide about each. Add the results to `candidates`."""
         if event.recalled:
             return
-        before = self._mind.spans_of(event.id)
+        before = self._state.spans_of(event.id)
         readable = event._replace(text=masked(event.text, parts_of(event.metadata)))
         by_model = event.id in self._extractor.by_model
         for number, proposition in enumerate(self._extractor.extract(readable, self._catalog, speakers)):
             unfit = self._unfit(proposition, event, number, before)
-            self.candidates.append(unfit or self._decide(mapped(proposition, self._catalog, by_model), event))
+            self.candidates.append(unfit or self._decide(map_predicate(proposition, self._catalog, by_model), event))
 
     def propose_predicates(self, entries: Sequence[tuple[CatalogEntry, Fact, int]]) -> None:
-        """Set aside what the catalog should know, each thing once and for all."""
-        asked = {shape_of(one) for one in self._mind.filed.entries} if entries else set()
+        """Propose new catalog entries for review. Each entry is proposed only once."""
+        asked = {entry_key(one) for one in self._state.filed.entries} if entries else set()
         for entry, fact, count in entries:
-            if shape_of(entry) not in asked:
-                self._mind.file(self._predicate(entry, fact, count))
-
-    @property
-    def unknown(self) -> UnknownPredicates:
-        """The relations met that the catalog does not know."""
-        return self._unknown
+            if entry_key(entry) not in asked:
+                self._state.file(self._predicate(entry, fact, count))
 
     def _unfit(
         self, proposition: Proposition, event: Event, number: int, before: Collection[tuple[int, int] | None]
     ) -> LearningCandidate | None:
         start, end = proposition.span
         if event.text[start:end] != proposition.source_text or not proposition.source_text:
-            return LearningCandidate(
-                proposition, ends.REFUSED, "evidence", "Its evidence is not in the event to the character."
-            )
+            return LearningCandidate(proposition, ends.REFUSED, "evidence", "Its evidence is not exactly in the event.")
         unfit = _unfit_words(proposition)
         if unfit:
             return LearningCandidate(proposition, ends.REFUSED, "statement", unfit)
         if proposition.span in before:
-            # The day is read again, after an undo or a merge: whatever became of that fact since, it stays so.
-            return LearningCandidate(proposition, ends.NOOP, "duplication", "It was learned from this event before.")
-        most = self._terms.most_of(event)
+            # After an undo or a merge the day is read again. Later changes of that fact must stay.
+            return LearningCandidate(proposition, ends.NOOP, "duplication", "It was already learned from this event.")
+        most = self._limits.max_facts_of(event)
         if number >= most:
-            return LearningCandidate(proposition, ends.REFUSED, "limit", f"This event gives at most {most} candidates.")
+            return LearningCandidate(
+                proposition, ends.REFUSED, "limit", f"This event may give at most {most} candidates."
+            )
         return None
 
     def _decide(self, proposition: Proposition, event: Event) -> LearningCandidate:
-        proposition = self._mind.in_known_spelling(in_its_place(read_for_change(proposition, event.text)))
-        self._mind.mentioned(hint.title for hint in proposition.entity_hints)
-        if proposition.category == CATEGORY:
+        proposition = self._state.in_known_spelling(drop_unfit_predicate(mark_change(proposition, event.text)))
+        self._state.count_mentions(hint.title for hint in proposition.entity_hints)
+        if proposition.category == CORRECTION:
             return self._correct(proposition, event)
-        if proposition.category == TAKEN_BACK:
+        if proposition.category == RETRACTION:
             return self._forget(proposition, event)
-        known = self._mind.known(proposition)
-        changed = tells_of_change(proposition) and what_changed(
-            proposition, (around := {**self._mind.shelf_of(proposition), **known}).values()
+        known = self._state.known_facts(proposition)
+        changed = states_change(proposition) and find_changed(
+            proposition, (around := {**self._state.facts_of_entity(proposition), **known}).values()
         )
         if changed:
-            return self._settle(*changed, around, event)
-        return self._settle(proposition, reconcile(proposition, list(known.values()), self._catalog), known, event)
+            return self._apply(*changed, around, event)
+        return self._apply(proposition, reconcile(proposition, list(known.values()), self._catalog), known, event)
 
     def _correct(self, proposition: Proposition, event: Event) -> LearningCandidate:
-        """Decide about a correction of a value, where it is known what that was the value of."""
-        known = self._mind.shelf_of(proposition)
-        found = settled(proposition, known.values())
+        """Decide about a correction, if a known fact contains the wrong value."""
+        known = self._state.facts_of_entity(proposition)
+        found = resolve_correction(proposition, known.values())
         if found is None:
-            reason = f"It corrects '{proposition.former}', which nothing known says."
+            reason = f"It corrects '{proposition.former}', which is not in any known fact."
             return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
-        return self._settle(*found, known, event)
+        return self._apply(*found, known, event)
 
     def _forget(self, proposition: Proposition, event: Event) -> LearningCandidate:
-        """Decide about what is to be believed no more."""
-        known = self._mind.known(proposition)
-        found = what_to_forget(proposition, known.values())
+        """Decide about a request to forget something."""
+        known = self._state.known_facts(proposition)
+        found = find_retracted(proposition, known.values())
         if found is None:
-            reason = "It asks to forget what nothing known says."
+            reason = "It asks to forget something that is not known."
             return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
-        return self._settle(*found, known, event)
+        return self._apply(*found, known, event)
 
-    def _settle(
+    def _apply(
         self, proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact], event: Event
     ) -> LearningCandidate:
         if decision.outcome == NOOP and decision.targets:
@@ -160,17 +159,17 @@ class LearningRound:
         verdict = self._judged(proposition, known)
         if not verdict.accepted and verdict.gate != "trust":
             return self._refused(proposition, verdict, known, event)
-        wait = waits(proposition, decision, known, verdict, self._terms.sure)
+        wait = review_reason(proposition, decision, known, verdict, self._limits.confident)
         if wait:
             return self._propose(proposition, decision, known, wait, event)
         return self._keep(proposition, decision, known, event)
 
     def _judged(self, proposition: Proposition, known: Mapping[str, Fact]) -> GateVerdict:
-        """The gate's verdict; `trust` only where it is the one thing that stands against the proposition."""
-        verdict = judge(proposition, known.values(), _secret_rule, self._terms.limits)
+        """Return the verdict of the gate. The gate `trust` is reported only if all other gates accept."""
+        verdict = judge(proposition, known.values(), _secret_rule, self._limits.gate)
         if verdict.gate != "trust":
             return verdict
-        trusting = self._terms.limits._replace(trusted=(*self._terms.limits.trusted, proposition.trust))
+        trusting = self._limits.gate._replace(trusted=(*self._limits.gate.trusted, proposition.trust))
         other = judge(proposition, known.values(), _secret_rule, trusting)
         return verdict if other.accepted else other
 
@@ -187,33 +186,34 @@ class LearningRound:
         self, proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact], event: Event, gate: str
     ) -> LearningCandidate:
         fact = known[decision.targets[0]]
-        entity = self._mind.home(fact.id)
-        # Older news stands against the fact, the same event is no second witness, and the word of a source counts
-        # only for facts that come from no better one.
+        entity = self._state.entity_of(fact.id)
+        # Confidence rises only with a second event, from a source at least as trusted, that is not older news.
         witness = not decision.contradicts and fact.source_event != event.id
         if witness and rank(proposition.trust) >= rank(fact.trust) and raised(fact.confidence) != fact.confidence:
             fact = fact._replace(confidence=raised(fact.confidence))
-            self._mind.put(fact, entity)
+            self._state.put(fact, entity)
         return LearningCandidate(proposition, ends.NOOP, gate, decision.reason, fact, entity)
 
     def _keep(
         self, proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact], event: Event
     ) -> LearningCandidate:
-        placement = self._mind.place(proposition)
+        placement = self._state.place(proposition)
         if placement.entity is None:
-            self._mind.note(day_of(event.timestamp), proposition.statement)
+            self._state.note(day_of(event.timestamp), proposition.statement)
             return LearningCandidate(proposition, ends.NOTED, "placement", placement.reason)
         if placement.create:
-            self._mind.create(placement.entity, placement.title)
-        fact = self._learned(beside(proposition) if decision.beside else proposition, event, self._mind.new_id())
-        self._unknown.met(fact, event.id in self._extractor.by_model)
+            self._state.create(placement.entity, placement.title)
+        fact = self._learned(
+            as_additional(proposition) if decision.beside else proposition, event, self._state.new_id()
+        )
+        self.unknown_predicates.add(fact, event.id in self._extractor.by_model)
         if decision.outcome == ADD or not decision.targets:
-            self._mind.put(fact, placement.entity)
+            self._state.put(fact, placement.entity)
             return LearningCandidate(proposition, ends.ADDED, "placement", placement.reason, fact, placement.entity)
         fact = self._replace(fact, decision, known, placement.entity, day_of(event.timestamp))
         reason = decision.reason
-        if fact.valid_from and fact.valid_from > self._mind.now:
-            reason += f" It begins on {fact.valid_from}: what holds stands until then."
+        if fact.valid_from and fact.valid_from > self._state.now:
+            reason += f" It begins on {fact.valid_from}. The known fact is valid until then."
         return LearningCandidate(proposition, _OUTCOMES[decision.outcome], "reconcile", reason, fact, placement.entity)
 
     def _replace(
@@ -222,12 +222,12 @@ class LearningRound:
         link = "merges" if decision.outcome == MERGE else "supersedes"
         olds = [known[one] for one in decision.targets]
         if decision.never:
-            done = correct(fact, olds, decision.reason, self._mind.now)
+            done = correct(fact, olds, decision.reason, self._state.now)
         else:
-            done = succeed(fact, olds, link, decision.reason, self._mind.now, said)
+            done = succeed(fact, olds, link, decision.reason, self._state.now, said)
         for old in done.closed:
-            self._mind.put(old, self._mind.home(old.id))
-        self._mind.put(done.new, entity)
+            self._state.put(old, self._state.entity_of(old.id))
+        self._state.put(done.new, entity)
         return done.new
 
     def _propose(
@@ -238,38 +238,38 @@ class LearningRound:
         wait: ReviewReason,
         event: Event,
     ) -> LearningCandidate:
-        fact, does = self._learned(proposition, event, UNSET_ID), deed(decision)
-        same, said = self._mind.filed.about(does, fact), proposition.said_at or event.timestamp
-        earlier = decided_before(same, fact, said, against_ids(decision))
+        fact, does = self._learned(proposition, event, UNSET_ID), proposal_action(decision)
+        same, said = self._state.filed.about(does, fact), proposition.said_at or event.timestamp
+        earlier = earlier_proposal(same, fact, said, affected_ids(decision))
         if earlier:
-            outcome, reason = verdict_before(earlier)
+            outcome, reason = earlier_outcome(earlier)
             return LearningCandidate(proposition, outcome, "review", reason, proposal=earlier.id)
-        targets = [known[one] for one in against_ids(decision)]
-        placement = self._mind.place(proposition)
+        targets = [known[one] for one in affected_ids(decision)]
+        placement = self._state.place(proposition)
         made = Proposal(
             "",
             wait.kind,
-            in_words(does, fact.fact, targets),
+            describe_change(does, fact.fact, targets),
             wait.why,
-            self._mind.now,
+            self._state.now,
             does,
             targets=tuple(ProposalTarget(one.id, one.fact) for one in targets),
             fact=fact,
-            entity=self._mind.home(targets[0].id) if targets else placement.entity,
+            entity=self._state.entity_of(targets[0].id) if targets else placement.entity,
             title=placement.title if placement.create and not targets else None,
             source_event=event.id,
             agent=event.agent,
         )
-        made = self._mind.file(made)
+        made = self._state.file(made)
         return LearningCandidate(proposition, ends.PROPOSED, "review", wait.why, entity=made.entity, proposal=made.id)
 
     def _predicate(self, entry: CatalogEntry, fact: Fact, count: int) -> Proposal:
         return Proposal(
             "",
             "predicate",
-            said_of(entry, self._catalog),
-            f"The catalog does not know it, and {count} facts show it.",
-            self._mind.now,
+            describe_entry(entry, self._catalog),
+            f"It is not in the catalog, and {count} facts use it.",
+            self._state.now,
             proposals.PREDICATE,
             entry=entry,
             source_event=fact.source_event,
@@ -277,14 +277,14 @@ class LearningRound:
         )
 
     def _learned(self, proposition: Proposition, event: Event, fact_id: str) -> Fact:
-        return learned_fact(proposition, event, fact_id, self._mind.now, f"heartbeat/{self._extractor.name}")
+        return learned_fact(proposition, event, fact_id, self._state.now, f"heartbeat/{self._extractor.name}")
 
 
 def _unfit_words(proposition: Proposition) -> str | None:
-    """Why the words of a proposition cannot stand in a fact, by the rule that holds for every fact."""
-    told = {"fact": proposition.statement, "subject": proposition.subject, "object": proposition.object}
+    """Return why the texts of a proposition are not valid in a fact, or None."""
+    texts = {"fact": proposition.statement, "subject": proposition.subject, "object": proposition.object}
     try:
-        for what, text in told.items():
+        for what, text in texts.items():
             if text is not None:
                 check_statement(text, what)
     except InvalidInput as problem:

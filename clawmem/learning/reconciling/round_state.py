@@ -1,4 +1,4 @@
-"""What is known during a round of learning: facts, entities and notes as they will be once it is committed."""
+"""The state of a round of learning: facts, entities and notes as they will be after the commit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from clawmem.index.search.lookup import TakenIds, about, by_ids, entities, entity_exists, learned_from, standing_with
 from clawmem.learning.english.spelling import other_spellings
 from clawmem.learning.reconciling.cursor import LearningCursor
-from clawmem.learning.reconciling.entities import TELLS_WHO, EntityTitles, Placement, people_close, place
+from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, Placement, close_people, place
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.review.proposals import FiledProposals, filing, read_proposals
 from clawmem.memory.writing import WriteScope
@@ -28,7 +28,7 @@ _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
 
 
 class _ProposalIndex:
-    """The proposals by what they are about, so that a flood of them stays cheap."""
+    """The proposals by content, for fast lookup."""
 
     def __init__(self, filed: FiledProposals) -> None:
         self.unreadable = filed.unreadable
@@ -36,10 +36,10 @@ class _ProposalIndex:
         self.entries: list[CatalogEntry] = []
         self._things: dict[tuple[str, ...], list[Proposal]] = {}
         for one in filed.proposals:
-            self.take(one)
+            self.add(one)
 
-    def take(self, proposal: Proposal) -> None:
-        """Know one more."""
+    def add(self, proposal: Proposal) -> None:
+        """Add a proposal."""
         self.ids.add(proposal.id)
         if proposal.entry:
             self.entries.append(proposal.entry)
@@ -47,23 +47,23 @@ class _ProposalIndex:
             self._things.setdefault(thing(proposal.does, proposal.fact), []).append(proposal)
 
     def about(self, does: str, fact: Fact) -> list[Proposal]:
-        """Those that propose the same thing."""
+        """Return the proposals of the same thing."""
         return self._things.get(thing(does, fact), [])
 
 
 class RoundState:
-    """The vault as the round sees it: what the index says, and on top of it what the round has decided so far."""
+    """The vault as the round sees it: the index plus the decisions made so far."""
 
     def __init__(self, work: WriteScope, cursor: LearningCursor) -> None:
         self._work = work
         self._taken = TakenIds(work.index)
         self._subjects: dict[str, dict[str, Fact]] = {}
-        self._shelves: dict[str, dict[str, Fact]] = {}
-        self._homes: dict[str, str] = {}
+        self._facts: dict[str, dict[str, Fact]] = {}
+        self._entities: dict[str, str] = {}
         self._created: dict[str, str] = {}
         self._titles = EntityTitles({one.name: (one.title, *one.aliases) for one in entities(work.index)})
         self._mentions: Counter[str] = Counter(cursor.mentions)
-        self._enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
+        self._min_mentions = work.vault.settings.whole("heartbeat.mentions_for_entity")
         self._notes: dict[str, list[str]] = {}
         self._filed: _ProposalIndex | None = None
         self._relations: dict[str, Fact] | None = None
@@ -73,11 +73,11 @@ class RoundState:
 
     @property
     def now(self) -> str:
-        """The time of the round, as it is written."""
+        """Return the time of the round as a timestamp."""
         return stamp(self._work.caller.now)
 
-    def known(self, proposition: Proposition) -> dict[str, Fact]:
-        """The facts a proposition may fall on: those of its subject, and those its evidence names by id."""
+    def known_facts(self, proposition: Proposition) -> dict[str, Fact]:
+        """Return the facts that a proposition may affect: those of its subject, and those its evidence names by id."""
         known = self._about(proposition.subject or "")
         if proposition.scope:
             known = {**self._about(f"the {proposition.scope}"), **known}
@@ -85,108 +85,108 @@ class RoundState:
             return known
         named = by_ids(self._work.index, _FACT_ID.findall(proposition.source_text))
         for fact_id, found in named.items():
-            self._homes.setdefault(fact_id, found.entity)
+            self._entities.setdefault(fact_id, found.entity)
         return {**{key: self._latest(one.fact) for key, one in named.items()}, **known}
 
     def in_known_spelling(self, proposition: Proposition) -> Proposition:
-        """The proposition with its subject written as it is known: a favorite color as the favourite colour."""
+        """Return the proposition with its subject in the known spelling: "favorite color" as "favourite colour"."""
         subject = proposition.subject or ""
         known = next((way for way in other_spellings(subject) if self._about(way)), None)
         return proposition._replace(subject=known) if known and not self._about(subject) else proposition
 
-    def shelf_of(self, proposition: Proposition) -> dict[str, Fact]:
-        """The facts that stand where one of the proposition would go."""
+    def facts_of_entity(self, proposition: Proposition) -> dict[str, Fact]:
+        """Return the facts of the entity in which the proposition would be placed."""
         entity = self.place(proposition).entity
-        shelf = self._shelf(entity) if entity else {}
-        self._homes.update(dict.fromkeys(shelf, entity or ""))
-        return dict(shelf)
+        facts = self._facts_of(entity) if entity else {}
+        self._entities.update(dict.fromkeys(facts, entity or ""))
+        return dict(facts)
 
-    def home(self, fact_id: str) -> str:
-        """The entity of a fact that `known` gave."""
-        return self._homes[fact_id]
+    def entity_of(self, fact_id: str) -> str:
+        """Return the entity of a fact that this state returned before."""
+        return self._entities[fact_id]
 
     def spans_of(self, event_id: str) -> set[tuple[int, int] | None]:
-        """The stretches of an event that facts were learned from, in earlier rounds."""
+        """Return the spans of an event from which facts were learned in earlier rounds."""
         return {one.fact.source_span for one in learned_from(self._work.index, event_id)}
 
     def new_id(self) -> str:
-        """A fresh fact id."""
+        """Return an unused fact id."""
         fact_id = new_fact_id(self._work.caller.entropy, self._taken)
         self._taken.add(fact_id)
         return fact_id
 
     def put(self, fact: Fact, entity: str) -> None:
-        """Let a fact stand in an entity, new or in place of its earlier state."""
+        """Add a fact to an entity, or replace its earlier state."""
         self._about(fact.subject or "")[fact.id] = fact
-        self._homes[fact.id] = entity
-        self._shelf(entity)[fact.id] = fact
+        self._entities[fact.id] = entity
+        self._facts_of(entity)[fact.id] = fact
         self.touched.add(entity)
-        if fact.predicate in TELLS_WHO:
+        if fact.predicate in RELATION_PREDICATES:
             self._close = None
             if self._relations is not None:
                 self._relations[fact.id] = fact
 
-    def mentioned(self, titles: Iterable[str]) -> None:
-        """Count names once for each statement that has them."""
+    def count_mentions(self, titles: Iterable[str]) -> None:
+        """Count each title once per statement."""
         self._mentions.update({normal(title) for title in titles})
 
     def place(self, proposition: Proposition) -> Placement:
-        """Where a fact of the proposition would go; nothing is made yet."""
-        return place(proposition, self._titles, self._mentions, self._enough, self._people_close)
+        """Return where a fact of the proposition would go. Nothing is created."""
+        return place(proposition, self._titles, self._mentions, self._min_mentions, self._people_close)
 
     def create(self, entity: str, title: str) -> None:
-        """Let there be an entity of that name."""
+        """Create an entity unless it exists."""
         if not entity_exists(self._work.index, entity):
             self._created.setdefault(entity, title)
         self._titles.add(entity, (title,))
 
     def note(self, day: str, statement: str) -> None:
-        """Keep a statement in the day's note only."""
+        """Add a statement to the daily note only."""
         self._notes.setdefault(day, []).append(statement)
 
     @property
     def filed(self) -> _ProposalIndex:
-        """Every proposal there is, those of this round included; read when one is first asked for."""
+        """Return all proposals, including those of this round. They are read on first use."""
         if self._filed is None:
             self._filed = _ProposalIndex(read_proposals(self._work.vault, self._work.read))
         return self._filed
 
     def file(self, proposal: Proposal) -> Proposal:
-        """Set a proposal aside for a person; it gets its id."""
+        """File a proposal for review and return it with its new id."""
         named = proposal._replace(id=new_proposal_id(self._work.caller.entropy, self.filed.ids))
-        self.filed.take(named)
+        self.filed.add(named)
         self.proposals.append(named)
         return named
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Proposals that could not be read."""
+        """Return a notice for each unreadable proposal."""
         return tuple(f"left alone: {problem}" for problem in (self._filed.unreadable if self._filed else ()))
 
     def mentions(self) -> dict[str, int]:
-        """How often each name came up that is no entity."""
+        """Return the mention counts of titles without an entity."""
         return {title: count for title, count in self._mentions.items() if title not in self._titles}
 
     def writes(self) -> dict[str, bytes | None]:
-        """The files of the round: new entities, facts, notes and proposals."""
+        """Return the files to write: new entities, facts, notes and proposals."""
         writes: dict[str, bytes | None] = {}
         for entity, title in self._created.items():
             writes.update(new_entity_files(entity, self._work.caller, title))
         for entity in sorted(self.touched):
-            writes[items_path(entity)] = render_items(self._shelves[entity].values())
+            writes[items_path(entity)] = render_items(self._facts[entity].values())
         for day, lines in self._notes.items():
             path = daily_path(day)
             writes[path] = _with_mentions(self._work.text(path), day, lines).encode()
         return {**writes, **filing(self.proposals)}
 
     def _people_close(self) -> dict[str, str]:
-        """Who is close to those who speak, read when somebody is first mentioned who is no entity."""
+        """Return the people close to the speakers, read on the first mention of an unknown person."""
         if self._relations is None:
-            found = [one.fact for one in standing_with(self._work.index, TELLS_WHO)]
+            found = [one.fact for one in standing_with(self._work.index, RELATION_PREDICATES)]
             fresh = (fact for facts in self._subjects.values() for fact in facts.values())
-            self._relations = {one.id: one for one in (*found, *fresh) if one.predicate in TELLS_WHO}
+            self._relations = {one.id: one for one in (*found, *fresh) if one.predicate in RELATION_PREDICATES}
         if self._close is None:
-            self._close = people_close(self._relations.values())
+            self._close = close_people(self._relations.values())
         return self._close
 
     def _about(self, subject: str) -> dict[str, Fact]:
@@ -195,16 +195,16 @@ class RoundState:
             self._subjects[key] = {}
             for one in about(self._work.index, subject) if key else ():
                 self._subjects[key][one.fact.id] = one.fact
-                self._homes[one.fact.id] = one.entity
+                self._entities[one.fact.id] = one.entity
         return self._subjects[key]
 
     def _latest(self, fact: Fact) -> Fact:
         return self._about(fact.subject or "").get(fact.id, fact)
 
-    def _shelf(self, entity: str) -> dict[str, Fact]:
-        if entity not in self._shelves:
-            self._shelves[entity] = {fact.id: fact for fact in self._work.facts(entity)}
-        return self._shelves[entity]
+    def _facts_of(self, entity: str) -> dict[str, Fact]:
+        if entity not in self._facts:
+            self._facts[entity] = {fact.id: fact for fact in self._work.facts(entity)}
+        return self._facts[entity]
 
 
 def _with_mentions(page: str, day: str, lines: Iterable[str]) -> str:

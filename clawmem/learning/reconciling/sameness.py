@@ -1,4 +1,4 @@
-"""When two statements about one subject say the same: nothing new in the later one, or everything of the earlier."""
+"""Compare two statements about one subject: repetition, more detail, denial, ending."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from clawmem.model.language.text import normal
 _TOKEN = re.compile(r"[\w.+#@/-]*\w[+#]*")
 _VERSION = re.compile(r"v(?=\d)")
 _MAKING = frozenset("add implement integrate configure create build set develop include write make install".split())
-# Words that turn a statement into another one: what is planned, over, denied or only considered.
+# Words that change the meaning of a statement: planned, over, denied or only considered.
 _TURNING = frozenset(
     "not no never cannot without longer former used will plan want hope consider think try stop quit going intend "
     "cancel leave only".split()
 )
-# What a tool is said to be for, where that says no more than that it is in use.
+# Purposes of a tool that only say that it is in use.
 _GENERAL = frozenset(
     "project app application site website web page portfolio layout style styling design ui interface backend frontend "
     "database db development code system work build responsive local main current purpose tool use using version "
@@ -35,7 +35,7 @@ _STOPPED = re.compile(
     r"(?:has |have )?(?:cancelled|canceled|called off|scrapped) (?P<plan>.+?)|"
     r"(?:does|do) not (?P<habit>.+?) any ?more)(?: any ?more| altogether| completely| for good)?[.!]?$"
 )
-# How a statement begins that tells of a habit or a state: the verb is in the present.
+# A habit or a state starts with a verb in the present tense.
 _NOW = re.compile(
     r"^(?:(?:usually|often|always|normally|regularly|also|still|both|and|others) )*(?:is|are|has|[a-z]+s)\b"
 )
@@ -46,9 +46,9 @@ _MOST = 0.75  # of the shorter statement
 
 
 def adds_nothing(new: str, known: Iterable[str]) -> bool:
-    """Whether every named thing in the new object is named in what is known already, and it says little else.
+    """Return whether the known objects name every thing in the new object, and it says little else.
 
-    A version makes the thing itself the news, so what it is used for may then differ.
+    If the new object has a version, its other words may differ.
     """
     names, rest = _named(new)
     if not names:
@@ -63,47 +63,49 @@ def adds_nothing(new: str, known: Iterable[str]) -> bool:
     return (versioned or rest <= all_rest) and all(_known(name, all_names) for name in names)
 
 
-def enriched(new: str, old: str) -> bool:
-    """Whether the new object names all that the old one names, says all that it says, and more."""
+def is_more_detailed(new: str, old: str) -> bool:
+    """Return whether the new object names everything in the old one and has all its other words."""
     names, rest = _named(new)
     old_names, old_rest = _named(old)
     return bool(old_names) and old_rest <= rest and all(_known(name, names) for name in old_names)
 
 
-def contained(new: str, old: str, subject: str) -> bool:
-    """Whether the new statement holds no word of meaning that the old one lacks, and neither turns the other."""
+def is_contained(new: str, old: str, subject: str) -> bool:
+    """Return whether the old statement has all content words of the new one, and the same negation and tense."""
     ours, theirs, about = _stems(new), _stems(old), _stems(subject)
     if ours & _TURNING != theirs & _TURNING:
         return False
     return len(ours - about) >= 2 and ours - about <= theirs
 
 
-def denied(never: str, did: str, subject: str) -> bool:
-    """Whether the one statement says that what the other one tells of never happened."""
-    deed = _NEVER.search(never)
-    if deed is None or _NEVER.search(did):
+def denies(denial: str, statement: str, subject: str) -> bool:
+    """Return whether `denial` says that what `statement` says never happened."""
+    denied = _NEVER.search(denial)
+    if denied is None or _NEVER.search(statement):
         return False
-    theirs = _stems(did)
-    # Who uses something has it made a part of the work.
+    theirs = _stems(statement)
+    # Using something implies that it was added.
     theirs = theirs | {"make"} if "use" in theirs else theirs
-    ours = _stems(deed["what"]) - _stems(subject) - _ANY
+    ours = _stems(denied["what"]) - _stems(subject) - _ANY
     return len(ours) >= 2 and ours <= theirs and not theirs & _TURNING
 
 
-def ceased(ending: str, did: str, subject: str, planned: bool) -> bool:
-    """Whether the one statement says that the deed or plan of the other one is over: it names the same doing and the
-    same thing. `planned` says that the other one tells of a plan; only those can be cancelled."""
+def ends(ending: str, statement: str, subject: str, planned: bool) -> bool:
+    """Return whether `ending` says that the activity or plan in `statement` is over.
+
+    `planned` says that `statement` is a plan; only plans can be cancelled.
+    """
     over = _STOPPED.match(ending)
-    if over is None or (over["plan"] and not planned) or not _NOW.match(did.removeprefix(subject).lstrip()):
+    if over is None or (over["plan"] and not planned) or not _NOW.match(statement.removeprefix(subject).lstrip()):
         return False
     ours = _stems(over["deed"] or over["plan"] or over["habit"]) - _stems(subject)
-    theirs = _stems(did) - _stems(subject)
+    theirs = _stems(statement) - _stems(subject)
     enough = len(ours) >= 2 or ours == theirs
     return bool(ours) and enough and ours <= theirs and not theirs & (_TURNING - {"plan"})
 
 
-def alike(new: str, old: str, subject: str) -> bool:
-    """Whether two statements share most of their words, the later with no name or number that the earlier lacks."""
+def is_similar(new: str, old: str, subject: str) -> bool:
+    """Return whether two statements share most words, and the new one adds no name and no number."""
     ours, theirs, about = _stems(new), _stems(old), _stems(subject)
     if ours & _TURNING != theirs & _TURNING:
         return False
@@ -124,7 +126,7 @@ def _known(name: str, names: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=65536)
 def _named(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The named things in an object (capitals, digits), and its other words that mean something."""
+    """Return the named things in an object (with capitals or digits), and its other content words."""
     names, rest = set(), set()
     for token in _TOKEN.findall(text):
         word = token.strip("./-")

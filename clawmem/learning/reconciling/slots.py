@@ -1,4 +1,4 @@
-"""What takes the one place of a relation, and what only stands beside it: "I also work at a bakery on Saturdays"."""
+"""Decide whether a value replaces the value of a relation or adds to it ("I also work at a bakery on Saturdays")."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BESIDE = re.compile(
 )
 _AT_TIMES = re.compile(rf"\b(?:{_TIMES}|when|while|during|before|after(?! all)|all the time|always)\b", re.IGNORECASE)
 _MONTH = r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-# How a value of these looks; what looks otherwise is said of it, and is none.
+# The form of a value for these predicates. Other text describes the value and is not one.
 _LOOKS = {
     "birthday": re.compile(rf"^(?:on )?(?:the )?\d|^(?:on )?(?:{_MONTH})| of (?:{_MONTH})", re.IGNORECASE),
     "email": re.compile(r"@"),
@@ -38,48 +38,54 @@ _LOOKS = {
 }
 
 
-def read_for_change(proposition: Proposition, text: str) -> Proposition:
-    """The proposition, marked where its words, or those beside them in the whole text, say that it became so."""
+def mark_change(proposition: Proposition, text: str) -> Proposition:
+    """Return the proposition with `anew` set if its words, or the words around them in `text`, state a change."""
     start, end = proposition.span
     near = _JUST_BEFORE.search(text[max(0, start - _NEAR) : start]) or _JUST_AFTER.search(text[end : end + _NEAR])
     return proposition._replace(anew=bool(near or _CHANGE.search(proposition.source_text)))
 
 
-def in_its_place(proposition: Proposition) -> Proposition:
-    """The proposition, without its relation where what it tells of that is no value of it: "my birthday is soon"."""
+def drop_unfit_predicate(proposition: Proposition) -> Proposition:
+    """Return the proposition without its predicate if the object is not a valid value ("my birthday is soon")."""
     looks = _LOOKS.get(proposition.predicate or "")
     if looks is None or proposition.ended or looks.search(proposition.object or ""):
         return proposition
     return proposition._replace(predicate=None, relation_phrase=None)
 
 
-def beside(proposition: Proposition) -> Proposition:
-    """The proposition as what is so besides the one value of its relation, or is not so at times."""
-    return proposition._replace(predicate=None, relation_phrase=None if proposition.ended else _also(proposition))
+def as_additional(proposition: Proposition) -> Proposition:
+    """Return the proposition without its predicate, as an additional value or as an exception at certain times."""
+    return proposition._replace(
+        predicate=None, relation_phrase=None if proposition.ended else _additional_phrase(proposition)
+    )
 
 
-def said_beside(proposition: Proposition, fact: Fact) -> bool:
-    """Whether a fact was kept as what is so besides the value of the proposition's relation."""
-    return fact.predicate is None and fact.relation_phrase == _also(proposition)
+def is_additional(proposition: Proposition, fact: Fact) -> bool:
+    """Return whether a fact was stored as an additional value of the proposition's relation."""
+    return fact.predicate is None and fact.relation_phrase == _additional_phrase(proposition)
 
 
-def holds_beside(proposition: Proposition, catalog: Catalog) -> bool:
-    """Whether its words say that it is not the only home, employer or job."""
+def adds_value(proposition: Proposition, catalog: Catalog) -> bool:
+    """Return whether the text says that this is not the only home, employer or job."""
     several = _kind(proposition, catalog) in ("place", "organisation") or proposition.predicate == "job"
     said = proposition.source_text
     return several and bool(_BESIDE.search(said)) and not _AWAY.search(said)
 
 
 def rivals(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> list[Fact]:
-    """The facts of a relation that cannot be true beside the proposition, whose value is another of its sort, and those
-    that it says all of, and more ("Leeds, England")."""
+    """Return the facts that cannot be true together with the proposition.
+
+    They have another value of the same sort, or a less detailed one ("Leeds" for "Leeds, England").
+    """
     kind, value = _kind(proposition, catalog), proposition.object or ""
     return [fact for fact in related if comparable(kind, value, fact.object or value) or _says_more(value, fact.object)]
 
 
 def outdated(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> list[Fact]:
-    """The facts of a relation that hold no more once the proposition does: its rivals, and where a change is told of,
-    all that is no surer than what it says now. Who moves to Bergen leaves the flat as well."""
+    """Return the facts that are no longer valid once the proposition is.
+
+    These are its rivals, and after a change also less specific facts: whoever moves to Bergen leaves the flat too.
+    """
     kind, value = _kind(proposition, catalog), proposition.object or ""
     sort = sort_of(kind, value)
     if not proposition.anew or sort == ADDRESS:
@@ -89,8 +95,8 @@ def outdated(proposition: Proposition, related: Sequence[Fact], catalog: Catalog
     return [fact for fact in related if sort_of(kind, fact.object or value) == sort]
 
 
-def at_times_only(denial: Proposition, fact: Fact) -> bool:
-    """Whether it denies a fact for certain times alone: "I'm not vegetarian on Sundays"."""
+def denies_only_at_times(denial: Proposition, fact: Fact) -> bool:
+    """Return whether it denies a fact only at certain times ("I'm not vegetarian on Sundays")."""
     when = _AT_TIMES.search(denial.object or "")
     return bool(when) and _AT_TIMES.search(fact.object or "") is None
 
@@ -105,5 +111,5 @@ def _kind(proposition: Proposition, catalog: Catalog) -> str:
     return entry.value if entry else ""
 
 
-def _also(proposition: Proposition) -> str:
+def _additional_phrase(proposition: Proposition) -> str:
     return f"also {(proposition.predicate or '').replace('_', ' ')}"

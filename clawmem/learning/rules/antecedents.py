@@ -1,4 +1,4 @@
-"""Clauses put so that their first words are what they are about: "he" by name, "we moved the launch" as the launch."""
+"""Rewrite clauses so that they start with their topic: a name for "he", the launch for "we moved the launch"."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _FAR = 160
 
 
 def with_antecedent(piece: TextSpan, text: str) -> TextSpan:
-    """The clause with its leading pronoun put in words; its place in the text stays that of the clause itself.
+    """Return the clause with its leading pronoun replaced. Its span stays that of the clause.
 
-    Left as it is where nobody, or more than one person, could be meant.
+    The clause is unchanged if the pronoun has no clear antecedent.
     """
     pronoun = _PRONOUN.match(piece.text)
     if not pronoun:
@@ -67,9 +67,11 @@ _WHO = re.compile(
 )
 
 
-def turned_round(piece: TextSpan) -> TextSpan:
-    """`We moved the launch to 3 June` told of the launch, where it is a thing that has a date or an amount; `Tom is my
-    husband` told of the husband."""
+def object_first(piece: TextSpan) -> TextSpan:
+    """Return a clause that starts with its object: "the launch" for `We moved the launch to 3 June`.
+
+    Applies to things with a date or an amount, and to people (`Tom is my husband`).
+    """
     who = _WHO.fullmatch(piece.text)
     reading = grammar.read(piece.text) if who else None
     if who and reading and reading.person == grammar.NAME and is_name(who["name"]):

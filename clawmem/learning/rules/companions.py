@@ -1,4 +1,4 @@
-"""Home and work told in one breath: the place, who is there as well, and the post are statements of their own."""
+"""Split clauses that state home or work together with people or a job into separate statements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.learning.english import grammar
 from clawmem.learning.english.names import is_name
-from clawmem.learning.english.sentences import TextSpan, sub_piece
+from clawmem.learning.english.sentences import TextSpan, sub_span
 from clawmem.learning.english.words import RELATION_OF
 from clawmem.learning.rules.hints import PersonRelation
 
@@ -47,15 +47,15 @@ _HANGS_ON = re.compile(
 
 
 class NamedPerson(NamedTuple):
-    """Somebody close to the speaker whom a clause names in passing, and where in it."""
+    """A close person that a clause names in passing, and where in the clause."""
 
     relation: PersonRelation
     start: int
     end: int
 
 
-def whole(parts: Sequence[TextSpan], sentence: TextSpan) -> Iterator[TextSpan]:
-    """The parts of a sentence, with those put back that are no clause but more people or things: "and our two kids"."""
+def rejoin_parts(parts: Sequence[TextSpan], sentence: TextSpan) -> Iterator[TextSpan]:
+    """Return the parts of a sentence; a part that is not a clause ("and our two kids") is joined to the one before."""
     kept: TextSpan | None = None
     for part in parts:
         between = sentence.text[kept.end - sentence.start : part.start - sentence.start] if kept else ""
@@ -71,9 +71,11 @@ def whole(parts: Sequence[TextSpan], sentence: TextSpan) -> Iterator[TextSpan]:
         yield kept
 
 
-def parted(piece: TextSpan) -> tuple[TextSpan, ...]:
-    """A clause about home or work as clauses for the place and for who or what else it names; itself where it is not
-    of that kind. The place of each in the text is that of the whole."""
+def split_home_and_work(piece: TextSpan) -> tuple[TextSpan, ...]:
+    """Split a clause about home or work into one clause for the place and one for each person or job in it.
+
+    Other clauses are returned unchanged. Each part has the span of the whole clause.
+    """
     text = piece.text.rstrip(" .!,")
     if _HANGS_ON.search(text) is None:
         for form in (*_HOME, *_WORK):
@@ -86,12 +88,12 @@ def parted(piece: TextSpan) -> tuple[TextSpan, ...]:
 
 
 def people_named(piece: TextSpan) -> Iterator[NamedPerson]:
-    """Everybody whom a clause calls the speaker's husband, child, dog or the like, by name."""
+    """Return the people that a clause names as a husband, child, dog or similar of the speaker."""
     for found in _NAMED.finditer(piece.text):
         noun, many = _singular(found["noun"])
         names = re.split(r",? and |, | & ", found["names"]) if many else [re.split(r",| and | & ", found["names"])[0]]
         words = _COUNTS.sub("", found["words"]) + noun
-        place = sub_piece(piece, found.start(), found.end())
+        place = sub_span(piece, found.start(), found.end())
         for name in filter(is_name, names):
             yield NamedPerson(PersonRelation(RELATION_OF[found["noun"]], words, name), place.start, place.end)
 

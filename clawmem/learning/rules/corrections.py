@@ -1,20 +1,16 @@
-"""Corrections: a value said together with the one it is not ("Marc, not Max"), and which known fact they are about."""
+"""Corrections: a value stated together with the wrong one ("Marc, not Max")."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from clawmem.learning.english.sentences import TextSpan
 from clawmem.learning.english.words import HAS_A
-from clawmem.learning.reconciling.gate import content_words, plain
-from clawmem.learning.reconciling.reconcile import ADD, UPDATE, ReconcileDecision
-from clawmem.model.facts.fact import Fact
-from clawmem.model.language.text import one_line
+from clawmem.model.language.text import normal, one_line
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import Event
 
-CATEGORY = "correction"
+CORRECTION = "correction"
 _LINKS = "in at for with on to from as called named by of"
 _NO_VALUE = (
     "only just because yet sure even really so that always much anymore to until till if when while since though what "
@@ -57,8 +53,8 @@ _FORMS = tuple(
 )
 
 
-def apart(piece: TextSpan) -> tuple[TextSpan, str | None]:
-    """A clause without the value it says is wrong, and that value; the place in the text stays that of the whole."""
+def split_correction(piece: TextSpan) -> tuple[TextSpan, str | None]:
+    """Return a clause without the value it calls wrong, and that value. The span stays that of the whole clause."""
     text = piece.text.rstrip(" .!")
     found = _CONTRAST.search(text)
     if not found or len(text[: found.start()].split()) < 2:
@@ -66,9 +62,11 @@ def apart(piece: TextSpan) -> tuple[TextSpan, str | None]:
     return TextSpan(text[: found.start()], piece.start, piece.end), found["old"]
 
 
-def marked(proposition: Proposition, event: Event) -> Proposition:
-    """The proposition as one that corrects, where the words before its clause say so. In "No, my son Marc is ill" only
-    who is ill would be corrected, so who somebody is must be all that such a clause tells."""
+def mark_correction(proposition: Proposition, event: Event) -> Proposition:
+    """Mark the proposition as a correction if the words before its clause say so ("No, ...").
+
+    A clause that names a relation counts only if it says nothing else: "No, my son Marc is ill" corrects the illness.
+    """
     start = proposition.span[0]
     if _tells_who(proposition) and not _only_tells_who(proposition):
         return proposition
@@ -86,11 +84,11 @@ def _only_tells_who(proposition: Proposition) -> bool:
     return re.search(rf"(?:\bis|['’]s|called|named)(?: actually)? {name}$", said) is not None
 
 
-def value_corrected(sentence: TextSpan, event: Event, name: str, trust: str) -> Proposition | None:
-    """A sentence that does nothing but correct a value, of which it does not say what it is the value of."""
+def corrected_value(sentence: TextSpan, event: Event, name: str, trust: str) -> Proposition | None:
+    """Return a proposition for a sentence that only corrects a value ("Bergen, not Oslo"), or None."""
     text = sentence.text.replace("’", "'").rstrip(" .!")
     found = next((match for form in _FORMS if (match := form.fullmatch(text))), None)
-    if found is None or plain(found["new"]) == plain(found["old"]):
+    if found is None or normal(found["new"]) == normal(found["old"]):
         return None
     new, old = one_line(found["new"]), one_line(found["old"])
     user = name == "The user"
@@ -101,7 +99,7 @@ def value_corrected(sentence: TextSpan, event: Event, name: str, trust: str) -> 
         source_text=event.text[sentence.start : sentence.end],
         subject="the user" if user else name,
         object=new,
-        category=CATEGORY,
+        category=CORRECTION,
         confidence=0.85,
         entity_hints=(EntityHint("person", "User" if user else name, "speaker"),),
         trust=trust,
@@ -110,46 +108,6 @@ def value_corrected(sentence: TextSpan, event: Event, name: str, trust: str) -> 
     )
 
 
-def settled(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
-    """Which of the speaker's facts a correction is about, and the fact it makes of it; None where it is about none.
-
-    One fact with that very value is replaced. Where several have it, or one only holds the words, a person decides.
-    """
-    old, new = proposition.former or "", proposition.object or ""
-    holding = [fact for fact in known if fact.stands and _place(old, fact.fact)]
-    exact = [fact for fact in holding if content_words(fact.object or "") == content_words(old)]
-    found = sorted(exact or (holding if proper(old) else ()), key=_said)
-    if not found:
-        return None
-    fact = found[-1]
-    made = proposition._replace(
-        statement=_exchanged(fact.fact, old, new) or fact.fact,
-        subject=fact.subject,
-        predicate=fact.predicate,
-        object=_exchanged(fact.object or "", old, new) or fact.object,
-        relation_phrase=fact.relation_phrase,
-        category=fact.category,
-        importance=proposition.importance if fact.importance is None else fact.importance,
-    )
-    if len(exact) == 1:
-        return made, ReconcileDecision(UPDATE, (fact.id,), f"The text says that '{old}' was wrong.")
-    reason = f"The text says that '{old}' was wrong, but not of what, and {len(found)} known facts hold it."
-    return made, ReconcileDecision(ADD, (), reason, (fact.id,))
-
-
-def proper(text: str) -> bool:
-    """Whether a value is a name or has a number, and is not a word like others."""
+def is_specific(text: str) -> bool:
+    """Return whether a value contains a capital letter or a digit."""
     return re.search(r"[A-Z\d]", text) is not None
-
-
-def _place(old: str, text: str) -> re.Match[str] | None:
-    return re.search(rf"(?<!\w){re.escape(old)}(?!\w)", text, re.IGNORECASE)
-
-
-def _exchanged(text: str, old: str, new: str) -> str | None:
-    place = _place(old, text)
-    return f"{text[: place.start()]}{new}{text[place.end() :]}" if place else None
-
-
-def _said(fact: Fact) -> str:
-    return str((fact.metadata or {}).get("said_at") or fact.timestamp)

@@ -1,4 +1,4 @@
-"""The dates in a clause: which way they look, when what it says began to be true, and the clause without them."""
+"""The dates in a clause: past or future, the start of validity, and the clause without its dates."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ _STATES = frozenset("status milestone identity relationship preference habit hea
 
 
 def said_day(event: Event) -> date:
-    """The day an event was said; the first day of 1970 where its time is none."""
+    """Return the day an event was said, or 1970-01-01 if its timestamp is invalid."""
     try:
         return date.fromisoformat(event.timestamp[:10])
     except ValueError:
         return date(1970, 1, 1)
 
 
-def looks_ahead(reading: grammar.ParsedClause) -> bool:
-    """Whether the dates in a clause are to come, as far as its verb tells."""
+def is_future(reading: grammar.ParsedClause) -> bool:
+    """Return whether the dates in a clause are in the future, as far as its verb shows."""
     return (
         reading.aspect == grammar.FUTURE
         or reading.lemma in ("plan", "intend", "want", "hope")
-        or resolves(reading)
+        or states_resolution(reading)
         or (_is_thing(reading) and reading.lemma == "be" and _MOVED_TO.match(reading.rest) is not None)
         or (reading.aspect in (grammar.DOING, grammar.BE) and not reading.past)
         or (reading.aspect not in (PAST, grammar.HAVE_DONE) and reading.lemma == "have" and not reading.past)
@@ -59,26 +59,28 @@ def _is_thing(reading: grammar.ParsedClause) -> bool:
     return reading.person in (grammar.THING, grammar.MINE)
 
 
-def resolves(reading: grammar.ParsedClause) -> bool:
-    """Whether it tells of a resolution to do something: `decided to ship on Friday` speaks of the Friday to come."""
+def states_resolution(reading: grammar.ParsedClause) -> bool:
+    """Return whether a clause states a resolution: `decided to ship on Friday` means the coming Friday."""
     return reading.lemma in _RESOLVING and reading.rest.startswith(("to ", "not to ", "that "))
 
 
-def resolved_at(text: str, reading: grammar.ParsedClause) -> int:
-    """Where in a clause what was resolved begins: the dates before that tell of the resolution, which is over."""
-    return max(0, text.find(reading.rest[:8])) if resolves(reading) else 0
+def resolution_start(text: str, reading: grammar.ParsedClause) -> int:
+    """Return the offset where the resolved action begins. Dates before it belong to the past resolution."""
+    return max(0, text.find(reading.rest[:8])) if states_resolution(reading) else 0
 
 
-def holds_already(reading: grammar.ParsedClause) -> bool:
-    """Whether a clause tells what is so now ("I'm working on ..."), and not of a turn ("I'm moving on Friday")."""
+def is_current(reading: grammar.ParsedClause) -> bool:
+    """Return whether a clause says what is true now ("I'm working on ..."), not an event ("I'm moving on Friday")."""
     now = reading.aspect in (grammar.DOING, grammar.BE, grammar.BEEN_DOING, PRESENT) and not reading.past
     return now and reading.lemma not in _TURNS and not (reading.lemma == "get" and _GOT.match(reading.rest))
 
 
-def beginning(dates: Iterable[DateMatch], category: str, said: date, holds: bool = False) -> str | None:
-    """The day from which on it is true, of the dates in a clause: one that ends it is none, nor is one that only
-    names a thing, nor the coming day of a plan, a decision or an event, which is known and true as soon as it is
-    told; nor, where it `holds` already, a coming day that is not named as its first."""
+def start_day(dates: Iterable[DateMatch], category: str, said: date, holds: bool = False) -> str | None:
+    """Return the day from which a statement is true, or None.
+
+    These dates are ignored: an end date, a date that only names a thing, and the future date of a plan, decision or
+    event. If `holds` is true, a future date counts only if it is named as the start.
+    """
     for found in dates:
         if not found.day or found.until or found.names:
             continue
@@ -87,8 +89,8 @@ def beginning(dates: Iterable[DateMatch], category: str, said: date, holds: bool
     return None
 
 
-def without_value_as_beginning(proposition: Proposition, catalog: Catalog) -> Proposition:
-    """The proposition with no day it is true from where its date is the value itself, such as a deadline."""
+def without_value_as_start(proposition: Proposition, catalog: Catalog) -> Proposition:
+    """Return the proposition without a start day if its date is the value itself, such as a deadline."""
     entry = catalog.predicates.get(proposition.predicate or "")
     dated = entry is not None and entry.value == "date" and not (proposition.ended or proposition.former)
     return proposition._replace(valid_from=None) if dated else proposition
@@ -101,8 +103,10 @@ _DANGLES = re.compile(
 
 
 def without_dates(text: str, dates: tuple[DateMatch, ...]) -> str:
-    """The clause without dates that only mean something on the day they were said; one that it ends in because it is
-    the point of it ("The deadline is Friday") is written for good instead."""
+    """Return the clause without relative dates.
+
+    A date at the end that is the point of the clause ("The deadline is Friday") is written as a full date.
+    """
     last = dates[-1] if dates else None
     if last and last.relative and last.end >= len(text.rstrip(" .!")) and _DANGLES.search(text[: last.start].rstrip()):
         text = f"{text[: last.start]}{last.label}{text[last.end :]}"
@@ -125,22 +129,22 @@ def without_dates(text: str, dates: tuple[DateMatch, ...]) -> str:
 
 
 def without_any_date(text: str, said: date) -> str:
-    """A text with every date in it cut out."""
+    """Return the text without its dates. `said` is the day it was said."""
     for found in reversed(find_dates(text, said)):
         text = f"{text[: found.start].rstrip(' ,')} {text[found.end :].lstrip(' ,')}"
     return text
 
 
-def label_of(dates: Iterable[DateMatch]) -> str:
-    """How the dates that were cut out of a clause are written for good."""
+def date_label(dates: Iterable[DateMatch]) -> str:
+    """Return the dates that were removed from a clause, in full form."""
     return ", ".join(dict.fromkeys(found.label for found in dates if found.label and found.relative))
 
 
-def label_ahead(dates: Iterable[DateMatch], said: date) -> str:
-    """The label of those dates that are to come."""
-    return label_of(found for found in dates if found.day and found.day > said.isoformat())
+def future_date_label(dates: Iterable[DateMatch], said: date) -> str:
+    """Return the future ones of the removed dates, in full form."""
+    return date_label(found for found in dates if found.day and found.day > said.isoformat())
 
 
-def settled(text: str) -> str:
-    """Words that point at the project the speaker works on, made to name it."""
+def name_project(text: str) -> str:
+    """Replace words that point at the speaker's project by a name for it."""
     return _THEIR_WORK.sub("the ", text).strip(" ,.!;:")

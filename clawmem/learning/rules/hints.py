@@ -1,4 +1,4 @@
-"""Which entities a clause is about, and who the people are that it names."""
+"""The entities and the people that a clause is about."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROJECT = re.compile(
 
 
 class PersonRelation(NamedTuple):
-    """Somebody or some animal close to the speaker, by name where it is given."""
+    """A person or animal close to the speaker, with a name if given."""
 
     predicate: str
     noun: str
@@ -29,7 +29,7 @@ class PersonRelation(NamedTuple):
 
 
 def relation_of(reading: ParsedClause, speaker: str) -> PersonRelation | None:
-    """The relation in the subject ("My sister Ana"), or None where the subject is none."""
+    """Return the relation in the subject ("My sister Ana"), or None."""
     if reading.person != MINE:
         return None
     named = _RELATIVE.match(reading.subject)
@@ -40,11 +40,10 @@ def relation_of(reading: ParsedClause, speaker: str) -> PersonRelation | None:
     return PersonRelation(RELATION_OF[noun], " ".join(words), None) if noun else None
 
 
-def introduced(
+def with_introduced_name(
     reading: ParsedClause, relation: PersonRelation | None, former: str | None = None
 ) -> PersonRelation | None:
-    """The relation with the name that the clause gives it ("My wife is Anna"); one whose name is corrected, too
-    ("My son's name is Marc, not Max")."""
+    """Return the relation with the name that the clause introduces ("My wife is Anna") or corrects."""
     if relation is None or relation.name or reading.aspect != BE or reading.past or reading.negated:
         return relation
     naming = relation.noun == reading.subject.split(" ", 1)[-1] or former
@@ -55,7 +54,7 @@ def introduced(
 def hints_of(
     reading: ParsedClause, shape: ClauseShape, speaker: str, relation: PersonRelation | None, context: str
 ) -> tuple[EntityHint, ...]:
-    """The entities of a clause, the one that its fact belongs to first."""
+    """Return the entities of a clause, the main entity first."""
     hints = []
     if relation and relation.name and relation.predicate in CLOSE - {"pet"}:
         hints.append(EntityHint("person", relation.name, "relation"))

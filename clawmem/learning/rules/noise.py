@@ -1,10 +1,10 @@
-"""What is stripped off a clause before it is read, and what makes a clause not worth reading."""
+"""Remove noise from a clause, and recognise clauses that are not worth reading."""
 
 from __future__ import annotations
 
 import re
 
-from clawmem.learning.english.sentences import TextSpan, sub_piece
+from clawmem.learning.english.sentences import TextSpan, sub_span
 from clawmem.learning.english.words import FEELING, POINTING, SECOND_PERSON, UNREAL
 
 _HEAD = re.compile(
@@ -81,8 +81,8 @@ _SPEECH = re.compile(
 )
 
 
-def bare(piece: TextSpan) -> TextSpan:
-    """The clause without greetings, fillers, names called and closing flourishes; an exact part of it."""
+def strip_noise(piece: TextSpan) -> TextSpan:
+    """Return the clause without greetings, fillers, addressed names and closing phrases, as a substring."""
     start, text = 0, piece.text
     for _ in range(6):
         match = _HEAD.match(text, start) or _NAMED.match(text, start)
@@ -90,7 +90,7 @@ def bare(piece: TextSpan) -> TextSpan:
             break
         start = match.end()
     end = _shorter(text, start)
-    return sub_piece(piece, start, end)
+    return sub_span(piece, start, end)
 
 
 def _shorter(text: str, start: int) -> int:
@@ -109,19 +109,19 @@ def _shorter(text: str, start: int) -> int:
 
 
 def is_question(sentence: str) -> bool:
-    """Whether a sentence asks rather than tells."""
+    """Return whether a sentence is a question."""
     return sentence.rstrip(" \"')*_").endswith("?")
 
 
 def is_jest(sentence: str) -> bool:
-    """Whether a sentence says that it is not meant."""
+    """Return whether a sentence says that it is a joke."""
     return _JEST.search(sentence) is not None
 
 
 def is_noise(clause: str, addressed: bool = True) -> bool:
-    """Whether a clause asks, wishes, doubts, points at what was said before, or speaks of passing feelings.
+    """Return whether a clause asks, wishes, doubts, refers back, or expresses a passing feeling.
 
-    `addressed` says that a clause with "you" in it is out as well.
+    With `addressed`, a clause that contains "you" is noise too.
     """
     return bool(
         _QUESTION.match(clause)

@@ -1,4 +1,4 @@
-"""Everyday ways to say that something changed, told again in the plain form that the shapes know."""
+"""Rewrite everyday statements of a change in the plain form that the rules know."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _NEW_DAY = re.compile(
 )
 
 
-def retold(piece: TextSpan, text: str) -> TextSpan:
-    """The clause in the plain form, at the place it has in the whole text; itself where it is no such clause."""
+def plain_form(piece: TextSpan, text: str) -> TextSpan:
+    """Return the clause in plain form with the span it has in `text`, or the clause itself."""
     words = piece.text.rstrip(" .!")
     plain = (
         _changed(words)

@@ -1,13 +1,13 @@
-"""What is said in order to be kept: requests to remember, standing instructions, promises and recommendations."""
+"""Explicit requests and commitments: requests to remember, instructions, promises and recommendations."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from clawmem.learning.english.sentences import TextSpan, sentences, sub_piece
-from clawmem.learning.english.third_person import about
-from clawmem.learning.rules.dating import label_of, said_day
+from clawmem.learning.english.sentences import TextSpan, sentences, sub_span
+from clawmem.learning.english.third_person import in_third_person
+from clawmem.learning.rules.dating import date_label, said_day
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.language.text import one_line
 from clawmem.model.proposals.proposition import EntityHint, Proposition
@@ -67,26 +67,26 @@ _LONGEST_REPORT = 2000
 _MOST_ADVICE = 2
 
 
-def asked_to_keep(
+def remember_request(
     sentence: TextSpan, event: Event, name: str, chat: bool
 ) -> tuple[TextSpan | None, Proposition | None] | None:
-    """A request to keep something: the part to read like any other sentence, and what to keep where that fails."""
+    """Return the content of a request to remember: the part to read as a sentence, and a fallback proposition."""
     text = sentence.text.replace("’", "'")
     remember, lesson = _REMEMBER.match(text), _LESSON.match(text)
     if (remember and (chat or text.lower().startswith(("note to self", "for the record")))) or lesson:
-        rest = sub_piece(sentence, (remember or lesson).end(), len(text))  # type: ignore[union-attr]
+        rest = sub_span(sentence, (remember or lesson).end(), len(text))  # type: ignore[union-attr]
         if (text.endswith("?") and not text.lower().startswith(("can you", "could you", "please"))) or len(
             rest.text.split()
         ) < 3:
             return None
-        inner = sub_piece(rest, 0, len(rest.text.rstrip("?!. ")))
+        inner = sub_span(rest, 0, len(rest.text.rstrip("?!. ")))
         return inner, _kept(inner, event, name, "lesson" if lesson or "self" in text[:16].lower() else "fact")
     return _instruction(sentence, text, event, name) if chat else None
 
 
 def _kept(piece: TextSpan, event: Event, name: str, category: str) -> Proposition:
     verb = "learned" if category == "lesson" else "asked to remember"
-    words = one_line(about(_dated(piece.text.replace("’", "'"), event)))
+    words = one_line(in_third_person(_dated(piece.text.replace("’", "'"), event)))
     predicate = "learned" if category == "lesson" else None
     return _proposition(piece, event, f"{name} {verb}: {words}.", name, predicate, words, category, 0.85, 0.8, "user")
 
@@ -98,13 +98,13 @@ def _instruction(sentence: TextSpan, text: str, event: Event, name: str) -> tupl
     verb = found["verb"] or found.groupdict().get("verb2") or ""
     if verb.lower() not in _DOABLE or not 3 <= len(text.split()) <= 60:
         return None
-    rule = one_line(about(found["rule"])).rstrip(" .!")
+    rule = one_line(in_third_person(found["rule"])).rstrip(" .!")
     words = f"{name} wants this rule to be followed: {rule[0].lower()}{rule[1:]}."
     return None, _proposition(sentence, event, words, name, "instructed", rule, "instruction", 0.9, 0.85, "user")
 
 
-def assistant_says(event: Event) -> Iterator[Proposition]:
-    """Promises, recommendations and action items in an assistant's turn; nothing else of it is a fact."""
+def assistant_propositions(event: Event) -> Iterator[Proposition]:
+    """Return the promises, recommendations and action items of an assistant's turn."""
     count = 0
     for sentence in sentences(event.text):
         text = sentence.text.replace("’", "'").strip("*_ ")
@@ -144,12 +144,12 @@ def _of_user(text: str) -> str:
 
 def _dated(text: str, event: Event) -> str:
     """The text with the days its relative dates mean: `tomorrow` means nothing on any other day."""
-    label, words = label_of(find_dates(text, said_day(event), ahead=True)), text.rstrip(" .!*")
+    label, words = date_label(find_dates(text, said_day(event), ahead=True)), text.rstrip(" .!*")
     return f"{words} ({label})" if label else words
 
 
-def tool_reports(event: Event) -> Iterator[Proposition]:
-    """Plain sentences that a tool reported, attributed to it."""
+def tool_propositions(event: Event) -> Iterator[Proposition]:
+    """Return the plain sentences that a tool reported, attributed to the tool."""
     if len(event.text) > _LONGEST_REPORT:
         return
     name = name_of_outsider(event) or "A tool"

@@ -1,11 +1,11 @@
-"""What a made thing must do or be ("The logo must use our brand green"): a rule of a project, not a guess."""
+"""Requirements for a product ("The logo must use our brand green")."""
 
 from __future__ import annotations
 
 import re
 
 from clawmem.learning.english.sentences import TextSpan
-from clawmem.learning.english.third_person import about
+from clawmem.learning.english.third_person import in_third_person
 from clawmem.model.language.text import one_line
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import Event
@@ -39,7 +39,7 @@ _DOUBT = re.compile(r"\b(?:if|unless|maybe|perhaps|probably|supposedly|or else|a
 
 
 def requirement(sentence: TextSpan, event: Event, name: str, trust: str) -> Proposition | None:
-    """The requirement that a whole sentence states, in its own words; None where it only may be one."""
+    """Return the requirement that a whole sentence states in its own words, or None."""
     text = sentence.text.replace("’", "'")
     found = _RULE.fullmatch(text.rstrip(" .!"))
     if not found or "?" in text or _DOUBT.search(text) or not 5 <= len(text.split()) <= 40:
@@ -47,8 +47,8 @@ def requirement(sentence: TextSpan, event: Event, name: str, trust: str) -> Prop
     if found["verb"] in _GUESSED and not _MEASURED.match(found["what"]):
         return None
     theirs = found["subject"].startswith(("Our ", "My "))
-    words = one_line(about(text.rstrip(" .!"), name if theirs else None))
-    subject = about(found["subject"], name) if theirs else found["subject"]
+    words = one_line(in_third_person(text.rstrip(" .!"), name if theirs else None))
+    subject = in_third_person(found["subject"], name) if theirs else found["subject"]
     start, user = sentence.start, name == "The user"
     return Proposition(
         statement=f"{words[0].upper()}{words[1:]}.",
@@ -57,7 +57,7 @@ def requirement(sentence: TextSpan, event: Event, name: str, trust: str) -> Prop
         source_text=event.text[start : sentence.end],
         subject=subject[0].lower() + subject[1:] if user or not theirs else subject,
         predicate=PREDICATE,
-        object=one_line(about(found["what"])),
+        object=one_line(in_third_person(found["what"])),
         relation_phrase=found["modal"],
         category="requirement",
         confidence=0.8,

@@ -1,4 +1,4 @@
-"""Extraction by rules: from one event to the propositions in it, with no model and no network."""
+"""Extraction by rules: from one event to its propositions, without a model or network."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 
-from clawmem.learning.attribution.orders import as_trusted
+from clawmem.learning.attribution.orders import limit_trust
 from clawmem.learning.attribution.quoted import own_sentences
-from clawmem.learning.attribution.speaker import Speaker, told_to, voice_of
+from clawmem.learning.attribution.speaker import THE_USER, Speaker, name_user, speaker_of
 from clawmem.learning.english import grammar
-from clawmem.learning.english.quotations import is_torn
-from clawmem.learning.english.sentences import LONGEST_SENTENCE, TextSpan, clauses, sub_piece
+from clawmem.learning.english.quotations import has_unmatched_quote
+from clawmem.learning.english.sentences import LONGEST_SENTENCE, TextSpan, clauses, sub_span
 from clawmem.learning.english.third_person import statement, subject_of
 from clawmem.learning.english.words import HAS_A, RECENT
 from clawmem.learning.rules import noise
-from clawmem.learning.rules.antecedents import turned_round, with_antecedent
-from clawmem.learning.rules.companions import parted, people_named, whole
-from clawmem.learning.rules.corrections import apart, marked, proper, value_corrected
+from clawmem.learning.rules.antecedents import object_first, with_antecedent
+from clawmem.learning.rules.companions import people_named, rejoin_parts, split_home_and_work
+from clawmem.learning.rules.corrections import corrected_value, is_specific, mark_correction, split_correction
 from clawmem.learning.rules.dating import (
-    beginning,
-    holds_already,
-    label_ahead,
-    label_of,
-    looks_ahead,
-    resolved_at,
-    resolves,
+    date_label,
+    future_date_label,
+    is_current,
+    is_future,
+    name_project,
+    resolution_start,
     said_day,
-    settled,
+    start_day,
+    states_resolution,
     without_dates,
-    without_value_as_beginning,
+    without_value_as_start,
 )
-from clawmem.learning.rules.hints import PersonRelation, hints_of, introduced, relation_of
-from clawmem.learning.rules.known_changes import asked_to_forget, back_to_it, eaten_again, taken_back
-from clawmem.learning.rules.paraphrases import retold
-from clawmem.learning.rules.requests import asked_to_keep, assistant_says, tool_reports
+from clawmem.learning.rules.hints import PersonRelation, hints_of, relation_of, with_introduced_name
+from clawmem.learning.rules.known_changes import as_resumed, as_retraction, forget_request, resumed_diet
+from clawmem.learning.rules.paraphrases import plain_form
+from clawmem.learning.rules.requests import assistant_propositions, remember_request, tool_propositions
 from clawmem.learning.rules.requirements import requirement
 from clawmem.learning.rules.shapes.classify import classify
-from clawmem.learning.rules.shapes.job_over import job_over
+from clawmem.learning.rules.shapes.job_over import lost_job
 from clawmem.learning.rules.shapes.shape import OWN_ATTRIBUTES, ClauseContext, ClauseShape
-from clawmem.learning.rules.shared_subject import read_apart
-from clawmem.learning.rules.triples import THE_USER, owner, subject_name, triple_object, triple_subject
+from clawmem.learning.rules.shared_subject import read_parts
+from clawmem.learning.rules.triples import subject_name, triple_object, triple_subject, without_attribute
 from clawmem.model.facts.catalog import Catalog, canonical
 from clawmem.model.language.date_words import DateMatch, find_dates
 from clawmem.model.proposals.proposition import EntityHint, Proposition
@@ -63,9 +63,11 @@ _DANGLING = re.compile(
 
 
 def extract(event: Event, catalog: Catalog, speakers: Collection[str] = ()) -> tuple[Proposition, ...]:
-    """The propositions in one event; `speakers` names the people whose every turn is read in full. What stands beside
-    orders to a machine is trusted as little as they are."""
-    return as_trusted(event, _extract(event, catalog, speakers))
+    """Return the propositions in one event.
+
+    `speakers` names the people whose turns are read in full. Content next to injected instructions gets low trust.
+    """
+    return limit_trust(event, _extract(event, catalog, speakers))
 
 
 def _extract(event: Event, catalog: Catalog, speakers: Collection[str]) -> tuple[Proposition, ...]:
@@ -74,13 +76,13 @@ def _extract(event: Event, catalog: Catalog, speakers: Collection[str]) -> tuple
     if event.kind in SILENT_KINDS:
         return ()
     if event.role == "tool" or event.kind == "tool_result":
-        return tuple(told_to(one, speakers) for one in tool_reports(event))
+        return tuple(name_user(one, speakers) for one in tool_propositions(event))
     if is_from_outside(event):
         # What an outsider says of others is a claim; "I" is nobody there, and never the user.
         return tuple(one for one in _told(event, catalog, Speaker(THE_USER, chat=False)) if not _of_the_user(one))
-    voice = voice_of(event, speakers)
+    voice = speaker_of(event, speakers)
     if voice is None:
-        return tuple(told_to(one, speakers) for one in assistant_says(event))
+        return tuple(name_user(one, speakers) for one in assistant_propositions(event))
     return _told(event, catalog, voice)
 
 
@@ -106,7 +108,7 @@ def _distinct(found: Iterator[Proposition]) -> Iterator[Proposition]:
     """Each statement once; one that holds half of a quotation says what nobody said."""
     seen = set()
     for proposition in found:
-        if proposition.statement not in seen and not is_torn(proposition.statement):
+        if proposition.statement not in seen and not has_unmatched_quote(proposition.statement):
             seen.add(proposition.statement)
             yield proposition
 
@@ -114,13 +116,13 @@ def _distinct(found: Iterator[Proposition]) -> Iterator[Proposition]:
 def _mapped(proposition: Proposition, catalog: Catalog) -> Proposition:
     """The proposition with its predicate as the catalog calls it, or none where the catalog does not know it."""
     name = canonical(catalog, proposition.predicate) if proposition.predicate else None
-    return without_value_as_beginning(proposition._replace(predicate=name), catalog)
+    return without_value_as_start(proposition._replace(predicate=name), catalog)
 
 
 def _in_sentence(sentence: TextSpan, event: Event, voice: Speaker) -> Iterator[Proposition]:
-    kept, forgotten = asked_to_keep(sentence, event, voice.name, voice.chat), asked_to_forget(sentence)
+    kept, forgotten = remember_request(sentence, event, voice.name, voice.chat), forget_request(sentence)
     if forgotten:
-        yield from (taken_back(one) for one in _in_clauses(forgotten, event, voice))
+        yield from (as_retraction(one) for one in _in_clauses(forgotten, event, voice))
     elif kept:
         rest, proposition = kept
         inner = list(_in_clauses(rest, event, voice)) if rest else []
@@ -128,21 +130,25 @@ def _in_sentence(sentence: TextSpan, event: Event, voice: Speaker) -> Iterator[P
         if not inner and proposition:
             yield proposition
     elif not noise.is_jest(sentence.text) and (voice.chat or not noise.is_question(sentence.text)):
-        whole = requirement(sentence, event, voice.name, voice.trust) or value_corrected(
+        whole = requirement(sentence, event, voice.name, voice.trust) or corrected_value(
             sentence, event, voice.name, voice.trust
         )
         yield from [whole] if whole else _in_clauses(sentence, event, voice)
 
 
 def _in_clauses(sentence: TextSpan, event: Event, voice: Speaker) -> Iterator[Proposition]:
-    parts = list(whole(tuple(clauses(sentence)), sentence)) if len(sentence.text) <= 20 * LONGEST_SENTENCE else []
+    parts = (
+        list(rejoin_parts(tuple(clauses(sentence)), sentence)) if len(sentence.text) <= 20 * LONGEST_SENTENCE else []
+    )
     asks = noise.is_question(sentence.text)
     for number, part in enumerate(parts):
         if asks and number == len(parts) - 1:
             continue
-        piece = _begun(noise.bare(TextSpan(part.text.replace("’", "'"), part.start, part.end)), part)
+        piece = _begun(noise.strip_noise(TextSpan(part.text.replace("’", "'"), part.start, part.end)), part)
         if 6 <= len(piece.text) <= LONGEST_SENTENCE and not noise.is_noise(piece.text):
-            yield from (marked(one, event) for one in read_apart(piece, lambda part: _in_parts(part, event, voice)))
+            yield from (
+                mark_correction(one, event) for one in read_parts(piece, lambda part: _in_parts(part, event, voice))
+            )
 
 
 def _begun(piece: TextSpan, part: TextSpan) -> TextSpan:
@@ -153,7 +159,7 @@ def _begun(piece: TextSpan, part: TextSpan) -> TextSpan:
 
 def _in_parts(piece: TextSpan, event: Event, voice: Speaker) -> Sequence[Proposition]:
     """What a clause says; where it tells of a home or an employer, those whom it names on the way as well."""
-    each = [list(_in_clause(part, event, voice)) for part in parted(piece)]
+    each = [list(_in_clause(part, event, voice)) for part in split_home_and_work(piece)]
     whole_too = len(each) > 1 and not all(each)
     told = list(_in_clause(piece, event, voice)) if whole_too else [one for part in each for one in part]
     if any(one.predicate in _WITH_COMPANY for one in told):
@@ -164,11 +170,11 @@ def _in_parts(piece: TextSpan, event: Event, voice: Speaker) -> Sequence[Proposi
 def _in_clause(piece: TextSpan, event: Event, voice: Speaker) -> Sequence[Proposition]:
     """What a clause says; where it names the value that is wrong as well, and what it says is of a known kind, that
     one is replaced."""
-    again = eaten_again(piece, event.text)
+    again = resumed_diet(piece, event.text)
     if again:
-        return [back_to_it(one) for one in _read(again, event, voice) if one.predicate == "dislikes"]
-    piece = turned_round(retold(with_antecedent(piece, event.text), event.text))
-    kept, former = apart(piece)
+        return [as_resumed(one) for one in _read(again, event, voice) if one.predicate == "dislikes"]
+    piece = object_first(plain_form(with_antecedent(piece, event.text), event.text))
+    kept, former = split_correction(piece)
     told = list(_read(kept, event, voice, former)) if former else []
     return told if any(one.former for one in told) else list(_read(piece, event, voice))
 
@@ -187,14 +193,14 @@ def _read(piece: TextSpan, event: Event, voice: Speaker, former: str | None = No
     said = said_day(event)
     begins = _lead_of(piece, said)
     led = piece.text[:begins].rstrip(" ,")
-    main = sub_piece(piece, begins, len(piece.text))
+    main = sub_span(piece, begins, len(piece.text))
     first = find_dates(main.text, said)
     reading = grammar.read(without_dates(main.text, first), past_hint=any(found.relative for found in first))
     if reading is None:
         return
-    ahead = looks_ahead(reading)
-    early = find_dates(led, said, ahead and not resolves(reading))
-    dates = find_dates(main.text, said, ahead, resolved_at(main.text, reading))
+    ahead = is_future(reading)
+    early = find_dates(led, said, ahead and not states_resolution(reading))
+    dates = find_dates(main.text, said, ahead, resolution_start(main.text, reading))
     text = without_dates(main.text, dates)
     reading = grammar.read(text, past_hint=any(found.relative for found in dates)) or reading
     setting = ClauseContext(
@@ -203,14 +209,14 @@ def _read(piece: TextSpan, event: Event, voice: Speaker, former: str | None = No
         voice.chat,
     )
     shape = classify(reading, setting)
-    shape = job_over(shape, reading, piece.text, dates, said) if shape else None
-    relation = introduced(reading, relation_of(reading, voice.name), former)
+    shape = lost_job(shape, reading, piece.text, dates, said) if shape else None
+    relation = with_introduced_name(reading, relation_of(reading, voice.name), former)
     if relation and relation.name and (shape is None or former):
         kin = _kinship(relation, piece, event, voice)._replace(former=former)
         named_here = relation_of(reading, voice.name) != relation
         yield _no_longer(kin, event) if reading.ended and named_here else kin
     if shape:
-        if former and shape.predicate and proper(former) == proper(shape.object or ""):
+        if former and shape.predicate and is_specific(former) == is_specific(shape.object or ""):
             shape = shape._replace(former=shape.former or former)
         yield from _propose(piece, reading, shape, dates + early, without_dates(led, early), event, voice)
 
@@ -227,14 +233,14 @@ def _propose(
     if shape.predicate in ("lives_in", "lives_with") and reading.person == grammar.WE:
         # Who says "we moved" moved; that they are a team or a family would be a guess.
         reading = reading._replace(person=grammar.SELF)
-    label = label_of(found for found in dates if found.label not in reading.rest)
+    label = date_label(found for found in dates if found.label not in reading.rest)
     context = piece.text + " " + event.text[:400]
-    words = statement(reading, voice.name, settled(reading.rest), piece.text, label, lead)
+    words = statement(reading, voice.name, name_project(reading.rest), piece.text, label, lead)
     if not 3 <= len(words.split()) <= _LONGEST_STATEMENT or _DANGLING.search(words) or _lacks_company(reading):
         return
     subject = subject_of(reading, voice.name, piece.text)
-    relation = relation_of(owner(reading) if shape.predicate in OWN_ATTRIBUTES else reading, voice.name)
-    day = beginning(dates, shape.category, said_day(event), holds_already(reading))
+    relation = relation_of(without_attribute(reading) if shape.predicate in OWN_ATTRIBUTES else reading, voice.name)
+    day = start_day(dates, shape.category, said_day(event), is_current(reading))
     main = Proposition(
         statement=words,
         event_id=event.id,
@@ -242,7 +248,7 @@ def _propose(
         source_text=event.text[piece.start : piece.end],
         subject=triple_subject(reading, shape, relation, subject, voice.name),
         predicate=shape.predicate,
-        object=triple_object(shape, said_day(event), label_ahead(dates, said_day(event))) or None,
+        object=triple_object(shape, said_day(event), future_date_label(dates, said_day(event))) or None,
         relation_phrase=reading.verb or None,
         category=shape.category,
         confidence=shape.confidence,

@@ -1,4 +1,4 @@
-"""Clauses that share one subject ("I live in Oslo and work at Equinor"), each read as if it named that itself."""
+"""Clauses that share one subject ("I live in Oslo and work at Equinor"), each read with that subject."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from clawmem.learning.english import grammar
-from clawmem.learning.english.sentences import TextSpan, sub_piece
+from clawmem.learning.english.sentences import TextSpan, sub_span
 from clawmem.learning.english.verbs import PRESENT, lemma_as
 from clawmem.model.proposals.proposition import Proposition
 
-Read = Callable[[TextSpan], Sequence[Proposition]]
+ReadClause = Callable[[TextSpan], Sequence[Proposition]]
 
 _JOINT = re.compile(
     r"(?:,? (?:and|but)|,)(?: (?:also|now|then|recently|just|currently|still|both))* (?=(?P<verb>[a-z']+)\b)"
@@ -33,9 +33,11 @@ _STATE = re.compile(
 )
 
 
-def read_apart(piece: TextSpan, read: Read) -> list[Proposition]:
-    """What a clause says, each of its parts read with the subject they share; a part counts as one only where it
-    says something of a known kind, else it is left where it stands."""
+def read_parts(piece: TextSpan, read: ReadClause) -> list[Proposition]:
+    """Read each part of a clause with the shared subject.
+
+    A part that says nothing of a known kind stays with its neighbour.
+    """
     subject = _subject(piece.text)
     later: list[Proposition] = []
     for joint in reversed(list(_JOINT.finditer(piece.text))[:_MOST]) if subject else ():
@@ -44,7 +46,7 @@ def read_apart(piece: TextSpan, read: Read) -> list[Proposition]:
         told = _of_kind(read(_with_subject(piece, joint.end(), subject)))
         if told:
             later = [*told, *later]
-            piece = sub_piece(piece, 0, joint.start())
+            piece = sub_span(piece, 0, joint.start())
     return [*read(piece), *later]
 
 
@@ -59,7 +61,7 @@ def _subject(text: str) -> str:
 
 def _with_subject(piece: TextSpan, start: int, subject: str) -> TextSpan:
     """The rest of the clause with its subject before it; its place in the text is that of the rest."""
-    rest = sub_piece(piece, start, len(piece.text))
+    rest = sub_span(piece, start, len(piece.text))
     be = (
         f"{_BE.get(subject.split()[-1].lower(), 'is')} "
         if _STATE.match(rest.text) and _IS.search(piece.text[:start])

@@ -1,6 +1,6 @@
-"""What a statement says of the entity it stands with: the triple, where the rules of learning read every word of it.
+"""Extract the triple of a remembered statement, if the rules can read every word of it.
 
-A wrong triple makes facts look contradictory that are not, so whatever hedges, limits, quotes or denies is left alone.
+A wrong triple creates false contradictions, so statements with hedges, limits, quotes or denials are skipped.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import NamedTuple
 
+from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.learning.english.verbs import PAST, PRESENT, lemma_as, third_person
 from clawmem.learning.english.words import HAS_A
 from clawmem.learning.rules.dating import said_day
 from clawmem.learning.rules.rules import extract
-from clawmem.learning.rules.triples import THE_USER
 from clawmem.model.facts.catalog import Catalog, Predicate
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.date_words import find_dates
@@ -64,7 +64,7 @@ _SINCE = re.compile(r" since \S.*")
 
 
 class StatementTriple(NamedTuple):
-    """Whom a statement is about, and what it says of them; `phrase` is the verb of the clause."""
+    """The triple of a statement. `phrase` is the verb of the clause."""
 
     subject: str
     predicate: str
@@ -73,8 +73,9 @@ class StatementTriple(NamedTuple):
 
 
 class SubjectPhrase(NamedTuple):
-    """Whom a statement begins with: how triples call them, what they are, what follows, and whether that is theirs
-    (`Ann's birthday`)."""
+    """The subject of a statement: its name in triples, its kind, the rest of the text, and what is owned
+    (`Ann's birthday`).
+    """
 
     subject: str
     kind: str
@@ -84,7 +85,7 @@ class SubjectPhrase(NamedTuple):
 
 
 class EntityNames:
-    """Every way to call each entity in a statement; `default` is where facts stand that nobody gave a place."""
+    """All names of each entity in statements. `default` is the entity of facts without an explicit one."""
 
     def __init__(self, known: Iterable[Entity], default: str) -> None:
         self._default = default
@@ -95,8 +96,10 @@ class EntityNames:
                 self._names[normal(name)].add(one.name)
 
     def whose(self, text: str, entity: str) -> SubjectPhrase | None:
-        """Whom a text begins with, where that is the entity it stands with. In the default entity, which is about
-        nobody, that may be any one that is known, and the user."""
+        """Return the subject of a text if it is the entity that holds it.
+
+        In the default entity the subject may be any known entity or the user.
+        """
         for head, rest, owned in _heads(text):
             name = normal(head)
             bare = name.removeprefix("the ")
@@ -110,7 +113,7 @@ class EntityNames:
         return None
 
     def is_the_users(self, entity: str) -> bool:
-        """Whether the entity is the vault's user."""
+        """Return whether the entity is the user of the vault."""
         about = self._known.get(entity)
         return entity in self._names["user"] and about is not None and about.kind == "person"
 
@@ -141,8 +144,8 @@ def _heads(text: str) -> Iterator[tuple[str, str, bool]]:
             yield bare, rest, bare != head
 
 
-def said_of(fact: Fact, entity: str, called: EntityNames, catalog: Catalog) -> StatementTriple | None:
-    """The triple of a fact's statement, read as said of its entity; None unless all of it is read for certain."""
+def triple_of(fact: Fact, entity: str, called: EntityNames, catalog: Catalog) -> StatementTriple | None:
+    """Return the triple of a fact's statement about its entity, or None unless all of it was read with certainty."""
     text = fact.fact.strip().replace("’", "'").removesuffix(".")
     if len(text.split()) > _MOST_WORDS or _MARKS.search(text):
         return None

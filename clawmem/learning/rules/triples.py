@@ -1,18 +1,18 @@
-"""The triple of a clause: whom it is about and what it says of them, in words that stand alone."""
+"""The triple of a clause: subject and object in words that make sense alone."""
 
 from __future__ import annotations
 
 import re
 from datetime import date
 
+from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.learning.english import grammar
-from clawmem.learning.english.third_person import about, first_verb
-from clawmem.learning.rules.dating import settled, without_any_date
+from clawmem.learning.english.third_person import in_third_person, until_second_verb
+from clawmem.learning.rules.dating import name_project, without_any_date
 from clawmem.learning.rules.hints import PersonRelation
 from clawmem.learning.rules.shapes.belongings import SUPERIOR
 from clawmem.learning.rules.shapes.shape import DATELESS, OWN_ATTRIBUTES, ClauseShape
 
-THE_USER = "The user"
 # Of these there is one at a time, and a new one is the same slot with another value: "the new deadline".
 _SLOTS = frozenset(("deadline", "budget", "limit", "scheduled_for", "set_to", "ends"))
 _NEW = re.compile(r"^(?P<whose>(?:the|.{1,60}'s) )(?:(?:new|current|updated|revised|latest) )+", re.IGNORECASE)
@@ -21,7 +21,7 @@ _NEW = re.compile(r"^(?P<whose>(?:the|.{1,60}'s) )(?:(?:new|current|updated|revi
 def triple_subject(
     reading: grammar.ParsedClause, shape: ClauseShape, relation: PersonRelation | None, subject: str, name: str
 ) -> str:
-    """Whom the triple is about: the speaker also where they say "we" or name an attribute of their own."""
+    """Return the subject of the triple. "We" and the speaker's own attributes count as the speaker."""
     if relation and relation.name:
         return relation.name
     subject = _NEW.sub(r"\g<whose>", subject) if shape.predicate in _SLOTS or SUPERIOR.search(subject) else subject
@@ -35,25 +35,27 @@ def triple_subject(
     return subject_name(subject)
 
 
-def owner(reading: grammar.ParsedClause) -> grammar.ParsedClause:
-    """The reading with its attribute taken off the subject: `my sister Ana's birthday` is about my sister Ana."""
+def without_attribute(reading: grammar.ParsedClause) -> grammar.ParsedClause:
+    """Return the clause without the attribute of its subject: my sister Ana for `my sister Ana's birthday`."""
     return reading._replace(subject=re.sub(r"'s [a-z -]+$", "", reading.subject))
 
 
 def triple_object(shape: ClauseShape, said: date, label: str = "") -> str:
-    """The object in the third person; a date in it stays only where it is the point, and the `label` of one that was
-    cut out of the clause is a part of what is planned or decided."""
+    """Return the object in the third person.
+
+    A date stays only if it is the point of the statement. `label` is a removed date that belongs to a plan or decision.
+    """
     text = shape.object or ""
     if shape.predicate in DATELESS:
         text = without_any_date(text, said)
     if shape.predicate in ("lives_in", "works_at"):
         text = re.split(r",? (?:with|and|because|for|since|as|where|while|but|so|now) ", text)[0]
-    words = settled(about(first_verb(text) or text))
+    words = name_project(in_third_person(until_second_verb(text) or text))
     return f"{words} ({label})" if words and label and shape.category in ("plan", "decision") else words
 
 
 def subject_name(subject: str) -> str:
-    """A subject as the triple holds it: the way a name is written, `the user` in the middle of a sentence."""
+    """Return a subject in the form that triples use, such as `the user`."""
     return subject.replace(THE_USER, "the user").replace("The ", "the ", 1) if subject.startswith("The ") else subject
 
 

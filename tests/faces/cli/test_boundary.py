@@ -77,5 +77,5 @@ def test_a_folder_that_is_gone(clawmem: Command, tmp_path: Path) -> None:
     for verb in ("status", "remember x", "recall x --json"):
         done = subprocess.run(["bash", "-c", line + verb], capture_output=True, text=True)
         assert done.returncode == REFUSED
-        assert "does not exist any more" in done.stdout + done.stderr
+        assert "no longer exists" in done.stdout + done.stderr
         assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""`clawmem cron`, tried as cron does it: the line that it shows, run by sh, no terminal, next to no environment."""
+"""`clawmem cron`, run as cron runs it: its line in sh, without a terminal, with a minimal environment."""
 
 from __future__ import annotations
 

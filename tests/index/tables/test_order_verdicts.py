@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.heartbeat.loop import beat
+from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.tables.order_verdicts import judge_events
 from clawmem.index.tables.store import Index
@@ -96,7 +96,7 @@ def test_a_mark_fits_one_text_one_role_and_one_kind() -> None:
 
 def test_what_was_judged_is_served_without_the_rules(told: Vault, caller: Caller, environment: dict[str, str]) -> None:
     assert "clawmem.model.safety.injection.find" in _loaded(told.root, environment)
-    beat(told, caller)
+    run_heartbeat(told, caller)
     assert "clawmem.model.safety.injection.find" not in _loaded(told.root, environment)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.heartbeat.loop import beat
+from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.tables.token_counts import awaits_counting, count_exactly
 from clawmem.memory.facts.remember import remember
@@ -53,7 +53,7 @@ def test_the_heartbeat_counts_and_again_after_a_new_index(vault: Vault, caller: 
         if again:
             reindex(vault)
         assert _awaits(vault)
-        beat(vault, caller)
+        run_heartbeat(vault, caller)
         assert not _awaits(vault)
 
 

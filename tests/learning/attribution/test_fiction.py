@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.quality import shipped_catalog
-from clawmem.learning.attribution.fiction import announces, made_up_from, returns
+from clawmem.learning.attribution.fiction import announces_fiction, fiction_end, fiction_start
 from clawmem.learning.rules.rules import extract
 from clawmem.model.records.event import Event
 
@@ -87,11 +87,11 @@ def test_the_truth_beside_it_is_learned(text: str, kept: list[str]) -> None:
 
 
 def test_the_places() -> None:
-    assert announces("Here is my short story")
-    assert not announces("Here is my address")
+    assert announces_fiction("Here is my short story")
+    assert not announces_fiction("Here is my address")
     within = "Write a song in which I fly"
-    assert made_up_from(within) == within.index("I fly")
-    assert made_up_from("Write a song because I fly") is None
+    assert fiction_start(within) == within.index("I fly")
+    assert fiction_start("Write a song because I fly") is None
     text = "I live in a cave. In real life, I rest."
-    assert returns(text, 0, len(text), play=True) == text.index("In real")
-    assert returns(text, 0, len(text)) == len(text)
+    assert fiction_end(text, 0, len(text), role_play=True) == text.index("In real")
+    assert fiction_end(text, 0, len(text)) == len(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.quality import shipped_catalog
-from clawmem.learning.attribution.reported import reported
+from clawmem.learning.attribution.reported import reported_spans
 from clawmem.learning.rules.rules import extract
 from clawmem.model.records.event import Event
 
@@ -76,6 +76,6 @@ def test_what_the_sender_says_beside_it_is_learned(text: str, kept: list[str]) -
 
 def test_where_the_other_begins_and_ends() -> None:
     sentence = "My boss says I like maps, but I like charts."
-    ((start, end),) = reported(sentence)
+    ((start, end),) = reported_spans(sentence)
     assert sentence[start:end] == "I like maps"
-    assert reported("I say I like maps.") == []
+    assert reported_spans("I say I like maps.") == []

@@ -12,9 +12,16 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.learning.attribution.orders import commands_a_model
-from clawmem.learning.by_model.answers import ParsedAnswer, understood
-from clawmem.learning.by_model.pieces import LONGEST_PIECE, EventPiece, as_data, pieces, question, speaks
+from clawmem.learning.attribution.orders import is_prompt_injection
+from clawmem.learning.by_model.answers import ParsedAnswer, parse_answer
+from clawmem.learning.by_model.pieces import (
+    MAX_PIECE_CHARACTERS,
+    EventPiece,
+    batch_size,
+    is_readable,
+    render_pieces,
+    split_events,
+)
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import Event
@@ -39,7 +46,7 @@ def event(text: str = TEXT, role: str = "user", speaker: str | None = None, **mo
 
 
 def read(*facts: Mapping[str, Any], of: Event | None = None) -> ParsedAnswer:
-    return understood({"facts": list(facts)}, list(pieces([of or event()], ())), CATALOG)
+    return parse_answer({"facts": list(facts)}, list(split_events([of or event()], ())), CATALOG)
 
 
 def only(*facts: Mapping[str, Any], of: Event | None = None) -> Proposition:
@@ -169,7 +176,7 @@ def test_an_entity_that_nobody_named_is_no_hint() -> None:
     ],
 )
 def test_orders_to_a_model_are_known(text: str) -> None:
-    assert commands_a_model(text)
+    assert is_prompt_injection(text)
     told = event(f"I live in Ghent.\n{text}")
     assert only(fact("e1", "I live in Ghent", "The user lives in Ghent."), of=told).trust == "external"
 
@@ -187,34 +194,34 @@ def test_orders_to_a_model_are_known(text: str) -> None:
     ],
 )
 def test_what_people_say_is_not_taken_for_orders(text: str) -> None:
-    assert not commands_a_model(text)
+    assert not is_prompt_injection(text)
 
 
 @given(st.lists(st.text(max_size=200), min_size=1, max_size=5))
 def test_data_cannot_leave_its_element_and_reads_back(texts: list[str]) -> None:
     shown = [EventPiece(event(text), 0, text, "the user", "user", True) for text in texts]
-    data = as_data(shown)
+    data = render_pieces(shown)
     assert (data.count("<"), data.count(">")) == (2, 2)
     lines = data.split("\n")
     assert (lines[0], lines[-1]) == ("<events>", "</events>")
     assert [json.loads(line)["text"] for line in lines[1:-1]] == texts
 
 
-@given(st.text(alphabet="ab. \n", max_size=3 * LONGEST_PIECE))
+@given(st.text(alphabet="ab. \n", max_size=3 * MAX_PIECE_CHARACTERS))
 def test_pieces_put_together_are_the_text(text: str) -> None:
-    cut = list(pieces([event(text)], ()))
+    cut = list(split_events([event(text)], ()))
     assert "".join(piece.text for piece in cut) == text
     assert [piece.start for piece in cut] == [sum(len(one.text) for one in cut[:n]) for n in range(len(cut))]
     assert [piece.last for piece in cut] == [False] * (len(cut) - 1) + [True]
-    assert 1 <= question(cut) <= len(cut)
+    assert 1 <= batch_size(cut) <= len(cut)
 
 
 def test_evidence_in_a_later_piece_has_its_place_in_the_whole_text() -> None:
     text = "Nothing. " * 900 + "My name is Nora."
-    shown = list(pieces([event(text)], ()))
+    shown = list(split_events([event(text)], ()))
     assert len(shown) == 2
     given = fact("e2", "My name is Nora", "The user is called Nora.", predicate="name", object="Nora")
-    found = understood({"facts": [given]}, shown, CATALOG)
+    found = parse_answer({"facts": [given]}, shown, CATALOG)
     ((), (made,)) = found.by_piece
     assert text[slice(*made.span)] == "My name is Nora"
 
@@ -232,12 +239,12 @@ def test_evidence_in_a_later_piece_has_its_place_in_the_whole_text() -> None:
     ],
 )
 def test_what_a_model_is_shown(given: Event, told: bool) -> None:
-    assert speaks(given) is told
+    assert is_readable(given) is told
 
 
 def test_who_speaks() -> None:
     def voice(told: Event, *speakers: str) -> tuple[str, str]:
-        (piece,) = pieces([told], speakers)
+        (piece,) = split_events([told], speakers)
         return piece.role, piece.speaker
 
     assert voice(event()) == ("user", "the user")

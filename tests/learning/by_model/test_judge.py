@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from clawmem.errors import BUDGET, MODEL
-from clawmem.heartbeat.loop import beat
+from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
-from clawmem.learning.by_model.telemetry import cents_of, runs_of
+from clawmem.learning.by_model.telemetry import model_runs, total_cents
 from clawmem.learning.ingest import ingest
 from clawmem.learning.promotion.promote import PromoteResult, promote
 from clawmem.llm.budget import RunLimits
@@ -78,7 +78,7 @@ def facts_of(vault: Vault) -> dict[str, Fact]:
 
 
 def runs(vault: Vault) -> list[Mapping[str, Any]]:
-    return list(runs_of(vault.read, TODAY))
+    return list(model_runs(vault.read, TODAY))
 
 
 def judged_by_rules(done: PromoteResult) -> bool:
@@ -107,9 +107,9 @@ def test_the_model_decides_and_its_run_is_in_the_same_commit(day: Vault, caller:
 def test_a_second_beat_does_not_read_the_run_as_something_to_learn(day: Vault, caller: Caller) -> None:
     tomorrow = caller._replace(now=caller.now + timedelta(days=1))
     with serving(judges({DECISION: 0.9})) as server:
-        assert beat(day, tomorrow, model=model(server)).of("promote").nights[-1].judge == "openai/tested"
+        assert run_heartbeat(day, tomorrow, model=model(server)).of("promote").nights[-1].judge == "openai/tested"
         head = day.head()
-        beat(day, tomorrow, model=model(server))
+        run_heartbeat(day, tomorrow, model=model(server))
         assert (day.head(), len(server.asked)) == (head, 1)
 
 
@@ -142,7 +142,7 @@ def test_orders_in_a_fact_are_not_shown_and_the_rules_judge_it(day: Vault, calle
         done = promote(day, caller, TODAY, model=model(server))
     assert order not in [one["fact"] for one in server.asked[0].facts]
     assert order not in statements(done)
-    assert "openai/tested did not judge 1 fact of 3: the rules did." in done.notices
+    assert "openai/tested did not judge 1 fact of 3; the rules did." in done.notices
 
 
 def test_judgements_that_do_not_stand_are_dropped_and_counted(day: Vault, caller: Caller) -> None:
@@ -158,7 +158,7 @@ def test_judgements_that_do_not_stand_are_dropped_and_counted(day: Vault, caller
     (run,) = runs(day)
     assert (run["judged"], run["dropped"]) == (1, 3)
     assert set(run["dropped_for"]) == {"given twice", "with a worth that is not 0 to 1", "about no such fact"}
-    assert any(one.startswith("3 judgements of the model's did not stand: ") for one in done.notices)
+    assert any(one.startswith("3 judgements of the model dropped: ") for one in done.notices)
 
 
 def test_an_answer_that_will_not_do_is_asked_for_again(day: Vault, caller: Caller) -> None:
@@ -172,9 +172,9 @@ def test_an_answer_that_will_not_do_is_asked_for_again(day: Vault, caller: Calle
 @pytest.mark.parametrize(
     ("behaviour", "told"),
     [
-        (says("Surely the first."), "gives no usable answer"),
-        (says('{"judgements": ['), "gives no usable answer"),
-        (says('{"facts": []}'), "gives no usable answer"),
+        (says("Surely the first."), "gave no usable answer"),
+        (says('{"judgements": ['), "gave no usable answer"),
+        (says('{"facts": []}'), "gave no usable answer"),
         (refuses(401), "refused to answer"),
         (refuses(500), "did not answer"),
         (refuses(400), "would not take the request"),
@@ -218,7 +218,7 @@ def test_money_is_asked_for_before_the_call_and_the_day_is_counted(day: Vault, c
         keep(day, caller, "We decided on Redis 7 in Oslo.")
         rich = promote(day, caller, TODAY, model=model(server, name="openai/gpt-4o-mini"))
     assert rich.judge == "openai/gpt-4o-mini"
-    assert cents_of(runs(day)) == pytest.approx(100 * (1000 * 15e-8 + 100 * 6e-7))
+    assert total_cents(runs(day)) == pytest.approx(100 * (1000 * 15e-8 + 100 * 6e-7))
 
 
 def test_nobody_is_asked_where_there_is_nothing_to_judge(day: Vault, caller: Caller) -> None:
@@ -235,7 +235,7 @@ def test_a_beat_shares_its_money_and_stops_asking_once_the_model_failed(vault: V
     keep(vault, caller, DECISION, category="decision", importance=0.9, trust="user")
     tomorrow = caller._replace(now=caller.now + timedelta(days=1))
     with serving(refuses(500)) as server:
-        done = beat(vault, tomorrow, model=model(server))
+        done = run_heartbeat(vault, tomorrow, model=model(server))
         asked = len(server.asked)
     assert [name for name, _ in done.failed] == ["model"]
     assert all("<events>" in one.messages[-1]["content"] for one in server.asked), asked
@@ -243,7 +243,7 @@ def test_a_beat_shares_its_money_and_stops_asking_once_the_model_failed(vault: V
     later = caller._replace(now=caller.now + timedelta(days=2))
     keep(vault, tomorrow, "We decided on Redis 7 in Oslo.", category="decision", importance=0.9)
     with serving(gives(tokens=(20_000, 2000)), judges({})) as server:
-        done = beat(vault, later, model=model(server, name="openai/gpt-4o-mini", cents=0.5))
+        done = run_heartbeat(vault, later, model=model(server, name="openai/gpt-4o-mini", cents=0.5))
     assert [problem.exit_code for _, problem in done.failed] == [BUDGET]
     assert "0.08" in done.failed[0][1].message or "are the most in one run" in done.failed[0][1].message
     assert len(server.asked) == 1, "reading the talk left too little to judge"

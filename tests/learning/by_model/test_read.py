@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from clawmem.errors import BUDGET, DONE, MODEL
-from clawmem.heartbeat.loop import Heartbeat, beat
+from clawmem.heartbeat.loop import HeartbeatResult, run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
-from clawmem.learning.by_model.telemetry import cents_of, runs_of
+from clawmem.learning.by_model.telemetry import model_runs, total_cents
 from clawmem.learning.ingest import ingest
 from clawmem.llm.budget import RunLimits
 from clawmem.llm.choice import Model
@@ -71,29 +71,29 @@ def facts_of(vault: Vault) -> list[Fact]:
 
 def learned_by(
     vault: Vault, caller: Caller, *behaviours: Behaviour, talk: Sequence[Message] = TALK, **limits: Any
-) -> tuple[Heartbeat, Loopback]:
+) -> tuple[HeartbeatResult, Loopback]:
     ingest(vault, talk, caller, "talk.jsonl")
     with serving(*behaviours) as server:
-        return beat(vault, caller, model=model(server, **limits)), server
+        return run_heartbeat(vault, caller, model=model(server, **limits)), server
 
 
-def code(done: Heartbeat) -> int:
+def code(done: HeartbeatResult) -> int:
     """The exit code that the model's part of a beat asks for; nothing else of it may fail here."""
     assert {name for name, _ in done.failed} <= {"model"}
     return done.failed[0][1].exit_code if done.failed else DONE
 
 
 def runs(vault: Vault) -> list[Any]:
-    return list(runs_of(vault.read, TODAY))
+    return list(model_runs(vault.read, TODAY))
 
 
-def untouched(vault: Vault, done: Heartbeat) -> None:
+def untouched(vault: Vault, done: HeartbeatResult) -> None:
     """Nothing was learned and nothing is lost: every event of the talk waits."""
     assert facts_of(vault) == []
     assert done.of("learn") is not None
     assert done.of("learn").events == 0
     with serving(gives(LIVES, ALLERGY)) as server:
-        again = beat(vault, Caller(*_LATER), model=model(server))
+        again = run_heartbeat(vault, Caller(*_LATER), model=model(server))
         assert code(again) == DONE
         assert len(server.asked[0].events) == 3
     assert len(facts_of(vault)) == 2
@@ -136,7 +136,7 @@ def test_a_second_beat_asks_nobody_and_commits_nothing(vault: Vault, caller: Cal
     learned_by(vault, caller, gives(LIVES))
     head = vault.head()
     with serving(refuses(500)) as server:
-        again = beat(vault, caller, model=model(server))
+        again = run_heartbeat(vault, caller, model=model(server))
         assert server.asked == []
     assert (again.commits, code(again)) == ((), DONE)
     assert vault.head() == head
@@ -145,11 +145,11 @@ def test_a_second_beat_asks_nobody_and_commits_nothing(vault: Vault, caller: Cal
 def test_prices_are_litellms_own(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     with serving(gives(LIVES, tokens=(1_000_000, 10_000))) as server:
-        beat(vault, caller, model=model(server, cents=12)._replace(name="openai/gpt-4o-mini"))
+        run_heartbeat(vault, caller, model=model(server, cents=12)._replace(name="openai/gpt-4o-mini"))
     (run,) = runs(vault)
     assert run["cents"] == pytest.approx(15 + 0.6)
     assert "priced" not in run
-    assert cents_of(runs(vault)) == pytest.approx(15.6)
+    assert total_cents(runs(vault)) == pytest.approx(15.6)
 
 
 def test_retries_then_success(vault: Vault, caller: Caller) -> None:
@@ -171,7 +171,7 @@ def test_a_model_that_never_answers_well_learns_nothing(vault: Vault, caller: Ca
     assert code(done) == MODEL
     ((act, problem),) = done.failed
     assert act == "model"
-    assert problem.message.startswith("The model openai/tested gives no usable answer. ")
+    assert problem.message.startswith("The model openai/tested gave no usable answer. ")
     # All three events in one question, then the first two on their own, each with two retries.
     assert [len(one.events) for one in server.asked] == [3] * 3 + [1] * 6
     (run,) = runs(vault)
@@ -191,18 +191,18 @@ def test_one_event_that_no_model_takes_does_not_block_the_rest(vault: Vault, cal
     assert [len(one.events) for one in server.asked] == [3, 1, 1, 1]
     assert code(done) == DONE
     assert [one.predicate for one in facts_of(vault)] == ["allergic_to"]
-    assert any("gave no usable answer on evt_" in sentence for sentence in done.notices)
+    assert any("gave no usable answer for evt_" in sentence for sentence in done.notices)
 
 
 def test_nobody_listens(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     away = model(closed_address())
-    done = beat(vault, caller, model=away)
+    done = run_heartbeat(vault, caller, model=away)
     assert code(done) == MODEL
     (run,) = runs(vault)
     assert (run["outcome"], run["cents"], run["calls"]) == ("model", 0, 1)
     head = vault.head()
-    again = beat(vault, caller, model=away)
+    again = run_heartbeat(vault, caller, model=away)
     assert (code(again), again.commits) == (MODEL, ())
     assert vault.head() == head, "the same failure at no cost is told once a day"
     untouched(vault, done)
@@ -210,7 +210,7 @@ def test_nobody_listens(vault: Vault, caller: Caller) -> None:
 
 def test_rules_read_only_where_the_setting_says_so(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
-    done = beat(vault, caller, model=model(closed_address())._replace(fallback="rules"))
+    done = run_heartbeat(vault, caller, model=model(closed_address())._replace(fallback="rules"))
     assert code(done) == DONE
     assert done.of("learn") is not None
     assert done.of("learn").extractor == "rules"
@@ -229,7 +229,7 @@ def test_a_refusal_keeps_everything_waiting(vault: Vault, caller: Caller, status
 def test_over_budget_before_the_call(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     with serving(gives(LIVES)) as server:
-        done = beat(vault, caller, model=model(server, cents=0.01)._replace(name="openai/gpt-4o-mini"))
+        done = run_heartbeat(vault, caller, model=model(server, cents=0.01)._replace(name="openai/gpt-4o-mini"))
         assert server.asked == []
     assert code(done) == BUDGET
     assert "(llm.budget_cents)" in done.failed[0][1].message
@@ -241,10 +241,10 @@ def test_the_daily_limit_counts_earlier_runs(vault: Vault, caller: Caller) -> No
     priced = "openai/gpt-4o-mini"
     ingest(vault, TALK[:1], caller, "talk.jsonl")
     with serving(gives(LIVES, tokens=(400_000, 1))) as server:
-        beat(vault, caller, model=model(server, daily_cents=6)._replace(name=priced))
-        assert cents_of(runs(vault)) == pytest.approx(6, rel=1e-4)
+        run_heartbeat(vault, caller, model=model(server, daily_cents=6)._replace(name=priced))
+        assert total_cents(runs(vault)) == pytest.approx(6, rel=1e-4)
         ingest(vault, TALK, caller, "talk.jsonl")
-        done = beat(vault, caller, model=model(server, daily_cents=6)._replace(name=priced))
+        done = run_heartbeat(vault, caller, model=model(server, daily_cents=6)._replace(name=priced))
         assert len(server.asked) == 1
     assert code(done) == BUDGET
     assert "(llm.daily_cents)" in done.failed[0][1].message
@@ -260,7 +260,7 @@ def test_past_the_limit_of_facts_the_rest_waits(vault: Vault, caller: Caller) ->
     assert done.of("learn").events == 2
     assert {one.predicate for one in facts_of(vault)} == {"lives_in", "works_at"}
     with serving(gives({**ALLERGY, "event": "e1"})) as server:
-        again = beat(vault, caller, model=model(server))
+        again = run_heartbeat(vault, caller, model=model(server))
         assert [one["text"] for one in server.asked[0].events] == [PEANUTS]
     assert code(again) == DONE
     assert len(facts_of(vault)) == 3
@@ -314,7 +314,7 @@ def test_a_dry_run_calls_nobody(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     head = vault.head()
     with serving(gives(LIVES)) as server:
-        done = beat(vault, caller, dry_run=True, model=model(server))
+        done = run_heartbeat(vault, caller, dry_run=True, model=model(server))
         assert server.asked == []
     assert any("A dry run calls no model: 3 events wait for openai/tested" in one for one in done.notices)
     assert vault.head() == head
@@ -363,7 +363,7 @@ def test_a_model_that_obeys_orders_changes_nothing(vault: Vault, caller: Caller)
     assert {one.proposition.trust for one in done.of("learn").candidates if "Mallory" in one.proposition.statement} == {
         "external"
     }
-    assert any("would give a model orders" in sentence for sentence in done.notices)
+    assert any("contains instructions to a model" in sentence for sentence in done.notices)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.english.quotations import is_torn, never_closed, quotations
+from clawmem.learning.english.quotations import has_unmatched_quote, quotations, unclosed_quotations
 
 QUOTED = [
     ('He said "hello there" twice.', ['"hello there"']),
@@ -23,7 +23,7 @@ def test_quotations(text: str, found: list[str]) -> None:
 
 def test_what_is_never_closed_goes_to_the_end_of_its_line() -> None:
     text = 'One "two" three\nHe said "four five\nsix "seven'
-    assert [text[start:end] for start, end in never_closed(text)] == ['"four five', '"seven']
+    assert [text[start:end] for start, end in unclosed_quotations(text)] == ['"four five', '"seven']
 
 
 TORN = [
@@ -40,4 +40,4 @@ TORN = [
 
 @pytest.mark.parametrize(("text", "torn"), TORN)
 def test_half_a_quotation(text: str, torn: bool) -> None:
-    assert is_torn(text) is torn
+    assert has_unmatched_quote(text) is torn

@@ -9,7 +9,7 @@ import pytest
 from clawmem.errors import Unreadable
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn
-from clawmem.learning.promotion.adapt import PATH, adapt, adaptation
+from clawmem.learning.promotion.adapt import PATH, adapt, current_adaptation
 from clawmem.learning.promotion.promote import promote
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract
@@ -34,7 +34,7 @@ def test_withdrawn_promotions_make_it_stricter_once(vault: Vault, caller: Caller
     done = adapt(vault, caller, TODAY)
     assert done.commit
     assert (done.before, done.after) == (Adaptation(8, 0.6, 0.5), Adaptation(6, 0.645, 0.59))
-    assert adaptation(vault.read, vault.settings) == done.after
+    assert current_adaptation(vault.read, vault.settings) == done.after
     subject = vault.git.run("log", "-1", "--format=%s").decode().strip()
     assert subject == (
         "adapt(promotion): max facts 8 to 6, score 0.6 to 0.645, gate confidence 0.5 to 0.59: "
@@ -53,7 +53,7 @@ def test_the_gate_asks_for_more_confidence_once_much_was_withdrawn(vault: Vault,
     assert before.proposition.confidence == 0.75
     outcomes = PromotionOutcomes(retracted=200)
     (vault.root / PATH).write_text(json.dumps({"outcomes": outcomes._asdict()}))
-    assert adaptation(vault.read, vault.settings).gate_confidence == 0.77
+    assert current_adaptation(vault.read, vault.settings).gate_confidence == 0.77
     (after,) = learn(vault, caller).candidates
     assert (after.outcome, after.reason) == ("refused", "Its confidence 0.75 is below 0.77.")
 
@@ -62,4 +62,4 @@ def test_a_store_that_says_nothing_sensible_is_named(vault: Vault) -> None:
     for text in ("oops", "[]", '{"outcomes": {"recalled": -1}}', '{"outcomes": {"recalled": "many"}}'):
         (vault.root / PATH).write_text(text)
         with pytest.raises(Unreadable, match=PATH):
-            adaptation(vault.read, vault.settings)
+            current_adaptation(vault.read, vault.settings)

@@ -12,7 +12,7 @@ from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn
-from clawmem.learning.promotion.adapt import adapt, adaptation
+from clawmem.learning.promotion.adapt import adapt, current_adaptation
 from clawmem.learning.promotion.promote import PromoteResult, promote
 from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
@@ -83,7 +83,7 @@ def test_what_a_tool_said_waits_in_the_same_commit_and_only_once(vault: Vault, c
     assert f"Proposal: {filed.id}" in log
     head = vault.head()
     again = promote(vault, caller, TODAY)
-    assert told(again) == [(False, False, f"it waits for review already, as {filed.id}")]
+    assert told(again) == [(False, False, f"it already waits for review as {filed.id}")]
     assert (again.commit, vault.head(), len(read_proposals(vault).proposals)) == (None, head, 1)
 
 
@@ -124,7 +124,7 @@ def test_a_note_just_under_the_score_becomes_a_fact_when_a_person_says_so(vault:
     assert (filed.does, filed.targets, filed.source_event) == ("promote", (), found.proposition.event_id)
     assert facts_of(vault) == {}
     (again,) = promote(vault, caller, "2026-11-20").verdicts
-    assert again.reason == f"it waits for review already, as {filed.id}"
+    assert again.reason == f"it already waits for review as {filed.id}"
     done = approve(vault, filed.id, caller)
     (kept,) = facts_of(vault).values()
     mark = promotion_of(kept)
@@ -187,7 +187,7 @@ def test_one_that_was_turned_down_is_never_promoted_past_the_person(vault: Vault
     (filed,) = promote(vault, caller, TODAY).proposals
     reject(vault, filed.id, caller, "a guess")
     done = promote(vault, caller, TODAY)
-    assert told(done) == [(False, False, f"it was turned down in review, as {filed.id}: a guess")]
+    assert told(done) == [(False, False, f"it was rejected in review as {filed.id}: a guess")]
     assert done.verdicts[0].proposal == filed.id
     assert [one.status for one in read_proposals(vault).proposals] == [REJECTED]
 
@@ -233,12 +233,12 @@ def test_approval_is_refused_where_the_world_moved_on(vault: Vault, caller: Call
     gone, moved = keep(vault, caller, *engines(2), trust="tool")
     proposals = {one.targets[0].id: one.id for one in promote(vault, caller, TODAY).proposals}
     retract(vault, gone.id, caller)
-    with pytest.raises(Refused, match="was retracted meanwhile"):
+    with pytest.raises(Refused, match="is now retracted"):
         approve(vault, proposals[gone.id], caller)
     page = vault.root / f"life/{BILLING}/items.json"
     over = page.read_text().replace(f'"{moved.id}"', f'"{moved.id}"', 1)
     page.write_text(over.replace('"trust": "tool"', '"valid_to": "2026-11-20", "trust": "tool"'))
-    with pytest.raises(Refused, match="cannot be promoted any more: it was over on 2026-11-20"):
+    with pytest.raises(Refused, match="can no longer be promoted: it was over on 2026-11-20"):
         approve(vault, proposals[moved.id], caller)
 
 
@@ -248,7 +248,7 @@ def test_rejections_move_the_threshold_within_its_bounds(vault: Vault, caller: C
     keep(vault, caller, *engines(10), trust="tool")
     proposals = promote(vault, caller, TODAY).proposals
     assert len(proposals) == 10
-    before = adaptation(vault.read, vault.settings).score
+    before = current_adaptation(vault.read, vault.settings).score
     seen = [before]
     for one in proposals:
         reject(vault, one.id, caller, "no")
@@ -261,7 +261,7 @@ def test_rejections_move_the_threshold_within_its_bounds(vault: Vault, caller: C
     assert subject.endswith("of what was promoted or proposed, 10 rejected")
     assert "score 0.66 to 0.675" in subject
     verdicts = promote(vault, caller, TODAY).verdicts
-    assert {one.reason for one in verdicts} == {f"it was turned down in review, as {one.id}: no" for one in proposals}
+    assert {one.reason for one in verdicts} == {f"it was rejected in review as {one.id}: no" for one in proposals}
     create_entity(vault, "projects/other", caller)
     keep(vault, caller, "They chose Rust 1.80 there.", importance=0.75, entity="projects/other")
     (fresh,) = [one for one in promote(vault, caller, TODAY).verdicts if not one.proposal or one.waits]

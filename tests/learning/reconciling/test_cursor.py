@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.learning.reconciling.cursor import DayProgress, LearningCursor, parse_cursor, render_cursor, unread
+from clawmem.learning.reconciling.cursor import DayProgress, LearningCursor, events_after, parse_cursor, render_cursor
 from clawmem.model.records.event import Event
 
 
@@ -15,14 +15,14 @@ def _events(*ids: str) -> list[Event]:
 
 def test_only_what_came_after_is_unread() -> None:
     day = _events("a", "b", "c")
-    assert unread(day, None) == day
-    assert unread(day, DayProgress(2, "b")) == day[2:]
-    assert unread(day, DayProgress(3, "c")) == []
+    assert events_after(day, None) == day
+    assert events_after(day, DayProgress(2, "b")) == day[2:]
+    assert events_after(day, DayProgress(3, "c")) == []
 
 
 def test_a_day_that_changed_before_that_point_is_read_again() -> None:
-    assert len(unread(_events("a"), DayProgress(2, "b"))) == 1
-    assert len(unread(_events("a", "x", "b", "c"), DayProgress(2, "b"))) == 4
+    assert len(events_after(_events("a"), DayProgress(2, "b"))) == 1
+    assert len(events_after(_events("a", "x", "b", "c"), DayProgress(2, "b"))) == 4
 
 
 @given(

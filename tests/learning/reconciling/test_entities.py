@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.reconciling.entities import EntityTitles, people_close, place
+from clawmem.learning.reconciling.entities import EntityTitles, close_people, place
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 
@@ -60,25 +60,25 @@ CLOSE = [
 
 @pytest.mark.parametrize(("told", "close"), CLOSE)
 def test_who_is_close(told: Fact, close: dict[str, str]) -> None:
-    assert people_close([told]) == close
+    assert close_people([told]) == close
 
 
 def test_two_of_one_first_name_go_by_their_whole_names() -> None:
     both = [fact("Dana", "friend", "Bo Lund", "has a friend"), fact("Dana", "friend", "Bo Berg", "has a friend")]
-    assert people_close(both) == {"bo lund": "Bo Lund", "bo berg": "Bo Berg"}
+    assert close_people(both) == {"bo lund": "Bo Lund", "bo berg": "Bo Berg"}
 
 
 def test_the_husband_of_a_sister_is_not_the_speakers_own_relation() -> None:
     told = [fact("Dana", "sibling", "Ana", "has a sister"), fact("Ana's husband", "name", "Bo")]
-    assert people_close(told) == {"ana": "Ana"}
+    assert close_people(told) == {"ana": "Ana"}
 
 
 def test_somebody_close_gets_an_entity_by_their_whole_name() -> None:
-    placement = place(about(EntityHint("person", "Bo")), EntityTitles(KNOWN), close=lambda: {"bo": "Bo Lund"})
+    placement = place(about(EntityHint("person", "Bo")), EntityTitles(KNOWN), relations=lambda: {"bo": "Bo Lund"})
     assert (placement.entity, placement.create, placement.title) == ("areas/people/bo-lund", True, "Bo Lund")
     known = EntityTitles({"areas/people/bo-lund": ["Bo Lund"]})
     assert (
-        place(about(EntityHint("person", "Bo")), known, close=lambda: {"bo": "Bo Lund"}).entity
+        place(about(EntityHint("person", "Bo")), known, relations=lambda: {"bo": "Bo Lund"}).entity
         == "areas/people/bo-lund"
     )
 

@@ -10,12 +10,12 @@ from clawmem.index.refresh.refresh import open_index
 from clawmem.index.tables.store import Index
 from clawmem.learning.reconciling.predicates import (
     UnknownPredicates,
-    entry_for,
-    lasting,
-    mapped,
+    describe_entry,
+    entry_key,
+    is_lasting,
+    map_predicate,
+    predicate_entry,
     predicate_name,
-    said_of,
-    shape_of,
 )
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
@@ -50,7 +50,7 @@ def index(vault: Vault) -> Iterator[Index]:
 def met(facts: list[Fact], by_model: bool = False, catalog: Catalog = CATALOG) -> UnknownPredicates:
     unknown = UnknownPredicates(catalog)
     for one in facts:
-        unknown.met(one, by_model)
+        unknown.add(one, by_model)
     return unknown
 
 
@@ -75,10 +75,10 @@ def test_facts_learned_before_count(vault: Vault, caller: Caller) -> None:
 
 def test_one_value_is_guessed_only_where_each_subject_has_one() -> None:
     five = mentors(1, 2, 3, 4, 5)
-    assert entry_for("mentors", five).predicate.single
-    assert not entry_for("mentors", five[:4]).predicate.single
-    assert not entry_for("mentors", [*five, fact(6, "mentors", None, "Ana 1", "Kim")]).predicate.single
-    assert not entry_for("mentors", five).predicate.replaces, "to retire facts takes a person"
+    assert predicate_entry("mentors", five).predicate.single
+    assert not predicate_entry("mentors", five[:4]).predicate.single
+    assert not predicate_entry("mentors", [*five, fact(6, "mentors", None, "Ana 1", "Kim")]).predicate.single
+    assert not predicate_entry("mentors", five).predicate.replaces, "to retire facts takes a person"
 
 
 def test_a_name_that_an_extractor_gave_keeps_its_phrases(index: Index) -> None:
@@ -94,8 +94,8 @@ def test_a_models_phrase_for_a_known_predicate_is_proposed_for_it(index: Index) 
     facts = [fact(number, "shares a flat with", "lives_with") for number in (1, 2, 3)]
     ((entry, _, _),) = met(facts, by_model=True).entries(index)
     assert (entry.predicate.name, entry.predicate.phrases) == ("lives_with", ("shares a flat with",))
-    assert said_of(entry, CATALOG) == "Take 'shares a flat with' for the relation 'lives_with'."
-    assert shape_of(entry) == ("lives_with", "shares a flat with")
+    assert describe_entry(entry, CATALOG) == "Add the phrase 'shares a flat with' to the relation 'lives_with'."
+    assert entry_key(entry) == ("lives_with", "shares a flat with")
     assert met(facts).entries(index) == [], "the rules' verbs say nothing about predicates"
 
 
@@ -114,15 +114,15 @@ def test_a_models_phrase_for_a_known_predicate_is_proposed_for_it(index: Index) 
     ],
 )
 def test_which_phrases_name_a_relation(phrase: str, by_rules: bool, by_model: bool) -> None:
-    assert (lasting(phrase, by_model=False), lasting(phrase, by_model=True)) == (by_rules, by_model)
+    assert (is_lasting(phrase, by_model=False), is_lasting(phrase, by_model=True)) == (by_rules, by_model)
 
 
 def test_a_phrase_of_the_catalog_gives_its_predicate() -> None:
     told = Proposition("Ana adores Leo.", "e", (0, 1), "x", subject="Ana", object="Leo", relation_phrase="adores")
-    assert mapped(told, CATALOG, by_model=False).predicate == "likes"
-    assert mapped(told._replace(relation_phrase="mentors"), CATALOG, by_model=False).predicate is None
-    assert mapped(told._replace(object=None), CATALOG, by_model=False).predicate is None
-    assert mapped(told._replace(predicate="friend"), CATALOG, by_model=False).predicate == "friend"
+    assert map_predicate(told, CATALOG, by_model=False).predicate == "likes"
+    assert map_predicate(told._replace(relation_phrase="mentors"), CATALOG, by_model=False).predicate is None
+    assert map_predicate(told._replace(object=None), CATALOG, by_model=False).predicate is None
+    assert map_predicate(told._replace(predicate="friend"), CATALOG, by_model=False).predicate == "friend"
 
 
 def test_names_are_made_of_letters_digits_and_underscores() -> None:

@@ -6,7 +6,13 @@ import pytest
 
 from clawmem.learning.reconciling.gate import ACCEPTED, GateVerdict
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, RETRACT, UPDATE, ReconcileDecision
-from clawmem.learning.reconciling.review import decided_before, deed, in_words, verdict_before, waits
+from clawmem.learning.reconciling.review import (
+    describe_change,
+    earlier_outcome,
+    earlier_proposal,
+    proposal_action,
+    review_reason,
+)
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposal import ADD as KEEP
 from clawmem.model.proposals.proposal import (
@@ -52,7 +58,7 @@ def asked(
     verdict: GateVerdict = ACCEPTED,
     sure: float = 0.9,
 ) -> str | None:
-    wait = waits(proposition, decision, {known.id: known}, verdict, sure)
+    wait = review_reason(proposition, decision, {known.id: known}, verdict, sure)
     return wait.kind if wait else None
 
 
@@ -89,17 +95,17 @@ def test_what_waits(found: str | None, wanted: str | None) -> None:
 
 
 def test_the_reason_names_the_facts() -> None:
-    wait = waits(news(), REPLACE, {HOME.id: HOME}, ACCEPTED, 0.9)
+    wait = review_reason(news(), REPLACE, {HOME.id: HOME}, ACCEPTED, 0.9)
     assert wait
-    assert wait.why == "It is less sure (0.80) than fact_00000001 (0.95), which it would replace."
+    assert wait.why == "It is less confident (0.80) than fact_00000001 (0.95), which it would replace."
 
 
 def test_deeds_in_words() -> None:
     guarded = decided(ADD, contradicts=(HOME.id,))
     decisions = (decided(ADD), guarded, REPLACE, decided(MERGE, HOME.id), decided(RETRACT, HOME.id))
-    assert [deed(one) for one in decisions] == [KEEP, SUPERSEDE, SUPERSEDE, JOIN, END]
-    assert in_words(KEEP, "Dana sails.", []) == "Dana sails."
-    assert in_words(END, "Dana left Leeds.", [HOME]) == "Dana left Leeds. (which ends: Dana lives in Leeds.)"
+    assert [proposal_action(one) for one in decisions] == [KEEP, SUPERSEDE, SUPERSEDE, JOIN, END]
+    assert describe_change(KEEP, "Dana sails.", []) == "Dana sails."
+    assert describe_change(END, "Dana left Leeds.", [HOME]) == "Dana left Leeds. (which ends: Dana lives in Leeds.)"
 
 
 NEWS = HOME._replace(id="new", fact="Dana lives in Porto.", object="Porto", source_event="evt_2", confidence=0.8)
@@ -137,10 +143,10 @@ SETTLED = [
 
 @pytest.mark.parametrize(("one", "fact", "said_at", "settled"), SETTLED)
 def test_what_was_decided_is_not_asked_again(one: Proposal, fact: Fact, said_at: str, settled: bool) -> None:
-    assert (decided_before([one], fact, said_at, [HOME.id]) == one) is settled
+    assert (earlier_proposal([one], fact, said_at, [HOME.id]) == one) is settled
 
 
 def test_what_a_decision_means_for_the_next_candidate() -> None:
-    assert verdict_before(filed(OPEN)) == ("noop", "It waits for review already as prop_1.")
-    assert verdict_before(filed(APPROVED))[0] == "noop"
-    assert verdict_before(filed(REJECTED)) == ("refused", "It was turned down in review, as prop_1: she did not")
+    assert earlier_outcome(filed(OPEN)) == ("noop", "It already waits for review as prop_1.")
+    assert earlier_outcome(filed(APPROVED))[0] == "noop"
+    assert earlier_outcome(filed(REJECTED)) == ("refused", "It was rejected in review as prop_1: she did not")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.reconciling.sameness import adds_nothing, alike, ceased, contained, denied, enriched
+from clawmem.learning.reconciling.sameness import adds_nothing, denies, ends, is_contained, is_more_detailed, is_similar
 
 KNOWN = ["Django 5.1 and Celery", "Redis for the queue"]
 
@@ -27,9 +27,9 @@ def test_a_tool_named_again_adds_nothing(new: str, nothing: bool) -> None:
 
 
 def test_the_richer_list_holds_the_poorer() -> None:
-    assert enriched("Django 5.1, Celery and Flower", "Django and Celery")
-    assert not enriched("Django 5.1", "Django and Celery")
-    assert not enriched("Redis for sessions", "Redis for the queue")
+    assert is_more_detailed("Django 5.1, Celery and Flower", "Django and Celery")
+    assert not is_more_detailed("Django 5.1", "Django and Celery")
+    assert not is_more_detailed("Redis for sessions", "Redis for the queue")
 
 
 @pytest.mark.parametrize(
@@ -44,15 +44,15 @@ def test_the_richer_list_holds_the_poorer() -> None:
     ],
 )
 def test_a_statement_within_another(new: str, old: str, within: bool) -> None:
-    assert contained(new, old, "Ana") is within
+    assert is_contained(new, old, "Ana") is within
 
 
 def test_alike_needs_the_same_names_and_numbers() -> None:
     old = "Ana is looking into night classes about garden design."
-    assert alike("Ana is still looking into classes about garden design.", old, "Ana")
-    assert not alike("Ana is looking into night classes about garden design in Lyon.", old, "Ana")
-    assert not alike("Ana is looking into 3 night classes about garden design.", old, "Ana")
-    assert not alike("Ana is no longer looking into night classes about garden design.", old, "Ana")
+    assert is_similar("Ana is still looking into classes about garden design.", old, "Ana")
+    assert not is_similar("Ana is looking into night classes about garden design in Lyon.", old, "Ana")
+    assert not is_similar("Ana is looking into 3 night classes about garden design.", old, "Ana")
+    assert not is_similar("Ana is no longer looking into night classes about garden design.", old, "Ana")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_alike_needs_the_same_names_and_numbers() -> None:
     ],
 )
 def test_what_never_happened_is_denied_by_what_did(never: str, did: str, against: bool) -> None:
-    assert denied(never, did, "Dana") is against
+    assert denies(never, did, "Dana") is against
 
 
 @pytest.mark.parametrize(
@@ -102,4 +102,4 @@ def test_what_never_happened_is_denied_by_what_did(never: str, did: str, against
     ],
 )
 def test_what_was_stopped_is_the_very_thing_that_is_done(ending: str, did: str, planned: bool, over: bool) -> None:
-    assert ceased(ending, did, "Mia", planned) is over
+    assert ends(ending, did, "Mia", planned) is over

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from clawmem.learning.reconciling.reconcile import ADD, NOOP, RETRACT, UPDATE, ReconcileDecision, reconcile
-from clawmem.learning.reconciling.slots import beside, in_its_place, read_for_change
+from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
 from clawmem.learning.rules.rules import extract
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import Fact
@@ -23,7 +23,7 @@ DAY = "2026-11-{:02}T10:00:00Z"
 
 def told(text: str, day: int = 10) -> list[Proposition]:
     event = Event("ev_1", DAY.format(day), "user", text, speaker="Mia")
-    return [in_its_place(read_for_change(one, text)) for one in extract(event, CATALOG, ())]
+    return [drop_unfit_predicate(mark_change(one, text)) for one in extract(event, CATALOG, ())]
 
 
 def decided(*texts: str) -> tuple[list[str], ReconcileDecision]:
@@ -37,7 +37,7 @@ def decided(*texts: str) -> tuple[list[str], ReconcileDecision]:
                 continue
             for name in decision.targets:
                 facts[name] = facts[name]._replace(status="superseded")
-            one = beside(one) if decision.beside else one
+            one = as_additional(one) if decision.beside else one
             name = f"fact_{len(facts):08x}"
             facts[name] = Fact(
                 name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.learning.english.sentences import TextSpan
-from clawmem.learning.rules.antecedents import turned_round, with_antecedent
+from clawmem.learning.rules.antecedents import object_first, with_antecedent
 
 
 def last(text: str) -> TextSpan:
@@ -52,4 +52,4 @@ def test_a_pronoun_is_put_in_words_where_one_person_fits(text: str, expected: st
     ],
 )
 def test_what_was_moved_comes_first(text: str, expected: str) -> None:
-    assert turned_round(TextSpan(text, 0, len(text))).text == expected
+    assert object_first(TextSpan(text, 0, len(text))).text == expected

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.quality import _Memory, shipped_catalog
 from clawmem.learning.english.sentences import TextSpan
-from clawmem.learning.rules.known_changes import asked_to_forget
+from clawmem.learning.rules.known_changes import forget_request
 
 CATALOG = shipped_catalog()
 
@@ -111,7 +111,7 @@ def test_what_nothing_known_says_is_forgotten_without_a_word() -> None:
     ],
 )
 def test_what_is_asked_to_be_forgotten(text: str, what: str | None) -> None:
-    found = asked_to_forget(TextSpan(text, 0, len(text)))
+    found = forget_request(TextSpan(text, 0, len(text)))
     assert (found and found.text) == what
 
 

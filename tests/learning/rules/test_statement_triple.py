@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clawmem.learning.rules.statement_triple import EntityNames, said_of
+from clawmem.learning.rules.statement_triple import EntityNames, triple_of
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.entity import Entity
@@ -39,7 +39,7 @@ def catalog() -> Catalog:
 
 def read(catalog: Catalog, statement: str, entity: str = ANN, **more: str) -> tuple[str, str, str] | None:
     fact = Fact("fact_1", statement, "fact", "2026-11-21T09:00:00Z", "user", trust="user")._replace(**more)  # type: ignore[arg-type]
-    said = said_of(fact, entity, CALLED, catalog)
+    said = triple_of(fact, entity, CALLED, catalog)
     return said[:3] if said else None
 
 

@@ -684,8 +684,8 @@ def test_a_head_that_cannot_be_changed_is_named_and_a_clone_that_has_nothing_is_
         place.mkdir(exist_ok=True)
         found = clawmem("status", "--json", cwd=place)
         assert (found.code, found.json["error"]["code"]) == (10, "no_vault")
-        assert "is a clone of a vault, and git checked nothing out" in found.json["error"]["message"]
-        assert found.json["error"]["hint"] == f"Check it out: `git -C {clone} switch main`."
+        assert "is a clone of a vault without checked-out files" in found.json["error"]["message"]
+        assert found.json["error"]["hint"] == f"Check a branch out: `git -C {clone} switch main`."
     git(clone, environment, "switch", "-q", "main")
     assert clawmem("status", cwd=clone).code == 0
 

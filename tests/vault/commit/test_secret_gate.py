@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.secret_texts import credentials, harmless
 from clawmem.errors import SecretFound
-from clawmem.heartbeat.loop import beat
+from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.memory.entities.entities import archive_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, merge, retract, supersede
@@ -63,9 +63,9 @@ def test_what_stands_already_stops_nobody(vault: Vault, caller: Caller, tainted:
 
 @pytest.mark.usefixtures("without_vectors", "tainted")
 def test_upkeep_is_not_stuck_by_it(vault: Vault, caller: Caller) -> None:
-    done = beat(vault, caller)
+    done = run_heartbeat(vault, caller)
     assert not done.failed and done.commits
-    assert beat(vault, caller).commits == ()
+    assert run_heartbeat(vault, caller).commits == ()
 
 
 def test_upkeep_still_looks_at_who_asks(vault: Vault, caller: Caller) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from clawmem.heartbeat.loop import beat
+from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.model.records.caller import Caller
 from clawmem.vault.state.upkeep import keep_small
 from clawmem.vault.vault import Vault
@@ -127,7 +127,7 @@ def test_the_heartbeat_says_that_it_waits_and_does_the_rest(vault: Vault, caller
     settings.write_text(settings.read_text().replace("loose_objects: 2000", "loose_objects: 100"))
     _loose(vault, 120)
     with _git_at_work(vault):
-        done = beat(Vault(vault.root, vault.git.environment), caller)
+        done = run_heartbeat(Vault(vault.root, vault.git.environment), caller)
     assert done.of("upkeep") is not None
     assert done.of("upkeep").done == "later"
     assert [notice for notice in done.notices if "packed later" in notice]

@@ -1,1 +1,1 @@
-"""What a clause says: one module for each kind of statement."""
+"""Classify what a clause says: one module per kind of statement."""

@@ -1,4 +1,4 @@
-"""What belongs to the speaker, and facts about things."""
+"""Classify statements about possessions and attributes of the speaker, and about things."""
 
 from __future__ import annotations
 
@@ -42,12 +42,14 @@ def _owner_words(subject: str) -> str:
     return subject.split(" ", 1)[1] if " " in subject else ""
 
 
-def is_somebody(subject: str) -> bool:
+def is_person(subject: str) -> bool:
+    """Return whether a subject is a person."""
     words = _owner_words(subject).lower().split()
     return any(word.strip(",") in RELATION_OF for word in words[:4]) and not subject.endswith(",")
 
 
-def owned(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+def classify_belonging(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause about something that belongs to the speaker."""
     owned, rest = _owner_words(reading.subject), reading.rest.rstrip(" .!,")
     attribute = _ATTRIBUTE.match(re.sub(r"^(?:new|current|updated) ", "", owned))
     if attribute and reading.aspect == g.BE and not reading.negated and rest and not VAGUE.match(rest):
@@ -55,7 +57,7 @@ def owned(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None
     named = re.match(r"(?:[\w -]+'s )name$", owned) or re.match(r"(?:[\w-]+ )?name$", owned)
     if named and reading.aspect == g.BE and re.match(r"[A-Z]", rest):
         return ClauseShape("relationship", "name", rest, 0.75, 0.9)
-    if reading.lemma == "be" and is_somebody(reading.subject) and re.match(r"(?:called|named) [A-Z]", rest):
+    if reading.lemma == "be" and is_person(reading.subject) and re.match(r"(?:called|named) [A-Z]", rest):
         return ClauseShape("relationship", "name", rest.split(" ", 1)[1], 0.75, 0.9)
     if reading.aspect == g.BE and not reading.past and not reading.negated and SUPERIOR.fullmatch(owned):
         bare = re.sub(r" (?:any ?more|any longer)$", "", rest)
@@ -69,7 +71,7 @@ def owned(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None
     if APPOINTMENT.fullmatch(last) and (moved := _moved(reading)):
         return moved
     if last in _THINGS or reading.rest.startswith("due "):
-        return thing(reading, setting)
+        return classify_thing(reading, setting)
     if reading.aspect == g.BE and not reading.past and not reading.negated and setting.dated and _ON_DAY.match(rest):
         return ClauseShape("event", "scheduled_for", rest, 0.6, 0.8) if APPOINTMENT.fullmatch(last) else None
     return None
@@ -135,7 +137,8 @@ _THING_VERBS = {
 }
 
 
-def thing(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+def classify_thing(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause about a thing."""
     words = reading.subject.lower().split()[1:]
     head = next((bare for word in words if (bare := word.strip(",").removesuffix("'s")) in _THINGS), None)
     rest = reading.rest.rstrip(" .!,")

@@ -1,4 +1,4 @@
-"""What somebody's news ends or replaces: a job, a partner, a possession, a tool, a plan."""
+"""Classify changes: the end or replacement of a job, partner, possession, tool or plan."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ _SET_UP = re.compile(
 )
 
 
-def changed(reading: g.ParsedClause, rest: str) -> ClauseShape | None:
-    """The change that a past verb tells of, or None where it tells of none."""
+def classify_change(reading: g.ParsedClause, rest: str) -> ClauseShape | None:
+    """Classify the change that a past verb states, or return None."""
     lemma = reading.lemma
     if lemma in _WHOLE:
         return _WHOLE[lemma](rest)
@@ -89,7 +89,7 @@ def changed(reading: g.ParsedClause, rest: str) -> ClauseShape | None:
 
 
 def is_switch(lemma: str, rest: str) -> bool:
-    """Whether the verb tells that one thing was given up for another."""
+    """Return whether the verb says that one thing replaced another."""
     moved = lemma in ("move", "port") and (found := _SWITCHED_IN.match(rest)) is not None and bool(found["old"])
     return moved or lemma in ("switch", "migrate", "convert", "change") or _upgraded(lemma, rest)
 
@@ -110,8 +110,8 @@ def _cancelled(rest: str) -> ClauseShape | None:
     return ClauseShape("plan", "plans_to", found["what"], 0.6, 0.8, ended=True) if found else None
 
 
-def switched(rest: str) -> ClauseShape | None:
-    """What is in use now, and what it was before where the clause says so."""
+def classify_switch(rest: str) -> ClauseShape | None:
+    """Classify what is used now, with the former value if the clause names it."""
     found = _SWITCHED.match(rest)
     if not found:
         return _switched_in(rest)
@@ -163,8 +163,8 @@ _WHOLE = {"become": _became, "replace": _replaced, "cancel": _cancelled, "set": 
 _INSTEAD = re.compile(r"(?P<new>.+?) (?:instead of|rather than|in place of) (?P<old>.+)")
 
 
-def instead(rest: str, shape: ClauseShape | None) -> ClauseShape | None:
-    """The same shape with what it replaces, where the clause says so."""
+def with_replaced(rest: str, shape: ClauseShape | None) -> ClauseShape | None:
+    """Return the shape with the value that it replaces, if the clause names it."""
     found = _INSTEAD.match(rest)
     if not shape or not found or shape.predicate != "uses":
         return shape

@@ -1,4 +1,4 @@
-"""What a clause says that is worth keeping: its category, predicate and object, or nothing."""
+"""Classify a clause: category, predicate and object, or nothing."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from clawmem.learning.english.words import (
     PRONOUN,
     VAGUE,
 )
-from clawmem.learning.rules.shapes.belongings import is_somebody, owned, thing
-from clawmem.learning.rules.shapes.deeds import did
-from clawmem.learning.rules.shapes.habits import able, does
+from clawmem.learning.rules.shapes.belongings import classify_belonging, classify_thing, is_person
+from clawmem.learning.rules.shapes.deeds import classify_event
+from clawmem.learning.rules.shapes.habits import classify_ability, classify_habit
 from clawmem.learning.rules.shapes.shape import COMPLETE, ClauseContext, ClauseShape
-from clawmem.learning.rules.shapes.states import is_
-from clawmem.learning.rules.shapes.turns import ended, used_to, will
-from clawmem.learning.rules.shapes.undertakings import has_been_doing, is_doing
+from clawmem.learning.rules.shapes.states import classify_state
+from clawmem.learning.rules.shapes.turns import classify_ending, classify_former, classify_future
+from clawmem.learning.rules.shapes.undertakings import classify_ongoing, classify_undertaking
 
 _Rule = Callable[[g.ParsedClause, ClauseContext], ClauseShape | None]
 
 
 def classify(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
-    """The shape of a clause, or None where it says nothing that lasts."""
+    """Return the shape of a clause, or None if it says nothing lasting."""
     if reading.person == g.THING:
-        return thing(reading, setting)
+        return classify_thing(reading, setting)
     if reading.person == g.MINE:
-        attribute = owned(reading, setting)
-        if attribute or not is_somebody(reading.subject):
+        attribute = classify_belonging(reading, setting)
+        if attribute or not is_person(reading.subject):
             return attribute
     if reading.ended:
-        return ended(reading)
+        return classify_ending(reading)
     if _says_little(reading):
         return None
     shape = _RULES[reading.aspect](reading, setting) if reading.aspect in _RULES else None
@@ -63,14 +63,14 @@ _HIS = re.compile(r"^(?:mine|name)(?!.*\b(?:it|them|they|its|their)\b)")
 
 
 _RULES: dict[str, _Rule] = {
-    g.BE: is_,
-    g.BEEN: is_,
-    verbs.PRESENT: does,
-    verbs.PAST: did,
-    g.HAVE_DONE: did,
-    g.DOING: is_doing,
-    g.BEEN_DOING: has_been_doing,
-    g.FUTURE: will,
-    g.USED_TO: used_to,
-    g.ABLE: able,
+    g.BE: classify_state,
+    g.BEEN: classify_state,
+    verbs.PRESENT: classify_habit,
+    verbs.PAST: classify_event,
+    g.HAVE_DONE: classify_event,
+    g.DOING: classify_undertaking,
+    g.BEEN_DOING: classify_ongoing,
+    g.FUTURE: classify_future,
+    g.USED_TO: classify_former,
+    g.ABLE: classify_ability,
 }

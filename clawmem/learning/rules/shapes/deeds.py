@@ -1,4 +1,4 @@
-"""What was done: milestones, events, decisions, lessons."""
+"""Classify past actions: milestones, events, decisions, lessons."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from clawmem.learning.english.words import (
     ON_THE_TABLE,
     VAGUE,
 )
-from clawmem.learning.rules.shapes.changes import changed, is_switch, switched
-from clawmem.learning.rules.shapes.habits import likes
+from clawmem.learning.rules.shapes.changes import classify_change, classify_switch, is_switch
+from clawmem.learning.rules.shapes.habits import classify_preference
 from clawmem.learning.rules.shapes.shape import ClauseContext, ClauseShape
-from clawmem.learning.rules.shapes.states import has
+from clawmem.learning.rules.shapes.states import classify_possession
 
 _STRONG_ONLY_WITH = {
     "start": r"(?!from scratch|to (?:feel|get|see|think|realize|notice|understand|lose)|getting|thinking|"
@@ -115,11 +115,12 @@ _TAKEN_UP = re.compile(r"up (?!(?:space|time|the|my|his|her|their|an?|room|arms|
 _TOLD = re.compile(r"(?:to|that|on|against|we) ")
 
 
-def did(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+def classify_event(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause about a past action."""
     rest = reading.rest.rstrip(" .!,")
     lemma = reading.lemma
     if lemma == "have":
-        return has(reading, setting)
+        return classify_possession(reading, setting)
     if reading.negated and not reading.never:
         return None
     if reading.never:
@@ -129,16 +130,16 @@ def did(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
             else None
         )
     if lemma in verbs.LIKING and reading.aspect == g.HAVE_DONE and "always" in reading.verb:
-        return likes(reading._replace(past=False), rest, setting)
+        return classify_preference(reading._replace(past=False), rest, setting)
     if lemma == "take" and (begun := _TAKEN_UP.fullmatch(rest)):
         return ClauseShape("preference", "hobby", begun[1], 0.5, 0.8)
-    shape = _about_somebody(reading, rest) or changed(reading, rest)
+    shape = _about_somebody(reading, rest) or classify_change(reading, rest)
     if shape:
         return shape
     if lemma == "get":
         return ClauseShape("milestone", None, f"got {rest}", 0.6, 0.8) if _GOT.match(rest) else None
     if is_switch(lemma, rest):
-        return switched(rest)
+        return classify_switch(rest)
     shape = _always(reading, rest, setting)
     if shape or not rest or lemma in verbs.IDLE:
         return shape

@@ -1,4 +1,4 @@
-"""What somebody does, likes and wants, in the present."""
+"""Classify habits, preferences and wishes in the present tense."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from clawmem.learning.english.words import (
     ON_THE_TABLE,
     VAGUE,
 )
-from clawmem.learning.rules.shapes.changes import instead
+from clawmem.learning.rules.shapes.changes import with_replaced
 from clawmem.learning.rules.shapes.shape import ClauseContext, ClauseShape
-from clawmem.learning.rules.shapes.states import has
+from clawmem.learning.rules.shapes.states import classify_possession
 
 _AT = re.compile(r"(?:\w+ing )?(?:full[- ]time |part[- ]time |remotely )?(at|for|with|as|in|on) (.+)")
 _NOT_LIKED = re.compile(
@@ -46,16 +46,17 @@ _THE_LIKED = re.compile(
 )
 
 
-def does(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+def classify_habit(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause in the present tense."""
     rest = reading.rest.rstrip(" .!,")
     if reading.lemma == "have":
-        return has(reading, setting)
+        return classify_possession(reading, setting)
     if reading.lemma in verbs.LIKING:
-        return likes(reading, rest, setting)
+        return classify_preference(reading, rest, setting)
     if reading.lemma in ("want", "hope", "plan", "intend", "dream", "aim"):
         return _aims(reading, rest, setting)
     if reading.lemma in WORKING and not reading.negated:
-        shape = instead(rest, WORKING[reading.lemma](rest))
+        shape = with_replaced(rest, WORKING[reading.lemma](rest))
         if shape:
             return shape
     return _habit(reading, rest, setting)
@@ -68,7 +69,8 @@ _RATHER = re.compile(
 )
 
 
-def likes(reading: g.ParsedClause, rest: str, setting: ClauseContext) -> ClauseShape | None:
+def classify_preference(reading: g.ParsedClause, rest: str, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause about liking or preferring something."""
     if len(rest) < 3 or rest == "to":
         return None
     if not rest or _NOT_LIKED.match(rest) or _THE_LIKED.match(rest) or (reading.past and reading.aspect == verbs.PAST):
@@ -111,7 +113,8 @@ def _requires(rest: str) -> ClauseShape | None:
     return ClauseShape("requirement", "requires", f"{wanted['what']} to {wanted['do']}", 0.6, 0.75)
 
 
-def works(rest: str) -> ClauseShape | None:
+def classify_work(rest: str) -> ClauseShape | None:
+    """Classify the rest of a clause about work."""
     place = _AT.match(rest)
     if not place or VAGUE.match(place[2]) or re.match(r"(?:on (?:my|it)self|out|hard|together)", rest):
         return None
@@ -153,7 +156,7 @@ def _named(
 
 
 WORKING: dict[str, Callable[[str], ClauseShape | None]] = {
-    "work": works,
+    "work": classify_work,
     "live": _lives,
     "study": _named("status", "studies", 0.65),
     "teach": _named("status", None, 0.6),
@@ -222,7 +225,8 @@ def _avoids(reading: g.ParsedClause, rest: str) -> ClauseShape | None:
     return None
 
 
-def able(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+def classify_ability(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause about an ability."""
     rest = reading.rest.rstrip(" .!,")
     if reading.lemma == "speak":
         return _named("identity", "speaks", 0.7, r"((?:\w+ )?[A-Z]\w+.*)")(rest)

@@ -1,4 +1,4 @@
-"""The end of a job that is told without the employer's name: "I got laid off yesterday"."""
+"""The end of a job without the employer's name: "I got laid off yesterday"."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _OVER = re.compile(
 _RECENT = 31  # days
 
 
-def job_over(
+def lost_job(
     shape: ClauseShape, reading: grammar.ParsedClause, words: str, dates: Iterable[DateMatch], said: date
 ) -> ClauseShape:
-    """The shape as the end of whatever job there is, where it was lost just now or a few days ago."""
+    """Return the shape as the end of the current job, if the job was lost in the last days."""
     told = reading.person == grammar.SELF and shape.predicate is None and not reading.negated
     if not told or not _OVER.fullmatch(f"{reading.verb} {reading.rest}".rstrip(" .!,")):
         return shape

@@ -1,4 +1,4 @@
-"""What a clause was found to say, and what it was found in."""
+"""The result and the context of classifying a clause."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ DATELESS = frozenset(
 
 
 class ClauseShape(NamedTuple):
-    """What was recognised; `object` is a part of the clause, in the speaker's own words. `former` is the value that it
-    replaces, `scope` the thing in which it replaces whatever was there."""
+    """A classified clause.
+
+    `object` is a part of the clause in the speaker's words. `former` is the value that it replaces, `scope` the thing
+    in which it replaces whatever was used.
+    """
 
     category: str
     predicate: str | None = None
@@ -28,8 +31,11 @@ class ClauseShape(NamedTuple):
 
 
 class ClauseContext(NamedTuple):
-    """What surrounds a clause: whether a date, name or number pins it down, whether a date stands in it at all, and
-    whether it is said to an assistant (`chat`) or among people."""
+    """The context of a clause.
+
+    `specific` says that it contains a date, name or number, `dated` that it contains a date, and `chat` that it is said
+    to an assistant and not among people.
+    """
 
     specific: bool
     dated: bool

@@ -1,4 +1,4 @@
-"""What somebody is and has."""
+"""Classify states and possessions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ _TURNED = re.compile(
 )
 
 
-def is_(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+def classify_state(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause with "be"."""
     rest = reading.rest.rstrip(" .!,")
     named = _introduction(rest, reading, setting)
     if named:
@@ -194,7 +195,8 @@ _CALLED = re.compile(r"(?:named|called|name is|,) ([A-Z][\w'-]+(?:(?:,? and |, |
 _YOUNG = re.compile(r"an? [\w-]+[- ](?:year|month|week)s?[- ]old(?: (?:named|called) [A-Z]\w+)?$")
 
 
-def has(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+def classify_possession(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause with "have"."""
     rest = reading.rest.rstrip(" .!,")
     counted = _COUNTED.match(rest)
     if _YOUNG.match(rest) and not reading.past:

@@ -1,4 +1,4 @@
-"""What is ahead, what used to be, and what is no longer so."""
+"""Classify the future, former habits, and endings."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from clawmem.learning.english.words import (
     VAGUE,
 )
 from clawmem.learning.rules.shapes.shape import ClauseContext, ClauseShape
-from clawmem.learning.rules.shapes.states import is_
+from clawmem.learning.rules.shapes.states import classify_state
 
 
-def will(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+def classify_future(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause about the future."""
     rest = reading.rest.rstrip(" .!,")
     if reading.negated or reading.lemma in verbs.IDLE or not rest:
         return None
@@ -31,7 +32,8 @@ def will(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
     return ClauseShape("plan", "plans_to", f"{reading.lemma} {rest}", 0.55, 0.75)
 
 
-def used_to(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+def classify_former(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause with "used to"."""
     rest = reading.rest.rstrip(" .!,")
     if (
         reading.lemma in verbs.IDLE
@@ -42,7 +44,8 @@ def used_to(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | No
     return ClauseShape("fact", None, f"used to {reading.lemma} {rest}", 0.5, 0.75)
 
 
-def ended(reading: g.ParsedClause) -> ClauseShape | None:
+def classify_ending(reading: g.ParsedClause) -> ClauseShape | None:
+    """Classify a clause with "no longer"."""
     rest = re.sub(r"\s*\b(?:anymore|any more|any longer)\b.*", "", reading.rest).rstrip(" .!,")
     if not rest or VAGUE.match(rest):
         return None
@@ -69,6 +72,8 @@ def ended(reading: g.ParsedClause) -> ClauseShape | None:
     if reading.lemma in ("play", "do", "practice", "collect"):
         return ClauseShape("status", "hobby", rest, 0.6, 0.75, ended=True)
     if reading.lemma == "be":
-        shape = is_(reading._replace(ended=False, negated=False, rest=rest), ClauseContext(True, False, False))
+        shape = classify_state(
+            reading._replace(ended=False, negated=False, rest=rest), ClauseContext(True, False, False)
+        )
         return shape._replace(ended=True) if shape and shape.predicate else None
     return None

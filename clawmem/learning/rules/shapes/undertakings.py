@@ -1,4 +1,4 @@
-"""What is under way ("I am learning Portuguese")."""
+"""Classify current activities ("I am learning Portuguese")."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from clawmem.learning.english.words import (
     BORING,
     VAGUE,
 )
-from clawmem.learning.rules.shapes.changes import instead
-from clawmem.learning.rules.shapes.habits import WORKING, works
+from clawmem.learning.rules.shapes.changes import with_replaced
+from clawmem.learning.rules.shapes.habits import WORKING, classify_work
 from clawmem.learning.rules.shapes.shape import COMPLETE, ClauseContext, ClauseShape
 
 _ONLY_WITH = {
@@ -89,7 +89,8 @@ _FINISHING = re.compile(
 )
 
 
-def is_doing(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+def classify_undertaking(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify a clause in the present continuous."""
     rest = reading.rest.rstrip(" .!,")
     known = reading.lemma in verbs.UNDERTAKINGS or (reading.lemma in ("hope", "have") and not setting.chat)
     if reading.negated or reading.past or not rest or not known or len(rest.split()) > 30:
@@ -106,12 +107,14 @@ def is_doing(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | N
     if setting.chat and reading.lemma in _TASKS and not setting.dated:
         return None
     if reading.lemma == "work":
-        return None if setting.chat and _FINISHING.match(rest) else works(rest)
+        return None if setting.chat and _FINISHING.match(rest) else classify_work(rest)
     predicate = _NOW.get(reading.lemma)
     if predicate in ("lives_in", "member_of"):
         shape = WORKING[reading.lemma](rest)
         return shape if shape else None
-    return instead(rest, ClauseShape("status" if predicate != "plans_to" else "plan", predicate, rest, 0.55, 0.75))
+    return with_replaced(
+        rest, ClauseShape("status" if predicate != "plans_to" else "plan", predicate, rest, 0.55, 0.75)
+    )
 
 
 def _plan_of(rest: str, setting: ClauseContext) -> ClauseShape | None:
@@ -130,8 +133,8 @@ _HOW_LONG = re.compile(
 _SINCE_WE_TALKED = re.compile(r"since (?:we|I|our) (?:last|started talking)")
 
 
-def has_been_doing(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
-    """`I've been painting since 2016`, or an undertaking that began some time ago."""
+def classify_ongoing(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
+    """Classify `I've been painting since 2016` and other activities that began in the past."""
     if reading.never or reading.negated or _SINCE_WE_TALKED.search(reading.rest):
         return None
     what = _HOW_LONG.sub("", reading.rest).strip(" .!,")
@@ -139,5 +142,5 @@ def has_been_doing(reading: g.ParsedClause, setting: ClauseContext) -> ClauseSha
         return None
     if _LEAST_AGO.search(reading.rest) and reading.lemma in (verbs.UNDERTAKINGS | verbs.HABITS) - verbs.IDLE:
         return ClauseShape("status", None, f"{reading.lemma} {reading.rest}".rstrip(" .!,"), 0.6, 0.8)
-    shape = is_doing(reading._replace(past=False), setting)
+    shape = classify_undertaking(reading._replace(past=False), setting)
     return shape._replace(predicate=shape.predicate if shape.predicate != "plans_to" else None) if shape else None
