@@ -15,10 +15,16 @@ from clawmem.memory.health.configure import (
     all_settings,
     change_setting,
     change_user_setting,
+    format_value,
     setting,
-    shown,
 )
-from clawmem.memory.health.local_settings import Proposed, accept_proposed, check_person, proposed, withdraw
+from clawmem.memory.health.local_settings import (
+    SettingsProposal,
+    accept_settings,
+    check_person,
+    proposed_settings,
+    withdraw_acceptance,
+)
 from clawmem.model.settings.settings import LOCAL
 from clawmem.model.settings.values import Value
 
@@ -38,7 +44,7 @@ def get(ctx: typer.Context, key: _Key) -> int:
     face = Face.of(ctx)
     found = setting(face.runtime.vault(), key)
     talk = (f"from {_origin(found)}",) if found.setting.key in LOCAL else ()
-    return face.done(_data(found), [shown(found.value)], talk=talk)
+    return face.done(_data(found), [format_value(found.value)], talk=talk)
 
 
 @config.command("set")
@@ -71,7 +77,7 @@ def list_(ctx: typer.Context) -> int:
     """List every setting: the value in force, where it comes from, what the vault suggests, and what it means."""
     face = Face.of(ctx)
     found = all_settings(face.runtime.vault())
-    rows = [(one.setting.key, shown(one.value), _origin(one), one.setting.about) for one in found]
+    rows = [(one.setting.key, format_value(one.value), _origin(one), one.setting.about) for one in found]
     lines = face.table(("key", "value", "from", "about"), rows)
     return face.done({"settings": [_data(one) for one in found]}, lines)
 
@@ -89,22 +95,22 @@ def trust(
     vault, caller = face.runtime.vault(), face.runtime.caller()
     check_person(caller, "What a vault may reach")
     if remove:
-        removed = withdraw(vault, caller)
+        removed = withdraw_acceptance(vault, caller)
         said = "is not accepted any more: .git/clawmem/local.yaml has no effect" if removed else "was not accepted"
         return face.done({"accepted": False, "removed": removed}, [f"this vault {said}"])
-    found = proposed(vault)
+    found = proposed_settings(vault)
     if found.accepted and not found.differences:
         data = {"accepted": True, "differences": [], "kept": None}
         return face.done(data, ["this vault is accepted, and suggests nothing that is not in force here"])
     if not yes:
         _confirm(face, found)
-    kept = accept_proposed(vault, caller, found)
+    kept = accept_settings(vault, caller, found)
     data = {"accepted": True, "differences": _differences(found), "kept": kept}
     lines = _shown(found) if yes else []
     return face.done(data, [*lines, f"accepted on this machine, {kept}"])
 
 
-def _confirm(face: Face, found: Proposed) -> None:
+def _confirm(face: Face, found: SettingsProposal) -> None:
     lines = _shown(found)
     if face.as_json:
         raise Refused(" ".join(lines), _SAY_YES)
@@ -115,11 +121,11 @@ def _confirm(face: Face, found: Proposed) -> None:
 
 
 def _brief(value: Value) -> str:
-    text = shown(value)
+    text = format_value(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _shown(found: Proposed) -> list[str]:
+def _shown(found: SettingsProposal) -> list[str]:
     lines = [] if found.accepted else ["This vault was not accepted on this machine yet."]
     lines += [
         f"{one.key}: '{_brief(one.suggested)}' is suggested, '{_brief(one.in_force)}' is in force."
@@ -128,17 +134,21 @@ def _shown(found: Proposed) -> list[str]:
     return [*lines, *(f"Then: {sentence}" for sentence in found.reached)]
 
 
-def _differences(found: Proposed) -> list[dict[str, Any]]:
+def _differences(found: SettingsProposal) -> list[dict[str, Any]]:
     return [{"key": one.key, "suggested": one.suggested, "in_force": one.in_force} for one in found.differences]
 
 
 def _lines(done: SettingChange) -> list[str]:
     if done.kept is not None:
-        said = f"is {shown(done.new)} already" if done.old == done.new else f"{shown(done.old)} -> {shown(done.new)}"
+        said = (
+            f"is {format_value(done.new)} already"
+            if done.old == done.new
+            else f"{format_value(done.old)} -> {format_value(done.new)}"
+        )
         return [f"{done.key}: {said}", f"kept on this machine, {done.kept}"]
     if done.commit is None:
-        return [f"{done.key} is {shown(done.new)} already, so there is no commit"]
-    lines = [f"{done.key}: {shown(done.old)} -> {shown(done.new)}", f"commit {done.commit[:12]}"]
+        return [f"{done.key} is {format_value(done.new)} already, so there is no commit"]
+    lines = [f"{done.key}: {format_value(done.old)} -> {format_value(done.new)}", f"commit {done.commit[:12]}"]
     if done.suggested:
         lines.append("suggested: it has an effect where a person accepts it, `clawmem config trust`")
     return lines

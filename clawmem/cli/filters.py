@@ -27,9 +27,9 @@ def filter_of(
         if value is not None and not value.strip():
             raise InvalidInput(f"--{name} is empty.", "Give it a value, or leave it out to choose by anything.")
     if entity is not None:
-        from clawmem.memory.entities.places import entity_asked  # most calls ask for no entity
+        from clawmem.memory.entities.places import find_readable_entity  # most calls ask for no entity
 
-        entity = entity_asked(vault, entity, caller)
+        entity = find_readable_entity(vault, entity, caller)
     return FactFilter(
         owners=owners_seen(caller.agent, entity),
         entity=entity,

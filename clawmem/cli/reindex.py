@@ -10,7 +10,7 @@ import typer
 from clawmem.cli.face import Face
 from clawmem.errors import DONE
 from clawmem.index.vectors.embed import EmbeddingRun
-from clawmem.memory.health.reindex import check_embedding, embed_anew
+from clawmem.memory.health.reindex import check_embedding, rebuild_vectors
 from clawmem.memory.health.reindex import reindex as act
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
@@ -44,7 +44,7 @@ def reindex(
     if not vectors:
         return face.done(data, lines, done.notices)
     with face.progress() as told:
-        embedded = embed_anew(vault, stamp(face.runtime.now())[:10], told and _counting(told))
+        embedded = rebuild_vectors(vault, stamp(face.runtime.now())[:10], told and _counting(told))
     problem = embedded.problem
     notices = [
         *done.notices,

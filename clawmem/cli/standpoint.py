@@ -26,7 +26,7 @@ def standpoint(face: Face, at: str | None) -> Standpoint:
     vault, caller = face.runtime.vault(), face.runtime.caller()
     if at is None:
         return Standpoint(vault, caller)
-    from clawmem.memory.history.past import past  # only for a look at the past
+    from clawmem.memory.history.past import open_past  # only for a look at the past
 
-    then = past(vault, caller, at)
+    then = open_past(vault, caller, at)
     return Standpoint(then.vault, then.caller, {"at": then.point._asdict()}, then.notices)

@@ -14,7 +14,7 @@ from clawmem.model.language.text import counted, visible
 from clawmem.model.merging.policy import POLICIES
 
 if TYPE_CHECKING:
-    from clawmem.memory.sync.removed_facts import TakenOut
+    from clawmem.memory.sync.removed_facts import RemoteRemoval
 
 _SHOWN = 5
 
@@ -111,9 +111,9 @@ def _lines(done: SyncResult, dry_run: bool) -> Iterator[str]:
         yield f"before: {rescues[0]}"
 
 
-def _lost(lost: Sequence[TakenOut]) -> Iterator[str]:
+def _lost(lost: Sequence[RemoteRemoval]) -> Iterator[str]:
     """By the commits that did it, which facts others took out or gave other words."""
-    by_commit: dict[tuple[str | None, str], list[TakenOut]] = {}
+    by_commit: dict[tuple[str | None, str], list[RemoteRemoval]] = {}
     for one in lost:
         by_commit.setdefault((one.commit, one.how), []).append(one)
     for (commit, how), facts in by_commit.items():

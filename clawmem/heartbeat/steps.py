@@ -20,7 +20,7 @@ from clawmem.learning.synthesize import SynthesizeResult, synthesize
 from clawmem.llm.choice import Model
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.decay import archive_decayed
-from clawmem.memory.facts.future_values import settle_announced
+from clawmem.memory.facts.future_values import apply_future_values
 from clawmem.memory.pages.memory_page import refresh_memory
 from clawmem.memory.pages.summaries import refresh_summaries
 from clawmem.memory.pages.token_counts import count_tokens
@@ -139,7 +139,7 @@ STEPS = (
     Step("relate", "Read the triple of facts that were given without one.", _ALWAYS, _relate, reports.relate),
     Step("learn", "Learn facts from new events.", _ALWAYS, _learn, reports.learn, _learn_failures),
     Step("settle", "Put announced facts in force whose day has come.", _ALWAYS,
-         lambda run: settle_announced(run.vault, run.caller, run.dry_run), reports.settle),
+         lambda run: apply_future_values(run.vault, run.caller, run.dry_run), reports.settle),
     Step("fold", "Fold the access journal into the facts.", _ALWAYS,
          lambda run: fold_accesses(run.vault, run.caller, run.dry_run), reports.fold),
     Step("decay", "Archive facts that nobody used for long.", _ALWAYS,

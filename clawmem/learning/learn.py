@@ -25,7 +25,7 @@ from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import RoundState
 from clawmem.llm.choice import Model
-from clawmem.memory.review.proposals import filing_trailers
+from clawmem.memory.review.proposals import proposal_trailers
 from clawmem.memory.writing import WriteScope, writing
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.proposal import Proposal
@@ -155,7 +155,7 @@ def _change(
     return Change(
         subject_line("learn", "ledger", words),
         {**mind.writes(), PATH: render_cursor(LearningCursor(reached, mind.mentions()))},
-        (*said, *filing_trailers(mind.proposals)),
+        (*said, *proposal_trailers(mind.proposals)),
         body=_body(kept, mind.proposals),
     )
 

@@ -18,15 +18,15 @@ def check_may_write(vault: Vault, caller: Caller, paths: Collection[str], purpos
     rights = rights_of(vault.settings, caller.agent)
     path = forbidden(caller.agent, rights, paths, purpose)
     if path is not None:
-        raise _refused(
+        raise _not_permitted(
             caller.agent, f"write {in_words(path)}", allowed(rights), "read_only" if rights.read_only else "write"
         )
 
 
-def check_may_write_at_all(vault: Vault, caller: Caller) -> None:
+def check_not_read_only(vault: Vault, caller: Caller) -> None:
     """Raise NotPermitted where the caller is an agent that only reads."""
     if caller.agent is not None and rights_of(vault.settings, caller.agent).read_only:
-        raise _refused(caller.agent, "change this memory", "nothing", "read_only")
+        raise _not_permitted(caller.agent, "change this memory", "nothing", "read_only")
 
 
 def may_read(caller: Caller | None, entity: str) -> bool:
@@ -45,7 +45,7 @@ def check_may_read(caller: Caller | None, entity: str) -> None:
         )
 
 
-def check_own_word(caller: Caller, author: str | None) -> None:
+def check_author(caller: Caller, author: str | None) -> None:
     """Raise NotPermitted where an agent gives something out as what another agent says."""
     if caller.agent and author and author != caller.agent:
         raise NotPermitted(
@@ -54,7 +54,7 @@ def check_own_word(caller: Caller, author: str | None) -> None:
         )
 
 
-def _refused(agent: str, what: str, places: str, key: str) -> NotPermitted:
+def _not_permitted(agent: str, what: str, places: str, key: str) -> NotPermitted:
     return NotPermitted(
         f"The agent {agent} may not {what}.",
         f"It may write {places}. A person decides that, under `agents` in clawmem.yaml: "

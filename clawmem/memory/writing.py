@@ -11,7 +11,7 @@ from clawmem.index.refresh.refresh import DOUBLED, apply_commit, get_ready, is_d
 from clawmem.index.search.lookup import items_of
 from clawmem.index.search.unreadable import broken_files
 from clawmem.index.tables.store import UNREADABLE, Index, discard
-from clawmem.memory.permission import check_may_write, check_may_write_at_all
+from clawmem.memory.permission import check_may_write, check_not_read_only
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.caller import Caller
@@ -114,8 +114,8 @@ def writing(
 
     A `dry_run` takes no such right and commits nothing, so that it needs neither the lock nor a disk it can write."""
     if caller.agent:
-        check_may_write_at_all(vault, caller)
-    begun = _rehearsal(vault, caller, purpose) if dry_run else transaction(vault, caller.now, purpose, eager=eager)
+        check_not_read_only(vault, caller)
+    begun = _dry_run(vault, caller, purpose) if dry_run else transaction(vault, caller.now, purpose, eager=eager)
     with begun as started:
         if vault.head().commit is None:
             raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
@@ -127,11 +127,13 @@ def writing(
         try:
             work = WriteScope(vault, caller, started, index, purpose)
             if not dry_run and (last_join(vault.git_dir) is not None or (vault.state / "merges-left").exists()):
-                _complete(work)
+                _complete_git_merges(work)
             if not dry_run and index.meta(DOUBLED):
-                from clawmem.memory.sync.unite import unite  # after merges and copies that clawmem did not make
+                from clawmem.memory.sync.unite import (
+                    merge_duplicate_ids,  # after merges and copies that clawmem did not make
+                )
 
-                unite(work)
+                merge_duplicate_ids(work)
             yield work
             work.bring_index()
         except (ClawmemError, OSError):
@@ -139,13 +141,13 @@ def writing(
         except Exception as problem:
             if not is_damage(index, problem):
                 raise
-            raise _index_failed(vault, problem) from problem
+            raise _index_error(vault, problem) from problem
         finally:
             index.close()
 
 
 @contextmanager
-def _rehearsal(vault: Vault, caller: Caller, purpose: str) -> Iterator[Transaction]:
+def _dry_run(vault: Vault, caller: Caller, purpose: str) -> Iterator[Transaction]:
     from clawmem.vault.commit.dry_run import DryRun  # only dry runs
 
     started = DryRun(vault, caller.now, purpose)
@@ -153,7 +155,7 @@ def _rehearsal(vault: Vault, caller: Caller, purpose: str) -> Iterator[Transacti
     yield started
 
 
-def _complete(work: WriteScope) -> None:
+def _complete_git_merges(work: WriteScope) -> None:
     """Complete what git itself merged here since a writer last looked, and what an earlier command left."""
     from clawmem.vault.history.git_merges import git_merged, left, looked_into, new_merges  # where people merge by hand
 
@@ -168,7 +170,7 @@ def _complete(work: WriteScope) -> None:
             looked_into(work.vault)
 
 
-def _index_failed(vault: Vault, problem: Exception) -> ClawmemError:
+def _index_error(vault: Vault, problem: Exception) -> ClawmemError:
     """The error of an act whose index failed it; a damaged index is put away, and the next command builds a new one."""
     if "locked" in str(problem):
         return Locked("The search index is held by another process.", "Try again.")

@@ -22,7 +22,7 @@ from clawmem.vault.exchange.staging import Staging, staging
 from clawmem.vault.state.journal import unfolded
 from clawmem.vault.vault import Vault
 
-_PIECE = 1 << 20
+_READ_SIZE = 1 << 20
 
 
 class BackupResult(NamedTuple):
@@ -38,22 +38,22 @@ def backup_to_file(vault: Vault, caller: Caller, target: Path, overwrite: bool =
     `overwrite`. Edits made by hand are committed first."""
     _check_target(target, overwrite)
     with staging(target) as work:
-        made = _make(vault, caller, work)
+        made = _make_archive(vault, caller, work)
         archive = work.folder / "archive"
         if overwrite:
             archive.replace(target)
         else:
-            _put_new(archive, target)
+            _link_new(archive, target)
     _sync_folder(target.parent)
     return made
 
 
 def backup_to_stream(vault: Vault, caller: Caller, out: IO[bytes]) -> BackupResult:
     """Back up and, once it is whole and checked, write it out."""
-    with staging(_passing()) as work:
-        made = _make(vault, caller, work)
+    with staging(_temporary_target()) as work:
+        made = _make_archive(vault, caller, work)
         with (work.folder / "archive").open("rb") as file:
-            while piece := file.read(_PIECE):
+            while piece := file.read(_READ_SIZE):
                 out.write(piece)
         out.flush()
     return made
@@ -61,12 +61,12 @@ def backup_to_stream(vault: Vault, caller: Caller, out: IO[bytes]) -> BackupResu
 
 def verify_backup(file: IO[bytes], environment: Mapping[str, str]) -> BackupResult:
     """Check a backup as restoring it would, and throw the result away; raises DamagedBackup saying what is wrong."""
-    with staging(_passing()) as work:
-        manifest, _ = rebuilt(file, work, environment)
+    with staging(_temporary_target()) as work:
+        manifest, _ = unpack_backup(file, work, environment)
     return BackupResult(manifest, file.seek(0, os.SEEK_END))
 
 
-def rebuilt(file: IO[bytes], work: Staging, environment: Mapping[str, str]) -> tuple[Manifest, Vault]:
+def unpack_backup(file: IO[bytes], work: Staging, environment: Mapping[str, str]) -> tuple[Manifest, Vault]:
     """The vault of a backup below the staging folder, without its work tree: everything in the manifest is held
     against what git has. Raises DamagedBackup."""
     manifest = read_archive(file, work.folder)
@@ -91,20 +91,20 @@ def _compare(vault: Vault, manifest: Manifest) -> None:
         "branch": head.branch,
         "commit": head.commit,
     }
-    _hold_against(manifest, found)
+    _check_equal(manifest, found)
     # Only now is it known that the commit is there.
-    _hold_against(manifest, {"tree": tree_of(vault.git, manifest.commit), "counts": counts_at(vault, manifest.commit)})
+    _check_equal(manifest, {"tree": tree_of(vault.git, manifest.commit), "counts": counts_at(vault, manifest.commit)})
 
 
-def _hold_against(manifest: Manifest, found: Mapping[str, object]) -> None:
+def _check_equal(manifest: Manifest, found: Mapping[str, object]) -> None:
     for name, value in found.items():
         if value != getattr(manifest, name):
             raise DamagedBackup(f"its {name} is not what its manifest says")
 
 
-def _make(vault: Vault, caller: Caller, work: Staging) -> BackupResult:
+def _make_archive(vault: Vault, caller: Caller, work: Staging) -> BackupResult:
     """Write the archive into the staging folder, and check what was written by reading it again."""
-    notices, left_out = _adopt(vault, caller)
+    notices, left_out = _adopt_edits(vault, caller)
     vault.git.keep_open = (work.descriptor,)
     try:
         manifest = _pack(vault, caller, work.folder, left_out)
@@ -112,7 +112,7 @@ def _make(vault: Vault, caller: Caller, work: Staging) -> BackupResult:
         vault.git.keep_open = ()
     archive = work.folder / "archive"
     with staging(work.folder / "check") as again, archive.open("rb") as file:
-        rebuilt(file, again, vault.git.environment)
+        unpack_backup(file, again, vault.git.environment)
     return BackupResult(manifest, archive.stat().st_size, notices)
 
 
@@ -126,7 +126,7 @@ def _pack(vault: Vault, caller: Caller, folder: Path, left_out: Mapping[str, str
     manifest = Manifest(
         made=stamp(caller.now),
         made_by=f"clawmem {__version__}",
-        vault=_name(vault),
+        vault=_vault_name(vault),
         object_format=object_format(vault.git),
         branch=branch,
         commit=packed.head,
@@ -140,14 +140,14 @@ def _pack(vault: Vault, caller: Caller, folder: Path, left_out: Mapping[str, str
     return manifest
 
 
-def _name(vault: Vault) -> str:
+def _vault_name(vault: Vault) -> str:
     try:
         return vault.settings.words("vault.name")
     except ClawmemError:
         return vault.root.name  # settings that cannot be read must not stand between a vault and its backup
 
 
-def _adopt(vault: Vault, caller: Caller) -> tuple[tuple[str, ...], dict[str, str]]:
+def _adopt_edits(vault: Vault, caller: Caller) -> tuple[tuple[str, ...], dict[str, str]]:
     """Take in what was edited by hand; what that is not possible for is named with its reason."""
     try:
         with transaction(vault, caller.now, "backup") as started:
@@ -175,7 +175,7 @@ def _refuse_existing(target: Path, exists: bool) -> None:
         raise Refused(f"{target} exists already.", "Name another file, or say --force to replace it.")
 
 
-def _put_new(archive: Path, target: Path) -> None:
+def _link_new(archive: Path, target: Path) -> None:
     """Give the archive its name, unless somebody else took it meanwhile."""
     try:
         os.link(archive, target)
@@ -195,5 +195,5 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _passing() -> Path:
+def _temporary_target() -> Path:
     return Path(tempfile.gettempdir()) / "clawmem-backup"

@@ -9,7 +9,7 @@ from clawmem.model.records.event import parse_events
 from clawmem.model.records.layout import is_ledger
 from clawmem.vault.vault import Vault
 
-_AT_ONCE = 200
+_BATCH_SIZE = 200
 
 
 def counts_at(vault: Vault, commit: str) -> dict[str, int]:
@@ -19,8 +19,8 @@ def counts_at(vault: Vault, commit: str) -> dict[str, int]:
     counts["entities"] = len({name for path in paths if (name := name_of_path(path))})
     counts["commits"] = int(vault.git.run("rev-list", "--count", commit))
     telling = [path for path in paths if path.isprintable() and (is_ledger(path) or _holds_facts(path))]
-    for start in range(0, len(telling), _AT_ONCE):
-        for path, data in vault.contents_at(commit, telling[start : start + _AT_ONCE]).items():
+    for start in range(0, len(telling), _BATCH_SIZE):
+        for path, data in vault.contents_at(commit, telling[start : start + _BATCH_SIZE]).items():
             _count(path, data or b"", counts)
     return counts
 

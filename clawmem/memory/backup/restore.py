@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from clawmem.errors import DamagedBackup, InvalidInput, Refused
-from clawmem.memory.backup.backup import rebuilt
-from clawmem.memory.health.checks.local_settings import CHECK as OWN_CHECK
+from clawmem.memory.backup.backup import unpack_backup
+from clawmem.memory.health.checks.local_settings import LOCAL_SETTINGS as OWN_CHECK
 from clawmem.memory.health.checks.problem import ERROR
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.history.manifest import Manifest
@@ -23,7 +23,7 @@ from clawmem.vault.state.journal import JOURNAL
 from clawmem.vault.vault import Vault
 
 # What the history itself cannot be the reason for: restoring went wrong.
-_OF_THE_PLACE = frozenset(("git", "fsck", "index", "lock", "pending", "half-file", "unreadable", "altered", "config"))
+_RESTORE_CHECKS = frozenset(("git", "fsck", "index", "lock", "pending", "half-file", "unreadable", "altered", "config"))
 
 
 class RestoreResult(NamedTuple):
@@ -42,10 +42,10 @@ def restore(
     where anything is not as it was backed up."""
     _check_place(root, inside_repository)
     with parents(root), staging(root) as work:
-        manifest, vault = rebuilt(file, work, environment)
+        manifest, vault = unpack_backup(file, work, environment)
         _check_out(vault, manifest)
-        _give_journal(vault, work.folder / JOURNAL_PART)
-        errors = _examined(vault, caller)
+        _restore_journal(vault, work.folder / JOURNAL_PART)
+        errors = _count_errors(vault, caller)
         vault.git.keep_open = ()
         _put_in_place(vault.root, root)
     notices = [*accepted_or_why(root / ".git", environment)]
@@ -62,22 +62,22 @@ def _check_out(vault: Vault, manifest: Manifest) -> None:
     vault.git.run("reset", "--quiet", "--hard", manifest.commit)
 
 
-def _give_journal(vault: Vault, part: Path) -> None:
+def _restore_journal(vault: Vault, part: Path) -> None:
     data = part.read_bytes() if part.exists() else b""
     if data:
         vault.disk.replace(vault.state / JOURNAL, data, vault.state)
 
 
-def _examined(vault: Vault, caller: Caller) -> int:
+def _count_errors(vault: Vault, caller: Caller) -> int:
     """The errors that doctor finds in what the vault holds; raises DamagedBackup for any that restoring made."""
     found = [one for one in doctor(vault, caller).problems if one.severity == ERROR and one.check != OWN_CHECK]
-    ours = [one for one in found if one.check in _OF_THE_PLACE and not _was_so(one.message)]
+    ours = [one for one in found if one.check in _RESTORE_CHECKS and not _is_expected(one.message)]
     if ours:
         raise DamagedBackup(f"doctor says of the restored vault: {ours[0].message.rstrip('.')}")
     return len(found)
 
 
-def _was_so(message: str) -> bool:
+def _is_expected(message: str) -> bool:
     """A detached HEAD is restored as one."""
     return message.startswith("HEAD is detached")
 

@@ -46,7 +46,7 @@ def create_agent(vault: Vault, agent: str, caller: Caller) -> AgentCreated:
             raise Refused(f"The agent {name} exists already.", f"`clawmem agent show {name}` shows it.")
         folder = f"agents/{name}"
         writes: dict[str, bytes | None] = {
-            f"{folder}/{page}": _page(page, words.format(agent=name)) for page, words in PAGES.items()
+            f"{folder}/{page}": _empty_page(page, words.format(agent=name)) for page, words in PAGES.items()
         }
         kept = ["daily", "sessions", *(f"workspace/{root}" for root in ROOTS)]
         writes.update({f"{folder}/{place}/.gitkeep": b"" for place in kept})
@@ -55,7 +55,7 @@ def create_agent(vault: Vault, agent: str, caller: Caller) -> AgentCreated:
         return AgentCreated(name, commits[-1], work.notices)
 
 
-def _page(name: str, purpose: str) -> bytes:
+def _empty_page(name: str, purpose: str) -> bytes:
     return f"# {name.removesuffix('.md').capitalize()}\n\n<!-- {purpose} -->\n".encode()
 
 

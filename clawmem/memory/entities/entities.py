@@ -10,7 +10,7 @@ from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import PlacedFact, counts, entities, entity_names, facts_of, known_as, same_place
 from clawmem.index.search.unreadable import unreadable
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import existing_entity, expanded, new_entity_files
+from clawmem.memory.entities.places import expand_own, find_entity, new_entity_files
 from clawmem.memory.permission import check_may_read
 from clawmem.memory.writing import WriteScope, writing
 from clawmem.model.facts.codec import refuse_conflict_markers
@@ -61,7 +61,7 @@ def create_entity(
     vault: Vault, name: str, caller: Caller, title: str | None = None, aliases: tuple[str, ...] = ()
 ) -> EntityChange:
     """Make an entity with an empty list of facts; Refused where it exists, or where its name leads to another."""
-    wanted = check_new_name(expanded(name, caller))
+    wanted = check_new_name(expand_own(name, caller))
     words = tuple(check_statement(alias, "alias") for alias in aliases)
     heading = check_statement(title, "title") if title else None
     with writing(vault, caller, "entity create") as work:
@@ -74,10 +74,10 @@ def create_entity(
 
 def list_entities(vault: Vault) -> EntityList:
     """Every entity with the number of its facts by status."""
-    return answered(vault, _listed)
+    return answered(vault, _list)
 
 
-def _listed(index: Index) -> EntityList:
+def _list(index: Index) -> EntityList:
     numbers = counts(index)
     described = {entity.name: entity for entity in entities(index)}
     rows = (
@@ -89,11 +89,11 @@ def _listed(index: Index) -> EntityList:
 
 def show_entity(vault: Vault, name: str, caller: Caller) -> EntityDetails:
     """One entity by name, title or alias."""
-    return answered(vault, lambda index: _shown(vault, index, name, caller))
+    return answered(vault, lambda index: _show(vault, index, name, caller))
 
 
-def _shown(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetails:
-    found = existing_entity(index, name, caller)
+def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetails:
+    found = find_entity(index, name, caller)
     check_may_read(caller, found)
     described = {entity.name: entity for entity in entities(index)}
     facts = tuple(facts_of(index, found))
@@ -105,8 +105,8 @@ def _shown(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetai
 def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str = "move") -> EntityChange:
     """Give an entity another place; its former names stay as aliases, and files that are not clawmem's stay too."""
     with writing(vault, caller, f"entity {verb}") as work:
-        old = existing_entity(work.index, name, caller)
-        new = check_new_name(expanded(target, caller))
+        old = find_entity(work.index, name, caller)
+        new = check_new_name(expand_own(target, caller))
         if new == old:
             return EntityChange(old, old, None, (*work.notices, f"{old} is there already"))
         _refuse_taken(work.index, new, old)
@@ -120,7 +120,7 @@ def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str 
 
 def archive_entity(vault: Vault, name: str, caller: Caller) -> EntityChange:
     """Move an entity below `archives/`."""
-    old = answered(vault, lambda index: existing_entity(index, name, caller))
+    old = answered(vault, lambda index: find_entity(index, name, caller))
     prefix, _, rest = old.rpartition("@")[2].partition("/") if old.startswith("@") else ("", "", old)
     if rest.startswith("archives/"):
         return EntityChange(old, old, None, (f"{old} is archived already",))
@@ -132,7 +132,7 @@ def rename_entity(vault: Vault, name: str, new: str, caller: Caller) -> EntityCh
     """Give an entity another last name in the same place."""
     if "/" in new:
         raise InvalidInput(f"'{new}' is a path.", "Give a bare name, or use `clawmem entity move`.")
-    old = answered(vault, lambda index: existing_entity(index, name, caller))
+    old = answered(vault, lambda index: find_entity(index, name, caller))
     return move_entity(vault, old, f"{old.rsplit('/', 1)[0]}/{new}", caller, "rename")
 
 

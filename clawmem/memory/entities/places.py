@@ -29,27 +29,27 @@ from clawmem.model.records.entity import (
 )
 from clawmem.vault.vault import Vault
 
-_MOST_NEAR = 3
+_MAX_SUGGESTIONS = 3
 
 
-def named_entity(index: Index, text: str, caller: Caller) -> str:
+def resolve_entity(index: Index, text: str, caller: Caller) -> str:
     """The entity that a path it has or had, an alias, a title, the last part of a path or `@/...` (the agent's own)
     stands for, existing or new.
 
     Raises InvalidInput where the text is no name and no entity goes by it, or several do.
     """
-    return _known(index, text, caller) or check_new_name(expanded(text, caller))
+    return _find_known(index, text, caller) or check_new_name(expand_own(text, caller))
 
 
-def existing_entity(index: Index, text: str, caller: Caller) -> str:
+def find_entity(index: Index, text: str, caller: Caller) -> str:
     """Like named_entity, but NotFound, with the names that are near, where there is no such entity yet."""
-    known = _known(index, text, caller)
+    known = _find_known(index, text, caller)
     if known is not None:
         return known
     if "/" in text:
-        check_name(expanded(text, caller))
-    _refuse_unread(index, text, expanded(text, caller))
-    near = _near(index, text, caller)
+        check_name(expand_own(text, caller))
+    _refuse_unread(index, text, expand_own(text, caller))
+    near = _similar_names(index, text, caller)
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
     raise NotFound(f"There is no entity '{text}'.", f"{hint}`clawmem entity list` shows all of them.")
 
@@ -62,15 +62,15 @@ def _refuse_unread(index: Index, text: str, name: str) -> None:
             raise PossiblyUnreadable(f"an entity '{text}'", path)
 
 
-def entity_asked(vault: Vault, text: str, caller: Caller) -> str:
+def find_readable_entity(vault: Vault, text: str, caller: Caller) -> str:
     """The entity whose facts alone a reader asks for, by any name it has; of a vault of the past by later names, too.
 
     Raises what existing_entity and `check_may_read` do.
     """
     try:
-        found = answered(vault, lambda index: existing_entity(index, text, caller))
+        found = answered(vault, lambda index: find_entity(index, text, caller))
     except NotFound:
-        earlier = _earlier_name(vault, vault.present, text, caller) if vault.present else None
+        earlier = _former_name(vault, vault.present, text, caller) if vault.present else None
         if earlier is None:
             raise
         found = earlier
@@ -78,29 +78,29 @@ def entity_asked(vault: Vault, text: str, caller: Caller) -> str:
     return found
 
 
-def _known(index: Index, text: str, caller: Caller) -> str | None:
+def _find_known(index: Index, text: str, caller: Caller) -> str | None:
     """The one entity that goes by the text, or None; InvalidInput where several do."""
-    name = expanded(text, caller)
+    name = expand_own(text, caller)
     if "/" in name:
         with suppress(InvalidInput):  # an alias may have a slash in it and be no path
             name = check_name(name)
         if (same := same_place(index, name)) is not None:
             return same
-    choice = _choice(known_as(index, name), caller)
+    choice = _visible_candidates(known_as(index, name), caller)
     if not choice and "/" not in name:
-        choice = _choice(ending_in(index, name), caller)
+        choice = _visible_candidates(ending_in(index, name), caller)
     if len(choice) > 1:
         raise InvalidInput(f"'{text}' may be {', '.join(choice)}.", "Name the one you mean by its path.")
     return choice[0] if choice else None
 
 
-def _choice(candidates: Sequence[str], caller: Caller) -> list[str]:
+def _visible_candidates(candidates: Sequence[str], caller: Caller) -> list[str]:
     """Those of some entities that are the agent's own, or else the global ones."""
     own = [one for one in candidates if owner_of(one) == caller.agent]
     return own or [one for one in candidates if owner_of(one) is None]
 
 
-def _near(index: Index, text: str, caller: Caller) -> list[str]:
+def _similar_names(index: Index, text: str, caller: Caller) -> list[str]:
     """The entities in the caller's view that are called nearly so."""
     from difflib import get_close_matches  # only to help whoever mistyped
 
@@ -110,7 +110,7 @@ def _near(index: Index, text: str, caller: Caller) -> list[str]:
         if owner_of(name) in (None, caller.agent):
             others = (described[name].title, *described[name].aliases) if name in described else ()
             called.update(dict.fromkeys((_last_part(one) for one in (*others, name)), name))
-    near = get_close_matches(_last_part(text), called, n=_MOST_NEAR)
+    near = get_close_matches(_last_part(text), called, n=_MAX_SUGGESTIONS)
     return list(dict.fromkeys(called[one] for one in near))
 
 
@@ -118,11 +118,11 @@ def _last_part(text: str) -> str:
     return normal(text.rstrip("/").rsplit("/", 1)[-1])
 
 
-def _earlier_name(past: Vault, present: Vault, text: str, caller: Caller) -> str | None:
+def _former_name(past: Vault, present: Vault, text: str, caller: Caller) -> str | None:
     """What an entity that goes by the text today was called in the vault of the past, or None."""
 
     def names(index: Index) -> list[str]:
-        found = existing_entity(index, text, caller)
+        found = find_entity(index, text, caller)
         return [found, *(alias for one in entities(index) if one.name == found for alias in one.aliases)]
 
     try:
@@ -132,7 +132,7 @@ def _earlier_name(past: Vault, present: Vault, text: str, caller: Caller) -> str
     return answered(past, lambda index: next((one for one in later if entity_exists(index, one)), None))
 
 
-def expanded(text: str, caller: Caller) -> str:
+def expand_own(text: str, caller: Caller) -> str:
     """`@/rest` as the calling agent's own place."""
     if not text.startswith("@/"):
         return text
@@ -141,10 +141,10 @@ def expanded(text: str, caller: Caller) -> str:
     return f"@{caller.agent}{text[1:]}"
 
 
-def place_of(index: Index, draft: Draft, caller: Caller, default: str) -> str:
+def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str) -> str:
     """The entity for a draft: the one named, else the one its subject is known as, else the default."""
     if draft.entity:
-        return named_entity(index, draft.entity, caller)
+        return resolve_entity(index, draft.entity, caller)
     if draft.fact.subject:
         candidates = [one for one in known_as(index, draft.fact.subject) if owner_of(one) in (None, caller.agent)]
         if len(candidates) == 1:

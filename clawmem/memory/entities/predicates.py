@@ -12,7 +12,7 @@ from clawmem.model.records.layout import CATALOG
 from clawmem.vault.strict_yaml import parse_yaml
 
 
-def with_entry(text: str, entry: CatalogEntry) -> str:
+def with_catalog_entry(text: str, entry: CatalogEntry) -> str:
     """The catalog's text with a new predicate at its end, or with the phrases that a known one lacks.
 
     Raises Refused where it says that already, or where a phrase belongs to another predicate.
@@ -21,7 +21,7 @@ def with_entry(text: str, entry: CatalogEntry) -> str:
     known = catalog.predicates.get(entry.predicate.name)
     if known is None:
         _refuse_taken(catalog, entry.predicate.name, (entry.predicate.name, *entry.predicate.phrases))
-        return _checked(_appended(text, entry), catalog, entry.predicate)
+        return _check_result(_with_new_predicate(text, entry), catalog, entry.predicate)
     missing = [one for one in entry.predicate.phrases if canonical(catalog, one) is None]
     _refuse_taken(catalog, known.name, entry.predicate.phrases)
     if not missing:
@@ -29,7 +29,7 @@ def with_entry(text: str, entry: CatalogEntry) -> str:
             f"The catalog has the predicate '{known.name}' and these phrases already.", "Reject the proposal."
         )
     wanted = known._replace(phrases=(*known.phrases, *missing))
-    return _checked(_extended(text, wanted, missing), catalog, wanted)
+    return _check_result(_extended(text, wanted, missing), catalog, wanted)
 
 
 def _refuse_taken(catalog: Catalog, name: str, phrases: tuple[str, ...]) -> None:
@@ -41,7 +41,7 @@ def _refuse_taken(catalog: Catalog, name: str, phrases: tuple[str, ...]) -> None
             )
 
 
-def _checked(text: str, before: Catalog, wanted: Predicate) -> str:
+def _check_result(text: str, before: Catalog, wanted: Predicate) -> str:
     """The text, where it reads back as the catalog before with just this predicate."""
     expected = catalog_to_mapping(Catalog({**before.predicates, wanted.name: wanted}))
     try:
@@ -53,7 +53,7 @@ def _checked(text: str, before: Catalog, wanted: Predicate) -> str:
     return text
 
 
-def _appended(text: str, entry: CatalogEntry) -> str:
+def _with_new_predicate(text: str, entry: CatalogEntry) -> str:
     one = entry.predicate
     rows: list[tuple[str, Any]] = [("description", entry.description), ("phrases", list(one.phrases))]
     rows += [("value", one.value)] if one.value != "text" else []

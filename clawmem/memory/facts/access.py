@@ -45,21 +45,21 @@ def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldRe
         shelves = {entity: work.facts(entity) for entity in sorted(set(places.values())) if work.is_whole(entity)}
         if not shelves:
             vault.disk.remove(vault.state / FOLDING)
-            return FoldResult(0, notices=(*work.notices, *_put_back(vault, waiting)))
-        used = {name: [_used(one, counted.get(one.id)) for one in facts] for name, facts in shelves.items()}
+            return FoldResult(0, notices=(*work.notices, *_return_to_journal(vault, waiting)))
+        used = {name: [_with_access(one, counted.get(one.id)) for one in facts] for name, facts in shelves.items()}
         number = len(places.keys() - waiting)
         words = f"{number} fact{'' if number == 1 else 's'} used"
         changes = [Change(subject_line("access", "facts", words), _writes(used), trailers("access"))]
         woken = [one for facts in used.values() for one in facts if one.id in counted and one.status == ARCHIVED]
         if woken:
-            changes.append(_restoration(used, woken))
+            changes.append(_restore_change(used, woken))
         changes[-1] = changes[-1]._replace(consumes=(FOLDING,))
         commits = work.commit(changes)
-        notices = (*work.notices, *_put_back(vault, waiting))
+        notices = (*work.notices, *_return_to_journal(vault, waiting))
         return FoldResult(number, tuple(one.id for one in woken), commits, notices)
 
 
-def _put_back(vault: Vault, waiting: Mapping[str, AccessCount]) -> list[str]:
+def _return_to_journal(vault: Vault, waiting: Mapping[str, AccessCount]) -> list[str]:
     problems = [record_access(vault, one.last, [fact_id] * one.count) for fact_id, one in waiting.items()]
     return [problem for problem in problems if problem]
 
@@ -68,7 +68,7 @@ def _writes(shelves: Mapping[str, Sequence[Fact]]) -> dict[str, bytes | None]:
     return {path: data for name, facts in shelves.items() for path, data in items_write(name, facts).items()}
 
 
-def _restoration(shelves: Mapping[str, Sequence[Fact]], woken: Sequence[Fact]) -> Change:
+def _restore_change(shelves: Mapping[str, Sequence[Fact]], woken: Sequence[Fact]) -> Change:
     ids = {one.id for one in woken}
     places = [name for name, facts in shelves.items() if any(one.id in ids for one in facts)]
     active = {name: [one._replace(status=ACTIVE) if one.id in ids else one for one in shelves[name]] for name in places}
@@ -80,7 +80,7 @@ def _restoration(shelves: Mapping[str, Sequence[Fact]], woken: Sequence[Fact]) -
     )
 
 
-def _used(fact: Fact, access: AccessCount | None) -> Fact:
+def _with_access(fact: Fact, access: AccessCount | None) -> Fact:
     if access is None:
         return fact
     return fact._replace(

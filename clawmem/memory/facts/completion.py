@@ -9,13 +9,13 @@ from clawmem.index.search.lookup import entity_names
 from clawmem.model.facts.fact import ACTIVE
 from clawmem.vault.vault import Vault
 
-MOST = 100
+MAX_CANDIDATES = 100
 
 
 def fact_candidates(vault: Vault, prefix: str) -> list[tuple[str, str]]:
     """The ids that begin so, each with its statement: those that stand first, newest first, at most 100."""
     wanted = "SELECT id, line FROM fact WHERE id >= ? AND id < ? ORDER BY status != ?, n DESC LIMIT ?"
-    bounds = (prefix, prefix + "\U0010ffff", ACTIVE, MOST)
+    bounds = (prefix, prefix + "\U0010ffff", ACTIVE, MAX_CANDIDATES)
     return answered(
         vault,
         lambda index: [(one, json.loads(line)["fact"]) for one, line in index.database.execute(wanted, bounds)],

@@ -25,7 +25,7 @@ class FutureValuesResult(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def settle_announced(vault: Vault, caller: Caller, dry_run: bool = False) -> FutureValuesResult:
+def apply_future_values(vault: Vault, caller: Caller, dry_run: bool = False) -> FutureValuesResult:
     """Supersede what something announced has begun to replace; take the end off what it will not replace any more."""
     with writing(vault, caller, "settle", dry_run=dry_run) as work:
         desk = _FutureValuePlanner(work)

@@ -96,30 +96,30 @@ def redact(
     with transaction(vault, caller.now, "redact") as started:
         started.adopt()
         redaction.check_can_redact(vault)
-        texts, held = _looked_up(vault, what)
+        texts, held = _find_affected(vault, what)
         wanted = needles(tuple(texts))
         refs = redaction.refs_of(vault)
-        would = rehearse(vault, _commits(refs), partial(redacted, wanted=wanted))
+        would = rehearse(vault, _rewritten_refs(refs), partial(redacted, wanted=wanted))
         heads = (vault.head().commit or "", None)
         if dry_run or not would.held:
             left = redaction.remains(vault, partial(holds_still, texts=texts)) if not would.held else []
             if not would.held and not left:
                 raise NotFound("No commit and no file holds that text.", "Give it exactly as it was written.")
             if dry_run or not any(one.startswith(".git") for one in left):
-                return _told(vault, would, held, wanted, heads, left, started)
-        return _done(started, texts, held, refs, caller, reason)
+                return _result(vault, would, held, wanted, heads, left, started)
+        return _rewrite_history(started, texts, held, refs, caller, reason)
 
 
-def _looked_up(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _AffectedRecords]:
+def _find_affected(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _AffectedRecords]:
 
     def looked_up(index: Index) -> tuple[tuple[str, ...], _AffectedRecords]:
-        texts = _texts(vault, index, what)
-        return texts, _held(vault, index, needles(tuple(texts)))
+        texts = _texts_to_redact(vault, index, what)
+        return texts, _affected_records(vault, index, needles(tuple(texts)))
 
     return answered(vault, looked_up)
 
 
-def _texts(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
+def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
     if what.pattern is not None:
         found: tuple[str, ...] = (what.pattern.strip("\n"),)
     elif what.event is not None:
@@ -141,7 +141,7 @@ def _texts(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
     return found
 
 
-def _held(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _AffectedRecords:
+def _affected_records(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _AffectedRecords:
     facts = tuple(one for one in all_facts(index) if holds(fact_to_line(one.fact).encode(), wanted))
     events: dict[str, str] = {}
     for path in sorted((vault.root / "ledger").glob("*.jsonl")):
@@ -155,12 +155,12 @@ def _held(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _AffectedReco
     return _AffectedRecords(facts, events, tuple(citing))
 
 
-def _commits(refs: Sequence[redaction.RepositoryRef]) -> list[str]:
+def _rewritten_refs(refs: Sequence[redaction.RepositoryRef]) -> list[str]:
     """The refs whose history is written anew; tags that are objects of their own are made anew after."""
     return [ref.name for ref in refs if ref.kind == "commit" and not ref.name.startswith("refs/remotes/")]
 
 
-def _done(
+def _rewrite_history(
     started: Transaction,
     texts: Sequence[str],
     held: _AffectedRecords,
@@ -173,30 +173,30 @@ def _done(
     wanted = needles(tuple(texts))
     assert head.branch and head.commit
     started.notices += redaction.begin(vault)
-    new = rewrite(vault, _commits(refs), partial(redacted, wanted=wanted))
+    new = rewrite(vault, _rewritten_refs(refs), partial(redacted, wanted=wanted))
     base = new.names[head.commit]
-    change = _tombstone(vault, texts, held, new, base, caller, reason) if new.held else None
-    tip = _recorded(vault, change, head.branch, base, caller) if change else base
+    change = _tombstone_change(vault, texts, held, new, base, caller, reason) if new.held else None
+    tip = _commit_tombstone(vault, change, head.branch, base, caller) if change else base
     # What a person committed under a name that no vault file has is left to git; the check after names what remains.
     paths = [path for path in vault.changes_between(head.commit, tip) if "\\" not in path]
     write_pending(vault, PendingCommit(head.commit, tuple(paths), change.subject if change else "", ()))
-    moves = _moves(vault, refs, new, wanted)
+    moves = _ref_updates(vault, refs, new, wanted)
     moves[head.branch] = (head.commit, tip)
     redaction.switch(vault, moves)
     rename_made(vault, new.names)
     note_made(vault, [tip], None)
     left = tuple(redaction.remains(vault, partial(holds_still, texts=tuple(texts))))
-    return _told(vault, new, held, wanted, (head.commit, tip), left, started)
+    return _result(vault, new, held, wanted, (head.commit, tip), left, started)
 
 
-def _recorded(vault: Vault, change: Change, branch: str, base: str, caller: Caller) -> str:
+def _commit_tombstone(vault: Vault, change: Change, branch: str, base: str, caller: Caller) -> str:
     """Commit the tombstone on top of the new history, aside; the branch follows with all others."""
     aside = ASIDE + branch.removeprefix("refs/")
     given = stream([change], aside, base, int(caller.now.timestamp()))
     return vault.git.run("fast-import", "--quiet", "--done", given=given).decode().split()[-1]
 
 
-def _moves(
+def _ref_updates(
     vault: Vault, refs: Sequence[redaction.RepositoryRef], new: RewriteResult, wanted: Sequence[Needle]
 ) -> dict[str, tuple[str, str | None]]:
     """Where each ref goes. Those that follow remotes go away: what they name is not the remote's any more."""
@@ -205,13 +205,15 @@ def _moves(
         if ref.name.startswith("refs/remotes/"):
             moves[ref.name] = (ref.target, None)
         elif ref.kind == "tag":
-            moves[ref.name] = (ref.target, _tag(vault, ref, new, wanted))
+            moves[ref.name] = (ref.target, _rewritten_tag(vault, ref, new, wanted))
         elif ref.target in new.names:
             moves[ref.name] = (ref.target, new.names[ref.target])
     return moves
 
 
-def _tag(vault: Vault, ref: redaction.RepositoryRef, new: RewriteResult, wanted: Sequence[Needle]) -> str | None:
+def _rewritten_tag(
+    vault: Vault, ref: redaction.RepositoryRef, new: RewriteResult, wanted: Sequence[Needle]
+) -> str | None:
     """The tag anew, on the new commit; away with it where that commit is on no branch."""
     if ref.commit not in new.names:
         return None
@@ -219,7 +221,7 @@ def _tag(vault: Vault, ref: redaction.RepositoryRef, new: RewriteResult, wanted:
     return vault.git.run("hash-object", "-t", "tag", "-w", "--stdin", given=redacted(text, wanted)).decode().strip()
 
 
-def _tombstone(
+def _tombstone_change(
     vault: Vault,
     texts: Sequence[str],
     held: _AffectedRecords,
@@ -240,7 +242,7 @@ def _tombstone(
     except ValueError as problem:
         raise Unreadable(RECORD, None, str(problem)) from None
     writes: dict[str, bytes | None] = {RECORD: kept}
-    writes.update(_items(vault, held, base, {"at": at, **({"reason": reason} if reason else {})}))
+    writes.update(_items_writes(vault, held, base, {"at": at, **({"reason": reason} if reason else {})}))
     words = f"a secret, out of {counted(len(new.held), 'commit')}" + (f" (because: {reason})" if reason else "")
     said = trailers(
         "redact",
@@ -252,7 +254,9 @@ def _tombstone(
     return Change(subject_line("redact", "vault", words), writes, said)
 
 
-def _items(vault: Vault, held: _AffectedRecords, base: str, remark: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+def _items_writes(
+    vault: Vault, held: _AffectedRecords, base: str, remark: Mapping[str, str]
+) -> Iterator[tuple[str, bytes]]:
     events = _events_after(vault, held, base)
     marked = {one.fact.id for one in held.facts}
     by_entity: dict[str, set[str]] = defaultdict(set)
@@ -276,17 +280,17 @@ def _events_after(vault: Vault, held: _AffectedRecords, base: str) -> dict[str, 
     return {event.id: event for event in found if event.id in held.events}
 
 
-def _told(
+def _result(
     vault: Vault, done: RewriteResult, held: _AffectedRecords, wanted: Sequence[Needle], heads: tuple[str, str | None],
     left: Sequence[str], started: Transaction,
 ) -> RedactResult:  # fmt: skip
-    facts = tuple(PlacedFact(_shown(one.fact, wanted), one.entity) for one in held.facts)
+    facts = tuple(PlacedFact(_redacted_fact(one.fact, wanted), one.entity) for one in held.facts)
     remotes = tuple(redaction.remotes_of(vault))
     return RedactResult(
         done.held, done.renamed, facts, tuple(held.events), *heads, tuple(left), remotes, tuple(started.notices)
     )
 
 
-def _shown(fact: Fact, wanted: Sequence[Needle]) -> Fact:
+def _redacted_fact(fact: Fact, wanted: Sequence[Needle]) -> Fact:
     """The fact without what goes."""
     return fact_from_record(json.loads(redacted(fact_to_line(fact).encode(), wanted)))

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from clawmem.errors import InvalidInput
 from clawmem.index.search.lookup import entity_exists, resolve
-from clawmem.memory.entities.places import expanded, named_entity
+from clawmem.memory.entities.places import expand_own, resolve_entity
 from clawmem.memory.history.evidence import with_evidence
 from clawmem.memory.writing import WriteScope
 from clawmem.model.facts.fact import Fact
@@ -14,7 +14,7 @@ from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.commit.secret_gate import allowed
 
 
-def pointed(work: WriteScope, fact: Fact, known: Collection[str]) -> tuple[Fact, list[str]]:
+def resolve_references(work: WriteScope, fact: Fact, known: Collection[str]) -> tuple[Fact, list[str]]:
     """The fact with its evidence quoted, links to whole ids and entities by their names, and a sentence for each entity
     that is none yet; `known` are those that the same act makes.
 
@@ -22,7 +22,7 @@ def pointed(work: WriteScope, fact: Fact, known: Collection[str]) -> tuple[Fact,
     """
     fact = _without_quoted_secret(work, with_evidence(work.vault, work.index, fact))
     links = tuple(link._replace(to=resolve(work.index, link.to)) for link in fact.links)
-    related = tuple(dict.fromkeys(_entity(work, name, known) for name in fact.related_entities))
+    related = tuple(dict.fromkeys(_entity_named(work, name, known) for name in fact.related_entities))
     missing = [name for name in related if name not in known and not entity_exists(work.index, name)]
     told = [f"'{name}', to which the fact is related, is no entity yet" for name in missing]
     return fact._replace(links=links, related_entities=related), told
@@ -36,13 +36,13 @@ def _without_quoted_secret(work: WriteScope, fact: Fact) -> Fact:
     return fact._replace(source_text=None, source_span=None)
 
 
-def _entity(work: WriteScope, text: str, known: Collection[str]) -> str:
+def _entity_named(work: WriteScope, text: str, known: Collection[str]) -> str:
     """The entity that a name, title or alias stands for; a word that is no name yet stays as it is."""
-    name = expanded(text, work.caller)
+    name = expand_own(text, work.caller)
     if name in known:
         return name
     try:
-        return named_entity(work.index, text, work.caller)
+        return resolve_entity(work.index, text, work.caller)
     except InvalidInput:
         if "/" in name or ".." in name:
             raise

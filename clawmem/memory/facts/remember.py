@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, SecretFound
 from clawmem.index.search.lookup import TakenIds, entity_exists
-from clawmem.memory.entities.places import new_entity_files, place_of
-from clawmem.memory.permission import check_own_word
+from clawmem.memory.entities.places import entity_for_draft, new_entity_files
+from clawmem.memory.permission import check_author
 from clawmem.memory.writing import WriteScope, fact_change, writing
 from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft
@@ -28,8 +28,8 @@ from clawmem.vault.vault import Vault
 if TYPE_CHECKING:
     from clawmem.memory.review.quarantine import ProposalWriter
 
-CHUNK = 2000
-SHOWN = 20
+BATCH_SIZE = 2000
+MAX_NOTICES = 20
 
 
 class RememberedFact(NamedTuple):
@@ -59,9 +59,9 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
         kept: list[RememberedFact] = []
         commits: tuple[str, ...] = ()
         failed = None
-        for start in range(0, len(safe), CHUNK):
+        for start in range(0, len(safe), BATCH_SIZE):
             try:
-                planned = [desk.take(draft) for draft in safe[start : start + CHUNK]]
+                planned = [desk.take(draft) for draft in safe[start : start + BATCH_SIZE]]
                 commits = work.commit([change for _, change in planned if change is not None]) or commits
             except ClawmemError as problem:
                 if not commits:
@@ -69,18 +69,18 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
                 failed = problem
                 break
             kept += [one for one, _ in planned]
-        notices = (*work.notices, *_left_out(drafts), *_first(desk.notices))
+        notices = (*work.notices, *_ignored_keys(drafts), *_limited(desk.notices))
         return RememberResult(tuple(kept), commits[-1] if commits else None, notices, failed)
 
 
-def _left_out(drafts: Sequence[Draft]) -> list[str]:
+def _ignored_keys(drafts: Sequence[Draft]) -> list[str]:
     keys = sorted({key for draft in drafts for key in draft.left_out})
     return [f"not taken over, as the vault gives them itself: {', '.join(keys)}"] if keys else []
 
 
-def _first(notices: Sequence[str]) -> Sequence[str]:
-    more = len(notices) - SHOWN
-    return [*notices[:SHOWN], f"and {more} more like these"] if more > 0 else notices
+def _limited(notices: Sequence[str]) -> Sequence[str]:
+    more = len(notices) - MAX_NOTICES
+    return [*notices[:MAX_NOTICES], f"and {more} more like these"] if more > 0 else notices
 
 
 def without_secrets(vault: Vault, draft: Draft) -> Draft:
@@ -140,8 +140,8 @@ class _BatchPlanner:
     def take(self, draft: Draft) -> tuple[RememberedFact, Change | None]:
         """The draft's fate and the change that brings it about, None where nothing changes."""
         work = self._work
-        check_own_word(work.caller, draft.fact.agent)
-        entity = place_of(work.index, draft, work.caller, self._default)
+        check_author(work.caller, draft.fact.agent)
+        entity = entity_for_draft(work.index, draft, work.caller, self._default)
         writes: dict[str, bytes | None] = {}
         if entity not in self._shelves:
             entity = next((one for one in self._shelves if as_one_file(one) == as_one_file(entity)), entity)
@@ -154,7 +154,7 @@ class _BatchPlanner:
         said = self._pointed(unapproved(draft.fact))
         if place is not None:
             return self._again(shelf, place, said, entity)
-        fact = completed(said, work.caller, self._new_id())
+        fact = with_identity(said, work.caller, self._new_id())
         waiting = self._held(fact, entity) if fact.trust != "user" else None
         if waiting is not None:
             return waiting
@@ -168,9 +168,9 @@ class _BatchPlanner:
         """The fact with what it points at looked up; most point at nothing."""
         if not (fact.source_event or fact.links or fact.related_entities):
             return fact
-        from clawmem.memory.facts.references import pointed  # reads ledgers
+        from clawmem.memory.facts.references import resolve_references  # reads ledgers
 
-        fact, notices = pointed(self._work, fact, self._shelves)
+        fact, notices = resolve_references(self._work, fact, self._shelves)
         self.notices += notices
         return fact
 
@@ -195,17 +195,17 @@ class _BatchPlanner:
         """A fact that waits for a person, with its proposal; None where it need not."""
         from clawmem.memory.review.quarantine import (  # what a person says never gets here
             ProposalWriter,
-            held,
-            shown_as,
+            quarantine_reason,
+            with_proposal_id,
         )
 
-        because = held(fact)
+        because = quarantine_reason(fact)
         if because is None:
             return None
         self._drawer = self._drawer or ProposalWriter(self._work)
         filed = self._drawer.file(fact, entity, because)
         self.notices += [filed.notice] if filed.notice else []
-        return RememberedFact(shown_as(filed.proposal, fact), entity, "proposed"), filed.change
+        return RememberedFact(with_proposal_id(filed.proposal, fact), entity, "proposed"), filed.change
 
     def _new_id(self) -> str:
         fact_id = new_fact_id(self._work.caller.entropy, self._taken)
@@ -213,7 +213,7 @@ class _BatchPlanner:
         return fact_id
 
 
-def completed(fact: Fact, caller: Caller, fact_id: str) -> Fact:
+def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
     """A draft's fact with its identity: id, time, author, trust and source where none was given."""
     return fact._replace(
         id=fact_id,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, resolve
 from clawmem.index.search.lookup import find as find_fact
-from clawmem.memory.facts.remember import completed, without_secrets
-from clawmem.memory.review.quarantine import ProposalWriter, held, shown_as
+from clawmem.memory.facts.remember import with_identity, without_secrets
+from clawmem.memory.review.quarantine import ProposalWriter, quarantine_reason, with_proposal_id
 from clawmem.memory.writing import WriteScope, fact_change, items_write, with_fact, writing
 from clawmem.model.facts.draft import Draft, check_link_kind
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, FactLink
@@ -42,21 +42,21 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
     """
     safe = without_secrets(vault, draft)
     with writing(vault, caller, "supersede") as work:
-        old, entity = _standing(work, reference)
+        old, entity = _active_fact(work, reference)
         if normal(old.fact) == normal(safe.fact.fact):
             raise Refused(f"{old.id} says exactly that already.", "Nothing was changed.")
-        fresh = completed(unapproved(safe.fact), caller, _new_id(work))
-        waiting = _proposed(work, _inherited(fresh, old), entity, SUPERSEDE, [PlacedFact(old, entity)])
+        fresh = with_identity(unapproved(safe.fact), caller, _new_id(work))
+        waiting = _file_proposal(work, _with_inherited(fresh, old), entity, SUPERSEDE, [PlacedFact(old, entity)])
         if waiting is not None:
             return waiting
         facts = work.facts(entity)
         since = safe.fact.valid_from or stamp(caller.now)
         known = next((one for one in facts if one.stands and normal(one.fact) == normal(safe.fact.fact)), None)
-        new = known or _inherited(fresh, old)._replace(valid_from=since)
+        new = known or _with_inherited(fresh, old)._replace(valid_from=since)
         if new.valid_from == since and waits(old, new, since, stamp(caller.now)):
             gone = yielding(old, new.id, since, reason)
         else:
-            new = _linked(new, FactLink("supersedes", old.id, reason, stamp(caller.now)))
+            new = _with_link(new, FactLink("supersedes", old.id, reason, stamp(caller.now)))
             gone = closed(old, new.id, since)
         facts = with_fact(facts, gone)
         facts = with_fact(facts, new) if known else [*facts, new]
@@ -82,7 +82,7 @@ def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = N
         placed = find_fact(work.index, reference)
         if placed.fact.status == RETRACTED:
             return ReviseResult((placed,), ("noop",), None, (*work.notices, f"{placed.fact.id} was retracted already"))
-        fact, entity = _standing(work, reference)
+        fact, entity = _active_fact(work, reference)
         remark: dict[str, Any] = {"at": stamp(caller.now), **({"reason": reason} if reason else {})}
         gone = fact._replace(status=RETRACTED, metadata={**(fact.metadata or {}), "retracted": remark})
         words = fact.fact + (f" (because: {reason})" if reason else "")
@@ -97,24 +97,24 @@ def merge(
     """Join two or more standing facts into one richer fact in the place of the first."""
     safe = without_secrets(vault, draft)
     with writing(vault, caller, "merge") as work:
-        sources = list({one.fact.id: one for one in (_standing(work, each) for each in references)}.values())
+        sources = list({one.fact.id: one for one in (_active_fact(work, each) for each in references)}.values())
         if len(sources) < 2:
             raise InvalidInput(
                 "A merge needs at least two different facts.", "Name two ids, then the joined statement."
             )
         entity = sources[0].entity
         at = stamp(caller.now)
-        new = completed(unapproved(safe.fact), caller, _new_id(work))
+        new = with_identity(unapproved(safe.fact), caller, _new_id(work))
         if caller.agent:
             # An agent that joins what it was told with what a tool said does not make the tool's word its own.
             new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=rank))
-        waiting = _proposed(work, new, entity, MERGE, sources)
+        waiting = _file_proposal(work, new, entity, MERGE, sources)
         if waiting is not None:
             return waiting
         for source in sources:
-            new = _inherited(new, source.fact)
-            new = _linked(new, FactLink("merges", source.fact.id, reason, at))
-        new = new._replace(valid_from=new.valid_from or _earliest(sources))
+            new = _with_inherited(new, source.fact)
+            new = _with_link(new, FactLink("merges", source.fact.id, reason, at))
+        new = new._replace(valid_from=new.valid_from or _earliest_start(sources))
         shelves: dict[str, list[Fact]] = defaultdict(list)
         shelves[entity] = work.facts(entity)
         gone = []
@@ -154,26 +154,28 @@ def link(
             return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link stands already"))
         facts = work.facts(placed.entity)
         current = next(one for one in facts if one.id == placed.fact.id)
-        linked = _linked(current, FactLink(kind, other, reason, stamp(caller.now)))
+        linked = _with_link(current, FactLink(kind, other, reason, stamp(caller.now)))
         words = f"{linked.id} {kind} {other}" + (f" (because: {reason})" if reason else "")
         writes = items_write(placed.entity, with_fact(facts, linked))
         commits = work.commit([fact_change(caller, "link", placed.entity, words, writes, [linked])])
         return ReviseResult((PlacedFact(linked, placed.entity),), ("updated",), commits[-1], work.notices)
 
 
-def _proposed(work: WriteScope, new: Fact, entity: str, does: str, olds: Sequence[PlacedFact]) -> ReviseResult | None:
+def _file_proposal(
+    work: WriteScope, new: Fact, entity: str, does: str, olds: Sequence[PlacedFact]
+) -> ReviseResult | None:
     """What waits for a person instead of taking the place of others; None where it may."""
-    because = held(new, [one.fact for one in olds])
+    because = quarantine_reason(new, [one.fact for one in olds])
     if because is None:
         return None
     filed = ProposalWriter(work).file(new, entity, because, does, [one.fact for one in olds])
     commits = work.commit([filed.change]) if filed.change else ()
     notices = (*work.notices, *([filed.notice] if filed.notice else []))
-    shown = PlacedFact(shown_as(filed.proposal, new), entity)
+    shown = PlacedFact(with_proposal_id(filed.proposal, new), entity)
     return ReviseResult((shown,), ("proposed",), commits[-1] if commits else None, notices)
 
 
-def _standing(work: WriteScope, reference: str) -> PlacedFact:
+def _active_fact(work: WriteScope, reference: str) -> PlacedFact:
     placed = find_fact(work.index, reference)
     fact = next((one for one in work.facts(placed.entity) if one.id == placed.fact.id), placed.fact)
     if fact.superseded_by:
@@ -189,7 +191,7 @@ def _new_id(work: WriteScope) -> str:
     return new_fact_id(work.caller.entropy, TakenIds(work.index))
 
 
-def _inherited(new: Fact, old: Fact) -> Fact:
+def _with_inherited(new: Fact, old: Fact) -> Fact:
     same_relation = new.predicate in (None, old.predicate) and new.subject in (None, old.subject)
     return new._replace(
         category=new.category if new.category != "fact" else old.category,
@@ -202,11 +204,11 @@ def _inherited(new: Fact, old: Fact) -> Fact:
     )
 
 
-def _linked(fact: Fact, added: FactLink) -> Fact:
+def _with_link(fact: Fact, added: FactLink) -> Fact:
     return fact._replace(links=(*fact.links, added))
 
 
-def _earliest(sources: Sequence[PlacedFact]) -> str | None:
+def _earliest_start(sources: Sequence[PlacedFact]) -> str | None:
     begun = [one.fact.valid_from for one in sources if one.fact.valid_from]
     return min(begun) if len(begun) == len(sources) else None
 

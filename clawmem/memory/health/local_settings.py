@@ -33,7 +33,7 @@ from clawmem.vault.state.local_settings import (
 from clawmem.vault.vault import Vault
 
 
-class Proposed(NamedTuple):
+class SettingsProposal(NamedTuple):
     """What a vault suggests: whether it was accepted on this machine, each value that is suggested and not in force,
     and what would leave the machine with them, in sentences."""
 
@@ -42,7 +42,7 @@ class Proposed(NamedTuple):
     reached: tuple[str, ...]
 
 
-def proposed(vault: Vault) -> Proposed:
+def proposed_settings(vault: Vault) -> SettingsProposal:
     """What `accept_proposed` would put in force. Everything is read anew, as an earlier reading may be a stranger's.
     Raises what is wrong with a file that it depends on."""
     if vault.stated.unread is not None:
@@ -50,7 +50,7 @@ def proposed(vault: Vault) -> Proposed:
     accepted = is_accepted(vault.git_dir, vault.environment)
     settings = vault.settings if accepted else _settings_of_copy(vault)
     found = differences(settings)
-    return Proposed(accepted, found, reached(accepting(settings)) if found else ())
+    return SettingsProposal(accepted, found, reached(accepting(settings)) if found else ())
 
 
 def _settings_of_copy(vault: Vault) -> Settings:
@@ -65,26 +65,26 @@ def _settings_of_copy(vault: Vault) -> Settings:
     return in_force(vault.stated, [own, *(one for one in own_files(vault) if one.origin != HERE)])
 
 
-def accept_proposed(vault: Vault, caller: Caller, wanted: Proposed) -> str:
+def accept_settings(vault: Vault, caller: Caller, wanted: SettingsProposal) -> str:
     """Put what was shown in force on this machine, and record the vault as accepted; the file that has it now.
 
     A later change of a suggestion has no effect: the values are copied.
     """
     check_person(caller, "What a vault suggests")
     place = local_place(vault)
-    put_values(place, {one.key: one.suggested for one in wanted.differences}, _wait(vault))
+    write_values(place, {one.key: one.suggested for one in wanted.differences}, _wait_seconds(vault))
     if not wanted.accepted:
         forget_parsed(place)
-        _recorded(vault, accepted=True)
+        _record_acceptance(vault, accepted=True)
     return place.name
 
 
-def withdraw(vault: Vault, caller: Caller) -> bool:
+def withdraw_acceptance(vault: Vault, caller: Caller) -> bool:
     """Take the acceptance of the vault back; whether there was one. `local.yaml` stays, and has no effect."""
     check_person(caller, "The acceptance of a vault")
     accepted = is_accepted(vault.git_dir, vault.environment)
     if accepted:
-        _recorded(vault, accepted=False)
+        _record_acceptance(vault, accepted=False)
     return accepted
 
 
@@ -106,7 +106,7 @@ def check_accepted(vault: Vault) -> None:
         )
 
 
-def put_values(place: SettingsFile, values: Mapping[str, Value], wait: float) -> Mapping[str, Value]:
+def write_values(place: SettingsFile, values: Mapping[str, Value], wait: float) -> Mapping[str, Value]:
     """Write values into one of the machine's files, comments kept; what it said before. Nothing is written where it
     says all of them already. Raises what is wrong with the file, but for the values that are replaced."""
     try:
@@ -125,7 +125,7 @@ def put_values(place: SettingsFile, values: Mapping[str, Value], wait: float) ->
         raise StorageFailed(f"{place.name} cannot be written: {problem.strerror}.", "Nothing was changed.") from problem
 
 
-def _recorded(vault: Vault, accepted: bool) -> None:
+def _record_acceptance(vault: Vault, accepted: bool) -> None:
     try:
         (accept if accepted else forget)(vault.git_dir, vault.environment)
     except OSError as problem:
@@ -135,5 +135,5 @@ def _recorded(vault: Vault, accepted: bool) -> None:
         ) from problem
 
 
-def _wait(vault: Vault) -> float:
+def _wait_seconds(vault: Vault) -> float:
     return vault.settings.number("lock.wait_seconds")

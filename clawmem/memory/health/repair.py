@@ -11,11 +11,11 @@ from clawmem.memory.health.checks.items import is_rewritable
 from clawmem.memory.health.checks.merging import ATTRIBUTES, CONFIGURATION, UNFINISHED_MERGE, with_attributes
 from clawmem.memory.health.checks.merging import CHECK as MERGING
 from clawmem.memory.health.checks.problem import HealthProblem
-from clawmem.memory.health.checks.repository import clear_leftovers
+from clawmem.memory.health.checks.repository import remove_partial_files
 from clawmem.memory.health.checks.storage import BRANCH, GIT_INDEX, LINE_ENDS, LOST
 from clawmem.memory.health.checks.withdrawn import CHECK as WITHDRAWN
 from clawmem.memory.sync.finish_merge import finish_merge
-from clawmem.memory.sync.unite import unite
+from clawmem.memory.sync.unite import merge_duplicate_ids
 from clawmem.memory.writing import WriteScope, writing
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.pages.summary import facts_block, generated_part, with_generated
@@ -30,7 +30,7 @@ from clawmem.vault.vault import Vault
 _WAIT_SECONDS = 10.0
 
 
-def mend(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Mend the problems that are fixable; returns the commits, oldest first, and notices.
 
     Beginning the transaction already removes stale locks and finishes an interrupted change. Where the vault
@@ -43,10 +43,10 @@ def mend(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> tup
             done = finish_merge(vault, caller)
             finished = (done.commit,) if done.commit else ()
             vault = Vault(vault.root, vault.git.environment, vault.disk)
-        _mend_git(vault, wanted)
+        _repair_git(vault, wanted)
         with writing(vault, caller, "doctor") as work:
-            commits = (*_mend_facts(work, wanted), *work.commit(list(_changes(work, wanted))))
-            clear_leftovers(vault)
+            commits = (*_repair_facts(work, wanted), *work.commit(list(_changes(work, wanted))))
+            remove_partial_files(vault)
             notices = work.notices
         if any(one.check == "index" for one in wanted):
             rebuild(vault).close()
@@ -55,7 +55,7 @@ def mend(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> tup
     return (*finished, *commits), notices
 
 
-def _mend_git(vault: Vault, problems: Sequence[HealthProblem]) -> None:
+def _repair_git(vault: Vault, problems: Sequence[HealthProblem]) -> None:
     """What must be right before git can be asked for anything else."""
     for one in problems:
         if one.check in (GIT_INDEX, BRANCH):
@@ -69,16 +69,16 @@ def _mend_git(vault: Vault, problems: Sequence[HealthProblem]) -> None:
             install_driver(vault)
 
 
-def _mend_facts(work: WriteScope, problems: Sequence[HealthProblem]) -> tuple[str, ...]:
+def _repair_facts(work: WriteScope, problems: Sequence[HealthProblem]) -> tuple[str, ...]:
     checks = {one.check for one in problems}
-    commits = unite(work) if "id-unique" in checks else ()
+    commits = merge_duplicate_ids(work) if "id-unique" in checks else ()
     if checks.isdisjoint(("chain", "evidence", WITHDRAWN)):
         return commits
     from clawmem.memory.health import repair_facts as mend_facts  # few vaults need it
 
-    commits += mend_facts.withdraw_again(work) if WITHDRAWN in checks else ()
-    commits += mend_facts.close_again(work) if "chain" in checks else ()
-    return commits + (mend_facts.bring_events_back(work) if "evidence" in checks else ())
+    commits += mend_facts.retract_reactivated(work) if WITHDRAWN in checks else ()
+    commits += mend_facts.close_replaced_facts(work) if "chain" in checks else ()
+    return commits + (mend_facts.restore_events(work) if "evidence" in checks else ())
 
 
 def _changes(work: WriteScope, problems: Iterable[HealthProblem]) -> Iterator[Change]:
@@ -104,9 +104,9 @@ def _changes(work: WriteScope, problems: Iterable[HealthProblem]) -> Iterator[Ch
         elif one.check == "items-form":
             data = work.read(path)
             if data is not None and path not in work.started.unreadable and is_rewritable(data):
-                yield _change(work, name, "one fact a line, canonical keys", path, _in_form(path, data), name)
+                yield _change(work, name, "one fact a line, canonical keys", path, _canonical(path, data), name)
         elif one.check == "marks":
-            yield from _marks(work, name, path)
+            yield from _restore_marks(work, name, path)
 
 
 def _new_file(work: WriteScope, name: str, path: str) -> bytes:
@@ -114,7 +114,7 @@ def _new_file(work: WriteScope, name: str, path: str) -> bytes:
     assert content is not None
     if path.endswith(ITEMS):
         return content
-    return with_generated(content.decode(), _block(work, name)).encode()
+    return with_generated(content.decode(), _generated_block(work, name)).encode()
 
 
 def _line_ends(work: WriteScope, path: str) -> Iterator[Change]:
@@ -123,18 +123,18 @@ def _line_ends(work: WriteScope, path: str) -> Iterator[Change]:
         yield _change(work, path, "plain ends of lines", path, data.replace(b"\r\n", b"\n"), name_of_path(path))
 
 
-def _in_form(path: str, data: bytes) -> bytes:
+def _canonical(path: str, data: bytes) -> bytes:
     return render_items(parse_items(data, path))
 
 
-def _marks(work: WriteScope, name: str, path: str) -> Iterator[Change]:
+def _restore_marks(work: WriteScope, name: str, path: str) -> Iterator[Change]:
     text = work.text(path)
     if text and generated_part(text) is None and path not in work.started.unreadable:
-        page = with_generated(text, _block(work, name))
+        page = with_generated(text, _generated_block(work, name))
         yield _change(work, name, "the marks of the generated part were missing", path, page.encode(), name)
 
 
-def _block(work: WriteScope, name: str) -> str:
+def _generated_block(work: WriteScope, name: str) -> str:
     """The generated part; nothing where the entity's facts cannot be read."""
     try:
         facts = work.facts(name)

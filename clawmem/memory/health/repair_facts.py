@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from clawmem.index.search.lookup import all_facts, event_day
-from clawmem.memory.history.withdrawn import risen
+from clawmem.memory.history.withdrawn import find_reactivated
 from clawmem.memory.writing import WriteScope, items_write, with_fact
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import counted
@@ -20,19 +20,19 @@ from clawmem.model.merging.policy import OURS
 from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers
 
 
-def withdraw_again(work: WriteScope) -> tuple[str, ...]:
+def retract_reactivated(work: WriteScope) -> tuple[str, ...]:
     """Withdraw what stands though history tells that it was withdrawn."""
     places = {one.fact.id: one for one in all_facts(work.index)}
     standing = {key for key, one in places.items() if one.fact.stands}
     changed: dict[str, list[Fact]] = defaultdict(list)
-    for one in risen(work.vault, standing):
+    for one in find_reactivated(work.vault, standing):
         now = places[one.fact.id]
         ended = merged_fact(None, now.fact, one.fact, lambda key: ("", key), OURS).fact
         changed[now.entity].append(ended)
     return _commit(work, changed, "withdrawn before, and standing again since a merge")
 
 
-def close_again(work: WriteScope) -> tuple[str, ...]:
+def close_replaced_facts(work: WriteScope) -> tuple[str, ...]:
     """Close what stands though another fact replaced it."""
     facts: Facts = {one.fact.id: FiledFact(one.fact, one.entity) for one in all_facts(work.index)}
     before = dict(facts)
@@ -44,7 +44,7 @@ def close_again(work: WriteScope) -> tuple[str, ...]:
     return _commit(work, changed, "replaced before, and standing still")
 
 
-def bring_events_back(work: WriteScope) -> tuple[str, ...]:
+def restore_events(work: WriteScope) -> tuple[str, ...]:
     """Put back events that facts cite and no ledger holds, as history has them."""
     writes: dict[str, bytes | None] = {}
     found = []

@@ -66,7 +66,7 @@ def status(vault: Vault) -> Status:
     """Look at the vault without changing it."""
     scan = start_scan(vault)
     head = vault.head()
-    found = _index_found(vault)
+    found = _index_state(vault)
     filed = read_proposals(vault)
     waiting = finish_scan(vault, scan)
 
@@ -80,7 +80,7 @@ def status(vault: Vault) -> Status:
             entities=len(entity_names(index)),
             events=index.database.execute("SELECT COUNT(*) FROM event").fetchone()[0],
             unfolded_accesses=sum(one.count for one in accesses(unfolded(vault)).values()),
-            edits=_edited(vault, waiting),
+            edits=_pending_edits(vault, waiting),
             unfinished=_unfinished(vault),
             search=IndexState(found, index.engine.name, tuple(broken_files(index))),
             notices=(*index.notices, *unreadable(index), *filed.unreadable),
@@ -92,7 +92,7 @@ def status(vault: Vault) -> Status:
     return answered(vault, told)
 
 
-def _index_found(vault: Vault) -> str:
+def _index_state(vault: Vault) -> str:
     if not index_path(vault).exists():
         return MISSING
     index = open_store(vault)
@@ -113,7 +113,7 @@ def _by_status(index: Index) -> dict[str, int]:
     return dict(totals)
 
 
-def _edited(vault: Vault, paths: tuple[str, ...]) -> PendingEdits:
+def _pending_edits(vault: Vault, paths: tuple[str, ...]) -> PendingEdits:
     edits = check_edits(vault, paths)
     return PendingEdits(tuple(edits.good), tuple((path, str(problem)) for path, problem in edits.bad))
 

@@ -25,8 +25,8 @@ def with_value(text: str, key: str, value: int | float | bool | str, name: str) 
     """
     wanted = _changed(parse_yaml(text, name) or {}, key, value)
     parts = key.split(".")
-    for scalar in _forms(value):
-        candidate = _edited(text, parts, scalar)
+    for scalar in _scalar_forms(value):
+        candidate = _edit(text, parts, scalar)
         if _reads_as(candidate, wanted, name):
             return candidate
     raise Refused(f"{key} cannot be changed safely in {name} as it is laid out.", f"Edit {name} by hand.")
@@ -43,17 +43,17 @@ def _changed(old: Any, key: str, value: object) -> Any:
     return new
 
 
-def _forms(value: int | float | bool | str) -> Sequence[str]:
+def _scalar_forms(value: int | float | bool | str) -> Sequence[str]:
     """How the value may be written, the plainest first."""
     if isinstance(value, bool):
         return ("true" if value else "false",)
     if isinstance(value, str):
         return (value, yaml_scalar(value)) if _PLAIN.fullmatch(value) else (yaml_scalar(value),)
     # Above 2**53 a float without its point would be read as another number.
-    return (in_full(value), f"{in_full(value)}.0")
+    return (format_number(value), f"{format_number(value)}.0")
 
 
-def in_full(number: int | float) -> str:
+def format_number(number: int | float) -> str:
     """A number as people write it, never with an exponent, which YAML may take for text."""
     return f"{Decimal(repr(number)):f}".removesuffix(".0")
 
@@ -65,7 +65,7 @@ def _reads_as(candidate: str, wanted: object, name: str) -> bool:
         return False
 
 
-def _edited(text: str, parts: Sequence[str], scalar: str) -> str:
+def _edit(text: str, parts: Sequence[str], scalar: str) -> str:
     import yaml
 
     node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -79,12 +79,12 @@ def _edited(text: str, parts: Sequence[str], scalar: str) -> str:
         if depth == len(parts) - 1:
             return _replaced(text, value_node, scalar)
         if not isinstance(value_node, yaml.MappingNode):
-            return _begun(text, node, key_node, value_node, parts[depth + 1 :], scalar)
+            return _with_first_key(text, node, key_node, value_node, parts[depth + 1 :], scalar)
         node = value_node
     return text
 
 
-def _begun(text: str, parent: Any, key: Any, empty: Any, parts: Sequence[str], scalar: str) -> str:
+def _with_first_key(text: str, parent: Any, key: Any, empty: Any, parts: Sequence[str], scalar: str) -> str:
     """A section that is named and has no keys yet."""
     if parent.flow_style or empty.end_mark.index > empty.start_mark.index:
         return _replaced(text, empty, "{" + _in_flow(parts, scalar) + "}")

@@ -7,7 +7,7 @@ from clawmem.index.tables.store import Index
 from clawmem.model.lifecycle.chain import chain_of
 
 
-def chain_in(index: Index, fact_id: str) -> list[PlacedFact]:
+def find_chain(index: Index, fact_id: str) -> list[PlacedFact]:
     """The facts of the chain, oldest first, found without reading the whole vault."""
     known: dict[str, PlacedFact] = {}
     ahead: str | None = fact_id

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from clawmem.memory.history.log import cut_off, facts_at
+from clawmem.memory.history.log import facts_at, shallow_notices
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import FactDifference, differences, moves
 from clawmem.model.history.entry import HistoryEntry
@@ -60,43 +60,43 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
         if last is None:
             raise nothing_yet(vault, newer or "")
         moment = moment_of(last.time) if newer else caller.now
-        first = history.at(older, caller.now) if older else _a_day_before(history, last, moment)
-        return _compared(vault, first, last)
+        first = history.at(older, caller.now) if older else _one_day_before(history, last, moment)
+        return _compare(vault, first, last)
 
 
-def _a_day_before(history: History, last: HistoryEntry, moment: datetime) -> HistoryEntry | None:
-    name = history.last_at(stamp(moment - timedelta(days=1))) or _beginning(history.vault, last)
+def _one_day_before(history: History, last: HistoryEntry, moment: datetime) -> HistoryEntry | None:
+    name = history.last_at(stamp(moment - timedelta(days=1))) or _first_commit(history.vault, last)
     if name != last.commit:
         return history.entry(name)
     return history.entry(last.parents[0]) if last.parents else None
 
 
-def _beginning(vault: Vault, last: HistoryEntry) -> str:
+def _first_commit(vault: Vault, last: HistoryEntry) -> str:
     """The first commit of the main line."""
     return vault.git.run("rev-list", "--max-parents=0", "--first-parent", last.commit, "--").decode().strip()
 
 
-def _compared(vault: Vault, first: HistoryEntry | None, last: HistoryEntry) -> Comparison:
+def _compare(vault: Vault, first: HistoryEntry | None, last: HistoryEntry) -> Comparison:
     start = first.commit if first else None
-    paths = _changed(vault, start, last.commit)
+    paths = _changed_paths(vault, start, last.commit)
     items = [path for path in paths if path.endswith(f"/{ITEMS}") and name_of_path(path)]
     old, old_problems = facts_at(vault, start, items)
     new, new_problems = facts_at(vault, last.commit, items)
     comparable = old.keys() & new.keys() if start else new.keys()
     before, after = _by_id(old, comparable), _by_id(new, comparable)
     moved = tuple(MovedFacts(*pair, number) for pair, number in moves(before, after).items())
-    counts = _counts(vault, start, last.commit, [path for path in paths if path not in items])
-    notices = (*old_problems, *new_problems, *_same(first, last), *cut_off(vault))
+    counts = _count_other_changes(vault, start, last.commit, [path for path in paths if path not in items])
+    notices = (*old_problems, *new_problems, *_same_commit_notice(first, last), *shallow_notices(vault))
     return Comparison(first, last, differences(before, after), moved, counts, notices)
 
 
-def _same(first: HistoryEntry | None, last: HistoryEntry) -> list[str]:
+def _same_commit_notice(first: HistoryEntry | None, last: HistoryEntry) -> list[str]:
     if first is None or first.commit != last.commit:
         return []
     return ["both points are one commit; a day counts to its end: name the day before it to see what it brought"]
 
 
-def _changed(vault: Vault, start: str | None, end: str) -> list[str]:
+def _changed_paths(vault: Vault, start: str | None, end: str) -> list[str]:
     if start is None:
         return vault.files_at(end)
     return vault.changes_between(start, end)
@@ -109,7 +109,7 @@ def _by_id(files: Mapping[str, Iterable[Fact]], comparable: Iterable[str]) -> di
     }
 
 
-def _counts(vault: Vault, start: str | None, end: str, paths: Iterable[str]) -> OtherChanges:
+def _count_other_changes(vault: Vault, start: str | None, end: str, paths: Iterable[str]) -> OtherChanges:
     names = list(paths)
     old = vault.contents_at(start, names) if start else {}
     new = vault.contents_at(end, names)

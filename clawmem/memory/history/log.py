@@ -11,7 +11,7 @@ from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import by_ids, entities, resolve
 from clawmem.index.search.unreadable import refuse_unread, unreadable
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import existing_entity, expanded
+from clawmem.memory.entities.places import expand_own, find_entity
 from clawmem.memory.permission import check_may_read, may_read
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
@@ -25,7 +25,7 @@ from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.vault import Vault
 
 _FOLDS = f"^Clawmem-Op: {ACCESS}$"
-_CUT_OFF = (
+_SHALLOW = (
     "the history is cut off: this shallow clone does not have what was before its first commit;"
     " `git fetch --unshallow` brings the rest"
 )
@@ -54,39 +54,39 @@ class LogResult(NamedTuple):
 def log(vault: Vault, about: str | None, caller: Caller, bounds: LogBounds) -> LogResult:
     """The history of the vault, or of the entity or fact that `about` names. NotFound where it names neither."""
     told = answered(vault, lambda index: _log(vault, index, about, caller, bounds), one_state=False)
-    return told._replace(notices=(*told.notices, *cut_off(vault)))
+    return told._replace(notices=(*told.notices, *shallow_notices(vault)))
 
 
-def cut_off(vault: Vault) -> list[str]:
+def shallow_notices(vault: Vault) -> list[str]:
     """What to say of any history in a shallow clone, which does not have the older part; nothing elsewhere."""
-    return [_CUT_OFF] if is_shallow(vault) else []
+    return [_SHALLOW] if is_shallow(vault) else []
 
 
 def _log(vault: Vault, index: Index, about: str | None, caller: Caller, bounds: LogBounds) -> LogResult:
     with open_history(vault) as history:
         if about is None:
-            entries = history.entries(_wanted(bounds))
+            entries = history.entries(_history_filter(bounds))
             shown = (one for one in entries if all(may_read(caller, name) for name in one.entities))
-            return _logged(shown, "vault", None, bounds, index)
-        kind, name = _meant(index, history, about, caller)
-        check_may_read(caller, _place(index, history, name) if kind == "fact" else name)
+            return _log_result(shown, "vault", None, bounds, index)
+        kind, name = _resolve_subject(index, history, about, caller)
+        check_may_read(caller, _entity_of_fact(index, history, name) if kind == "fact" else name)
         if kind == "fact":
             places = {name: paths_of_fact(index, history, name)}
             newest_first = reversed(fact_history(history, places, bounds.folds)[name])
-            told = _logged(_within(newest_first, bounds), kind, name, bounds, index)
+            told = _log_result(_within_bounds(newest_first, bounds), kind, name, bounds, index)
             lacks = [] if by_ids(index, [name]) else unreadable(index)
             return told._replace(notices=(*told.notices, *lacks))
         paths = [path for place in former_names(index, name) for path in (items_path(place), summary_path(place))]
-        entries = history.entries(_wanted(bounds)._replace(paths=paths))
-        return _logged(entries, kind, name, bounds, index)
+        entries = history.entries(_history_filter(bounds)._replace(paths=paths))
+        return _log_result(entries, kind, name, bounds, index)
 
 
-def _place(index: Index, history: History, fact_id: str) -> str:
+def _entity_of_fact(index: Index, history: History, fact_id: str) -> str:
     known = by_ids(index, [fact_id])
-    return known[fact_id].entity if known else lost_fact(index, history, fact_id).entity
+    return known[fact_id].entity if known else find_removed_fact(index, history, fact_id).entity
 
 
-def fact_named(index: Index, history: History, reference: str) -> str:
+def resolve_fact(index: Index, history: History, reference: str) -> str:
     """The full id of a fact by unique prefix, one that an undo removed included; raises NotFound or AmbiguousId."""
     try:
         return resolve(index, reference)
@@ -118,7 +118,7 @@ def fact_history(
         for fact_id in {*entry.facts, *entry.supersedes} & found.keys():
             if folds or entry.op != ACCESS:
                 found[fact_id][entry.commit] = entry
-    _add_unnamed(history, wanted, found, folds)
+    _add_unnamed_commits(history, wanted, found, folds)
     for fact_id in wanted:
         if not found[fact_id]:
             mentions = history.mentioning(f'"{fact_id}"', ITEMS)
@@ -127,7 +127,7 @@ def fact_history(
     return _oldest_first(history, found)
 
 
-def _add_unnamed(
+def _add_unnamed_commits(
     history: History, wanted: Mapping[str, Sequence[str]], found: dict[str, dict[str, HistoryEntry]], folds: bool
 ) -> None:
     paths = list(dict.fromkeys(path for each in wanted.values() for path in each))
@@ -142,23 +142,23 @@ def _add_unnamed(
         # A merge touched a fact only where it agrees with none of its parents.
         befores = [history.vault.contents_at(parent, paths) for parent in entry.parents] or [{}]
         for fact_id in wanted:
-            stands = _stands_in(after, fact_id, folds)
-            if all(_stands_in(before, fact_id, folds) != stands for before in befores):
+            stands = _states_in(after, fact_id, folds)
+            if all(_states_in(before, fact_id, folds) != stands for before in befores):
                 found[fact_id][entry.commit] = entry
 
 
-def beginnings(history: History, wanted: Mapping[str, Sequence[str]]) -> dict[str, HistoryEntry]:
+def shallow_starts(history: History, wanted: Mapping[str, Sequence[str]]) -> dict[str, HistoryEntry]:
     """The commit where a shallow clone begins, for each of the facts that stood then: who recorded them is told by what
     is not here. `wanted` gives the files a fact may stand in."""
     found: dict[str, HistoryEntry] = {}
     for name in cut_at(history.vault):
         held = history.vault.contents_at(name, dict.fromkeys(path for each in wanted.values() for path in each))
-        known = [fact_id for fact_id in wanted if _stands_in(held, fact_id, True)]
+        known = [fact_id for fact_id in wanted if _states_in(held, fact_id, True)]
         found.update(dict.fromkeys(known, history.entry(name)) if known else {})
     return found
 
 
-def _stands_in(contents: Mapping[str, bytes | None], fact_id: str, counters: bool) -> dict[str, Fact]:
+def _states_in(contents: Mapping[str, bytes | None], fact_id: str, counters: bool) -> dict[str, Fact]:
     """Where a fact stands and how; the place counts, because a move is part of its history."""
     records = {path: record_in(data, fact_id) for path, data in contents.items() if data}
     return {path: fact if counters else bare(fact) for path, fact in records.items() if fact is not None}
@@ -196,7 +196,7 @@ def paths_of_fact(index: Index, history: History, fact_id: str) -> list[str]:
     return [items_path(name) for name in dict.fromkeys(names)]
 
 
-class LostFact(NamedTuple):
+class RemovedFact(NamedTuple):
     """A fact that is not in the vault any more, as it was last, and the commit that took it out."""
 
     fact: Fact
@@ -204,18 +204,18 @@ class LostFact(NamedTuple):
     removed: HistoryEntry
 
 
-def lost_fact(index: Index, history: History, reference: str) -> LostFact:
+def find_removed_fact(index: Index, history: History, reference: str) -> RemovedFact:
     """The fact of this id or unique prefix that an undo or an edit took out; NotFound where history knows none, and
     MaybeUnread where it may still stand in a file that cannot be read."""
     refuse_unread(index, f"the id '{reference}'")
-    fact_id = fact_named(index, history, reference)
+    fact_id = resolve_fact(index, history, reference)
     paths = paths_of_fact(index, history, fact_id)
     for entry in reversed(fact_history(history, {fact_id: paths})[fact_id]):
         for parent in entry.parents:
             for path, data in history.vault.contents_at(parent, paths).items():
                 fact = record_in(data, fact_id) if data else None
                 if fact is not None:
-                    return LostFact(fact, name_of_path(path) or path, entry)
+                    return RemovedFact(fact, name_of_path(path) or path, entry)
     raise NotFound(f"No fact has the id '{reference}'.", f"`clawmem log {fact_id}` shows what is known of it.")
 
 
@@ -232,23 +232,23 @@ def facts_at(vault: Vault, commit: str | None, paths: Iterable[str]) -> tuple[di
     return facts, problems
 
 
-def _meant(index: Index, history: History, about: str, caller: Caller) -> tuple[str, str]:
+def _resolve_subject(index: Index, history: History, about: str, caller: Caller) -> tuple[str, str]:
     if "/" in about:
         try:
-            return "entity", existing_entity(index, about, caller)
+            return "entity", find_entity(index, about, caller)
         except NotFound:
-            gone = check_name(expanded(about, caller))
+            gone = check_name(expand_own(about, caller))
             paths = (items_path(gone), summary_path(gone))
             if next(history.entries(HistoryFilter(paths=paths)), None) is None:
                 raise
             return "entity", gone
     if not about.startswith(FACT_PREFIX):
         try:
-            return "entity", existing_entity(index, about, caller)
+            return "entity", find_entity(index, about, caller)
         except NotFound:
             pass
     try:
-        return "fact", fact_named(index, history, about)
+        return "fact", resolve_fact(index, history, about)
     except PossiblyUnreadable:
         raise
     except (NotFound, InvalidInput):
@@ -257,7 +257,7 @@ def _meant(index: Index, history: History, about: str, caller: Caller) -> tuple[
         ) from None
 
 
-def _wanted(bounds: LogBounds) -> HistoryFilter:
+def _history_filter(bounds: LogBounds) -> HistoryFilter:
     return HistoryFilter(
         grep=() if bounds.folds else (_FOLDS,),
         inverted=not bounds.folds,
@@ -267,7 +267,7 @@ def _wanted(bounds: LogBounds) -> HistoryFilter:
     )
 
 
-def _within(entries: Iterable[HistoryEntry], bounds: LogBounds) -> Iterator[HistoryEntry]:
+def _within_bounds(entries: Iterable[HistoryEntry], bounds: LogBounds) -> Iterator[HistoryEntry]:
     return (
         entry
         for entry in entries
@@ -275,15 +275,15 @@ def _within(entries: Iterable[HistoryEntry], bounds: LogBounds) -> Iterator[Hist
     )
 
 
-def _by(entry: HistoryEntry, author: str) -> bool:
+def _is_author(entry: HistoryEntry, author: str) -> bool:
     return author.casefold() in (entry.author.casefold(), entry.author_email.casefold(), entry.agent)
 
 
-def _logged(
+def _log_result(
     newest_first: Iterable[HistoryEntry], kind: str, name: str | None, bounds: LogBounds, index: Index
 ) -> LogResult:
     author = bounds.author
-    mine = newest_first if author is None else (entry for entry in newest_first if _by(entry, author))
+    mine = newest_first if author is None else (entry for entry in newest_first if _is_author(entry, author))
     taken = list(islice(mine, bounds.limit + 1))
     cut = len(taken) > bounds.limit
     return LogResult(tuple(reversed(taken[: bounds.limit])), kind, name, cut, index.notices)

@@ -23,7 +23,7 @@ class PastVault(NamedTuple):
     notices: tuple[str, ...]
 
 
-def past(vault: Vault, caller: Caller, text: str) -> PastVault:
+def open_past(vault: Vault, caller: Caller, text: str) -> PastVault:
     """The vault at a commit, its unique start, a tag, or a date, which stands for the last commit at or before it.
 
     The clock shows the commit's own time, or for a date its last instant, never later than now. Raises NotFound where

@@ -9,8 +9,8 @@ from clawmem.errors import InvalidInput, NotFound, PossiblyUnreadable, Refused
 from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.tables.store import Index
-from clawmem.memory.history.log import fact_history, fact_named, paths_of_fact
-from clawmem.memory.history.undo_plan import UndoPlan, plan_back
+from clawmem.memory.history.log import fact_history, paths_of_fact, resolve_fact
+from clawmem.memory.history.undo_plan import UndoPlan, plan_undo
 from clawmem.memory.writing import writing
 from clawmem.model.facts.ids import FACT_PREFIX
 from clawmem.model.history.entry import REDACT, UNDO, UNDOES, HistoryEntry, trailer_pattern
@@ -56,31 +56,31 @@ def undo(vault: Vault, reference: str, caller: Caller, dry_run: bool = False) ->
 
         def rehearsed(index: Index) -> UndoResult:
             target, plan = _plan(vault, index, vault.read, reference)
-            return _undone(target, plan, None, index.notices)
+            return _result(target, plan, None, index.notices)
 
         return answered(vault, rehearsed, one_state=False)
     with writing(vault, caller, "undo") as work:
         target, plan = _plan(vault, work.index, work.read, reference)
         commit = work.commit([_change(target.entry, plan, caller)])[-1]
-        return _undone(target, plan, commit, work.notices)
+        return _result(target, plan, commit, work.notices)
 
 
 def _plan(
     vault: Vault, index: Index, read: Callable[[str], bytes | None], reference: str
 ) -> tuple[_UndoTarget, UndoPlan]:
     with open_history(vault) as history:
-        target = _target(index, history, reference.strip())
-        _refuse_unfit(target.entry)
-        plan = plan_back(vault, index, history, read, target.entry, target.fact_id)
+        target = _find_target(index, history, reference.strip())
+        _check_undoable(target.entry)
+        plan = plan_undo(vault, index, history, read, target.entry, target.fact_id)
         if not plan.writes:
-            _refuse_empty(history, target, plan)
+            _refuse_empty_plan(history, target, plan)
         return target, plan
 
 
-def _target(index: Index, history: History, reference: str) -> _UndoTarget:
+def _find_target(index: Index, history: History, reference: str) -> _UndoTarget:
     commit = None if reference.startswith(FACT_PREFIX) else _commit_named(history, reference)
     try:
-        fact_id = fact_named(index, history, reference)
+        fact_id = resolve_fact(index, history, reference)
     except (NotFound, InvalidInput) as problem:
         if commit is not None:
             return _UndoTarget(commit, None)
@@ -92,7 +92,7 @@ def _target(index: Index, history: History, reference: str) -> _UndoTarget:
             f"'{reference}' is the start of the fact {fact_id} and of the commit {commit.commit[:12]}.",
             f"Write {fact_id}, or more of the commit's name.",
         )
-    latest = _latest(index, history, fact_id)
+    latest = _latest_change(index, history, fact_id)
     return _UndoTarget(latest, None if latest.op == _REVIEW else fact_id)
 
 
@@ -103,7 +103,7 @@ def _commit_named(history: History, reference: str) -> HistoryEntry | None:
     return history.named(reference) if history.resolve(reference) else None
 
 
-def _latest(index: Index, history: History, fact_id: str) -> HistoryEntry:
+def _latest_change(index: Index, history: History, fact_id: str) -> HistoryEntry:
     paths = paths_of_fact(index, history, fact_id)
     entries = fact_history(history, {fact_id: paths})[fact_id]
     if not entries:
@@ -113,7 +113,7 @@ def _latest(index: Index, history: History, fact_id: str) -> HistoryEntry:
         return latest
     earlier = [entry for entry in entries[:-1] if entry.op != UNDO and entry.commit != latest.undoes]
     further = f" To go further back: `clawmem undo {earlier[-1].commit[:12]}`." if earlier else ""
-    if _takes_back_an_undo(latest, entries):
+    if _restores_undone_change(latest, entries):
         raise Refused(
             f"Nothing to undo: the undo of the latest change of {fact_id} was undone itself, by {latest.commit[:12]}.",
             f"To undo that change again: `clawmem undo {latest.commit[:12]}`.{further}",
@@ -124,7 +124,7 @@ def _latest(index: Index, history: History, fact_id: str) -> HistoryEntry:
     )
 
 
-def _takes_back_an_undo(latest: HistoryEntry, entries: Sequence[HistoryEntry]) -> bool:
+def _restores_undone_change(latest: HistoryEntry, entries: Sequence[HistoryEntry]) -> bool:
     """Whether what an undo took back stands again by it: it undid an undo, or the undo of the undo of one."""
     by_name = {entry.commit: entry for entry in entries}
     back, undone = True, by_name.get(latest.undoes or "")
@@ -133,7 +133,7 @@ def _takes_back_an_undo(latest: HistoryEntry, entries: Sequence[HistoryEntry]) -
     return not back
 
 
-def _refuse_unfit(entry: HistoryEntry) -> None:
+def _check_undoable(entry: HistoryEntry) -> None:
     if not entry.parents:
         raise Refused(
             f"{entry.commit[:12]} made the vault; there is nothing before it to go back to.",
@@ -152,21 +152,21 @@ def _refuse_unfit(entry: HistoryEntry) -> None:
         )
 
 
-def _refuse_empty(history: History, target: _UndoTarget, plan: UndoPlan) -> None:
+def _refuse_empty_plan(history: History, target: _UndoTarget, plan: UndoPlan) -> None:
     entry = target.entry
     what = f"{entry.commit[:12]} ({entry.subject})"
     if plan.kept:
         raise Refused(f"{what} cannot be undone: {plan.kept[0]}.", "`clawmem log` shows what came later.")
     if not plan.already:
         raise Refused(f"Nothing to undo: {what} changed no fact, event or written text.", "`clawmem log` shows others.")
-    by = next((one for one in _undos(history, entry) if one.undoes == entry.commit), None)
+    by = next((one for one in _undos_of(history, entry) if one.undoes == entry.commit), None)
     raise Refused(
         f"Nothing to undo: {what} was undone already" + (f", by {by.commit[:12]}." if by else "."),
         f"To bring it back: `clawmem undo {by.commit[:12]}`." if by else "`clawmem log` shows what happened since.",
     )
 
 
-def _undos(history: History, entry: HistoryEntry) -> list[HistoryEntry]:
+def _undos_of(history: History, entry: HistoryEntry) -> list[HistoryEntry]:
     return list(history.entries(HistoryFilter(grep=[trailer_pattern(UNDOES, entry.commit)])))
 
 
@@ -188,7 +188,7 @@ def _change(entry: HistoryEntry, plan: UndoPlan, caller: Caller) -> Change:
     )
 
 
-def _undone(target: _UndoTarget, plan: UndoPlan, commit: str | None, notices: tuple[str, ...]) -> UndoResult:
+def _result(target: _UndoTarget, plan: UndoPlan, commit: str | None, notices: tuple[str, ...]) -> UndoResult:
     return UndoResult(
         target.entry,
         commit,

@@ -24,7 +24,7 @@ from clawmem.vault.vault import Vault
 Read = Callable[[str], bytes | None]
 
 # How far learning has come. It never goes back: the next heartbeat would learn again what was just taken back.
-_PROGRESS = "ledger/learned.json"
+_LEARNING_CURSOR = "ledger/learned.json"
 
 
 class UndoPlan(NamedTuple):
@@ -49,7 +49,7 @@ class _UndoPlanner:
         self.paths = vault.changes_between(parent, entry.commit)
         self.before = vault.contents_at(parent, self.paths)
         self.after = vault.contents_at(entry.commit, self.paths)
-        self.now = {path: read(path) for path in self.paths if is_owned(path) and path != _PROGRESS}
+        self.now = {path: read(path) for path in self.paths if is_owned(path) and path != _LEARNING_CURSOR}
         self.writes: dict[str, bytes | None] = {}
         self.facts: list[tuple[PlacedFact, str]] = []
         self.left: dict[str, int] = {}
@@ -72,7 +72,7 @@ class _UndoPlanner:
             self.writes[path] = content
 
 
-def plan_back(
+def plan_undo(
     vault: Vault, index: Index, history: History, read: Read, entry: HistoryEntry, fact_id: str | None
 ) -> UndoPlan:
     """What taking back a commit means, for one fact's group where `fact_id` names one; Refused with the reason."""
@@ -80,22 +80,22 @@ def plan_back(
     states = {path: scene.parsed(path) for path in scene.items()}
     if fact_id is not None:
         _refuse_moved(scene, states, fact_id)
-    _take_facts_back(scene, states, _only(states, fact_id))
+    _undo_facts(scene, states, _selected_facts(states, fact_id))
     _refuse_dangling(scene)
     if fact_id is None:
         for path in scene.now:
             if path.startswith("ledger/") and path.endswith(".jsonl"):
-                _take_events_back(scene, path)
+                _undo_events(scene, path)
             elif path not in states and not path.endswith(f"/{SUMMARY}"):
-                _take_file_back(scene, path)
+                _undo_file(scene, path)
     for path in scene.now:
         if path.endswith(f"/{SUMMARY}"):
-            _take_summary_back(scene, path, whole=fact_id is None)
+            _undo_summary(scene, path, whole=fact_id is None)
     scene.kept += [f"{path} is not clawmem's" for path in scene.paths if fact_id is None and not is_owned(path)]
     return UndoPlan(scene.writes, tuple(scene.facts), tuple(scene.already), tuple(scene.kept))
 
 
-def _only(states: Mapping[str, tuple[Sequence[Fact], ...]], fact_id: str | None) -> frozenset[str]:
+def _selected_facts(states: Mapping[str, tuple[Sequence[Fact], ...]], fact_id: str | None) -> frozenset[str]:
     """The facts to take back: all that the commit changed, or those connected with one."""
     changed: dict[str, list[Fact | None]] = {}
     for before, after, _ in states.values():
@@ -115,7 +115,7 @@ def _refuse_moved(scene: _UndoPlanner, states: Mapping[str, tuple[Sequence[Fact]
         )
 
 
-def _take_facts_back(
+def _undo_facts(
     scene: _UndoPlanner,
     states: Mapping[str, tuple[Sequence[Fact], Sequence[Fact], Sequence[Fact]]],
     only: frozenset[str],
@@ -125,28 +125,28 @@ def _take_facts_back(
     for path, (before, after, now) in states.items():
         back = facts_back(before, after, now, only)
         entity = name_of_path(path) or path
-        elsewhere = _elsewhere(scene, [key for key in back.already if key not in {fact.id for fact in before}])
+        elsewhere = _moved_since(scene, [key for key in back.already if key not in {fact.id for fact in before}])
         for blocked in (*back.blocked, *elsewhere):
-            raise _changed_since(scene, blocked)
+            raise _changed_since_error(scene, blocked)
         standing = {fact.id: fact for fact in now}
         removed.update({key: PlacedFact(standing[key], entity) for key in back.removed})
         restored.update({key: PlacedFact(back.records[key], entity) for key in back.restored})
         scene.already += back.already
         scene.left[path] = len(back.records)
-        if back.restored or back.removed or _emptied(scene, path):
+        if back.restored or back.removed or _removed_file(scene, path):
             scene.write(path, render_items(back.records.values()))
     _refuse_split(scene, states, removed.keys() & restored.keys())
     scene.facts += [(one, "restored") for one in restored.values()]
     scene.facts += [(one, "removed") for key, one in removed.items() if key not in restored]
 
 
-def _elsewhere(scene: _UndoPlanner, gone: Iterable[str]) -> list[str]:
+def _moved_since(scene: _UndoPlanner, gone: Iterable[str]) -> list[str]:
     """Facts that are not where the commit put them because they were moved since."""
     places = {name_of_path(path) for path in scene.items()}
     return [key for key, one in by_ids(scene.index, gone).items() if one.entity not in places]
 
 
-def _emptied(scene: _UndoPlanner, path: str) -> bool:
+def _removed_file(scene: _UndoPlanner, path: str) -> bool:
     """Whether the commit took away a file of facts that is still missing."""
     return scene.before[path] is not None and scene.after[path] is None and scene.now[path] is None
 
@@ -163,15 +163,15 @@ def _refuse_split(scene: _UndoPlanner, states: Iterable[str], moved: Iterable[st
             )
 
 
-def _changed_since(scene: _UndoPlanner, fact_id: str) -> Refused:
+def _changed_since_error(scene: _UndoPlanner, fact_id: str) -> Refused:
     """The refusal for a fact that was changed again after the commit, naming the newest change."""
     entries = fact_history(scene.history, {fact_id: scene.items()}, folds=True)[fact_id]
     names = [entry.commit for entry in entries]
     later = entries[names.index(scene.entry.commit) + 1 :] if scene.entry.commit in names else []
-    return _refused(scene, fact_id, next(reversed(later), None))
+    return _blocked_error(scene, fact_id, next(reversed(later), None))
 
 
-def _refused(scene: _UndoPlanner, what: str, later: HistoryEntry | None) -> Refused:
+def _blocked_error(scene: _UndoPlanner, what: str, later: HistoryEntry | None) -> Refused:
     by = f", last by {later.commit[:12]} ({later.subject})" if later else ", by an edit that is not committed yet"
     hint = f"Undo that first: `clawmem undo {later.commit[:12]}`." if later else "`git diff` in the vault shows it."
     if later and later.op == REDACT:
@@ -195,7 +195,7 @@ def _refuse_dangling(scene: _UndoPlanner) -> None:
     for one in back.values():
         targets = points_at(one.fact) - back.keys()
         missing = sorted((targets & gone) | (targets - by_ids(scene.index, targets).keys()))
-        if missing and not set(missing) <= _dangling_now(scene, one.fact.id):
+        if missing and not set(missing) <= _already_dangling(scene, one.fact.id):
             raise Refused(
                 f"{scene.entry.commit[:12]} cannot be undone: "
                 f"{one.fact.id} would point at {missing[0]}, which is gone.",
@@ -203,18 +203,18 @@ def _refuse_dangling(scene: _UndoPlanner) -> None:
             )
 
 
-def _dangling_now(scene: _UndoPlanner, fact_id: str) -> set[str]:
+def _already_dangling(scene: _UndoPlanner, fact_id: str) -> set[str]:
     """What the fact points at today and is not there today either: no reason to refuse."""
     found = by_ids(scene.index, [fact_id]).get(fact_id)
     targets = points_at(found.fact) if found else frozenset()
     return set(targets - by_ids(scene.index, targets).keys())
 
 
-def _take_events_back(scene: _UndoPlanner, path: str) -> None:
+def _undo_events(scene: _UndoPlanner, path: str) -> None:
     states = (scene.before[path], scene.after[path], scene.now[path])
-    back = lines_back(*(_by_event(data or b"", path) for data in states))
+    back = lines_back(*(_lines_by_event(data or b"", path) for data in states))
     if back.blocked:
-        raise _refused(scene, f"the event {back.blocked[0]}", _later_on(scene, path))
+        raise _blocked_error(scene, f"the event {back.blocked[0]}", _later_change(scene, path))
     going = {one.fact.id for one, outcome in scene.facts if outcome == "removed"}
     for event in back.removed:
         citing = next((one for one in learned_from(scene.index, event) if one.fact.id not in going), None)
@@ -230,17 +230,17 @@ def _take_events_back(scene: _UndoPlanner, path: str) -> None:
         scene.write(path, lines or None)
 
 
-def _by_event(data: bytes, path: str) -> dict[str, bytes]:
+def _lines_by_event(data: bytes, path: str) -> dict[str, bytes]:
     """A ledger's lines, to the byte, by the event each holds."""
     lines = [line for line in data.split(b"\n") if line.strip()]
     return {event.id: line for event, line in zip(parse_events(data, path), lines, strict=True)}
 
 
-def _take_file_back(scene: _UndoPlanner, path: str) -> None:
+def _undo_file(scene: _UndoPlanner, path: str) -> None:
     before, after, now = scene.before[path], scene.after[path], scene.now[path]
     found = file_back(path, before, after, now)
     if found.verdict == "blocked":
-        raise _refused(scene, path, _later_on(scene, path))
+        raise _blocked_error(scene, path, _later_change(scene, path))
     if path == RECORD and lacks_record(found.content if found.verdict == "back" else now, now):
         scene.kept.append(f"{path} stays: what was redacted must stay known")
     elif found.verdict == "back":
@@ -249,16 +249,16 @@ def _take_file_back(scene: _UndoPlanner, path: str) -> None:
         scene.already.append(path)
 
 
-def _later_on(scene: _UndoPlanner, path: str) -> HistoryEntry | None:
+def _later_change(scene: _UndoPlanner, path: str) -> HistoryEntry | None:
     later = HistoryFilter(paths=[path], rev=f"{scene.entry.commit}..HEAD")
     return next(iter(scene.history.entries(later)), None)
 
 
-def _take_summary_back(scene: _UndoPlanner, path: str, whole: bool) -> None:
+def _undo_summary(scene: _UndoPlanner, path: str, whole: bool) -> None:
     """A summary goes with the entity that the commit made, where nothing else has come to live there."""
     if scene.before[path] is not None or scene.after[path] is None:
         if whole:
-            _take_file_back(scene, path)
+            _undo_file(scene, path)
         return
     entity = name_of_path(path) or path
     items = items_path(entity)

@@ -10,9 +10,16 @@ from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import PlacedFact, find
 from clawmem.index.search.unreadable import unreadable
 from clawmem.index.tables.store import Index
-from clawmem.memory.history.chains import chain_in
+from clawmem.memory.history.chains import find_chain
 from clawmem.memory.history.evidence import find_event
-from clawmem.memory.history.log import LostFact, beginnings, cut_off, fact_history, lost_fact, paths_of_fact
+from clawmem.memory.history.log import (
+    RemovedFact,
+    fact_history,
+    find_removed_fact,
+    paths_of_fact,
+    shallow_notices,
+    shallow_starts,
+)
 from clawmem.memory.permission import check_may_read
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.entry import HistoryEntry
@@ -56,37 +63,37 @@ def why(vault: Vault, reference: str, caller: Caller | None = None) -> WhyResult
 
 def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> WhyResult:
     with open_history(vault) as history:
-        one, removed = _found(index, history, reference)
+        one, removed = _find(index, history, reference)
         check_may_read(caller, one.entity)
-        members = [one] if removed else chain_in(index, one.fact.id)
+        members = [one] if removed else find_chain(index, one.fact.id)
         wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
         told = fact_history(history, wanted)
-        begins = beginnings(history, wanted)
+        begins = shallow_starts(history, wanted)
     chain = tuple(_link(each, told[each.fact.id], begins.get(each.fact.id)) for each in members)
     own = next(link for link in chain if link.fact.id == one.fact.id)
     event, problems = _evidence(vault, index, one.fact)
     fact = with_access(one.fact, accesses(unfolded(vault)))
-    notices = (*index.notices, *unreadable(index), *problems, *cut_off(vault))
+    notices = (*index.notices, *unreadable(index), *problems, *shallow_notices(vault))
     return WhyResult(
         fact, one.entity, event, own.recorded, own.begins, chain, tuple(told[one.fact.id]), notices, removed
     )
 
 
-def _found(index: Index, history: History, reference: str) -> tuple[PlacedFact, HistoryEntry | None]:
+def _find(index: Index, history: History, reference: str) -> tuple[PlacedFact, HistoryEntry | None]:
     """The fact, and where it is only in the history the commit that took it out."""
     try:
         return find(index, reference), None
     except NotFound:
-        lost = lost_fact(index, history, reference)
+        lost = find_removed_fact(index, history, reference)
         return PlacedFact(lost.fact, lost.entity), lost.removed
 
 
-def gone(vault: Vault, reference: str) -> NotFound | None:
+def removed_fact_error(vault: Vault, reference: str) -> NotFound | None:
     """How to say that there is no such fact any more, where there was one."""
 
-    def sought(index: Index) -> LostFact:
+    def sought(index: Index) -> RemovedFact:
         with open_history(vault) as history:
-            return lost_fact(index, history, reference)
+            return find_removed_fact(index, history, reference)
 
     try:
         lost = answered(vault, sought, one_state=False)

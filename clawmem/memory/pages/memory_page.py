@@ -35,10 +35,10 @@ def refresh_memory(vault: Vault, caller: Caller, dry_run: bool = False) -> Memor
     """Rewrite the generated part of MEMORY.md where the facts say something else now; the rest is never touched, and
     nothing of it where there are facts that cannot be read."""
     with writing(vault, caller, "memory", dry_run=dry_run) as work:
-        return refreshed(work, dry_run)
+        return refresh_memory_page(work, dry_run)
 
 
-def refreshed(work: WriteScope, dry_run: bool = False) -> MemoryPageResult:
+def refresh_memory_page(work: WriteScope, dry_run: bool = False) -> MemoryPageResult:
     """The same within a write that is under way, whose index must be at HEAD."""
     unread = [problem for path, problem in work.unread(ITEMS).items() if path.startswith("life/")]
     if unread:

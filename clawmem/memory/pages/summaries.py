@@ -39,10 +39,10 @@ def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> Su
     entities' pages and the index of all are left as they are.
     """
     with writing(vault, caller, "summaries", dry_run=dry_run) as work:
-        return refreshed(work, dry_run)
+        return refresh_pages(work, dry_run)
 
 
-def refreshed(work: WriteScope, dry_run: bool = False) -> SummariesResult:
+def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
     """The same within a write that is under way, whose index must be at HEAD."""
     settings = work.vault.settings
     most = settings.whole("summary.max_facts")

@@ -21,10 +21,10 @@ class TokenCountResult(NamedTuple):
 def count_tokens(vault: Vault) -> TokenCountResult:
     """Judge the events that are new, and replace the bounds in the index by exact counts, where this machine has the
     vocabulary. Makes no commit."""
-    return answered(vault, lambda index: _counted(vault, index), one_state=False)
+    return answered(vault, lambda index: _count(vault, index), one_state=False)
 
 
-def _counted(vault: Vault, index: Index) -> TokenCountResult:
+def _count(vault: Vault, index: Index) -> TokenCountResult:
     if not index.kept:
         return TokenCountResult(0)
     judge_events(index)

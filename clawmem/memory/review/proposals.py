@@ -56,18 +56,18 @@ def find_proposal(filed: FiledProposals, reference: str) -> Proposal:
     raise NotFound(f"There is no proposal '{given}'.", "`clawmem review list --all` shows them.")
 
 
-def choose(filed: FiledProposals, every: bool = False, kind: str | None = None) -> list[Proposal]:
+def select_proposals(filed: FiledProposals, every: bool = False, kind: str | None = None) -> list[Proposal]:
     """The proposals that wait, or every one, of one kind or of all; InvalidInput where there is no such kind."""
     if kind is not None and kind not in KINDS:
         raise InvalidInput(f"'{kind}' is not a kind of proposal.", f"Choose one of {', '.join(KINDS)}.")
     return [one for one in (filed.proposals if every else filed.open) if kind in (None, one.kind)]
 
 
-def filing(proposals: Iterable[Proposal]) -> dict[str, bytes | None]:
+def proposal_writes(proposals: Iterable[Proposal]) -> dict[str, bytes | None]:
     """The files that hold the proposals, for the change that makes or decides them."""
     return {proposal_path(one.id): render_proposal(one) for one in proposals}
 
 
-def filing_trailers(proposals: Iterable[Proposal]) -> tuple[tuple[str, str], ...]:
+def proposal_trailers(proposals: Iterable[Proposal]) -> tuple[tuple[str, str], ...]:
     """The trailers by which plain git finds the commits of a proposal."""
     return tuple((TRAILER, one.id) for one in proposals)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from clawmem.memory.review.proposals import filing, filing_trailers, read_proposals
+from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.writing import WriteScope
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
@@ -15,7 +15,7 @@ from clawmem.model.proposals.proposal import ADD, OPEN, REJECTED, Proposal, Prop
 from clawmem.model.proposals.quarantine import orders_in
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 
-_JOINTS = {"supersede": "instead of", "merge": "joined with"}
+_TARGET_WORDS = {"supersede": "instead of", "merge": "joined with"}
 
 
 class QuarantineReason(NamedTuple):
@@ -33,13 +33,13 @@ class FiledProposalChange(NamedTuple):
     notice: str | None = None
 
 
-def held(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineReason | None:
+def quarantine_reason(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineReason | None:
     """Whether a person must decide about a fact that would stand `against` others, in their place."""
     orders = orders_in(fact)
     if orders:
         rule, words = orders
         return QuarantineReason(
-            "fact", f"From {_source(fact)}, and it reads as an order to whoever is served it ({rule}): {words}"
+            "fact", f"From {_describe_source(fact)}, and it reads as an order to whoever is served it ({rule}): {words}"
         )
     better = next((one for one in against if not is_low(one.trust)), None)
     if better is None or not is_low(fact.trust):
@@ -50,7 +50,7 @@ def held(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineReason | None:
     )
 
 
-def _source(fact: Fact) -> str:
+def _describe_source(fact: Fact) -> str:
     return f"a source of low trust ({fact.trust})" if is_low(fact.trust) else f"an {fact.trust}"
 
 
@@ -80,7 +80,7 @@ class ProposalWriter:
     def _proposal(
         self, fact: Fact, entity: str, because: QuarantineReason, does: str, targets: Sequence[Fact]
     ) -> Proposal:
-        joint = _JOINTS.get(does)
+        joint = _TARGET_WORDS.get(does)
         caller = self._work.caller
         return Proposal(
             new_proposal_id(caller.entropy, {one.id for one in self._filed}),
@@ -110,12 +110,12 @@ def _change(work: WriteScope, proposal: Proposal, fact: Fact, entity: str) -> Ch
     return Change(
         # The words stand in the proposal alone: a log is read by machines, too.
         subject_line("propose", entity, f"a {proposal.kind} that waits for a person ({proposal.id})"),
-        filing([proposal]),
-        (*said, *filing_trailers([proposal])),
+        proposal_writes([proposal]),
+        (*said, *proposal_trailers([proposal])),
         author=agent_author(caller.agent),
     )
 
 
-def shown_as(proposal: Proposal, fact: Fact) -> Fact:
+def with_proposal_id(proposal: Proposal, fact: Fact) -> Fact:
     """The fact under the name by which it can be looked at and decided about: the proposal's."""
     return fact._replace(id=proposal.id)

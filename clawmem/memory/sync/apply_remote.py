@@ -9,7 +9,7 @@ from clawmem.index.refresh.refresh import HeadChange
 from clawmem.memory.sync.merge_message import OP, merge_change
 from clawmem.memory.sync.merge_plan import MergePlan, plan_merge, policy_for
 from clawmem.memory.sync.relation import HistoryRelation
-from clawmem.memory.sync.removed_facts import TakenOut, taken_out
+from clawmem.memory.sync.removed_facts import RemoteRemoval, find_removals
 from clawmem.memory.writing import WriteScope
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
@@ -21,7 +21,7 @@ from clawmem.vault.history.rescue_refs import RescueRef, rescue_lines
 from clawmem.vault.vault import Vault
 
 
-def planned(vault: Vault, commits: tuple[str, str], conflict: str, apart: HistoryRelation) -> MergePlan:
+def plan_with_policy(vault: Vault, commits: tuple[str, str], conflict: str, apart: HistoryRelation) -> MergePlan:
     """How two commits, this machine's and the other's, would be merged by a policy."""
     return plan_merge(vault, commits, policy_for(vault, conflict, *commits), apart.common)
 
@@ -33,20 +33,20 @@ class AppliedRemote(NamedTuple):
     commit: str
     rescue: str
     step: HeadChange | None
-    lost: tuple[TakenOut, ...] = ()
+    lost: tuple[RemoteRemoval, ...] = ()
 
 
-def move_forward(started: Transaction, caller: Caller, head: str, tip: str, apart: HistoryRelation) -> AppliedRemote:
+def fast_forward(started: Transaction, caller: Caller, head: str, tip: str, apart: HistoryRelation) -> AppliedRemote:
     """Take in commits that build on what is here."""
     rescue = rescue_lines(started.vault, head, caller.now)
     subject = subject_line(OP, "vault", f"took in {counted(apart.received, 'change')}")
     leave_also(started.vault, apart.news.merges)
     look = advance(started, tip, subject, rescue.lines)
-    lost = taken_out(started.vault, head, tip, tip, look)
-    return _joined(head, tip, rescue, look)._replace(lost=lost)
+    lost = find_removals(started.vault, head, tip, tip, look)
+    return _applied(head, tip, rescue, look)._replace(lost=lost)
 
 
-def join(
+def commit_merge(
     started: Transaction, caller: Caller, remote: str, commits: tuple[str, str], apart: HistoryRelation, plan: MergePlan
 ) -> AppliedRemote:
     """Make the merge that was planned and move the branch to it."""
@@ -58,23 +58,23 @@ def join(
     leave_also(vault, apart.news.merges)
     look = advance(started, commit, change.subject, rescue.lines + DROP_JOINED)
     told = {one.fact for one in plan.conflicts if one.fact} | {one.old for one in plan.merged.renamed}
-    lost = taken_out(vault, head, commit, tip, look, told)
-    return _joined(head, commit, rescue, look)._replace(lost=lost)
+    lost = find_removals(vault, head, commit, tip, look, told)
+    return _applied(head, commit, rescue, look)._replace(lost=lost)
 
 
-def _joined(head: str, commit: str, rescue: RescueRef, look: FileStates | None) -> AppliedRemote:
+def _applied(head: str, commit: str, rescue: RescueRef, look: FileStates | None) -> AppliedRemote:
     return AppliedRemote(commit, rescue.ref, HeadChange(head, commit, look.new) if look else None)
 
 
-def make_anew(work: WriteScope, stale: Iterable[str]) -> tuple[str, ...]:
+def regenerate_pages(work: WriteScope, stale: Iterable[str]) -> tuple[str, ...]:
     """Generated parts that both sides had rewritten are made anew, of the facts as they are now; the commits."""
     from clawmem.memory.pages import memory_page as curated  # few merges meet them
     from clawmem.memory.pages import summaries  # few merges meet them
 
     made: list[str | None] = []
     if any(path.endswith(("/summary.md", "/index.md")) for path in stale):
-        made.append(summaries.refreshed(work).commit)
+        made.append(summaries.refresh_pages(work).commit)
         work.bring_index()
     if curated.PATH in stale:
-        made.append(curated.refreshed(work).commit)
+        made.append(curated.refresh_memory_page(work).commit)
     return tuple(filter(None, made))

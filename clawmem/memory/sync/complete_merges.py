@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, Locked, NotPermitted, Refused, StorageFailed
-from clawmem.memory.sync.apply_remote import make_anew
-from clawmem.memory.sync.merge_plan import Whole, policy_for, whole_merge
+from clawmem.memory.sync.apply_remote import regenerate_pages
+from clawmem.memory.sync.merge_plan import FullMerge, merge_commits, policy_for
 from clawmem.memory.writing import WriteScope
 from clawmem.model.merging.files.merge import merge_file
 from clawmem.model.merging.moves import Files
@@ -20,7 +20,7 @@ from clawmem.vault.vault import Vault
 
 # Whoever starts it, it is done on behalf of the vault: `model/permission.py` counts it among upkeep.
 OP = "complete"
-_PASSING = (NotPermitted, Refused, Locked, StorageFailed)
+_RETRYABLE = (NotPermitted, Refused, Locked, StorageFailed)
 
 
 class CompletedMerges(NamedTuple):
@@ -44,7 +44,7 @@ def complete_merges(work: WriteScope, merges: Iterable[GitMerge]) -> CompletedMe
             commits += _complete(work, one)
         except ClawmemError as problem:
             work.started.notices.append(f"the merge {one.commit[:12]} is not completed: {problem.message}")
-            later += [one] if isinstance(problem, _PASSING) else []
+            later += [one] if isinstance(problem, _RETRYABLE) else []
     leave(work.vault, later)
     return CompletedMerges(tuple(commits), tuple(later))
 
@@ -52,33 +52,33 @@ def complete_merges(work: WriteScope, merges: Iterable[GitMerge]) -> CompletedMe
 def _complete(work: WriteScope, one: GitMerge) -> tuple[str, ...]:
     if is_completed(work.vault, one):
         return ()
-    policy = policy_for(work.vault, _policy(work.vault), one.ours, one.theirs)
-    whole = whole_merge(work.vault, one.ours, one.theirs, policy)
-    made, wanted = _as_made(work.vault, one, whole, policy)
+    policy = policy_for(work.vault, _policy_name(work.vault), one.ours, one.theirs)
+    whole = merge_commits(work.vault, one.ours, one.theirs, policy)
+    made, wanted = _committed_and_expected(work.vault, one, whole, policy)
     lacking = [path for path, data in wanted.items() if data != made[path]]
     commits: tuple[str, ...] = ()
     if lacking:
         at_merge, whole_now = ({path: side[path] for path in lacking} for side in (made, wanted))
-        writes = _since(work, one, at_merge, whole_now, policy)
+        writes = _writes_now(work, one, at_merge, whole_now, policy)
         commits = work.commit([_change(work, one, whole.merged, writes)], OP) if writes else ()
         work.bring_index()
-    return (*commits, *make_anew(work, whole.merged.stale))
+    return (*commits, *regenerate_pages(work, whole.merged.stale))
 
 
-def _as_made(vault: Vault, one: GitMerge, whole: Whole, policy: MergePolicy) -> tuple[Files, Files]:
+def _committed_and_expected(vault: Vault, one: GitMerge, whole: FullMerge, policy: MergePolicy) -> tuple[Files, Files]:
     """The files that the merge is about, as its commit holds them and as it should: what the two sides together come
     to, and of a file that a person decided about, with that decision."""
     paths = sorted(path for path in whole.merged.files if is_owned(path))
     made = vault.contents_at(one.commit, paths)
     files = {path: whole.merged.files[path] for path in paths}
-    alone = {path: _alone(path, whole, made[path]) for path in paths}
+    alone = {path: _merged_alone(path, whole, made[path]) for path in paths}
     if alone == made:
         return made, files
     done = merge_trees(alone, made, files, policy).files
     return {path: made.get(path) for path in done}, done
 
 
-def _alone(path: str, whole: Whole, made: bytes | None) -> bytes | None:
+def _merged_alone(path: str, whole: FullMerge, made: bytes | None) -> bytes | None:
     """What git and the driver make of one file by themselves; what stands there where they could not, or where git
     followed a folder that one side moved."""
     sides = whole.base.get(path), whole.ours.get(path), whole.theirs.get(path)
@@ -86,18 +86,20 @@ def _alone(path: str, whole: Whole, made: bytes | None) -> bytes | None:
         return made
     try:
         merged = merge_file(path, *sides)
-        return made if made in _followed(path, whole) else merged.content
+        return made if made in _merged_with_moves(path, whole) else merged.content
     except ClawmemError:
         return made
 
 
-def _followed(path: str, whole: Whole) -> Iterator[bytes | None]:
+def _merged_with_moves(path: str, whole: FullMerge) -> Iterator[bytes | None]:
     """What a file has become where each side's moves are followed."""
     base, ours, theirs = one_name_each(whole.base, whole.ours, whole.theirs)
     yield merge_file(path, base.get(path), ours.get(path), theirs.get(path)).content
 
 
-def _since(work: WriteScope, one: GitMerge, made: Files, wanted: Files, policy: MergePolicy) -> dict[str, bytes | None]:
+def _writes_now(
+    work: WriteScope, one: GitMerge, made: Files, wanted: Files, policy: MergePolicy
+) -> dict[str, bytes | None]:
     """What the merge lacks, brought to the vault as it is now: entities may have moved since, and facts gone on."""
     vault = work.vault
     head = vault.head().commit
@@ -108,7 +110,7 @@ def _since(work: WriteScope, one: GitMerge, made: Files, wanted: Files, policy: 
     return {path: data for path, data in done.items() if data != now.get(path)}
 
 
-def _policy(vault: Vault) -> str:
+def _policy_name(vault: Vault) -> str:
     """The vault's policy; a merge that is made already cannot fail any more, so then a person is asked."""
     name = vault.settings.words("sync.conflict")
     return REVIEW if name == FAIL else name

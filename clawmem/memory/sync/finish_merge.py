@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, HistoryRewritten, NeedsDecision, Refused
 from clawmem.index.refresh.refresh import open_index
-from clawmem.memory.sync.apply_remote import make_anew
-from clawmem.memory.sync.merge_message import SHOWN, merge_change
+from clawmem.memory.sync.apply_remote import regenerate_pages
+from clawmem.memory.sync.merge_message import MAX_SUBJECTS, merge_change
 from clawmem.memory.sync.merge_plan import MergePlan, plan_merge, policy_for
 from clawmem.memory.writing import writing
 from clawmem.model.language.text import counted
@@ -23,7 +23,7 @@ from clawmem.vault.history.versions import is_ancestor
 from clawmem.vault.rewriting.redacted_history import redacted_side
 from clawmem.vault.vault import Vault
 
-_MARK = b"<<<<<<< "
+_CONFLICT_MARK = b"<<<<<<< "
 
 
 class FinishedMerge(NamedTuple):
@@ -41,20 +41,20 @@ def finish_merge(vault: Vault, caller: Caller, policy: str | None = None) -> Fin
         if stopped is None:
             raise Refused("No git merge is unfinished here.", "`clawmem sync` meets other machines.")
         install_driver(vault)
-        done = _finished(vault, caller, stopped, policy or vault.settings.words("sync.conflict"))
+        done = _finish(vault, caller, stopped, policy or vault.settings.words("sync.conflict"))
     vault = Vault(vault.root, vault.git.environment, vault.disk)  # the merge may have brought other settings
     open_index(vault).close()
     if done.plan is not None and done.plan.merged.stale:
         with writing(vault, caller, "summaries") as work:
-            make_anew(work, done.plan.merged.stale)
+            regenerate_pages(work, done.plan.merged.stale)
     return done
 
 
-def _finished(vault: Vault, caller: Caller, stopped: StoppedMerge, policy: str) -> FinishedMerge:
+def _finish(vault: Vault, caller: Caller, stopped: StoppedMerge, policy: str) -> FinishedMerge:
     if is_ancestor(vault, stopped.theirs, stopped.ours):
-        end_merge(vault, stopped, stopped.ours, _marked(stopped))
+        end_merge(vault, stopped, stopped.ours, _unresolved(stopped))
         return FinishedMerge(None)
-    between = apart(vault, stopped.ours, stopped.theirs, SHOWN)
+    between = apart(vault, stopped.ours, stopped.theirs, MAX_SUBJECTS)
     if redacted_side(vault, stopped.ours, stopped.theirs, between) is not None:
         raise HistoryRewritten(
             "Something was redacted on one side of this merge, and the other has the history from before: finishing it"
@@ -70,12 +70,12 @@ def _finished(vault: Vault, caller: Caller, stopped: StoppedMerge, policy: str) 
     rescue = keep_rescue(vault, stopped.ours, caller.now)
     parents = (stopped.ours, stopped.theirs)
     commit = write_merge(vault, parents, change, entries, int(caller.now.timestamp()))
-    end_merge(vault, stopped, commit, _marked(stopped))
+    end_merge(vault, stopped, commit, _unresolved(stopped))
     notices = tuple(f"{path} stays as you resolved it" for path in sorted(resolved))
     return FinishedMerge(commit, rescue, plan, notices)
 
 
-def _marked(stopped: StoppedMerge) -> Mapping[str, bytes | None]:
+def _unresolved(stopped: StoppedMerge) -> Mapping[str, bytes | None]:
     """The files whose contents are git's doing and nobody else's."""
     return {path: data for path, data in stopped.files.items() if path not in _resolved(stopped)}
 
@@ -84,7 +84,7 @@ def _resolved(stopped: StoppedMerge) -> dict[str, bytes | None]:
     """The files that a person changed while the merge waited: no marks, and not what git left there."""
     found: dict[str, bytes | None] = {}
     for path, data in stopped.files.items():
-        if data is None or _MARK in data or data in stopped.known[path]:
+        if data is None or _CONFLICT_MARK in data or data in stopped.known[path]:
             continue
         try:
             check_file(path, data)

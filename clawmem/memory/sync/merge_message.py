@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 OP = "sync"
 # So many subjects of what came in are told.
-SHOWN = 20
+MAX_SUBJECTS = 20
 
 
 def merge_change(caller: Caller, plan: MergePlan, words: str, subjects: Sequence[str]) -> Change:

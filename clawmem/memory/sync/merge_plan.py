@@ -28,7 +28,7 @@ from clawmem.vault.history.versions import (
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
-_CHECKED = (".yaml", "/summary.md")
+_CHECKED_SUFFIXES = (".yaml", "/summary.md")
 
 
 class MergePlan(NamedTuple):
@@ -47,10 +47,10 @@ def policy_for(vault: Vault, name: str, ours: str, theirs: str) -> MergePolicy:
     """The policy of a name for two commits: which of them is the newer one is told by their times, which relations take
     one value by the catalog here."""
     times = committed_at(vault, ours, theirs) if name == NEWEST else ((), ())
-    return MergePolicy(name, OURS if times[0] > times[1] else THEIRS, _single(vault))
+    return MergePolicy(name, OURS if times[0] > times[1] else THEIRS, _single_valued(vault))
 
 
-def _single(vault: Vault) -> frozenset[str]:
+def _single_valued(vault: Vault) -> frozenset[str]:
     try:
         catalog = vault.catalog
     except ClawmemError:
@@ -68,20 +68,20 @@ def plan_merge(
     ours, theirs = commits
     bases = [*(common_ancestors(vault, ours, theirs) if common is None else common)] or [EMPTY_TREE]
     found = versions(vault, bases[0], ours, theirs)
-    _refuse_odd(found)
-    sides = _loaded(vault, found, bases)
-    merged = _checked(merge_trees(*sides, policy), sides[1], sides[2])
+    _refuse_links(found)
+    sides = _load_sides(vault, found, bases)
+    merged = _with_valid_files(merge_trees(*sides, policy), sides[1], sides[2])
     if policy.name == FAIL and merged.conflicts:
         raise NeedsDecision(
             f"Both sides changed the same in two ways: {merged.conflicts[0].says}.",
             f"Nothing was changed ({counted(len(merged.conflicts), 'conflict')} in all). Name a --conflict policy.",
         )
     plan = MergePlan(_entries(found, merged, sides), merged)
-    _refuse_clashes(plan, found)
-    return _with_foreign(vault, plan, found, policy)
+    _refuse_path_clashes(plan, found)
+    return _with_other_files(vault, plan, found, policy)
 
 
-def _refuse_odd(found: Versions) -> None:
+def _refuse_links(found: Versions) -> None:
     for path in sorted(found.paths):
         for side in (found.ours, found.theirs):
             if is_owned(path) and path in side and not side[path].is_file:
@@ -91,7 +91,7 @@ def _refuse_odd(found: Versions) -> None:
                 )
 
 
-class Whole(NamedTuple):
+class FullMerge(NamedTuple):
     """The contents of clawmem's files that differ between two commits and what they have in common, on each side, and
     what `sync` would make of them."""
 
@@ -101,24 +101,24 @@ class Whole(NamedTuple):
     merged: MergedTree
 
 
-def whole_merge(vault: Vault, ours: str, theirs: str, policy: MergePolicy) -> Whole:
+def merge_commits(vault: Vault, ours: str, theirs: str, policy: MergePolicy) -> FullMerge:
     """What a merge of two commits is when all files are looked at together."""
     bases = common_ancestors(vault, ours, theirs) or [EMPTY_TREE]
-    sides = _loaded(vault, versions(vault, bases[0], ours, theirs), bases)
-    return Whole(*sides, _checked(merge_trees(*sides, policy), sides[1], sides[2]))
+    sides = _load_sides(vault, versions(vault, bases[0], ours, theirs), bases)
+    return FullMerge(*sides, _with_valid_files(merge_trees(*sides, policy), sides[1], sides[2]))
 
 
-def _loaded(vault: Vault, found: Versions, bases: list[str]) -> tuple[Files, Files, Files]:
+def _load_sides(vault: Vault, found: Versions, bases: list[str]) -> tuple[Files, Files, Files]:
     paths = sorted(path for path in found.paths if is_owned(path))
     sides = (found.base, found.ours, found.theirs)
     data = contents(vault, (side[path] for side in sides for path in paths if path in side and side[path].is_file))
     base, ours, theirs = (
         {path: data.get(side[path].blob) if path in side else None for path in paths} for side in sides
     )
-    return {**base, **_of_other_bases(vault, bases, base)}, ours, theirs
+    return {**base, **_merged_bases(vault, bases, base)}, ours, theirs
 
 
-def _of_other_bases(vault: Vault, bases: list[str], first: Files) -> dict[str, bytes | None]:
+def _merged_bases(vault: Vault, bases: list[str], first: Files) -> dict[str, bytes | None]:
     """Where histories crossed there are several common states: what they say together is what both sides know."""
     found: dict[str, bytes | None] = {}
     for other in bases[1:]:
@@ -127,12 +127,12 @@ def _of_other_bases(vault: Vault, bases: list[str], first: Files) -> dict[str, b
     return found
 
 
-def _checked(merged: MergedTree, ours: Files, theirs: Files) -> MergedTree:
+def _with_valid_files(merged: MergedTree, ours: Files, theirs: Files) -> MergedTree:
     """A page of settings that does not hold together any more gives way to a side's."""
     files, conflicts = dict(merged.files), list(merged.conflicts)
     for path, data in merged.files.items():
         sides = [side.get(path) for side in (ours, theirs)]
-        if data is None or not path.endswith(_CHECKED) or data in sides:
+        if data is None or not path.endswith(_CHECKED_SUFFIXES) or data in sides:
             continue
         try:
             check_file(path, data)
@@ -156,7 +156,7 @@ def _entries(found: Versions, merged: MergedTree, sides: tuple[Files, Files, Fil
     return entries
 
 
-def _with_foreign(vault: Vault, plan: MergePlan, found: Versions, policy: MergePolicy) -> MergePlan:
+def _with_other_files(vault: Vault, plan: MergePlan, found: Versions, policy: MergePolicy) -> MergePlan:
     """The plan with the files that are not clawmem's: a side's where one changed them, merged as text where both did,
     else both, the other version beside ours."""
     entries, conflicts = dict(plan.entries), list(plan.merged.conflicts)
@@ -167,13 +167,13 @@ def _with_foreign(vault: Vault, plan: MergePlan, found: Versions, policy: MergeP
         if one == base or one is None:
             entries[path] = other
         elif other is not None:
-            added, told = _both(vault, path, (base, one, other), policy)
+            added, told = _merge_other_file(vault, path, (base, one, other), policy)
             entries.update(added)
             conflicts += told
     return MergePlan(entries, plan.merged._replace(conflicts=tuple(conflicts)))
 
 
-def _both(
+def _merge_other_file(
     vault: Vault, path: str, sides: tuple[FileVersion | None, FileVersion, FileVersion], policy: MergePolicy
 ) -> tuple[dict[str, bytes | FileVersion | None], Iterable[MergeConflict]]:
     base, one, other = sides
@@ -186,7 +186,7 @@ def _both(
     return {f"{path}.other-{other.blob[:8]}": other}, (MergeConflict(FILE, path, None, says),)
 
 
-def _refuse_clashes(plan: MergePlan, found: Versions) -> None:
+def _refuse_path_clashes(plan: MergePlan, found: Versions) -> None:
     """No path may be a file on one side and a folder on the other."""
     there = {path for path, held in plan.entries.items() if held is not None}
     for path in there:

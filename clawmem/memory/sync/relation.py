@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clawmem.errors import HistoryRewritten, Refused
-from clawmem.memory.sync.merge_message import SHOWN
+from clawmem.memory.sync.merge_message import MAX_SUBJECTS
 from clawmem.vault.exchange.remote import tracking_ref
 from clawmem.vault.history.git_merges import HistoryDistance, IncomingCommits, apart
 from clawmem.vault.history.versions import common_ancestors
@@ -31,18 +31,18 @@ class HistoryRelation(NamedTuple):
     common: tuple[str, ...] = ()
 
 
-def relation(vault: Vault, head: str, tip: str, place: RemoteBranch) -> HistoryRelation:
+def compare_histories(vault: Vault, head: str, tip: str, place: RemoteBranch) -> HistoryRelation:
     """How the branch here, at `head`, stands to the other one, at `tip`. The caller holds the writer lock.
 
     Raises Refused where they have nothing in common, HistoryRewritten where one is the other before a redaction.
     """
     if head == tip:
         return HistoryRelation()
-    between = apart(vault, head, tip, SHOWN)
+    between = apart(vault, head, tip, MAX_SUBJECTS)
     own, received = between.own, between.received
     if not received:
         return HistoryRelation(own, 0)
-    common = _common(vault, head, tip, between.parting) if own else (head,)
+    common = _best_common(vault, head, tip, between.parting) if own else (head,)
     if not place.rewritten:
         _refuse_rewritten(vault, head, tip, place, between)
     if not common and not place.unrelated:
@@ -54,7 +54,7 @@ def relation(vault: Vault, head: str, tip: str, place: RemoteBranch) -> HistoryR
     return HistoryRelation(own, received, between.news, common)
 
 
-def _common(vault: Vault, head: str, tip: str, parting: tuple[str, ...]) -> tuple[str, ...]:
+def _best_common(vault: Vault, head: str, tip: str, parting: tuple[str, ...]) -> tuple[str, ...]:
     """What they have in common at best: all of it is among the commits at which they part."""
     return parting if len(parting) < 2 else tuple(common_ancestors(vault, head, tip))
 
@@ -71,7 +71,7 @@ def _refuse_rewritten(vault: Vault, head: str, tip: str, place: RemoteBranch, be
     if side == HERE:
         forget_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
     if side is not None:
-        raise _rewritten(place.remote, side == HERE)
+        raise _rewritten_error(place.remote, side == HERE)
 
 
 def _forget_where_redacted(vault: Vault, head: str, place: RemoteBranch) -> None:
@@ -82,7 +82,7 @@ def _forget_where_redacted(vault: Vault, head: str, place: RemoteBranch) -> None
         forget_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
 
 
-def _rewritten(remote: str, here: bool) -> HistoryRewritten:
+def _rewritten_error(remote: str, here: bool) -> HistoryRewritten:
     if here:
         return HistoryRewritten(
             f"{remote} still has the history from before a redaction here: meeting it would bring back what was taken"

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, HistoryRewritten, InvalidInput, Locked, Refused, RemoteFailed
-from clawmem.memory.permission import check_may_write_at_all
+from clawmem.memory.permission import check_not_read_only
 from clawmem.memory.sync.merge_message import OP
-from clawmem.memory.sync.relation import HistoryRelation, RemoteBranch, relation
+from clawmem.memory.sync.relation import HistoryRelation, RemoteBranch, compare_histories
 from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.commit.stale_locks import clear_ref_locks, ref_locks
@@ -29,12 +29,12 @@ from clawmem.vault.vault import Vault
 if TYPE_CHECKING:
     from clawmem.index.refresh.refresh import HeadChange
     from clawmem.memory.sync.merge_plan import MergePlan
-    from clawmem.memory.sync.removed_facts import TakenOut
+    from clawmem.memory.sync.removed_facts import RemoteRemoval
     from clawmem.model.merging.policy import MergeConflict
     from clawmem.model.settings.settings import Settings
 
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|\.lock$|/$|\.$))[A-Za-z0-9_][\w./-]*")
-_SHORTEST_NAP, _LONGEST_NAP = 0.02, 1.0
+_MIN_DELAY, _MAX_DELAY = 0.02, 1.0
 
 
 class SyncOptions(NamedTuple):
@@ -62,7 +62,7 @@ class ReceivedCommits(NamedTuple):
     left_at: str | None = None
     ahead: int | None = None
     step: HeadChange | None = None
-    lost: tuple[TakenOut, ...] = ()
+    lost: tuple[RemoteRemoval, ...] = ()
 
 
 class SyncResult(NamedTuple):
@@ -94,7 +94,7 @@ class SyncResult(NamedTuple):
         return [conflict for plan in self.plans for conflict in plan.conflicts]
 
     @property
-    def lost(self) -> list[TakenOut]:
+    def lost(self) -> list[RemoteRemoval]:
         """The facts that others took out or altered."""
         return [fact for one in self.taken for fact in one.lost]
 
@@ -112,23 +112,23 @@ def sync(vault: Vault, caller: Caller, wanted: SyncOptions, told: Told | None = 
     every time; what was merged here stays.
     """
     if caller.agent:
-        check_may_write_at_all(vault, caller)
+        check_not_read_only(vault, caller)
     vault.prepare_state()
     wait = vault.settings.number("lock.wait_seconds")
     with writer_lock(vault.state / "sync.lock", wait, "sync"):
-        _clear_locks(vault, wait)
+        _clear_stale_locks(vault, wait)
         meeting = _SyncRun(vault, caller, wanted, told)
         return meeting.tried() if wanted.dry_run else meeting.met()
 
 
-def _clear_locks(vault: Vault, wait: float) -> None:
+def _clear_stale_locks(vault: Vault, wait: float) -> None:
     """Let go of the locks of a sync that was killed."""
     if ref_locks(vault):
         with writer_lock(vault.state / "lock", wait, OP):
             clear_ref_locks(vault)
 
 
-def _check_answered(settings: Settings, wanted: SyncOptions) -> None:
+def _check_suggestions(settings: Settings, wanted: SyncOptions) -> None:
     """Raise Refused where the vault suggests another place than the one in force, and nobody on this machine said
     which: either could be the wrong one to give a memory to."""
     given = {"sync.remote": wanted.remote, "sync.branch": wanted.branch}
@@ -152,12 +152,12 @@ class _SyncRun:
 
     def __init__(self, vault: Vault, caller: Caller, wanted: SyncOptions, told: Told | None) -> None:
         settings = vault.settings
-        _check_answered(settings, wanted)
+        _check_suggestions(settings, wanted)
         self.vault, self.caller, self.wanted, self.told = vault, caller, wanted, told
         self.conflict = wanted.conflict or settings.words("sync.conflict")
         self.seconds = settings.number("sync.timeout_seconds")
         self.attempts = settings.whole("sync.attempts")
-        self.branch = _checked_branch(wanted.branch or settings.words("sync.branch") or _own_branch(vault))
+        self.branch = _check_branch(wanted.branch or settings.words("sync.branch") or _current_branch(vault))
         # Everything that git's own settings must tell is read by one git.
         self.configuration = configured(vault, f"{ABOUT_REMOTES}|{ABOUT_DRIVER}")
         self.remote = find_remote(vault, wanted.remote or settings.words("sync.remote"), self.configuration)
@@ -187,12 +187,12 @@ class _SyncRun:
         if tip is None:
             return self._so_far([ReceivedCommits()], count_between(self.vault, None, head))
         with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
-            apart = relation(self.vault, head, tip, self.place)
-        taken = _how(apart, tip)
+            apart = compare_histories(self.vault, head, tip, self.place)
+        taken = _received(apart, tip)
         if taken.how == "merge":
-            from clawmem.memory.sync.apply_remote import planned  # only where both sides have something new
+            from clawmem.memory.sync.apply_remote import plan_with_policy  # only where both sides have something new
 
-            taken = taken._replace(plan=planned(self.vault, (head, tip), self.conflict, apart))
+            taken = taken._replace(plan=plan_with_policy(self.vault, (head, tip), self.conflict, apart))
         return self._so_far([taken], apart.own)
 
     def met(self) -> SyncResult:
@@ -241,40 +241,40 @@ class _SyncRun:
         """Up to as long as an attempt takes, as whoever was faster is through by then. Who has tried often tries again
         soon, so that no one of many is passed over for ever."""
         share = int.from_bytes(self.caller.entropy(2)) / 0xFFFF
-        return max(_SHORTEST_NAP, min(_LONGEST_NAP, took) * share / attempt)
+        return max(_MIN_DELAY, min(_MAX_DELAY, took) * share / attempt)
 
     def _take_in(self, tip: str | None) -> ReceivedCommits:
         with transaction(self.vault, self.caller.now, OP) as started:
             started.adopt()
             head = _commit(_head(self.vault))
-            apart = relation(self.vault, head, tip, self.place) if tip is not None else HistoryRelation()
-            taken = _how(apart, tip)._replace(left_at=head, ahead=apart.own if tip else None)
+            apart = compare_histories(self.vault, head, tip, self.place) if tip is not None else HistoryRelation()
+            taken = _received(apart, tip)._replace(left_at=head, ahead=apart.own if tip else None)
             if tip is not None and taken.how != "nothing":
                 taken = self._joined(started, head, tip, apart, taken)
             taken = taken._replace(notices=tuple(started.notices))
         notices = self._settled(taken, apart.news.merges)
         if taken.plan is not None and taken.plan.merged.stale:
-            from clawmem.memory.sync.apply_remote import make_anew  # it is there: a merge was made
+            from clawmem.memory.sync.apply_remote import regenerate_pages  # it is there: a merge was made
             from clawmem.memory.writing import writing
 
             with writing(self.vault, self.caller, "summaries") as work:
-                make_anew(work, taken.plan.merged.stale)
+                regenerate_pages(work, taken.plan.merged.stale)
         return taken._replace(notices=(*taken.notices, *notices))
 
     def _joined(
         self, started: Transaction, head: str, tip: str, apart: HistoryRelation, taken: ReceivedCommits
     ) -> ReceivedCommits:
         from clawmem.memory.sync.apply_remote import (  # 20 ms: only where others said something new
-            join,
-            move_forward,
-            planned,
+            commit_merge,
+            fast_forward,
+            plan_with_policy,
         )
 
         if taken.how == "fast-forward":
-            done = move_forward(started, self.caller, head, tip, apart)
+            done = fast_forward(started, self.caller, head, tip, apart)
             return taken._replace(rescue=done.rescue, left_at=tip, step=done.step, lost=done.lost)
-        plan = planned(self.vault, (head, tip), self.conflict, apart)
-        done = join(started, self.caller, self.remote.name, (head, tip), apart, plan)
+        plan = plan_with_policy(self.vault, (head, tip), self.conflict, apart)
+        done = commit_merge(started, self.caller, self.remote.name, (head, tip), apart, plan)
         ahead = apart.own + 1
         return ReceivedCommits(
             "merge", apart.received, done.commit, done.rescue, plan, (), done.commit, ahead, done.step, done.lost
@@ -298,7 +298,7 @@ class _SyncRun:
             return work.notices
 
 
-def _how(apart: HistoryRelation, tip: str | None) -> ReceivedCommits:
+def _received(apart: HistoryRelation, tip: str | None) -> ReceivedCommits:
     if not apart.received:
         return ReceivedCommits()
     return (
@@ -306,7 +306,7 @@ def _how(apart: HistoryRelation, tip: str | None) -> ReceivedCommits:
     )
 
 
-def _own_branch(vault: Vault) -> str:
+def _current_branch(vault: Vault) -> str:
     branch = vault.head().branch
     if branch is None:
         raise Refused("HEAD is detached: there is no branch to meet others on.", "Return to it with `git switch main`.")
@@ -327,7 +327,7 @@ def _head(vault: Vault) -> Head:
     return head
 
 
-def _checked_branch(name: str) -> str:
+def _check_branch(name: str) -> str:
     if not _BRANCH.fullmatch(name):
         raise InvalidInput(f"'{name}' is not the name of a branch.", "Name one such as main.")
     return name

@@ -20,7 +20,7 @@ from clawmem.model.records.entity import ITEMS, items_path, name_of_path, summar
 OP = "unite"
 
 
-def unite(work: WriteScope) -> tuple[str, ...]:
+def merge_duplicate_ids(work: WriteScope) -> tuple[str, ...]:
     """Give each id that stands in several files back to one of them; the commits. What ended a fact in one file ends
     it, and no words are lost. Files that cannot be read wait."""
     doubled = doubled_ids(work.index)
@@ -46,15 +46,15 @@ def _change(work: WriteScope, names: Collection[str]) -> Change:
         path: render_items(facts) for path, facts in single.items() if facts != shelves[path]
     }
     for path in [path for path in writes if not single[path]]:
-        writes.update(_left_behind(path, pages, told))
+        writes.update(_removed_files(path, pages, told))
     ids = [one.id for one in told] + [fact_id for one in told for fact_id in one.beside]
     rows = trailers(OP, facts=ids, entities=names, agent=work.caller.agent, session=work.caller.session)
     words = f"{counted(len(told), 'id')} stood in several places, and now in one each"
     work.started.notices.append(f"{words}: {_places(told)}")
-    return Change(subject_line(OP, "vault", words), writes, rows, "\n".join(f"- {_said(one)}" for one in told))
+    return Change(subject_line(OP, "vault", words), writes, rows, "\n".join(f"- {_describe(one)}" for one in told))
 
 
-def _left_behind(path: str, pages: dict[str, bytes | None], told: Collection[United]) -> dict[str, bytes | None]:
+def _removed_files(path: str, pages: dict[str, bytes | None], told: Collection[United]) -> dict[str, bytes | None]:
     """The files of an entity that has no facts any more and is only the former place of another: they go, unless its
     page says something that the other's does not."""
     name = name_of_path(path) or path
@@ -82,7 +82,7 @@ def _places(told: Collection[United]) -> str:
     return ", ".join(dict.fromkeys(f"{name_of_path(one.kept)} keeps them" for one in told))
 
 
-def _said(one: United) -> str:
+def _describe(one: United) -> str:
     beside = f"; other words of it are {', '.join(one.beside)}" if one.beside else ""
     left = ", ".join(path.removesuffix(f"/{ITEMS}") for path in one.left)
     return f"{one.id} stays in {one.kept.removesuffix(f'/{ITEMS}')} and goes from {left}{beside}"

@@ -268,7 +268,7 @@ def test_evidence_for_a_known_fact_is_checked_too(vault: Vault, caller: Caller) 
 def test_a_batch_that_fails_half_way_says_what_was_kept(
     vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clawmem.memory.facts.remember.CHUNK", 2)
+    monkeypatch.setattr("clawmem.memory.facts.remember.BATCH_SIZE", 2)
     _keep(vault, caller, fact="Broken soon", entity="projects/broken")
     (vault.root / "life/projects/broken/items.json").write_text("[\n{oops\n]\n")
     places = ["projects/a", "projects/a", "projects/broken", "projects/a"]

@@ -20,7 +20,7 @@ from clawmem.model.records.entity import ITEMS, SUMMARY, name_of_path
 from clawmem.model.records.event import parse_events
 from clawmem.vault.vault import Vault
 
-_SHOWN = 3
+_MAX_SHOWN = 3
 _PLACE = ".git/clawmem/index.sqlite"
 
 
@@ -91,7 +91,7 @@ def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterato
     except Exception as damage:
         if not is_damage(index, damage):
             raise
-        yield _wrong(f"it cannot be read ({damage})")
+        yield _index_problem(f"it cannot be read ({damage})")
     finally:
         index.close()
 
@@ -112,32 +112,32 @@ def _rebuilt(vault: Vault, index: Index) -> Iterator[HealthProblem]:
     finally:
         wanted.close()
     if found:
-        yield _wrong(found)
+        yield _index_problem(found)
 
 
 def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
     (verdict,) = index.database.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
-        yield _wrong(f"SQLite says: {verdict}")
+        yield _index_problem(f"SQLite says: {verdict}")
         return
     rows = index.database.execute("SELECT entity, line FROM fact").fetchall()
     yield from _differences("facts", expected.lines, frozenset(rows))
     if len(rows) != len(set(rows)):
-        yield _wrong(f"{len(rows) - len(set(rows))} facts stand in it twice")
+        yield _index_problem(f"{len(rows) - len(set(rows))} facts stand in it twice")
     names = frozenset(row[0] for row in index.database.execute("SELECT name FROM entity"))
     yield from _differences("entities", expected.entities, names)
     yield from _event_differences(index, expected.events)
     if index.engine.name == "fts5":
         (words,) = index.database.execute("SELECT COUNT(*) FROM words_docsize").fetchone()
         if words != len(rows):
-            yield _wrong(f"keyword search knows {words} texts of {len(rows)} facts")
+            yield _index_problem(f"keyword search knows {words} texts of {len(rows)} facts")
 
 
 def _differences(what: str, wanted: frozenset[object], found: frozenset[object]) -> Iterator[HealthProblem]:
     missing, surplus = wanted - found, found - wanted
     if missing or surplus:
-        shown = ", ".join(_brief(one) for one in sorted(missing | surplus, key=str)[:_SHOWN])
-        yield _wrong(f"{len(missing)} {what} are missing and {len(surplus)} should not be there ({shown})")
+        shown = ", ".join(_describe(one) for one in sorted(missing | surplus, key=str)[:_MAX_SHOWN])
+        yield _index_problem(f"{len(missing)} {what} are missing and {len(surplus)} should not be there ({shown})")
 
 
 def _event_differences(index: Index, wanted: Sequence[int]) -> Iterator[HealthProblem]:
@@ -148,15 +148,15 @@ def _event_differences(index: Index, wanted: Sequence[int]) -> Iterator[HealthPr
     named = (
         one for (one,) in index.database.execute("SELECT DISTINCT id FROM event ORDER BY id") if hash(one) in surplus
     )
-    shown = f" ({', '.join(islice(named, _SHOWN))})" if surplus else ""
-    yield _wrong(f"{len(missing)} events are missing and {len(surplus)} should not be there{shown}")
+    shown = f" ({', '.join(islice(named, _MAX_SHOWN))})" if surplus else ""
+    yield _index_problem(f"{len(missing)} events are missing and {len(surplus)} should not be there{shown}")
 
 
-def _brief(one: object) -> str:
+def _describe(one: object) -> str:
     return f"{one[0]} {one[1][8:21]}" if isinstance(one, tuple) else str(one)
 
 
-def _wrong(why: str) -> HealthProblem:
+def _index_problem(why: str) -> HealthProblem:
     return HealthProblem(
         ERROR, "index", _PLACE, None, f"The index is not what a rebuild would give: {why}.", fixable=True
     )

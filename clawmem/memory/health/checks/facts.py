@@ -16,7 +16,7 @@ from clawmem.model.language.text import check_statement, normal
 from clawmem.model.lifecycle import chain
 from clawmem.model.safety.secrets.find import find_secret
 
-_OWN_ID = re.compile(r"fact_[0-9a-f]{8,64}")
+_CLAWMEM_ID = re.compile(r"fact_[0-9a-f]{8,64}")
 _WRITTEN_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?")
 _TIMES = ("timestamp", "last_accessed", "valid_from", "valid_to")
 _WORD = re.compile(r"[\w.:-]+")
@@ -53,7 +53,7 @@ def _id_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
     except InvalidInput:
         yield placed.problem(ERROR, "id", f"'{fact_id}' cannot be an id: no command can name it.")
         return
-    if not _OWN_ID.fullmatch(fact_id):
+    if not _CLAWMEM_ID.fullmatch(fact_id):
         yield placed.problem(INFO, "id", f"{fact_id} is not an id of clawmem's making (fact_ and 8 hex digits).")
 
 
@@ -76,7 +76,7 @@ def _time_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
         value = getattr(fact, key)
         if value is not None:
             try:
-                readable[key] = moment_of(_whole(key, value))
+                readable[key] = moment_of(_comparable_time(key, value))
             except ValueError:
                 yield placed.problem(ERROR, "time", f"{fact.id} has '{value[:40]}' as {key}, which is not a time.")
                 continue
@@ -91,7 +91,7 @@ def _time_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
         )
 
 
-def _whole(key: str, value: str) -> str:
+def _comparable_time(key: str, value: str) -> str:
     """A time as it is read: where something begins or ends, a month or a year alone stands for a day."""
     return (sortable(value, end=key == "valid_to") or value) if key in ("valid_from", "valid_to") else value
 

@@ -11,22 +11,22 @@ from clawmem.model.settings.local import differences
 from clawmem.vault.state.local_settings import own_files
 from clawmem.vault.vault import Vault
 
-CHECK = "own-settings"
+LOCAL_SETTINGS = "own-settings"
 _TRUST = "`clawmem config trust` shows what that means, and accepts it."
 
 
-def own_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
+def local_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
     """What is wrong with the files of this machine, and what is suggested and not accepted."""
     for own in own_files(vault):
         if not own.accepted:
             message = f"The vault was not accepted on this machine, so the file has no effect. {_TRUST}"
-            yield HealthProblem(WARNING, CHECK, own.name, None, message)
+            yield HealthProblem(WARNING, LOCAL_SETTINGS, own.name, None, message)
             continue
         for message in dict.fromkeys(f"{one.message} {one.hint}" for one in own.wrong.values()):
-            yield HealthProblem(ERROR, CHECK, own.name, None, message.removeprefix(f"{own.name}: "))
+            yield HealthProblem(ERROR, LOCAL_SETTINGS, own.name, None, message.removeprefix(f"{own.name}: "))
         for key in own.no_effect:
             message = f"'{key}' is no setting of a machine; it has no effect here."
-            yield HealthProblem(WARNING, CHECK, own.name, None, message)
+            yield HealthProblem(WARNING, LOCAL_SETTINGS, own.name, None, message)
     try:
         settings = vault.settings
     except ClawmemError:
@@ -34,4 +34,4 @@ def own_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
     for one in differences(settings):
         shown = str(one.suggested)[:200]
         message = f"{one.key} is suggested as '{shown}', which is not in force on this machine. {_TRUST}"
-        yield HealthProblem(INFO, CHECK, SETTINGS, None, message)
+        yield HealthProblem(INFO, LOCAL_SETTINGS, SETTINGS, None, message)

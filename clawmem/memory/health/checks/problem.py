@@ -23,7 +23,7 @@ class HealthProblem(NamedTuple):
     fixed: bool = False
 
 
-def in_order(problems: Iterable[HealthProblem]) -> tuple[HealthProblem, ...]:
+def sorted_problems(problems: Iterable[HealthProblem]) -> tuple[HealthProblem, ...]:
     """The worst first, then by place; each once."""
     unique = dict.fromkeys(problems)
     return tuple(

@@ -26,7 +26,7 @@ UNFINISHED = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
-HALF_BESIDE = ".half"
+PARTIAL_SUFFIX = ".half"
 
 
 def unfinished_git(vault: Vault) -> str | None:
@@ -63,28 +63,28 @@ def state_problems(vault: Vault) -> Iterator[HealthProblem]:
     """Locks, notes and half-written files that a killed process left. The writer lock must be held."""
     yield from _pending_problems(vault)
     yield from _lock_problems(vault)
-    for path in half_files(vault):
+    for path in partial_files(vault):
         message = "A file half written by a process that was killed."
-        yield HealthProblem(WARNING, "half-file", _shown(vault, path), None, message, fixable=True)
+        yield HealthProblem(WARNING, "half-file", _relative_path(vault, path), None, message, fixable=True)
     yield from _journal_problems(vault)
 
 
-def half_files(vault: Vault) -> list[Path]:
+def partial_files(vault: Vault) -> list[Path]:
     """What a write that was cut short left behind; with the writer lock held nobody else is writing."""
     # A read that keeps a parsed page in its cache writes without the lock: its process is alive.
-    staged = [path for path in vault.state.glob(f"{HALF}*") if not _alive(path.name.removeprefix(HALF))]
+    staged = [path for path in vault.state.glob(f"{HALF}*") if not _is_running(path.name.removeprefix(HALF))]
     files = files_below(vault.root, leaving_out=".git")
-    beside = [path for path in files if path.name.startswith(".") and path.name.endswith(HALF_BESIDE)]
+    beside = [path for path in files if path.name.startswith(".") and path.name.endswith(PARTIAL_SUFFIX)]
     return sorted({*staged, *beside, *vault.git_dir.glob("fast_import_crash_*"), *abandoned(vault)})
 
 
-def clear_leftovers(vault: Vault) -> None:
+def remove_partial_files(vault: Vault) -> None:
     """Remove what `half_files` finds; the writer lock must be held."""
-    for path in half_files(vault):
+    for path in partial_files(vault):
         vault.disk.remove(path)
 
 
-def _alive(process: str) -> bool:
+def _is_running(process: str) -> bool:
     try:
         os.kill(int(process), 0)
     except (ValueError, ProcessLookupError):
@@ -95,7 +95,7 @@ def _alive(process: str) -> bool:
 
 
 def _pending_problems(vault: Vault) -> Iterator[HealthProblem]:
-    place = _shown(vault, vault.state / "pending.json")
+    place = _relative_path(vault, vault.state / "pending.json")
     try:
         pending = read_pending(vault)
     except StorageFailed as problem:
@@ -111,7 +111,7 @@ def _lock_problems(vault: Vault) -> Iterator[HealthProblem]:
     removable = lock_files(vault)
     for path in sorted({*vault.git_dir.glob("*.lock"), *common.glob("*.lock"), *ref_locks(vault)}):
         message = "A lock of git's, left by a process that was killed or held by one at work."
-        yield HealthProblem(WARNING, "lock", _shown(vault, path), None, message, fixable=path in removable)
+        yield HealthProblem(WARNING, "lock", _relative_path(vault, path), None, message, fixable=path in removable)
 
 
 def _journal_problems(vault: Vault) -> Iterator[HealthProblem]:
@@ -122,7 +122,7 @@ def _journal_problems(vault: Vault) -> Iterator[HealthProblem]:
         except ValueError:
             fact_ids = []
         if not fact_ids:
-            place = _shown(vault, vault.state / "access.log")
+            place = _relative_path(vault, vault.state / "access.log")
             message = "The access journal has a damaged line, which counts for nothing; the next heartbeat clears it."
             yield HealthProblem(WARNING, "journal", place, number, message)
 
@@ -145,7 +145,7 @@ def fsck_problems(vault: Vault) -> Iterator[HealthProblem]:
         yield HealthProblem(ERROR, "fsck", ".git", None, f"git fsck says: {line}.")
 
 
-def _shown(vault: Vault, path: Path) -> str:
+def _relative_path(vault: Vault, path: Path) -> str:
     """A path below the vault as it is written, git's own folder as `.git`."""
     for top, name in ((vault.git_dir, ".git/"), (vault.root, "")):
         if path.is_relative_to(top):

@@ -12,17 +12,17 @@ from clawmem.model.records.layout import is_ledger
 from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.vault.vault import Vault
 
-SECONDS = 5.0
+SEARCH_SECONDS = 5.0
 # So many bytes are looked at before the clock is.
-_PIECE = 1 << 20
-_SHOWN = 3
+_CHUNK_BYTES = 1 << 20
+_MAX_PER_FILE = 3
 
 
 class SecretSearch:
     """Looks through one file after the other, for so many seconds (None: to the end); `left` are the files for which
     they did not suffice."""
 
-    def __init__(self, seconds: float | None = SECONDS) -> None:
+    def __init__(self, seconds: float | None = SEARCH_SECONDS) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
         self.left: list[str] = []
 
@@ -37,7 +37,7 @@ class SecretSearch:
 
     def _look_at(self, path: str, data: bytes) -> Iterator[HealthProblem]:
         found = start = lines = 0
-        for end in _ends(data):
+        for end in _chunk_ends(data):
             if self._end is not None and time.monotonic() > self._end:
                 self.left.append(path)
                 return
@@ -45,7 +45,7 @@ class SecretSearch:
             text = data[start:end].decode(errors="replace")
             for match in find_secrets(text, unnamed=not is_ledger(path)):
                 found += 1
-                if found > _SHOWN:
+                if found > _MAX_PER_FILE:
                     return
                 line = lines + text.count("\n", 0, match.start) + 1
                 yield HealthProblem(
@@ -62,11 +62,11 @@ class SecretSearch:
         return [f"{left}; `clawmem doctor --full` searches everything"]
 
 
-def _ends(text: bytes) -> Iterator[int]:
+def _chunk_ends(text: bytes) -> Iterator[int]:
     """Where pieces of whole lines end."""
     end = 0
     while end < len(text):
-        end = text.find(b"\n", end + _PIECE) + 1 or len(text)
+        end = text.find(b"\n", end + _CHUNK_BYTES) + 1 or len(text)
         yield end
 
 

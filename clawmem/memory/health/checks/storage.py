@@ -18,7 +18,7 @@ GIT_INDEX = "git-index"
 LINE_ENDS = "line-ends"
 LOST = "lost"
 _DAY = 86_400
-_SHOWN = 5
+_MAX_SHOWN = 5
 
 
 def clone_problems(vault: Vault) -> Iterator[HealthProblem]:
@@ -86,7 +86,7 @@ def committed_name_problems(in_head: Mapping[str, str], owned: Collection[str]) 
 def clock_problems(vault: Vault) -> Iterator[HealthProblem]:
     """Commits that were made while a clock was behind: a date stands for the last commit at or before it."""
     found = set_back(vault, _DAY)
-    for name, seconds in found[:_SHOWN]:
+    for name, seconds in found[:_MAX_SHOWN]:
         message = (
             f"The commit {name[:12]} is dated {counted(seconds // _DAY, 'day')} before an older one: a clock was wrong."
             " `--at` and `diff` with a date in between may serve what was learned later; name a commit instead."

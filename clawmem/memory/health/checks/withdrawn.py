@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from clawmem.memory.health.checks.facts import CheckedFact
 from clawmem.memory.health.checks.problem import ERROR, HealthProblem
-from clawmem.memory.history.withdrawn import risen
+from clawmem.memory.history.withdrawn import find_reactivated
 from clawmem.vault.vault import Vault
 
 CHECK = "withdrawn"
@@ -19,7 +19,7 @@ def withdrawn_problems(vault: Vault, facts: Sequence[CheckedFact]) -> Iterator[H
     for one in facts:
         places[one.fact.id].append(one)
     standing = {key: held[0] for key, held in places.items() if len(held) == 1 and held[0].fact.stands}
-    for back in risen(vault, standing):
+    for back in find_reactivated(vault, standing):
         message = (
             f"{back.fact.id} was withdrawn by {back.commit[:12]} and stands again, though nothing brought it back:"
             " a merge by an older version may have."
