@@ -68,7 +68,7 @@ def set_(
         done = change_user_setting(runtime.environment, runtime.caller(), key, value)
     else:
         done = change_setting(runtime.vault(), runtime.caller(), key, value, shared)
-    data = {"key": done.key, "old": done.old, "new": done.new, "commit": done.commit, "kept": done.kept}
+    data = {"key": done.key, "old": done.old, "new": done.new, "commit": done.commit, "kept": done.file}
     return face.done({**data, "suggested": done.suggested}, _lines(done), done.notices)
 
 
@@ -139,13 +139,13 @@ def _differences(found: SettingsProposal) -> list[dict[str, Any]]:
 
 
 def _lines(done: SettingChange) -> list[str]:
-    if done.kept is not None:
+    if done.file is not None:
         said = (
             f"is {format_value(done.new)} already"
             if done.old == done.new
             else f"{format_value(done.old)} -> {format_value(done.new)}"
         )
-        return [f"{done.key}: {said}", f"kept on this machine, {done.kept}"]
+        return [f"{done.key}: {said}", f"kept on this machine, {done.file}"]
     if done.commit is None:
         return [f"{done.key} is {format_value(done.new)} already, so there is no commit"]
     lines = [f"{done.key}: {format_value(done.old)} -> {format_value(done.new)}", f"commit {done.commit[:12]}"]

@@ -76,12 +76,12 @@ def _data(done: SyncResult, dry_run: bool) -> dict[str, Any]:
         "pushed": done.pushed,
         "dry_run": dry_run,
         "attempts": done.attempts,
-        "taken": [_taken(one) for one in done.taken if one.how != "nothing"],
+        "taken": [_taken(one) for one in done.rounds if one.how != "nothing"],
         "conflicts": [one._asdict() for one in done.conflicts],
         "proposals": done.proposals,
         "twins": [twin._asdict() for plan in done.plans for twin in plan.merged.twins],
         "renamed": [one._asdict() for plan in done.plans for one in plan.merged.renamed],
-        "lost": [one._asdict() for one in done.lost],
+        "lost": [one._asdict() for one in done.removals],
         "problem": {"code": problem.code, "message": problem.message, "hint": problem.hint} if problem else None,
     }
 
@@ -103,10 +103,10 @@ def _lines(done: SyncResult, dry_run: bool) -> Iterator[str]:
         yield f"{kept}given: {counted(done.sent, 'change')} to {place}"
     for conflict in done.conflicts:
         yield f"conflict: {conflict.says}"
-    yield from _lost(done.lost)
+    yield from _lost(done.removals)
     if done.proposals:
         yield f"{counted(len(done.proposals), 'question')} for you: `clawmem review list`"
-    rescues = [one.rescue for one in done.taken if one.rescue]
+    rescues = [one.rescue for one in done.rounds if one.rescue]
     if rescues:
         yield f"before: {rescues[0]}"
 

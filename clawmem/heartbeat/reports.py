@@ -53,10 +53,10 @@ def learn(done: LearnResult | None, explain: bool) -> Report:
 
 def settle(done: FutureValuesResult | None, explain: bool) -> Report:
     """The announced facts that are in force now."""
-    begun, kept = (done.begun, done.kept) if done else ((), ())
-    lines = [f"took effect, as announced: {one.fact}" for one in begun]
-    lines += [f"stands on, as what was announced is off: {one.fact}" for one in kept]
-    return Report({"began": [one.id for one in begun]}, tuple(lines))
+    effective, reopened = (done.effective, done.reopened) if done else ((), ())
+    lines = [f"took effect, as announced: {one.fact}" for one in effective]
+    lines += [f"stands on, as what was announced is off: {one.fact}" for one in reopened]
+    return Report({"began": [one.id for one in effective]}, tuple(lines))
 
 
 def fold(done: FoldResult | None, explain: bool) -> Report:

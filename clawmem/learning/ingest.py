@@ -92,7 +92,7 @@ class _IngestRun:
     def take(self, messages: Sequence[Message]) -> None:
         """Commit the messages that are new, and let go of them."""
         self.append(to_events(messages, self._work.caller, self._source, self._repeats))
-        self._work.settle()
+        self._work.flush()
 
     def append(self, events: Sequence[Event]) -> None:
         """Commit the events that are new."""

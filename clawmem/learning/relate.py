@@ -54,7 +54,7 @@ def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = Fals
     if dry_run or not found:
         return RelateResult(tuple(PlacedFact(one.after, one.entity) for one in found))
     with writing(vault, caller, "learn") as work:
-        shelves = {entity: each for entity, each in _by_entity(found).items() if work.is_whole(entity)}
+        shelves = {entity: each for entity, each in _by_entity(found).items() if work.is_readable(entity)}
         writes, kept = applied(work, shelves)
         if not kept:
             return RelateResult(notices=work.notices)

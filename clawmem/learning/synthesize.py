@@ -49,7 +49,7 @@ def synthesize(
     else all. What people wrote there is never repeated and never touched, and nothing where there are facts that cannot
     be read."""
     with writing(vault, caller, "synthesize", dry_run=dry_run) as work:
-        if unread := work.unread(ITEMS):
+        if unread := work.unreadable_files(ITEMS):
             return SynthesizeResult((), None, work.notices, tuple(unread.values()))
         wanted = set(days) if days is not None else _touched(work, since)
         by_day = _by_day(work.index, wanted)

@@ -25,43 +25,43 @@ from clawmem.vault.vault import Vault
 class WriteScope:
     """An act at work: reads go through the transaction, commits bring the index along."""
 
-    def __init__(self, vault: Vault, caller: Caller, started: Transaction, index: Index, purpose: str) -> None:
+    def __init__(self, vault: Vault, caller: Caller, txn: Transaction, index: Index, purpose: str) -> None:
         self.vault = vault
         self.caller = caller
-        self.started = started
+        self.transaction = txn
         self.index = index
         self._purpose = purpose
-        self._behind: dict[str, bytes | None] = {}
-        self._last: str | None = None
+        self._unindexed: dict[str, bytes | None] = {}
+        self._last_commit: str | None = None
 
     @property
     def notices(self) -> tuple[str, ...]:
         """What the person should hear besides the result."""
-        return (*self.started.notices, *self.index.notices)
+        return (*self.transaction.notices, *self.index.notices)
 
     def read(self, path: str) -> bytes | None:
         """A file of the vault, through the transaction."""
-        return self.started.read(path)
+        return self.transaction.read(path)
 
     def text(self, path: str) -> str:
         """A text file of the vault, empty where there is none."""
-        return (self.started.read(path) or b"").decode("utf-8-sig", errors="replace")
+        return (self.transaction.read(path) or b"").decode("utf-8-sig", errors="replace")
 
     def facts(self, entity: str) -> list[Fact]:
         """The facts of an entity, in the order they stand; raises where its file does not parse."""
         path = items_path(entity)
-        data = self.started.read(path)
+        data = self.transaction.read(path)
         if data is None:
             return []
         if data == items_of(self.index, entity):
-            self.started.seen.vouch(path)
+            self.transaction.seen.vouch(path)
         return list(parse_items(data, path))
 
-    def is_whole(self, entity: str) -> bool:
+    def is_readable(self, entity: str) -> bool:
         """Whether the entity's facts can be read; where not, they are left as they are."""
-        return items_path(entity) not in self.started.unreadable
+        return items_path(entity) not in self.transaction.unreadable
 
-    def unread(self, kind: str = "") -> dict[str, ClawmemError]:
+    def unreadable_files(self, kind: str = "") -> dict[str, ClawmemError]:
         """The committed files of entities, those of one last name or all, that cannot be read, each with the reason and
         how to bring it back: what is made of all facts must not be made anew without theirs."""
         paths = [path for path, _ in broken_files(self.index) if name_of_path(path) and path.endswith(kind)]
@@ -81,29 +81,29 @@ class WriteScope:
         # git takes ten milliseconds for a commit; what the index needs next is imported meanwhile.
         ready = Thread(target=get_ready)
         ready.start()
-        names = self.started.commit(changes, purpose)
+        names = self.transaction.commit(changes, purpose)
         ready.join()
         for path in (path for change in changes for path in change.writes):
-            self._behind[path] = self.started.read(path)
-        self._last = names[-1] if names else self._last
+            self._unindexed[path] = self.transaction.read(path)
+        self._last_commit = names[-1] if names else self._last_commit
         return names
 
-    def bring_index(self) -> None:
+    def update_index(self) -> None:
         """Take what was committed into the index; one that cannot be written is built anew by the next reader."""
-        if not self._behind:
+        if not self._unindexed:
             return
         try:
-            apply_commit(self.vault, self.index, self._behind, self._last)
+            apply_commit(self.vault, self.index, self._unindexed, self._last_commit)
         except (*UNREADABLE, OSError) as problem:
-            self.started.notices.append(f"the index will be built anew: {problem}")
+            self.transaction.notices.append(f"the index will be built anew: {problem}")
             discard(self.vault)
-        self._behind = {}
+        self._unindexed = {}
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Bring the index along now and let go of what was committed: for acts of many commits, whose memory would
         grow with each."""
-        self.bring_index()
-        self.started.seen.release()
+        self.update_index()
+        self.transaction.seen.release()
 
 
 @contextmanager
@@ -116,16 +116,16 @@ def writing(
     if caller.agent:
         check_not_read_only(vault, caller)
     begun = _dry_run(vault, caller, purpose) if dry_run else transaction(vault, caller.now, purpose, eager=eager)
-    with begun as started:
+    with begun as txn:
         if vault.head().commit is None:
             raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
         # git looks for edits made by hand while the index opens; the index follows where there are some.
         index = open_index(vault)
-        if started.adopt().good:
+        if txn.adopt().good:
             index.close()
             index = open_index(vault)
         try:
-            work = WriteScope(vault, caller, started, index, purpose)
+            work = WriteScope(vault, caller, txn, index, purpose)
             if not dry_run and (last_join(vault.git_dir) is not None or (vault.state / "merges-left").exists()):
                 _complete_git_merges(work)
             if not dry_run and index.meta(DOUBLED):
@@ -135,7 +135,7 @@ def writing(
 
                 merge_duplicate_ids(work)
             yield work
-            work.bring_index()
+            work.update_index()
         except (ClawmemError, OSError):
             raise
         except Exception as problem:
@@ -150,9 +150,9 @@ def writing(
 def _dry_run(vault: Vault, caller: Caller, purpose: str) -> Iterator[Transaction]:
     from clawmem.vault.commit.dry_run import DryRun  # only dry runs
 
-    started = DryRun(vault, caller.now, purpose)
-    started.begin()
-    yield started
+    txn = DryRun(vault, caller.now, purpose)
+    txn.begin()
+    yield txn
 
 
 def _complete_git_merges(work: WriteScope) -> None:
@@ -165,8 +165,8 @@ def _complete_git_merges(work: WriteScope) -> None:
 
         done = complete_merges(work, new_merges(work.vault) if merged else ())
         if done.commits:
-            work.bring_index()
-        if not done.left:
+            work.update_index()
+        if not done.postponed:
             looked_into(work.vault)
 
 

@@ -73,7 +73,7 @@ def fact(words: str, **more: object) -> Fact:
 
 def keep(vault: Vault, caller: Caller, words: str, **more: object) -> Fact:
     """A fact that stands in the vault."""
-    return remember(vault, [Draft(fact(words, **more), "areas/people/dana")], caller).kept[0].fact
+    return remember(vault, [Draft(fact(words, **more), "areas/people/dana")], caller).facts[0].fact
 
 
 def file(vault: Vault, caller: Caller, **more: object) -> Proposal:

@@ -46,6 +46,6 @@ def test_a_name_that_is_one_folder_with_another_leads_to_it(one: Machine, pair: 
 
 def test_two_drafts_of_one_call(one: Machine) -> None:
     drafts = [draft_from_record({"fact": f"In {name}.", "entity": name}, NOW) for name in PAIRS[0]]
-    kept = remember(one.vault, drafts, one.caller).kept
+    kept = remember(one.vault, drafts, one.caller).facts
     assert [each.entity for each in kept] == [PAIRS[0][0]] * 2
     assert errors(one) == []

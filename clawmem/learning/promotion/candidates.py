@@ -42,7 +42,7 @@ def contenders(work: WriteScope, on: str) -> list[PromotionCandidate]:
     kept = [
         PromotionCandidate(fact, entity)
         for fact, entity in of_days(work.index, [on])
-        if promotion_of(fact) is None and work.is_whole(entity)
+        if promotion_of(fact) is None and work.is_readable(entity)
     ]
     return [*kept, *_noted(work, on)]
 

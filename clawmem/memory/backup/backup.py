@@ -150,10 +150,10 @@ def _vault_name(vault: Vault) -> str:
 def _adopt_edits(vault: Vault, caller: Caller) -> tuple[tuple[str, ...], dict[str, str]]:
     """Take in what was edited by hand; what that is not possible for is named with its reason."""
     try:
-        with transaction(vault, caller.now, "backup") as started:
-            started.adopt()
-            notices = tuple(one for one in started.notices if not one.startswith("left alone: "))
-            return notices, {path: problem.message for path, problem in started.unreadable.items()}
+        with transaction(vault, caller.now, "backup") as txn:
+            txn.adopt()
+            notices = tuple(one for one in txn.notices if not one.startswith("left alone: "))
+            return notices, {path: problem.message for path, problem in txn.unreadable.items()}
     except Locked:
         raise
     except (ClawmemError, OSError) as problem:

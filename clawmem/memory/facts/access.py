@@ -38,25 +38,29 @@ def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldRe
         return FoldResult(0)
     with writing(vault, caller, "fold") as work:
         counted = accesses(set_aside(vault))
-        places = {fact_id: placed.entity for fact_id, placed in by_ids(work.index, counted).items()}
-        waiting = {one: counted[one] for one, entity in places.items() if not work.is_whole(entity)}
+        entities = {fact_id: placed.entity for fact_id, placed in by_ids(work.index, counted).items()}
+        waiting = {one: counted[one] for one, entity in entities.items() if not work.is_readable(entity)}
         if unread_facts(work.index):
-            waiting.update((one, access) for one, access in counted.items() if one not in places)
-        shelves = {entity: work.facts(entity) for entity in sorted(set(places.values())) if work.is_whole(entity)}
-        if not shelves:
+            waiting.update((one, access) for one, access in counted.items() if one not in entities)
+        facts_by_entity = {
+            entity: work.facts(entity) for entity in sorted(set(entities.values())) if work.is_readable(entity)
+        }
+        if not facts_by_entity:
             vault.disk.remove(vault.state / FOLDING)
             return FoldResult(0, notices=(*work.notices, *_return_to_journal(vault, waiting)))
-        used = {name: [_with_access(one, counted.get(one.id)) for one in facts] for name, facts in shelves.items()}
-        number = len(places.keys() - waiting)
+        used = {
+            name: [_with_access(one, counted.get(one.id)) for one in facts] for name, facts in facts_by_entity.items()
+        }
+        number = len(entities.keys() - waiting)
         words = f"{number} fact{'' if number == 1 else 's'} used"
         changes = [Change(subject_line("access", "facts", words), _writes(used), trailers("access"))]
-        woken = [one for facts in used.values() for one in facts if one.id in counted and one.status == ARCHIVED]
-        if woken:
-            changes.append(_restore_change(used, woken))
+        restored = [one for facts in used.values() for one in facts if one.id in counted and one.status == ARCHIVED]
+        if restored:
+            changes.append(_restore_change(used, restored))
         changes[-1] = changes[-1]._replace(consumes=(FOLDING,))
         commits = work.commit(changes)
         notices = (*work.notices, *_return_to_journal(vault, waiting))
-        return FoldResult(number, tuple(one.id for one in woken), commits, notices)
+        return FoldResult(number, tuple(one.id for one in restored), commits, notices)
 
 
 def _return_to_journal(vault: Vault, waiting: Mapping[str, AccessCount]) -> list[str]:
@@ -64,19 +68,22 @@ def _return_to_journal(vault: Vault, waiting: Mapping[str, AccessCount]) -> list
     return [problem for problem in problems if problem]
 
 
-def _writes(shelves: Mapping[str, Sequence[Fact]]) -> dict[str, bytes | None]:
-    return {path: data for name, facts in shelves.items() for path, data in items_write(name, facts).items()}
+def _writes(facts_by_entity: Mapping[str, Sequence[Fact]]) -> dict[str, bytes | None]:
+    return {path: data for name, facts in facts_by_entity.items() for path, data in items_write(name, facts).items()}
 
 
-def _restore_change(shelves: Mapping[str, Sequence[Fact]], woken: Sequence[Fact]) -> Change:
-    ids = {one.id for one in woken}
-    places = [name for name, facts in shelves.items() if any(one.id in ids for one in facts)]
-    active = {name: [one._replace(status=ACTIVE) if one.id in ids else one for one in shelves[name]] for name in places}
+def _restore_change(facts_by_entity: Mapping[str, Sequence[Fact]], restored: Sequence[Fact]) -> Change:
+    ids = {one.id for one in restored}
+    entities = [name for name, facts in facts_by_entity.items() if any(one.id in ids for one in facts)]
+    active = {
+        name: [one._replace(status=ACTIVE) if one.id in ids else one for one in facts_by_entity[name]]
+        for name in entities
+    }
     return Change(
-        subject_line("restore", "facts", f"{len(woken)} archived and used again"),
+        subject_line("restore", "facts", f"{len(restored)} archived and used again"),
         _writes(active),
-        trailers("restore", facts=ids, entities=places),
-        body="\n".join(f"- {one.fact}" for one in woken[:100]),
+        trailers("restore", facts=ids, entities=entities),
+        body="\n".join(f"- {one.fact}" for one in restored[:100]),
     )
 
 

@@ -33,7 +33,7 @@ def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> Deca
         days = vault.settings.whole("decay.archive_days")
         unused = unused_since(work.index, stamp(caller.now - timedelta(days=days)))
         decayed = (one for one in unused if should_archive(one.fact, caller.now, score, days))
-        due = [one for one in decayed if work.is_whole(one.entity)]
+        due = [one for one in decayed if work.is_readable(one.entity)]
         if dry_run or not due:
             return DecayResult(tuple(due), notices=work.notices)
         by_entity: dict[str, set[str]] = defaultdict(set)
@@ -62,7 +62,7 @@ def restore(vault: Vault, reference: str, caller: Caller) -> DecayResult:
             return DecayResult((), notices=(*work.notices, f"{fact.id} is not archived"))
         if fact.status != ARCHIVED:
             raise Refused(f"{fact.id} was {fact.status}, not archived.", "`clawmem why` tells what became of it.")
-        woken = fact._replace(status=ACTIVE, access_count=fact.access_count + 1, last_accessed=stamp(caller.now))
-        writes = items_write(placed.entity, with_fact(facts, woken))
-        commits = work.commit([fact_change(caller, "restore", placed.entity, fact.fact, writes, [woken])])
-        return DecayResult((PlacedFact(woken, placed.entity),), commits[-1], work.notices)
+        restored = fact._replace(status=ACTIVE, access_count=fact.access_count + 1, last_accessed=stamp(caller.now))
+        writes = items_write(placed.entity, with_fact(facts, restored))
+        commits = work.commit([fact_change(caller, "restore", placed.entity, fact.fact, writes, [restored])])
+        return DecayResult((PlacedFact(restored, placed.entity),), commits[-1], work.notices)

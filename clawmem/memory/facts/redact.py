@@ -93,8 +93,8 @@ def redact(
     reason = allowed(vault.settings, reason, "The reason") if reason else None
     if caller.session:
         caller = caller._replace(session=allowed_name(vault.settings, caller.session, "The session"))
-    with transaction(vault, caller.now, "redact") as started:
-        started.adopt()
+    with transaction(vault, caller.now, "redact") as txn:
+        txn.adopt()
         redaction.check_can_redact(vault)
         texts, held = _find_affected(vault, what)
         wanted = needles(tuple(texts))
@@ -106,8 +106,8 @@ def redact(
             if not would.held and not left:
                 raise NotFound("No commit and no file holds that text.", "Give it exactly as it was written.")
             if dry_run or not any(one.startswith(".git") for one in left):
-                return _result(vault, would, held, wanted, heads, left, started)
-        return _rewrite_history(started, texts, held, refs, caller, reason)
+                return _result(vault, would, held, wanted, heads, left, txn)
+        return _rewrite_history(txn, texts, held, refs, caller, reason)
 
 
 def _find_affected(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _AffectedRecords]:
@@ -161,18 +161,18 @@ def _rewritten_refs(refs: Sequence[redaction.RepositoryRef]) -> list[str]:
 
 
 def _rewrite_history(
-    started: Transaction,
+    txn: Transaction,
     texts: Sequence[str],
     held: _AffectedRecords,
     refs: Sequence[redaction.RepositoryRef],
     caller: Caller,
     reason: str | None,
 ) -> RedactResult:
-    vault = started.vault
+    vault = txn.vault
     head = vault.head()
     wanted = needles(tuple(texts))
     assert head.branch and head.commit
-    started.notices += redaction.begin(vault)
+    txn.notices += redaction.begin(vault)
     new = rewrite(vault, _rewritten_refs(refs), partial(redacted, wanted=wanted))
     base = new.names[head.commit]
     change = _tombstone_change(vault, texts, held, new, base, caller, reason) if new.held else None
@@ -186,7 +186,7 @@ def _rewrite_history(
     rename_made(vault, new.names)
     note_made(vault, [tip], None)
     left = tuple(redaction.remains(vault, partial(holds_still, texts=tuple(texts))))
-    return _result(vault, new, held, wanted, (head.commit, tip), left, started)
+    return _result(vault, new, held, wanted, (head.commit, tip), left, txn)
 
 
 def _commit_tombstone(vault: Vault, change: Change, branch: str, base: str, caller: Caller) -> str:
@@ -282,12 +282,12 @@ def _events_after(vault: Vault, held: _AffectedRecords, base: str) -> dict[str, 
 
 def _result(
     vault: Vault, done: RewriteResult, held: _AffectedRecords, wanted: Sequence[Needle], heads: tuple[str, str | None],
-    left: Sequence[str], started: Transaction,
+    left: Sequence[str], txn: Transaction,
 ) -> RedactResult:  # fmt: skip
     facts = tuple(PlacedFact(_redacted_fact(one.fact, wanted), one.entity) for one in held.facts)
     remotes = tuple(redaction.remotes_of(vault))
     return RedactResult(
-        done.held, done.renamed, facts, tuple(held.events), *heads, tuple(left), remotes, tuple(started.notices)
+        done.held, done.renamed, facts, tuple(held.events), *heads, tuple(left), remotes, tuple(txn.notices)
     )
 
 

@@ -45,7 +45,7 @@ class RememberResult(NamedTuple):
     """What became of each draft, in order; the last commit (None where nothing changed); asides; and, where a
     large batch stopped half way, the failure that stopped it: `kept` then ends where it struck."""
 
-    kept: tuple[RememberedFact, ...]
+    facts: tuple[RememberedFact, ...]
     commit: str | None
     notices: tuple[str, ...] = ()
     failed: ClawmemError | None = None
@@ -55,13 +55,13 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
     """Keep the drafts, one commit each. Raises SecretFound before anything is written."""
     safe = [without_secrets(vault, draft) for draft in drafts]
     with writing(vault, caller, "remember", eager=len(drafts) == 1) as work:
-        desk = _BatchPlanner(work)
+        planner = _BatchPlanner(work)
         kept: list[RememberedFact] = []
         commits: tuple[str, ...] = ()
         failed = None
         for start in range(0, len(safe), BATCH_SIZE):
             try:
-                planned = [desk.take(draft) for draft in safe[start : start + BATCH_SIZE]]
+                planned = [planner.plan(draft) for draft in safe[start : start + BATCH_SIZE]]
                 commits = work.commit([change for _, change in planned if change is not None]) or commits
             except ClawmemError as problem:
                 if not commits:
@@ -69,7 +69,7 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
                 failed = problem
                 break
             kept += [one for one, _ in planned]
-        notices = (*work.notices, *_ignored_keys(drafts), *_limited(desk.notices))
+        notices = (*work.notices, *_ignored_keys(drafts), *_limited(planner.notices))
         return RememberResult(tuple(kept), commits[-1] if commits else None, notices, failed)
 
 
@@ -122,7 +122,7 @@ class _EntityBatch:
             self.lines[place] = fact_to_line(fact)
 
     def render(self) -> bytes:
-        """The shelf as `items.json`."""
+        """The batch as `items.json`."""
         return ("[\n" + ",\n".join(self.lines) + "\n]\n").encode()
 
 
@@ -132,50 +132,52 @@ class _BatchPlanner:
     def __init__(self, work: WriteScope) -> None:
         self._work = work
         self._taken = TakenIds(work.index)
-        self._shelves: dict[str, _EntityBatch] = {}
+        self._batches: dict[str, _EntityBatch] = {}
         self._default = work.vault.settings.words("defaults.entity")
-        self._drawer: ProposalWriter | None = None
+        self._proposal_writer: ProposalWriter | None = None
         self.notices: list[str] = []
 
-    def take(self, draft: Draft) -> tuple[RememberedFact, Change | None]:
+    def plan(self, draft: Draft) -> tuple[RememberedFact, Change | None]:
         """The draft's fate and the change that brings it about, None where nothing changes."""
         work = self._work
         check_author(work.caller, draft.fact.agent)
         entity = entity_for_draft(work.index, draft, work.caller, self._default)
         writes: dict[str, bytes | None] = {}
-        if entity not in self._shelves:
-            entity = next((one for one in self._shelves if as_one_file(one) == as_one_file(entity)), entity)
-        if entity not in self._shelves:
+        if entity not in self._batches:
+            entity = next((one for one in self._batches if as_one_file(one) == as_one_file(entity)), entity)
+        if entity not in self._batches:
             if not entity_exists(work.index, entity):
                 writes.update(new_entity_files(entity, work.caller))
-            self._shelves[entity] = _EntityBatch(work.facts(entity))
-        shelf = self._shelves[entity]
-        place = shelf.places.get(normal(draft.fact.fact))
-        said = self._pointed(unapproved(draft.fact))
+            self._batches[entity] = _EntityBatch(work.facts(entity))
+        batch = self._batches[entity]
+        place = batch.places.get(normal(draft.fact.fact))
+        said = self._resolved(unapproved(draft.fact))
         if place is not None:
-            return self._again(shelf, place, said, entity)
+            return self._reinforce(batch, place, said, entity)
         fact = with_identity(said, work.caller, self._new_id())
-        waiting = self._held(fact, entity) if fact.trust != "user" else None
-        if waiting is not None:
-            return waiting
-        shelf.put(fact)
-        writes[items_path(entity)] = shelf.render()
+        proposed = self._quarantined(fact, entity) if fact.trust != "user" else None
+        if proposed is not None:
+            return proposed
+        batch.put(fact)
+        writes[items_path(entity)] = batch.render()
         return RememberedFact(fact, entity, "added"), fact_change(
             work.caller, "remember", entity, fact.fact, writes, [fact]
         )
 
-    def _pointed(self, fact: Fact) -> Fact:
+    def _resolved(self, fact: Fact) -> Fact:
         """The fact with what it points at looked up; most point at nothing."""
         if not (fact.source_event or fact.links or fact.related_entities):
             return fact
         from clawmem.memory.facts.references import resolve_references  # reads ledgers
 
-        fact, notices = resolve_references(self._work, fact, self._shelves)
+        fact, notices = resolve_references(self._work, fact, self._batches)
         self.notices += notices
         return fact
 
-    def _again(self, shelf: _EntityBatch, place: int, said: Fact, entity: str) -> tuple[RememberedFact, Change | None]:
-        known = shelf.facts[place]
+    def _reinforce(
+        self, batch: _EntityBatch, place: int, said: Fact, entity: str
+    ) -> tuple[RememberedFact, Change | None]:
+        known = batch.facts[place]
         richer = reinforced(known, said)
         if is_low(trusted_as(said.trust, said.source, self._work.caller.agent)) and not is_low(known.trust):
             # The word of an outsider adds nothing to what a person or an agent said.
@@ -185,13 +187,13 @@ class _BatchPlanner:
         self.notices += [f"{known.id} was known, and does not take over: {', '.join(other)}"] if other else []
         if richer == known:
             return RememberedFact(known, entity, "noop"), None
-        shelf.put(richer, place)
-        writes: dict[str, bytes | None] = {items_path(entity): shelf.render()}
+        batch.put(richer, place)
+        writes: dict[str, bytes | None] = {items_path(entity): batch.render()}
         words = f"{richer.fact} (now: {', '.join(more)})" if more else richer.fact
         change = fact_change(self._work.caller, "reinforce", entity, words, writes, [richer])
         return RememberedFact(richer, entity, "updated" if more else "noop"), change
 
-    def _held(self, fact: Fact, entity: str) -> tuple[RememberedFact, Change | None] | None:
+    def _quarantined(self, fact: Fact, entity: str) -> tuple[RememberedFact, Change | None] | None:
         """A fact that waits for a person, with its proposal; None where it need not."""
         from clawmem.memory.review.quarantine import (  # what a person says never gets here
             ProposalWriter,
@@ -199,11 +201,11 @@ class _BatchPlanner:
             with_proposal_id,
         )
 
-        because = quarantine_reason(fact)
-        if because is None:
+        reason = quarantine_reason(fact)
+        if reason is None:
             return None
-        self._drawer = self._drawer or ProposalWriter(self._work)
-        filed = self._drawer.file(fact, entity, because)
+        self._proposal_writer = self._proposal_writer or ProposalWriter(self._work)
+        filed = self._proposal_writer.file(fact, entity, reason)
         self.notices += [filed.notice] if filed.notice else []
         return RememberedFact(with_proposal_id(filed.proposal, fact), entity, "proposed"), filed.change
 

@@ -46,33 +46,36 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
         if normal(old.fact) == normal(safe.fact.fact):
             raise Refused(f"{old.id} says exactly that already.", "Nothing was changed.")
         fresh = with_identity(unapproved(safe.fact), caller, _new_id(work))
-        waiting = _file_proposal(work, _with_inherited(fresh, old), entity, SUPERSEDE, [PlacedFact(old, entity)])
-        if waiting is not None:
-            return waiting
+        proposed = _file_proposal(work, _with_inherited(fresh, old), entity, SUPERSEDE, [PlacedFact(old, entity)])
+        if proposed is not None:
+            return proposed
         facts = work.facts(entity)
         since = safe.fact.valid_from or stamp(caller.now)
         known = next((one for one in facts if one.stands and normal(one.fact) == normal(safe.fact.fact)), None)
         new = known or _with_inherited(fresh, old)._replace(valid_from=since)
         if new.valid_from == since and waits(old, new, since, stamp(caller.now)):
-            gone = yielding(old, new.id, since, reason)
+            ended = yielding(old, new.id, since, reason)
         else:
             new = _with_link(new, FactLink("supersedes", old.id, reason, stamp(caller.now)))
-            gone = closed(old, new.id, since)
-        facts = with_fact(facts, gone)
+            ended = closed(old, new.id, since)
+        facts = with_fact(facts, ended)
         facts = with_fact(facts, new) if known else [*facts, new]
-        words = f"{new.fact} ({'was' if gone.superseded_by else 'until then'}: {old.fact})"
+        words = f"{new.fact} ({'was' if ended.superseded_by else 'until then'}: {old.fact})"
         change = fact_change(
             caller,
             "supersede",
             entity,
             words,
             items_write(entity, facts),
-            [new, gone],
-            supersedes=[old.id] if gone.superseded_by else [],
+            [new, ended],
+            supersedes=[old.id] if ended.superseded_by else [],
         )
         commits = work.commit([change])
         return ReviseResult(
-            (PlacedFact(new, entity), PlacedFact(gone, entity)), ("updated", "updated"), commits[-1], work.notices
+            (PlacedFact(new, entity), PlacedFact(ended, entity)),
+            ("updated", "updated"),
+            commits[-1],
+            work.notices,
         )
 
 
@@ -84,11 +87,11 @@ def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = N
             return ReviseResult((placed,), ("noop",), None, (*work.notices, f"{placed.fact.id} was retracted already"))
         fact, entity = _active_fact(work, reference)
         remark: dict[str, Any] = {"at": stamp(caller.now), **({"reason": reason} if reason else {})}
-        gone = fact._replace(status=RETRACTED, metadata={**(fact.metadata or {}), "retracted": remark})
+        retracted = fact._replace(status=RETRACTED, metadata={**(fact.metadata or {}), "retracted": remark})
         words = fact.fact + (f" (because: {reason})" if reason else "")
-        writes = items_write(entity, with_fact(work.facts(entity), gone))
-        commits = work.commit([fact_change(caller, "retract", entity, words, writes, [gone])])
-        return ReviseResult((PlacedFact(gone, entity),), ("retracted",), commits[-1], work.notices)
+        writes = items_write(entity, with_fact(work.facts(entity), retracted))
+        commits = work.commit([fact_change(caller, "retract", entity, words, writes, [retracted])])
+        return ReviseResult((PlacedFact(retracted, entity),), ("retracted",), commits[-1], work.notices)
 
 
 def merge(
@@ -108,23 +111,25 @@ def merge(
         if caller.agent:
             # An agent that joins what it was told with what a tool said does not make the tool's word its own.
             new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=rank))
-        waiting = _file_proposal(work, new, entity, MERGE, sources)
-        if waiting is not None:
-            return waiting
+        proposed = _file_proposal(work, new, entity, MERGE, sources)
+        if proposed is not None:
+            return proposed
         for source in sources:
             new = _with_inherited(new, source.fact)
             new = _with_link(new, FactLink("merges", source.fact.id, reason, at))
         new = new._replace(valid_from=new.valid_from or _earliest_start(sources))
-        shelves: dict[str, list[Fact]] = defaultdict(list)
-        shelves[entity] = work.facts(entity)
-        gone = []
+        facts_by_entity: dict[str, list[Fact]] = defaultdict(list)
+        facts_by_entity[entity] = work.facts(entity)
+        closed_facts = []
         for source in sources:
             joined = source.fact._replace(status=SUPERSEDED, superseded_by=new.id)
-            shelves[source.entity] = with_fact(shelves[source.entity] or work.facts(source.entity), joined)
-            gone.append(PlacedFact(joined, source.entity))
-        shelves[entity] = [*shelves[entity], new]
+            facts_by_entity[source.entity] = with_fact(
+                facts_by_entity[source.entity] or work.facts(source.entity), joined
+            )
+            closed_facts.append(PlacedFact(joined, source.entity))
+        facts_by_entity[entity] = [*facts_by_entity[entity], new]
         writes: dict[str, bytes | None] = {}
-        for name, facts in shelves.items():
+        for name, facts in facts_by_entity.items():
             writes.update(items_write(name, facts))
         change = fact_change(
             caller,
@@ -132,12 +137,14 @@ def merge(
             entity,
             new.fact,
             writes,
-            [new, *(one.fact for one in gone)],
-            entities=[one.entity for one in gone],
-            supersedes=[one.fact.id for one in gone],
+            [new, *(one.fact for one in closed_facts)],
+            entities=[one.entity for one in closed_facts],
+            supersedes=[one.fact.id for one in closed_facts],
         )
         commits = work.commit([change])
-        return ReviseResult((PlacedFact(new, entity), *gone), ("merged",) * (1 + len(gone)), commits[-1], work.notices)
+        return ReviseResult(
+            (PlacedFact(new, entity), *closed_facts), ("merged",) * (1 + len(closed_facts)), commits[-1], work.notices
+        )
 
 
 def link(
@@ -165,10 +172,10 @@ def _file_proposal(
     work: WriteScope, new: Fact, entity: str, does: str, olds: Sequence[PlacedFact]
 ) -> ReviseResult | None:
     """What waits for a person instead of taking the place of others; None where it may."""
-    because = quarantine_reason(new, [one.fact for one in olds])
-    if because is None:
+    reason = quarantine_reason(new, [one.fact for one in olds])
+    if reason is None:
         return None
-    filed = ProposalWriter(work).file(new, entity, because, does, [one.fact for one in olds])
+    filed = ProposalWriter(work).file(new, entity, reason, does, [one.fact for one in olds])
     commits = work.commit([filed.change]) if filed.change else ()
     notices = (*work.notices, *([filed.notice] if filed.notice else []))
     shown = PlacedFact(with_proposal_id(filed.proposal, new), entity)

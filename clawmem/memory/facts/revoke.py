@@ -85,7 +85,7 @@ def revoke(
 
 
 def _plan(work: WriteScope, origin: RevokeOrigin, why: str) -> _RevokePlan:
-    every = [one for one in all_facts(work.index) if work.is_whole(one.entity)]
+    every = [one for one in all_facts(work.index) if work.is_readable(one.entity)]
     homes = {one.fact.id: one.entity for one in every}
     entities = dict.fromkeys(homes.values())
     by_id = {fact.id: fact for entity in entities for fact in work.facts(entity)}
@@ -163,7 +163,7 @@ def _states_before(history: History, homes: Mapping[str, str], revoked: Iterable
 def _events(work: WriteScope) -> Iterator[tuple[str, tuple[Event, ...]]]:
     for path in sorted((work.vault.root / "ledger").glob("*.jsonl")):
         name = f"ledger/{path.name}"
-        if name not in work.started.unreadable:
+        if name not in work.transaction.unreadable:
             yield name, parse_events(work.read(name) or b"", name)
 
 

@@ -54,7 +54,7 @@ class SettingChange(NamedTuple):
     new: Value
     commit: str | None
     notices: tuple[str, ...] = ()
-    kept: str | None = None
+    file: str | None = None
     suggested: bool = False
 
 
@@ -100,25 +100,25 @@ def _parsed(settings: Settings, key: str, text: str) -> tuple[Setting, Value]:
 
 def _write_local(place: SettingsFile, key: str, new: Value, wait: float) -> SettingChange:
     old = write_values(place, {key: new}, wait).get(key)
-    return SettingChange(key, BY_KEY[key].default if old is None else old, new, None, kept=place.name)
+    return SettingChange(key, BY_KEY[key].default if old is None else old, new, None, file=place.name)
 
 
 def _commit(vault: Vault, caller: Caller, named: Setting, new: Value) -> SettingChange:
     put_back = _revert_invalid_edit(vault, caller, named.key)
-    with transaction(vault, caller.now, "config") as started:
-        started.adopt()
-        if FILE in started.unreadable:
-            raise started.unreadable[FILE]
-        old_text = (started.read(FILE) or b"").decode("utf-8-sig")
+    with transaction(vault, caller.now, "config") as txn:
+        txn.adopt()
+        if FILE in txn.unreadable:
+            raise txn.unreadable[FILE]
+        old_text = (txn.read(FILE) or b"").decode("utf-8-sig")
         old = _current_value(old_text, named.key)
         commit = None
         if new != old:
             new_text = with_value(old_text, named.key, new, FILE)
             assert _value_of(_values(new_text), named.key) == new
             check_may_write(vault, caller, [FILE], "config")
-            (commit,) = started.commit([_change(named.key, old, new, new_text, caller)])
+            (commit,) = txn.commit([_change(named.key, old, new, new_text, caller)])
         suggested = named.key in LOCAL and new not in named.offline
-        return SettingChange(named.key, old, new, commit, (*put_back, *started.notices), suggested=suggested)
+        return SettingChange(named.key, old, new, commit, (*put_back, *txn.notices), suggested=suggested)
 
 
 def _current_value(text: str, key: str) -> Value:

@@ -47,14 +47,14 @@ class Diagnosis(NamedTuple):
     commits: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
-    def left(self, severity: str) -> int:
+    def remaining(self, severity: str) -> int:
         """How many problems of a severity remain."""
         return sum(1 for one in self.problems if one.severity == severity and not one.fixed)
 
     @property
     def healthy(self) -> bool:
         """Whether no error remains."""
-        return self.left(ERROR) == 0
+        return self.remaining(ERROR) == 0
 
 
 def doctor(vault: Vault, caller: Caller, *, fix: bool = False, full: bool = False) -> Diagnosis:
@@ -90,7 +90,7 @@ def _examine(vault: Vault, full: bool) -> Diagnosis:
     problems += reading_problems(reading)
     problems += local_settings_problems(vault)
     search = SecretSearch(None if full else SEARCH_SECONDS)
-    problems += search.look(vault, files_to_search(reading))
+    problems += search.search(vault, files_to_search(reading))
     notices += search.notices()
     if full:
         problems += fsck_problems(vault)

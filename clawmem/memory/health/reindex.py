@@ -45,11 +45,11 @@ def reindex(vault: Vault) -> ReindexResult:
         index.close()
 
 
-def rebuild_vectors(vault: Vault, day: str, progress: Callable[[int, int], None] | None = None) -> EmbeddingRun:
+def rebuild_vectors(vault: Vault, day: str, on_progress: Callable[[int, int], None] | None = None) -> EmbeddingRun:
     """Make the vector of every fact and event again, however long it takes; `day` (UTC) is the one whose money is
     spent, `progress` is told how many of how many are done. Raises as `check_embedding` does, and Locked."""
     check_embedding(vault)
-    return embed_missing(vault, inf, day, anew=True, progress=progress)
+    return embed_missing(vault, inf, day, anew=True, progress=on_progress)
 
 
 def check_embedding(vault: Vault) -> None:

@@ -103,7 +103,7 @@ def _changes(work: WriteScope, problems: Iterable[HealthProblem]) -> Iterator[Ch
             yield _change(work, name, what, path, _new_file(work, name, path), name)
         elif one.check == "items-form":
             data = work.read(path)
-            if data is not None and path not in work.started.unreadable and is_rewritable(data):
+            if data is not None and path not in work.transaction.unreadable and is_rewritable(data):
                 yield _change(work, name, "one fact a line, canonical keys", path, _canonical(path, data), name)
         elif one.check == "marks":
             yield from _restore_marks(work, name, path)
@@ -119,7 +119,7 @@ def _new_file(work: WriteScope, name: str, path: str) -> bytes:
 
 def _line_ends(work: WriteScope, path: str) -> Iterator[Change]:
     data = work.read(path)
-    if data is not None and path not in work.started.unreadable:
+    if data is not None and path not in work.transaction.unreadable:
         yield _change(work, path, "plain ends of lines", path, data.replace(b"\r\n", b"\n"), name_of_path(path))
 
 
@@ -129,7 +129,7 @@ def _canonical(path: str, data: bytes) -> bytes:
 
 def _restore_marks(work: WriteScope, name: str, path: str) -> Iterator[Change]:
     text = work.text(path)
-    if text and generated_part(text) is None and path not in work.started.unreadable:
+    if text and generated_part(text) is None and path not in work.transaction.unreadable:
         page = with_generated(text, _generated_block(work, name))
         yield _change(work, name, "the marks of the generated part were missing", path, page.encode(), name)
 

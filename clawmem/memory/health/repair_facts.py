@@ -93,7 +93,7 @@ def _commit(work: WriteScope, changed: Mapping[str, list[Fact]], what: str) -> t
     rows = trailers("fix", facts=ids, entities=changed, agent=work.caller.agent, session=work.caller.session)
     words = f"{counted(len(ids), 'fact')} {what}"
     commits = work.commit([Change(subject_line("fix", "vault", words), writes, rows, author=_author(work))])
-    work.bring_index()
+    work.update_index()
     return commits
 
 

@@ -32,13 +32,13 @@ _SHALLOW = (
 
 
 class LogBounds(NamedTuple):
-    """Which part of a history to show: the newest `limit` entries in a span of time, of one author, folds or not."""
+    """Which part of a history to show: the newest `limit` entries in a span of time, of one author, include_folds or not."""
 
     limit: int
     since: str | None = None
     until: str | None = None
     author: str | None = None
-    folds: bool = False
+    include_folds: bool = False
 
 
 class LogResult(NamedTuple):
@@ -47,7 +47,7 @@ class LogResult(NamedTuple):
     entries: tuple[HistoryEntry, ...]
     kind: str
     name: str | None
-    cut: bool
+    truncated: bool
     notices: tuple[str, ...] = ()
 
 
@@ -72,7 +72,7 @@ def _log(vault: Vault, index: Index, about: str | None, caller: Caller, bounds: 
         check_may_read(caller, _entity_of_fact(index, history, name) if kind == "fact" else name)
         if kind == "fact":
             places = {name: paths_of_fact(index, history, name)}
-            newest_first = reversed(fact_history(history, places, bounds.folds)[name])
+            newest_first = reversed(fact_history(history, places, bounds.include_folds)[name])
             told = _log_result(_within_bounds(newest_first, bounds), kind, name, bounds, index)
             lacks = [] if by_ids(index, [name]) else unreadable(index)
             return told._replace(notices=(*told.notices, *lacks))
@@ -104,9 +104,9 @@ def resolve_fact(index: Index, history: History, reference: str) -> str:
 
 
 def fact_history(
-    history: History, wanted: Mapping[str, Sequence[str]], folds: bool = False
+    history: History, wanted: Mapping[str, Sequence[str]], include_folds: bool = False
 ) -> dict[str, list[HistoryEntry]]:
-    """Every commit that touched each fact, oldest first; folded accesses only where `folds` asks for them.
+    """Every commit that touched each fact, oldest first; folded accesses only where `include_folds` asks for them.
 
     Commits of clawmem name their facts. What people changed by hand names none, so there the files are compared,
     those that `wanted` gives for each fact; a fact that neither way explains is looked for in all commits' text.
@@ -116,9 +116,9 @@ def fact_history(
     patterns = [trailer_pattern(key, fact_id) for fact_id in wanted for key in ("Fact", "Supersedes")]
     for entry in history.entries(HistoryFilter(grep=patterns)):
         for fact_id in {*entry.facts, *entry.supersedes} & found.keys():
-            if folds or entry.op != ACCESS:
+            if include_folds or entry.op != ACCESS:
                 found[fact_id][entry.commit] = entry
-    _add_unnamed_commits(history, wanted, found, folds)
+    _add_unnamed_commits(history, wanted, found, include_folds)
     for fact_id in wanted:
         if not found[fact_id]:
             mentions = history.mentioning(f'"{fact_id}"', ITEMS)
@@ -128,12 +128,15 @@ def fact_history(
 
 
 def _add_unnamed_commits(
-    history: History, wanted: Mapping[str, Sequence[str]], found: dict[str, dict[str, HistoryEntry]], folds: bool
+    history: History,
+    wanted: Mapping[str, Sequence[str]],
+    found: dict[str, dict[str, HistoryEntry]],
+    include_folds: bool,
 ) -> None:
     paths = list(dict.fromkeys(path for each in wanted.values() for path in each))
     if not paths:
         return
-    unnamed = HistoryFilter(grep=["^Fact: ", *([] if folds else [_FOLDS])], inverted=True, paths=paths)
+    unnamed = HistoryFilter(grep=["^Fact: ", *([] if include_folds else [_FOLDS])], inverted=True, paths=paths)
     cut = cut_at(history.vault)
     for entry in history.entries(unnamed):
         if entry.commit in cut:
@@ -142,8 +145,8 @@ def _add_unnamed_commits(
         # A merge touched a fact only where it agrees with none of its parents.
         befores = [history.vault.contents_at(parent, paths) for parent in entry.parents] or [{}]
         for fact_id in wanted:
-            stands = _states_in(after, fact_id, folds)
-            if all(_states_in(before, fact_id, folds) != stands for before in befores):
+            stands = _states_in(after, fact_id, include_folds)
+            if all(_states_in(before, fact_id, include_folds) != stands for before in befores):
                 found[fact_id][entry.commit] = entry
 
 
@@ -259,8 +262,8 @@ def _resolve_subject(index: Index, history: History, about: str, caller: Caller)
 
 def _history_filter(bounds: LogBounds) -> HistoryFilter:
     return HistoryFilter(
-        grep=() if bounds.folds else (_FOLDS,),
-        inverted=not bounds.folds,
+        grep=() if bounds.include_folds else (_FOLDS,),
+        inverted=not bounds.include_folds,
         author=bounds.author,
         since=bounds.since,
         until=bounds.until,

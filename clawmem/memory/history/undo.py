@@ -155,9 +155,9 @@ def _check_undoable(entry: HistoryEntry) -> None:
 def _refuse_empty_plan(history: History, target: _UndoTarget, plan: UndoPlan) -> None:
     entry = target.entry
     what = f"{entry.commit[:12]} ({entry.subject})"
-    if plan.kept:
-        raise Refused(f"{what} cannot be undone: {plan.kept[0]}.", "`clawmem log` shows what came later.")
-    if not plan.already:
+    if plan.skipped:
+        raise Refused(f"{what} cannot be undone: {plan.skipped[0]}.", "`clawmem log` shows what came later.")
+    if not plan.unchanged:
         raise Refused(f"Nothing to undo: {what} changed no fact, event or written text.", "`clawmem log` shows others.")
     by = next((one for one in _undos_of(history, entry) if one.undoes == entry.commit), None)
     raise Refused(
@@ -173,7 +173,7 @@ def _undos_of(history: History, entry: HistoryEntry) -> list[HistoryEntry]:
 def _change(entry: HistoryEntry, plan: UndoPlan, caller: Caller) -> Change:
     entities = list(dict.fromkeys(one.entity for one, _ in plan.facts)) or list(entry.entities)
     place = entities[0] if len(entities) == 1 else "vault"
-    said = trailers(
+    rows = trailers(
         UNDO,
         facts=[one.fact.id for one, _ in plan.facts],
         entities=entities,
@@ -183,7 +183,7 @@ def _change(entry: HistoryEntry, plan: UndoPlan, caller: Caller) -> Change:
     return Change(
         subject=subject_line(UNDO, place, entry.subject),
         writes=plan.writes,
-        trailers=(*said, (UNDOES, entry.commit)),
+        trailers=(*rows, (UNDOES, entry.commit)),
         author=agent_author(caller.agent),
     )
 
@@ -195,6 +195,6 @@ def _result(target: _UndoTarget, plan: UndoPlan, commit: str | None, notices: tu
         tuple(one for one, _ in plan.facts),
         tuple(outcome for _, outcome in plan.facts),
         tuple(sorted(plan.writes)),
-        (*notices, *(f"kept: {reason}" for reason in plan.kept)),
+        (*notices, *(f"kept: {reason}" for reason in plan.skipped)),
         tuple(sorted(path for path, data in plan.writes.items() if data is None)),
     )

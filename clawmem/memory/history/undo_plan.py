@@ -33,8 +33,8 @@ class UndoPlan(NamedTuple):
 
     writes: Mapping[str, bytes | None]
     facts: tuple[tuple[PlacedFact, str], ...]
-    already: tuple[str, ...]
-    kept: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    skipped: tuple[str, ...]
 
 
 class _UndoPlanner:
@@ -52,9 +52,9 @@ class _UndoPlanner:
         self.now = {path: read(path) for path in self.paths if is_owned(path) and path != _LEARNING_CURSOR}
         self.writes: dict[str, bytes | None] = {}
         self.facts: list[tuple[PlacedFact, str]] = []
-        self.left: dict[str, int] = {}
-        self.already: list[str] = []
-        self.kept: list[str] = []
+        self.remaining: dict[str, int] = {}
+        self.unchanged: list[str] = []
+        self.skipped: list[str] = []
 
     def items(self) -> list[str]:
         """The commit's files of facts."""
@@ -76,23 +76,23 @@ def plan_undo(
     vault: Vault, index: Index, history: History, read: Read, entry: HistoryEntry, fact_id: str | None
 ) -> UndoPlan:
     """What taking back a commit means, for one fact's group where `fact_id` names one; Refused with the reason."""
-    scene = _UndoPlanner(vault, index, history, read, entry)
-    states = {path: scene.parsed(path) for path in scene.items()}
+    planner = _UndoPlanner(vault, index, history, read, entry)
+    states = {path: planner.parsed(path) for path in planner.items()}
     if fact_id is not None:
-        _refuse_moved(scene, states, fact_id)
-    _undo_facts(scene, states, _selected_facts(states, fact_id))
-    _refuse_dangling(scene)
+        _refuse_moved(planner, states, fact_id)
+    _undo_facts(planner, states, _selected_facts(states, fact_id))
+    _refuse_dangling(planner)
     if fact_id is None:
-        for path in scene.now:
+        for path in planner.now:
             if path.startswith("ledger/") and path.endswith(".jsonl"):
-                _undo_events(scene, path)
+                _undo_events(planner, path)
             elif path not in states and not path.endswith(f"/{SUMMARY}"):
-                _undo_file(scene, path)
-    for path in scene.now:
+                _undo_file(planner, path)
+    for path in planner.now:
         if path.endswith(f"/{SUMMARY}"):
-            _undo_summary(scene, path, whole=fact_id is None)
-    scene.kept += [f"{path} is not clawmem's" for path in scene.paths if fact_id is None and not is_owned(path)]
-    return UndoPlan(scene.writes, tuple(scene.facts), tuple(scene.already), tuple(scene.kept))
+            _undo_summary(planner, path, whole=fact_id is None)
+    planner.skipped += [f"{path} is not clawmem's" for path in planner.paths if fact_id is None and not is_owned(path)]
+    return UndoPlan(planner.writes, tuple(planner.facts), tuple(planner.unchanged), tuple(planner.skipped))
 
 
 def _selected_facts(states: Mapping[str, tuple[Sequence[Fact], ...]], fact_id: str | None) -> frozenset[str]:
@@ -104,19 +104,19 @@ def _selected_facts(states: Mapping[str, tuple[Sequence[Fact], ...]], fact_id: s
     return connected(fact_id, changed) if fact_id else frozenset(changed)
 
 
-def _refuse_moved(scene: _UndoPlanner, states: Mapping[str, tuple[Sequence[Fact], ...]], fact_id: str) -> None:
+def _refuse_moved(planner: _UndoPlanner, states: Mapping[str, tuple[Sequence[Fact], ...]], fact_id: str) -> None:
     places = [
         [path for path, each in states.items() if any(fact.id == fact_id for fact in each[when])] for when in (0, 1)
     ]
     if places[0] and places[1] and places[0] != places[1]:
         raise Refused(
-            f"The latest change of {fact_id} is {scene.entry.commit[:12]} ({scene.entry.subject}), a move.",
-            f"Take the whole move back: `clawmem undo {scene.entry.commit[:12]}`.",
+            f"The latest change of {fact_id} is {planner.entry.commit[:12]} ({planner.entry.subject}), a move.",
+            f"Take the whole move back: `clawmem undo {planner.entry.commit[:12]}`.",
         )
 
 
 def _undo_facts(
-    scene: _UndoPlanner,
+    planner: _UndoPlanner,
     states: Mapping[str, tuple[Sequence[Fact], Sequence[Fact], Sequence[Fact]]],
     only: frozenset[str],
 ) -> None:
@@ -125,37 +125,37 @@ def _undo_facts(
     for path, (before, after, now) in states.items():
         back = facts_back(before, after, now, only)
         entity = name_of_path(path) or path
-        elsewhere = _moved_since(scene, [key for key in back.already if key not in {fact.id for fact in before}])
+        elsewhere = _moved_since(planner, [key for key in back.already if key not in {fact.id for fact in before}])
         for blocked in (*back.blocked, *elsewhere):
-            raise _changed_since_error(scene, blocked)
+            raise _changed_since_error(planner, blocked)
         standing = {fact.id: fact for fact in now}
         removed.update({key: PlacedFact(standing[key], entity) for key in back.removed})
         restored.update({key: PlacedFact(back.records[key], entity) for key in back.restored})
-        scene.already += back.already
-        scene.left[path] = len(back.records)
-        if back.restored or back.removed or _removed_file(scene, path):
-            scene.write(path, render_items(back.records.values()))
-    _refuse_split(scene, states, removed.keys() & restored.keys())
-    scene.facts += [(one, "restored") for one in restored.values()]
-    scene.facts += [(one, "removed") for key, one in removed.items() if key not in restored]
+        planner.unchanged += back.already
+        planner.remaining[path] = len(back.records)
+        if back.restored or back.removed or _removed_file(planner, path):
+            planner.write(path, render_items(back.records.values()))
+    _refuse_split(planner, states, removed.keys() & restored.keys())
+    planner.facts += [(one, "restored") for one in restored.values()]
+    planner.facts += [(one, "removed") for key, one in removed.items() if key not in restored]
 
 
-def _moved_since(scene: _UndoPlanner, gone: Iterable[str]) -> list[str]:
+def _moved_since(planner: _UndoPlanner, gone: Iterable[str]) -> list[str]:
     """Facts that are not where the commit put them because they were moved since."""
-    places = {name_of_path(path) for path in scene.items()}
-    return [key for key, one in by_ids(scene.index, gone).items() if one.entity not in places]
+    places = {name_of_path(path) for path in planner.items()}
+    return [key for key, one in by_ids(planner.index, gone).items() if one.entity not in places]
 
 
-def _removed_file(scene: _UndoPlanner, path: str) -> bool:
+def _removed_file(planner: _UndoPlanner, path: str) -> bool:
     """Whether the commit took away a file of facts that is still missing."""
-    return scene.before[path] is not None and scene.after[path] is None and scene.now[path] is None
+    return planner.before[path] is not None and planner.after[path] is None and planner.now[path] is None
 
 
-def _refuse_split(scene: _UndoPlanner, states: Iterable[str], moved: Iterable[str]) -> None:
+def _refuse_split(planner: _UndoPlanner, states: Iterable[str], moved: Iterable[str]) -> None:
     """An entity that was moved goes back whole, so nothing else may have come to stand in its new place."""
-    name = scene.entry.commit[:12]
+    name = planner.entry.commit[:12]
     for path in states if any(True for _ in moved) else ():
-        if scene.before[path] is None and scene.left[path]:
+        if planner.before[path] is None and planner.remaining[path]:
             entity = name_of_path(path)
             raise Refused(
                 f"{name} cannot be undone: facts came to {entity} since.",
@@ -163,71 +163,71 @@ def _refuse_split(scene: _UndoPlanner, states: Iterable[str], moved: Iterable[st
             )
 
 
-def _changed_since_error(scene: _UndoPlanner, fact_id: str) -> Refused:
+def _changed_since_error(planner: _UndoPlanner, fact_id: str) -> Refused:
     """The refusal for a fact that was changed again after the commit, naming the newest change."""
-    entries = fact_history(scene.history, {fact_id: scene.items()}, folds=True)[fact_id]
+    entries = fact_history(planner.history, {fact_id: planner.items()}, include_folds=True)[fact_id]
     names = [entry.commit for entry in entries]
-    later = entries[names.index(scene.entry.commit) + 1 :] if scene.entry.commit in names else []
-    return _blocked_error(scene, fact_id, next(reversed(later), None))
+    later = entries[names.index(planner.entry.commit) + 1 :] if planner.entry.commit in names else []
+    return _blocked_error(planner, fact_id, next(reversed(later), None))
 
 
-def _blocked_error(scene: _UndoPlanner, what: str, later: HistoryEntry | None) -> Refused:
+def _blocked_error(planner: _UndoPlanner, what: str, later: HistoryEntry | None) -> Refused:
     by = f", last by {later.commit[:12]} ({later.subject})" if later else ", by an edit that is not committed yet"
     hint = f"Undo that first: `clawmem undo {later.commit[:12]}`." if later else "`git diff` in the vault shows it."
     if later and later.op == REDACT:
         hint = "A redaction cannot be undone; `clawmem retract ID` forgets what is left of a fact."
-    return Refused(f"{scene.entry.commit[:12]} cannot be undone: {what} was changed since{by}.", hint)
+    return Refused(f"{planner.entry.commit[:12]} cannot be undone: {what} was changed since{by}.", hint)
 
 
-def _refuse_dangling(scene: _UndoPlanner) -> None:
+def _refuse_dangling(planner: _UndoPlanner) -> None:
     """No fact may be left pointing at one that is gone."""
-    gone = {one.fact.id for one, outcome in scene.facts if outcome == "removed"}
-    back = {one.fact.id: one for one, outcome in scene.facts if outcome == "restored"}
+    gone = {one.fact.id for one, outcome in planner.facts if outcome == "removed"}
+    back = {one.fact.id: one for one, outcome in planner.facts if outcome == "restored"}
     for fact_id in sorted(gone):
-        for each in naming(scene.index, fact_id):
+        for each in naming(planner.index, fact_id):
             stays = back.get(each.fact.id, each)
             if stays.fact.id not in gone and fact_id in points_at(stays.fact):
                 raise Refused(
-                    f"{scene.entry.commit[:12]} cannot be undone: "
+                    f"{planner.entry.commit[:12]} cannot be undone: "
                     f"{stays.fact.id} ({stays.fact.fact}) stands on {fact_id}.",
                     f"Undo what connects them first: `clawmem log {stays.fact.id}` shows it.",
                 )
     for one in back.values():
         targets = points_at(one.fact) - back.keys()
-        missing = sorted((targets & gone) | (targets - by_ids(scene.index, targets).keys()))
-        if missing and not set(missing) <= _already_dangling(scene, one.fact.id):
+        missing = sorted((targets & gone) | (targets - by_ids(planner.index, targets).keys()))
+        if missing and not set(missing) <= _already_dangling(planner, one.fact.id):
             raise Refused(
-                f"{scene.entry.commit[:12]} cannot be undone: "
+                f"{planner.entry.commit[:12]} cannot be undone: "
                 f"{one.fact.id} would point at {missing[0]}, which is gone.",
                 f"Bring that back first: `clawmem log {missing[0]}` shows what took it away.",
             )
 
 
-def _already_dangling(scene: _UndoPlanner, fact_id: str) -> set[str]:
+def _already_dangling(planner: _UndoPlanner, fact_id: str) -> set[str]:
     """What the fact points at today and is not there today either: no reason to refuse."""
-    found = by_ids(scene.index, [fact_id]).get(fact_id)
+    found = by_ids(planner.index, [fact_id]).get(fact_id)
     targets = points_at(found.fact) if found else frozenset()
-    return set(targets - by_ids(scene.index, targets).keys())
+    return set(targets - by_ids(planner.index, targets).keys())
 
 
-def _undo_events(scene: _UndoPlanner, path: str) -> None:
-    states = (scene.before[path], scene.after[path], scene.now[path])
+def _undo_events(planner: _UndoPlanner, path: str) -> None:
+    states = (planner.before[path], planner.after[path], planner.now[path])
     back = lines_back(*(_lines_by_event(data or b"", path) for data in states))
     if back.blocked:
-        raise _blocked_error(scene, f"the event {back.blocked[0]}", _later_change(scene, path))
-    going = {one.fact.id for one, outcome in scene.facts if outcome == "removed"}
+        raise _blocked_error(planner, f"the event {back.blocked[0]}", _later_change(planner, path))
+    going = {one.fact.id for one, outcome in planner.facts if outcome == "removed"}
     for event in back.removed:
-        citing = next((one for one in learned_from(scene.index, event) if one.fact.id not in going), None)
+        citing = next((one for one in learned_from(planner.index, event) if one.fact.id not in going), None)
         if citing is not None:
             raise Refused(
-                f"{scene.entry.commit[:12]} cannot be undone: {citing.fact.id} ({citing.fact.fact}) was learned from "
+                f"{planner.entry.commit[:12]} cannot be undone: {citing.fact.id} ({citing.fact.fact}) was learned from "
                 f"the event {event}.",
                 f"Undo what was learned first: `clawmem log {citing.fact.id}` shows it.",
             )
-    scene.already += back.already
+    planner.unchanged += back.already
     if back.removed or back.restored:
         lines = b"".join(line + b"\n" for line in back.records.values())
-        scene.write(path, lines or None)
+        planner.write(path, lines or None)
 
 
 def _lines_by_event(data: bytes, path: str) -> dict[str, bytes]:
@@ -236,44 +236,44 @@ def _lines_by_event(data: bytes, path: str) -> dict[str, bytes]:
     return {event.id: line for event, line in zip(parse_events(data, path), lines, strict=True)}
 
 
-def _undo_file(scene: _UndoPlanner, path: str) -> None:
-    before, after, now = scene.before[path], scene.after[path], scene.now[path]
+def _undo_file(planner: _UndoPlanner, path: str) -> None:
+    before, after, now = planner.before[path], planner.after[path], planner.now[path]
     found = file_back(path, before, after, now)
     if found.verdict == "blocked":
-        raise _blocked_error(scene, path, _later_change(scene, path))
+        raise _blocked_error(planner, path, _later_change(planner, path))
     if path == RECORD and lacks_record(found.content if found.verdict == "back" else now, now):
-        scene.kept.append(f"{path} stays: what was redacted must stay known")
+        planner.skipped.append(f"{path} stays: what was redacted must stay known")
     elif found.verdict == "back":
-        scene.write(path, found.content)
+        planner.write(path, found.content)
     elif file_back(path, before, after, after).verdict == "back":
-        scene.already.append(path)
+        planner.unchanged.append(path)
 
 
-def _later_change(scene: _UndoPlanner, path: str) -> HistoryEntry | None:
-    later = HistoryFilter(paths=[path], rev=f"{scene.entry.commit}..HEAD")
-    return next(iter(scene.history.entries(later)), None)
+def _later_change(planner: _UndoPlanner, path: str) -> HistoryEntry | None:
+    later = HistoryFilter(paths=[path], rev=f"{planner.entry.commit}..HEAD")
+    return next(iter(planner.history.entries(later)), None)
 
 
-def _undo_summary(scene: _UndoPlanner, path: str, whole: bool) -> None:
+def _undo_summary(planner: _UndoPlanner, path: str, whole: bool) -> None:
     """A summary goes with the entity that the commit made, where nothing else has come to live there."""
-    if scene.before[path] is not None or scene.after[path] is None:
+    if planner.before[path] is not None or planner.after[path] is None:
         if whole:
-            _undo_file(scene, path)
+            _undo_file(planner, path)
         return
     entity = name_of_path(path) or path
     items = items_path(entity)
-    if scene.now[path] is None:
-        scene.already.append(path)
-    elif scene.left.get(items, 1 if _has_facts(scene, items) else 0):
-        scene.kept.append(f"{entity} stays, because other facts stand in it")
-    elif file_back(path, None, scene.after[path], scene.now[path]).verdict == "blocked":
-        scene.kept.append(f"{entity} stays, because its summary was edited since")
+    if planner.now[path] is None:
+        planner.unchanged.append(path)
+    elif planner.remaining.get(items, 1 if _has_facts(planner, items) else 0):
+        planner.skipped.append(f"{entity} stays, because other facts stand in it")
+    elif file_back(path, None, planner.after[path], planner.now[path]).verdict == "blocked":
+        planner.skipped.append(f"{entity} stays, because its summary was edited since")
     else:
-        scene.write(path, None)
-        if items in scene.now:
-            scene.write(items, None)
+        planner.write(path, None)
+        if items in planner.now:
+            planner.write(items, None)
 
 
-def _has_facts(scene: _UndoPlanner, items: str) -> bool:
-    data = scene.now.get(items)
+def _has_facts(planner: _UndoPlanner, items: str) -> bool:
+    data = planner.now.get(items)
     return bool(data and parse_items(data, items))

@@ -40,7 +40,7 @@ def refresh_memory(vault: Vault, caller: Caller, dry_run: bool = False) -> Memor
 
 def refresh_memory_page(work: WriteScope, dry_run: bool = False) -> MemoryPageResult:
     """The same within a write that is under way, whose index must be at HEAD."""
-    unread = [problem for path, problem in work.unread(ITEMS).items() if path.startswith("life/")]
+    unread = [problem for path, problem in work.unreadable_files(ITEMS).items() if path.startswith("life/")]
     if unread:
         return MemoryPageResult(False, None, work.notices, tuple(unread))
     page = work.text(PATH)

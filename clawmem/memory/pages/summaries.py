@@ -52,7 +52,7 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
         by_entity[one.entity].append(one.fact)
     described = {entity.name: entity for entity in entities(work.index)}
     writes: dict[str, bytes | None] = {}
-    unread = work.unread()
+    unread = work.unreadable_files()
     changed, problems = [], list(unread.values())
     for name in sorted({*by_entity, *described} - {name_of_path(path) for path in unread}):
         try:

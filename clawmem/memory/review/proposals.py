@@ -56,11 +56,11 @@ def find_proposal(filed: FiledProposals, reference: str) -> Proposal:
     raise NotFound(f"There is no proposal '{given}'.", "`clawmem review list --all` shows them.")
 
 
-def select_proposals(filed: FiledProposals, every: bool = False, kind: str | None = None) -> list[Proposal]:
+def select_proposals(filed: FiledProposals, include_closed: bool = False, kind: str | None = None) -> list[Proposal]:
     """The proposals that wait, or every one, of one kind or of all; InvalidInput where there is no such kind."""
     if kind is not None and kind not in KINDS:
         raise InvalidInput(f"'{kind}' is not a kind of proposal.", f"Choose one of {', '.join(KINDS)}.")
-    return [one for one in (filed.proposals if every else filed.open) if kind in (None, one.kind)]
+    return [one for one in (filed.proposals if include_closed else filed.open) if kind in (None, one.kind)]
 
 
 def proposal_writes(proposals: Iterable[Proposal]) -> dict[str, bytes | None]:

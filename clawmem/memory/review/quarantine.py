@@ -62,7 +62,7 @@ class ProposalWriter:
         self._filed = list(read_proposals(work.vault, work.read).proposals)
 
     def file(
-        self, fact: Fact, entity: str, because: QuarantineReason, does: str = ADD, targets: Sequence[Fact] = ()
+        self, fact: Fact, entity: str, reason: QuarantineReason, does: str = ADD, targets: Sequence[Fact] = ()
     ) -> FiledProposalChange:
         """Plan the proposal; one that waits for the same already, or was turned down, is given instead."""
         waiting, named = fact._replace(id=UNSET_ID), {one.id for one in targets}
@@ -73,20 +73,20 @@ class ProposalWriter:
                 return FiledProposalChange(one, None, f"it waits for review already, as {one.id}")
             if one.status == REJECTED:
                 return FiledProposalChange(one, None, f"it was turned down in review, as {one.id}")
-        proposal = self._proposal(waiting, entity, because, does, targets)
+        proposal = self._proposal(waiting, entity, reason, does, targets)
         self._filed.append(proposal)
         return FiledProposalChange(proposal, _change(self._work, proposal, fact, entity))
 
     def _proposal(
-        self, fact: Fact, entity: str, because: QuarantineReason, does: str, targets: Sequence[Fact]
+        self, fact: Fact, entity: str, reason: QuarantineReason, does: str, targets: Sequence[Fact]
     ) -> Proposal:
-        joint = _TARGET_WORDS.get(does)
+        words = _TARGET_WORDS.get(does)
         caller = self._work.caller
         return Proposal(
             new_proposal_id(caller.entropy, {one.id for one in self._filed}),
-            because.kind,
-            f"{fact.fact} ({joint}: {'; '.join(one.fact for one in targets)})" if joint else fact.fact,
-            because.why,
+            reason.kind,
+            f"{fact.fact} ({words}: {'; '.join(one.fact for one in targets)})" if words else fact.fact,
+            reason.why,
             stamp(caller.now),
             does,
             targets=tuple(ProposalTarget(one.id, one.fact) for one in targets),

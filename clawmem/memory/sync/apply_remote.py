@@ -21,9 +21,9 @@ from clawmem.vault.history.rescue_refs import RescueRef, rescue_lines
 from clawmem.vault.vault import Vault
 
 
-def plan_with_policy(vault: Vault, commits: tuple[str, str], conflict: str, apart: HistoryRelation) -> MergePlan:
+def plan_with_policy(vault: Vault, commits: tuple[str, str], conflict: str, relation: HistoryRelation) -> MergePlan:
     """How two commits, this machine's and the other's, would be merged by a policy."""
-    return plan_merge(vault, commits, policy_for(vault, conflict, *commits), apart.common)
+    return plan_merge(vault, commits, policy_for(vault, conflict, *commits), relation.common)
 
 
 class AppliedRemote(NamedTuple):
@@ -32,34 +32,34 @@ class AppliedRemote(NamedTuple):
 
     commit: str
     rescue: str
-    step: HeadChange | None
-    lost: tuple[RemoteRemoval, ...] = ()
+    head_change: HeadChange | None
+    removals: tuple[RemoteRemoval, ...] = ()
 
 
-def fast_forward(started: Transaction, caller: Caller, head: str, tip: str, apart: HistoryRelation) -> AppliedRemote:
+def fast_forward(txn: Transaction, caller: Caller, head: str, tip: str, relation: HistoryRelation) -> AppliedRemote:
     """Take in commits that build on what is here."""
-    rescue = rescue_lines(started.vault, head, caller.now)
-    subject = subject_line(OP, "vault", f"took in {counted(apart.received, 'change')}")
-    leave_also(started.vault, apart.news.merges)
-    look = advance(started, tip, subject, rescue.lines)
-    lost = find_removals(started.vault, head, tip, tip, look)
-    return _applied(head, tip, rescue, look)._replace(lost=lost)
+    rescue = rescue_lines(txn.vault, head, caller.now)
+    subject = subject_line(OP, "vault", f"took in {counted(relation.received, 'change')}")
+    leave_also(txn.vault, relation.news.merges)
+    look = advance(txn, tip, subject, rescue.lines)
+    removals = find_removals(txn.vault, head, tip, tip, look)
+    return _applied(head, tip, rescue, look)._replace(removals=removals)
 
 
 def commit_merge(
-    started: Transaction, caller: Caller, remote: str, commits: tuple[str, str], apart: HistoryRelation, plan: MergePlan
+    txn: Transaction, caller: Caller, remote: str, commits: tuple[str, str], relation: HistoryRelation, plan: MergePlan
 ) -> AppliedRemote:
     """Make the merge that was planned and move the branch to it."""
-    vault, (head, tip) = started.vault, commits
-    words = f"{counted(apart.received, 'change')} from {remote} joined with {apart.own} made here"
-    change = merge_change(caller, plan, words, apart.news.subjects)
+    vault, (head, tip) = txn.vault, commits
+    summary = f"{counted(relation.received, 'change')} from {remote} joined with {relation.own} made here"
+    change = merge_change(caller, plan, summary, relation.news.subjects)
     commit = write_merge(vault, commits, change, plan.entries, int(caller.now.timestamp()))
     rescue = rescue_lines(vault, head, caller.now)
-    leave_also(vault, apart.news.merges)
-    look = advance(started, commit, change.subject, rescue.lines + DROP_JOINED)
+    leave_also(vault, relation.news.merges)
+    look = advance(txn, commit, change.subject, rescue.lines + DROP_JOINED)
     told = {one.fact for one in plan.conflicts if one.fact} | {one.old for one in plan.merged.renamed}
-    lost = find_removals(vault, head, commit, tip, look, told)
-    return _applied(head, commit, rescue, look)._replace(lost=lost)
+    removals = find_removals(vault, head, commit, tip, look, told)
+    return _applied(head, commit, rescue, look)._replace(removals=removals)
 
 
 def _applied(head: str, commit: str, rescue: RescueRef, look: FileStates | None) -> AppliedRemote:
@@ -74,7 +74,7 @@ def regenerate_pages(work: WriteScope, stale: Iterable[str]) -> tuple[str, ...]:
     made: list[str | None] = []
     if any(path.endswith(("/summary.md", "/index.md")) for path in stale):
         made.append(summaries.refresh_pages(work).commit)
-        work.bring_index()
+        work.update_index()
     if curated.PATH in stale:
         made.append(curated.refresh_memory_page(work).commit)
     return tuple(filter(None, made))

@@ -28,7 +28,7 @@ class CompletedMerges(NamedTuple):
     need not be there then."""
 
     commits: tuple[str, ...] = ()
-    left: tuple[GitMerge, ...] = ()
+    postponed: tuple[GitMerge, ...] = ()
 
 
 def complete_merges(work: WriteScope, merges: Iterable[GitMerge]) -> CompletedMerges:
@@ -36,17 +36,17 @@ def complete_merges(work: WriteScope, merges: Iterable[GitMerge]) -> CompletedMe
     catalog. One commit for each merge that needs it, which names the merge, so that no other clone does it again; what
     a person decided in the merge stays. Those that an earlier command left come first."""
     commits: list[str] = []
-    later: list[GitMerge] = []
+    postponed: list[GitMerge] = []
     wanted = tuple(dict.fromkeys((*left(work.vault), *merges)))
     leave(work.vault, wanted)  # killed meanwhile, the next command goes on
     for one in wanted:
         try:
             commits += _complete(work, one)
         except ClawmemError as problem:
-            work.started.notices.append(f"the merge {one.commit[:12]} is not completed: {problem.message}")
-            later += [one] if isinstance(problem, _RETRYABLE) else []
-    leave(work.vault, later)
-    return CompletedMerges(tuple(commits), tuple(later))
+            work.transaction.notices.append(f"the merge {one.commit[:12]} is not completed: {problem.message}")
+            postponed += [one] if isinstance(problem, _RETRYABLE) else []
+    leave(work.vault, postponed)
+    return CompletedMerges(tuple(commits), tuple(postponed))
 
 
 def _complete(work: WriteScope, one: GitMerge) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ def _complete(work: WriteScope, one: GitMerge) -> tuple[str, ...]:
         at_merge, whole_now = ({path: side[path] for path in lacking} for side in (made, wanted))
         writes = _writes_now(work, one, at_merge, whole_now, policy)
         commits = work.commit([_change(work, one, whole.merged, writes)], OP) if writes else ()
-        work.bring_index()
+        work.update_index()
     return (*commits, *regenerate_pages(work, whole.merged.stale))
 
 

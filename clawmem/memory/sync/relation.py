@@ -17,8 +17,8 @@ class RemoteBranch(NamedTuple):
 
     remote: str
     branch: str
-    unrelated: bool = False
-    rewritten: bool = False
+    allow_unrelated: bool = False
+    allow_rewritten: bool = False
 
 
 class HistoryRelation(NamedTuple):
@@ -31,7 +31,7 @@ class HistoryRelation(NamedTuple):
     common: tuple[str, ...] = ()
 
 
-def compare_histories(vault: Vault, head: str, tip: str, place: RemoteBranch) -> HistoryRelation:
+def compare_histories(vault: Vault, head: str, tip: str, remote_branch: RemoteBranch) -> HistoryRelation:
     """How the branch here, at `head`, stands to the other one, at `tip`. The caller holds the writer lock.
 
     Raises Refused where they have nothing in common, HistoryRewritten where one is the other before a redaction.
@@ -43,12 +43,12 @@ def compare_histories(vault: Vault, head: str, tip: str, place: RemoteBranch) ->
     if not received:
         return HistoryRelation(own, 0)
     common = _best_common(vault, head, tip, between.parting) if own else (head,)
-    if not place.rewritten:
-        _refuse_rewritten(vault, head, tip, place, between)
-    if not common and not place.unrelated:
-        _forget_where_redacted(vault, head, place)
+    if not remote_branch.allow_rewritten:
+        _refuse_rewritten(vault, head, tip, remote_branch, between)
+    if not common and not remote_branch.allow_unrelated:
+        _forget_where_redacted(vault, head, remote_branch)
         raise Refused(
-            f"This vault and {place.remote}/{place.branch} have no history in common: they were begun separately.",
+            f"This vault and {remote_branch.remote}/{remote_branch.branch} have no history in common: they were begun separately.",
             _UNRELATED if not (vault.git_dir / "shallow").exists() else _SHALLOW,
         )
     return HistoryRelation(own, received, between.news, common)
@@ -59,7 +59,7 @@ def _best_common(vault: Vault, head: str, tip: str, parting: tuple[str, ...]) ->
     return parting if len(parting) < 2 else tuple(common_ancestors(vault, head, tip))
 
 
-def _refuse_rewritten(vault: Vault, head: str, tip: str, place: RemoteBranch, between: HistoryDistance) -> None:
+def _refuse_rewritten(vault: Vault, head: str, tip: str, remote_branch: RemoteBranch, between: HistoryDistance) -> None:
     """Where something was redacted here or there, the other side must not bring it back."""
     from clawmem.vault.rewriting.redacted_history import (  # not needed where nothing came in
         HERE,
@@ -69,17 +69,17 @@ def _refuse_rewritten(vault: Vault, head: str, tip: str, place: RemoteBranch, be
 
     side = redacted_side(vault, head, tip, between)
     if side == HERE:
-        forget_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
+        forget_fetched(vault, tracking_ref(remote_branch.remote, remote_branch.branch), remote_branch.remote)
     if side is not None:
-        raise _rewritten_error(place.remote, side == HERE)
+        raise _rewritten_error(remote_branch.remote, side == HERE)
 
 
-def _forget_where_redacted(vault: Vault, head: str, place: RemoteBranch) -> None:
+def _forget_where_redacted(vault: Vault, head: str, remote_branch: RemoteBranch) -> None:
     """What is refused may be an old form of what was redacted here, begun anew."""
     from clawmem.vault.rewriting.redacted_history import forget_fetched, is_redacted  # not needed where nothing came in
 
     if is_redacted(vault, head):
-        forget_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
+        forget_fetched(vault, tracking_ref(remote_branch.remote, remote_branch.branch), remote_branch.remote)
 
 
 def _rewritten_error(remote: str, here: bool) -> HistoryRewritten:

@@ -59,10 +59,10 @@ class ReceivedCommits(NamedTuple):
     rescue: str | None = None
     plan: MergePlan | None = None
     notices: tuple[str, ...] = ()
-    left_at: str | None = None
+    head_after: str | None = None
     ahead: int | None = None
-    step: HeadChange | None = None
-    lost: tuple[RemoteRemoval, ...] = ()
+    head_change: HeadChange | None = None
+    removals: tuple[RemoteRemoval, ...] = ()
 
 
 class SyncResult(NamedTuple):
@@ -71,7 +71,7 @@ class SyncResult(NamedTuple):
 
     remote: str
     branch: str
-    taken: tuple[ReceivedCommits, ...]
+    rounds: tuple[ReceivedCommits, ...]
     sent: int = 0
     pushed: bool = False
     attempts: int = 1
@@ -81,12 +81,12 @@ class SyncResult(NamedTuple):
     @property
     def received(self) -> int:
         """How many commits of others were taken in."""
-        return sum(one.received for one in self.taken)
+        return sum(one.received for one in self.rounds)
 
     @property
     def plans(self) -> list[MergePlan]:
         """The merges that were made, or would be."""
-        return [one.plan for one in self.taken if one.plan]
+        return [one.plan for one in self.rounds if one.plan]
 
     @property
     def conflicts(self) -> list[MergeConflict]:
@@ -94,9 +94,9 @@ class SyncResult(NamedTuple):
         return [conflict for plan in self.plans for conflict in plan.conflicts]
 
     @property
-    def lost(self) -> list[RemoteRemoval]:
+    def removals(self) -> list[RemoteRemoval]:
         """The facts that others took out or altered."""
-        return [fact for one in self.taken for fact in one.lost]
+        return [fact for one in self.rounds for fact in one.removals]
 
     @property
     def proposals(self) -> list[str]:
@@ -104,7 +104,7 @@ class SyncResult(NamedTuple):
         return list(dict.fromkeys(one for plan in self.plans for one in plan.merged.proposals))
 
 
-def sync(vault: Vault, caller: Caller, wanted: SyncOptions, told: Told | None = None) -> SyncResult:
+def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: Told | None = None) -> SyncResult:
     """Fetch, merge, push; again, a bounded number of times, where others push at the same moment.
 
     Raises NotFound without a remote, RemoteFailed where it cannot be fetched from, Refused for histories that have
@@ -117,8 +117,8 @@ def sync(vault: Vault, caller: Caller, wanted: SyncOptions, told: Told | None = 
     wait = vault.settings.number("lock.wait_seconds")
     with writer_lock(vault.state / "sync.lock", wait, "sync"):
         _clear_stale_locks(vault, wait)
-        meeting = _SyncRun(vault, caller, wanted, told)
-        return meeting.tried() if wanted.dry_run else meeting.met()
+        run = _SyncRun(vault, caller, options, on_progress)
+        return run.preview() if options.dry_run else run.run()
 
 
 def _clear_stale_locks(vault: Vault, wait: float) -> None:
@@ -128,10 +128,10 @@ def _clear_stale_locks(vault: Vault, wait: float) -> None:
             clear_ref_locks(vault)
 
 
-def _check_suggestions(settings: Settings, wanted: SyncOptions) -> None:
+def _check_suggestions(settings: Settings, options: SyncOptions) -> None:
     """Raise Refused where the vault suggests another place than the one in force, and nobody on this machine said
     which: either could be the wrong one to give a memory to."""
-    given = {"sync.remote": wanted.remote, "sync.branch": wanted.branch}
+    given = {"sync.remote": options.remote, "sync.branch": options.branch}
     if not given.keys() & settings.suggested.keys():
         return
     from clawmem.model.settings.local import differences
@@ -150,29 +150,31 @@ def _check_suggestions(settings: Settings, wanted: SyncOptions) -> None:
 class _SyncRun:
     """One sync: with whom, how, and what was done so far."""
 
-    def __init__(self, vault: Vault, caller: Caller, wanted: SyncOptions, told: Told | None) -> None:
+    def __init__(self, vault: Vault, caller: Caller, options: SyncOptions, on_progress: Told | None) -> None:
         settings = vault.settings
-        _check_suggestions(settings, wanted)
-        self.vault, self.caller, self.wanted, self.told = vault, caller, wanted, told
-        self.conflict = wanted.conflict or settings.words("sync.conflict")
+        _check_suggestions(settings, options)
+        self.vault, self.caller, self.options, self.on_progress = vault, caller, options, on_progress
+        self.policy = options.conflict or settings.words("sync.conflict")
         self.seconds = settings.number("sync.timeout_seconds")
         self.attempts = settings.whole("sync.attempts")
-        self.branch = _check_branch(wanted.branch or settings.words("sync.branch") or _current_branch(vault))
+        self.branch = _check_branch(options.branch or settings.words("sync.branch") or _current_branch(vault))
         # Everything that git's own settings must tell is read by one git.
         self.configuration = configured(vault, f"{ABOUT_REMOTES}|{ABOUT_DRIVER}")
-        self.remote = find_remote(vault, wanted.remote or settings.words("sync.remote"), self.configuration)
+        self.remote = find_remote(vault, options.remote or settings.words("sync.remote"), self.configuration)
         unused = unused_on_the_way(vault)
         self.unused = (unused,) if unused else ()
-        self.place = RemoteBranch(self.remote.name, self.branch, wanted.allow_unrelated, wanted.allow_rewritten)
+        self.remote_branch = RemoteBranch(
+            self.remote.name, self.branch, options.allow_unrelated, options.allow_rewritten
+        )
 
-    def fetched(self) -> str | None:
+    def fetch(self) -> str | None:
         """The remote's commit, or None where it has no such branch."""
-        allowed = self.wanted.allow_rewritten
+        allowed = self.options.allow_rewritten
         # git moves this one by itself, whether or not we take what was fetched.
         theirs = f"refs/remotes/{self.remote.name}/{self.branch}"
         before = read_ref(self.vault.git_dir, theirs)
         try:
-            return fetch(self.vault, self.remote, self.branch, self.told, self.seconds, allowed)
+            return fetch(self.vault, self.remote, self.branch, self.on_progress, self.seconds, allowed)
         except HistoryRewritten:
             from clawmem.vault.rewriting.redacted_history import forget_rejected  # only where a history is not taken
 
@@ -180,48 +182,48 @@ class _SyncRun:
                 forget_rejected(self.vault, theirs, before)
             raise
 
-    def tried(self) -> SyncResult:
+    def preview(self) -> SyncResult:
         """What would be done."""
-        tip = self.fetched()
+        tip = self.fetch()
         head = _commit(_head(self.vault))
         if tip is None:
-            return self._so_far([ReceivedCommits()], count_between(self.vault, None, head))
+            return self._result([ReceivedCommits()], count_between(self.vault, None, head))
         with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
-            apart = compare_histories(self.vault, head, tip, self.place)
-        taken = _received(apart, tip)
+            relation = compare_histories(self.vault, head, tip, self.remote_branch)
+        taken = _received(relation, tip)
         if taken.how == "merge":
             from clawmem.memory.sync.apply_remote import plan_with_policy  # only where both sides have something new
 
-            taken = taken._replace(plan=plan_with_policy(self.vault, (head, tip), self.conflict, apart))
-        return self._so_far([taken], apart.own)
+            taken = taken._replace(plan=plan_with_policy(self.vault, (head, tip), self.policy, relation))
+        return self._result([taken], relation.own)
 
-    def met(self) -> SyncResult:
+    def run(self) -> SyncResult:
         """Take in and give until nothing is left, or the attempts are."""
         install_driver(self.vault, self.configuration)
-        taken: list[ReceivedCommits] = []
+        rounds: list[ReceivedCommits] = []
         for attempt in range(1, self.attempts + 1):
             began = time.monotonic()
-            tip = self.fetched()
-            taken.append(self._take_in(tip))
+            tip = self.fetch()
+            rounds.append(self._take_in(tip))
             head = _head(self.vault)
-            done = self._so_far(taken)._replace(attempts=attempt)
+            done = self._result(rounds)._replace(attempts=attempt)
             if head.commit == tip:
                 return done
-            sent = self._ahead(taken[-1], tip, _commit(head))
+            sent = self._ahead(rounds[-1], tip, _commit(head))
             try:
-                if push(self.vault, self.remote, self.branch, head, self.told, self.seconds):
-                    return done._replace(sent=sent, pushed=True, notices=(*done.notices, *self._first(tip)))
+                if push(self.vault, self.remote, self.branch, head, self.on_progress, self.seconds):
+                    return done._replace(sent=sent, pushed=True, notices=(*done.notices, *self._after_first_push(tip)))
             except RemoteFailed as problem:
                 return done._replace(sent=sent, problem=problem)
-            time.sleep(self._nap(attempt, time.monotonic() - began))
+            time.sleep(self._delay(attempt, time.monotonic() - began))
         raise Locked(
             f"Others pushed to {self.remote.name} at the same moment, {self.attempts} times; what they said is merged"
             " here.",
             "Run the command again: only giving is left to do.",
         )
 
-    def _first(self, tip: str | None) -> tuple[str, ...]:
-        """What is to be told where the remote had no such branch before."""
+    def _after_first_push(self, tip: str | None) -> tuple[str, ...]:
+        """What is to be on_progress where the remote had no such branch before."""
         if tip is not None:
             return ()
         from clawmem.vault.exchange.first_push import settle_head  # once for each remote
@@ -231,28 +233,30 @@ class _SyncRun:
 
     def _ahead(self, taken: ReceivedCommits, tip: str | None, head: str) -> int:
         """How many commits the remote lacks."""
-        known = taken.ahead if taken.left_at == head else None
+        known = taken.ahead if taken.head_after == head else None
         return count_between(self.vault, tip, head) if known is None else known
 
-    def _so_far(self, taken: list[ReceivedCommits], sent: int = 0) -> SyncResult:
-        return SyncResult(self.remote.name, self.branch, tuple(taken), sent, notices=(*self.unused, *_notices(taken)))
+    def _result(self, rounds: list[ReceivedCommits], sent: int = 0) -> SyncResult:
+        return SyncResult(self.remote.name, self.branch, tuple(rounds), sent, notices=(*self.unused, *_notices(rounds)))
 
-    def _nap(self, attempt: int, took: float) -> float:
+    def _delay(self, attempt: int, took: float) -> float:
         """Up to as long as an attempt takes, as whoever was faster is through by then. Who has tried often tries again
         soon, so that no one of many is passed over for ever."""
         share = int.from_bytes(self.caller.entropy(2)) / 0xFFFF
         return max(_MIN_DELAY, min(_MAX_DELAY, took) * share / attempt)
 
     def _take_in(self, tip: str | None) -> ReceivedCommits:
-        with transaction(self.vault, self.caller.now, OP) as started:
-            started.adopt()
+        with transaction(self.vault, self.caller.now, OP) as txn:
+            txn.adopt()
             head = _commit(_head(self.vault))
-            apart = compare_histories(self.vault, head, tip, self.place) if tip is not None else HistoryRelation()
-            taken = _received(apart, tip)._replace(left_at=head, ahead=apart.own if tip else None)
+            relation = (
+                compare_histories(self.vault, head, tip, self.remote_branch) if tip is not None else HistoryRelation()
+            )
+            taken = _received(relation, tip)._replace(head_after=head, ahead=relation.own if tip else None)
             if tip is not None and taken.how != "nothing":
-                taken = self._joined(started, head, tip, apart, taken)
-            taken = taken._replace(notices=tuple(started.notices))
-        notices = self._settled(taken, apart.news.merges)
+                taken = self._apply(txn, head, tip, relation, taken)
+            taken = taken._replace(notices=tuple(txn.notices))
+        notices = self._complete(taken, relation.news.merges)
         if taken.plan is not None and taken.plan.merged.stale:
             from clawmem.memory.sync.apply_remote import regenerate_pages  # it is there: a merge was made
             from clawmem.memory.writing import writing
@@ -261,8 +265,8 @@ class _SyncRun:
                 regenerate_pages(work, taken.plan.merged.stale)
         return taken._replace(notices=(*taken.notices, *notices))
 
-    def _joined(
-        self, started: Transaction, head: str, tip: str, apart: HistoryRelation, taken: ReceivedCommits
+    def _apply(
+        self, txn: Transaction, head: str, tip: str, relation: HistoryRelation, taken: ReceivedCommits
     ) -> ReceivedCommits:
         from clawmem.memory.sync.apply_remote import (  # 20 ms: only where others said something new
             commit_merge,
@@ -271,23 +275,34 @@ class _SyncRun:
         )
 
         if taken.how == "fast-forward":
-            done = fast_forward(started, self.caller, head, tip, apart)
-            return taken._replace(rescue=done.rescue, left_at=tip, step=done.step, lost=done.lost)
-        plan = plan_with_policy(self.vault, (head, tip), self.conflict, apart)
-        done = commit_merge(started, self.caller, self.remote.name, (head, tip), apart, plan)
-        ahead = apart.own + 1
+            done = fast_forward(txn, self.caller, head, tip, relation)
+            return taken._replace(
+                rescue=done.rescue, head_after=tip, head_change=done.head_change, removals=done.removals
+            )
+        plan = plan_with_policy(self.vault, (head, tip), self.policy, relation)
+        done = commit_merge(txn, self.caller, self.remote.name, (head, tip), relation, plan)
+        ahead = relation.own + 1
         return ReceivedCommits(
-            "merge", apart.received, done.commit, done.rescue, plan, (), done.commit, ahead, done.step, done.lost
+            "merge",
+            relation.received,
+            done.commit,
+            done.rescue,
+            plan,
+            (),
+            done.commit,
+            ahead,
+            done.head_change,
+            done.removals,
         )
 
-    def _settled(self, taken: ReceivedCommits, merges: Sequence[GitMerge]) -> tuple[str, ...]:
+    def _complete(self, taken: ReceivedCommits, merges: Sequence[GitMerge]) -> tuple[str, ...]:
         """What came in taken into the index; what git alone merged, here or elsewhere, completed, and ids that stand
         twice united."""
         doubled = False
         if taken.received:
             from clawmem.index.refresh.refresh import follow  # where nothing is new the index is not touched
 
-            doubled = follow(self.vault, [taken.step] if taken.step else [])
+            doubled = follow(self.vault, [taken.head_change] if taken.head_change else [])
         if not merges and not doubled and not (git_merged(self.vault) or has_left(self.vault)):
             return ()
         from clawmem.memory.sync.complete_merges import complete_merges  # where people merge by hand
@@ -298,11 +313,13 @@ class _SyncRun:
             return work.notices
 
 
-def _received(apart: HistoryRelation, tip: str | None) -> ReceivedCommits:
-    if not apart.received:
+def _received(relation: HistoryRelation, tip: str | None) -> ReceivedCommits:
+    if not relation.received:
         return ReceivedCommits()
     return (
-        ReceivedCommits("merge", apart.received) if apart.own else ReceivedCommits("fast-forward", apart.received, tip)
+        ReceivedCommits("merge", relation.received)
+        if relation.own
+        else ReceivedCommits("fast-forward", relation.received, tip)
     )
 
 
@@ -333,5 +350,5 @@ def _check_branch(name: str) -> str:
     return name
 
 
-def _notices(taken: list[ReceivedCommits]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(notice for one in taken for notice in one.notices))
+def _notices(rounds: list[ReceivedCommits]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(notice for one in rounds for notice in one.notices))

@@ -30,9 +30,9 @@ def merge_duplicate_ids(work: WriteScope) -> tuple[str, ...]:
     try:
         commits = work.commit([_change(work, names)], OP)
     except ClawmemError as problem:
-        work.started.notices.append(f"{counted(len(doubled), 'id')} stand twice: {problem.message}")
+        work.transaction.notices.append(f"{counted(len(doubled), 'id')} stand twice: {problem.message}")
         return ()
-    work.bring_index()
+    work.update_index()
     with work.index.writing():
         note_doubles(work.index)
     return commits
@@ -50,7 +50,7 @@ def _change(work: WriteScope, names: Collection[str]) -> Change:
     ids = [one.id for one in told] + [fact_id for one in told for fact_id in one.beside]
     rows = trailers(OP, facts=ids, entities=names, agent=work.caller.agent, session=work.caller.session)
     words = f"{counted(len(told), 'id')} stood in several places, and now in one each"
-    work.started.notices.append(f"{words}: {_places(told)}")
+    work.transaction.notices.append(f"{words}: {_places(told)}")
     return Change(subject_line(OP, "vault", words), writes, rows, "\n".join(f"- {_describe(one)}" for one in told))
 
 

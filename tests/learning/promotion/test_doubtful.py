@@ -43,7 +43,7 @@ def keep(vault: Vault, caller: Caller, *statements: str, **keys: object) -> list
     """Facts that are worth promoting, where nothing else is said."""
     given = {"category": "decision", "importance": 0.9, "entity": BILLING, "trust": "user", **keys}
     drafts = [draft_from_record({"fact": one, **given}, caller.now) for one in statements]
-    return [one.fact for one in remember(vault, drafts, caller).kept]
+    return [one.fact for one in remember(vault, drafts, caller).facts]
 
 
 def facts_of(vault: Vault) -> dict[str, Fact]:

@@ -22,7 +22,7 @@ from clawmem.vault.vault import Vault
 
 
 def _keep(vault: Vault, caller: Caller, text: str, entity: str) -> str:
-    return remember(vault, [draft_from_record({"fact": text, "entity": entity}, caller.now)], caller).kept[0].entity
+    return remember(vault, [draft_from_record({"fact": text, "entity": entity}, caller.now)], caller).facts[0].entity
 
 
 def test_an_entity_is_made_once_and_found_by_title_and_alias(vault: Vault, caller: Caller) -> None:

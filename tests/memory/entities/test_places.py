@@ -18,7 +18,7 @@ from clawmem.vault.vault import Vault
 
 
 def _keep(vault: Vault, caller: Caller, text: str, entity: str) -> str:
-    return remember(vault, [draft_from_record({"fact": text, "entity": entity}, caller.now)], caller).kept[0].entity
+    return remember(vault, [draft_from_record({"fact": text, "entity": entity}, caller.now)], caller).facts[0].entity
 
 
 def test_readers_and_writers_take_the_same_names(vault: Vault, caller: Caller) -> None:

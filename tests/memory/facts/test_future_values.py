@@ -46,9 +46,9 @@ def test_what_is_said_of_a_coming_day_waits_for_it(vault: Vault, caller: Caller)
     assert apply_future_values(vault, caller).commit is None
     monday = caller._replace(now=caller.now + timedelta(days=2))
     assert "! " not in context(vault, monday, 2000, "where does Nora work?").text
-    assert [one.fact for one in apply_future_values(vault, monday, dry_run=True).begun] == [acme]
+    assert [one.fact for one in apply_future_values(vault, monday, dry_run=True).effective] == [acme]
     done = apply_future_values(vault, monday)
-    assert [one.fact for one in done.begun] == [acme] and done.commit
+    assert [one.fact for one in done.effective] == [acme] and done.commit
     known = facts(vault)
     assert (known[beta].status, known[beta].superseded_by) == ("superseded", known[acme].id)
     assert "yields_to" not in (known[beta].metadata or {})
@@ -79,7 +79,7 @@ def test_what_was_announced_by_hand_can_be_put_off_and_withdrawn(vault: Vault, c
     assert apply_future_values(vault, caller).commit
     assert told(vault)["The office is in Rome."] == ("active", "until 2027-01-01")
     retract(vault, bergen, caller)
-    assert [one.id for one in apply_future_values(vault, caller).kept] == [old]
+    assert [one.id for one in apply_future_values(vault, caller).reopened] == [old]
     assert told(vault)["The office is in Rome."] == ("active", "until 2027-06-01")
     assert facts(vault)["The office is in Rome."].metadata is None
     assert doctor(vault, caller).healthy
@@ -92,7 +92,7 @@ def test_what_came_while_no_heartbeat_ran_is_settled_in_its_order(vault: Vault, 
         draft = draft_from_record({"fact": words, "valid_from": day}, caller.now)
         last = supersede(vault, last, draft, caller).facts[0].fact.id
     late = caller._replace(now=caller.now + timedelta(days=90))
-    assert len(apply_future_values(vault, late).begun) == 2
+    assert len(apply_future_values(vault, late).effective) == 2
     assert told(vault) == {
         "The office is in Rome.": ("superseded", "until 2026-12-01"),
         "The office is in Oslo.": ("superseded", "2026-12-01 to 2027-01-01"),

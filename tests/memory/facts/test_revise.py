@@ -24,7 +24,7 @@ def _draft(caller: Caller, text: str, **more: object) -> Draft:
 
 
 def _keep(vault: Vault, caller: Caller, text: str, **more: object) -> Fact:
-    return remember(vault, [_draft(caller, text, **more)], caller).kept[0].fact
+    return remember(vault, [_draft(caller, text, **more)], caller).facts[0].fact
 
 
 def _facts(vault: Vault) -> dict[str, Fact]:

@@ -371,19 +371,19 @@ def test_the_search_for_credentials_ends_in_time_and_says_what_it_left_out(vault
         put(vault.root, f"daily/2026-10-0{day}.md", f"{KEY}\n")
     days = [f"daily/2026-10-0{day}.md" for day in (1, 2, 3)]
     hurried, patient = SecretSearch(0), SecretSearch(None)
-    assert list(hurried.look(vault, days)) == []
-    assert hurried.left == days
+    assert list(hurried.search(vault, days)) == []
+    assert hurried.skipped == days
     assert hurried.notices() == [
         "not all of daily/2026-10-01.md and 2 other files was searched for credentials, as that takes long;"
         " `clawmem doctor --full` searches everything"
     ]
-    assert [one.path for one in patient.look(vault, days)] == days
+    assert [one.path for one in patient.search(vault, days)] == days
     assert patient.notices() == []
 
 
 def test_a_credential_deep_in_a_large_file_has_its_line(vault: Vault) -> None:
     put(vault.root, "wiki/long.md", "A line of some words that say nothing.\n" * 80_000 + f"{KEY}\nmore\n")
-    assert [one.line for one in SecretSearch(None).look(vault, ["wiki/long.md"])] == [80_001]
+    assert [one.line for one in SecretSearch(None).search(vault, ["wiki/long.md"])] == [80_001]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def draft(caller: Caller, words: str, **given: object) -> Draft:
 
 
 def keep(vault: Vault, caller: Caller, words: str, **given: object) -> str:
-    return remember(vault, [draft(caller, words, **given)], caller).kept[0].fact.id
+    return remember(vault, [draft(caller, words, **given)], caller).facts[0].fact.id
 
 
 def facts(vault: Vault) -> dict[str, Fact]:

@@ -28,7 +28,7 @@ def draft(caller: Caller, words: str, **given: object) -> Draft:
 
 
 def keep(vault: Vault, caller: Caller, words: str, **given: object) -> str:
-    return remember(vault, [draft(caller, words, **given)], caller).kept[0].fact.id
+    return remember(vault, [draft(caller, words, **given)], caller).facts[0].fact.id
 
 
 def heard(vault: Vault, caller: Caller) -> str:
@@ -99,8 +99,8 @@ def test_a_fact_written_by_hand_has_its_writer(vault: Vault, caller: Caller) -> 
 
 def test_a_fact_of_anothers_workspace_is_shown_with_accesses_not_folded_yet(vault: Vault, caller: Caller) -> None:
     theirs = remember(vault, [draft(caller, "A secret plan.")._replace(entity="@other/projects/plan")], caller)
-    record_access(vault, "2026-11-21T10:00:00Z", [theirs.kept[0].fact.id])
-    told = why(vault, theirs.kept[0].fact.id)
+    record_access(vault, "2026-11-21T10:00:00Z", [theirs.facts[0].fact.id])
+    told = why(vault, theirs.facts[0].fact.id)
     assert (told.entity, told.fact.access_count) == ("@other/projects/plan", 1)
     assert told.fact.last_accessed == "2026-11-21T10:00:00Z"
 

@@ -48,8 +48,8 @@ def test_they_are_read_oldest_first(filed: FiledProposals) -> None:
 
 def test_they_are_chosen_by_state_and_kind(filed: FiledProposals) -> None:
     assert select_proposals(filed) == [SECOND, FIRST]
-    assert select_proposals(filed, every=True) == [SECOND, GONE, FIRST]
-    assert select_proposals(filed, every=True, kind="tacit") == [GONE, FIRST]
+    assert select_proposals(filed, include_closed=True) == [SECOND, GONE, FIRST]
+    assert select_proposals(filed, include_closed=True, kind="tacit") == [GONE, FIRST]
     with pytest.raises(InvalidInput, match="whim"):
         select_proposals(filed, kind="whim")
 

@@ -24,9 +24,9 @@ class SecretSearch:
 
     def __init__(self, seconds: float | None = SEARCH_SECONDS) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
-        self.left: list[str] = []
+        self.skipped: list[str] = []
 
-    def look(self, vault: Vault, paths: Iterable[str]) -> Iterator[HealthProblem]:
+    def search(self, vault: Vault, paths: Iterable[str]) -> Iterator[HealthProblem]:
         """The first credentials in each file; what cannot be read is told elsewhere."""
         for path in paths:
             try:
@@ -39,7 +39,7 @@ class SecretSearch:
         found = start = lines = 0
         for end in _chunk_ends(data):
             if self._end is not None and time.monotonic() > self._end:
-                self.left.append(path)
+                self.skipped.append(path)
                 return
             # Events have ids of others' making, which may look as random as a credential.
             text = data[start:end].decode(errors="replace")
@@ -55,10 +55,10 @@ class SecretSearch:
 
     def notices(self) -> list[str]:
         """What to say of the files that were left out."""
-        if not self.left:
+        if not self.skipped:
             return []
-        more = f" and {len(self.left) - 1:,} other files" if len(self.left) > 1 else ""
-        left = f"not all of {self.left[0]}{more} was searched for credentials, as that takes long"
+        more = f" and {len(self.skipped) - 1:,} other files" if len(self.skipped) > 1 else ""
+        left = f"not all of {self.skipped[0]}{more} was searched for credentials, as that takes long"
         return [f"{left}; `clawmem doctor --full` searches everything"]
 
 
