@@ -9,7 +9,8 @@ import typer
 from clawmem.cli.face import Face
 from clawmem.errors import DONE, PARTIAL
 from clawmem.learning.synthesize import synthesize as act
-from clawmem.memory.pages.memory_page import PATH, refresh_memory
+from clawmem.memory.pages.memory_page import PATH
+from clawmem.memory.pages.refresh import refresh_memory
 from clawmem.model.language.dates import day_of, parse_moment
 
 

@@ -11,7 +11,7 @@ from clawmem.memory.entities.places import entity_for_draft, new_entity_files
 from clawmem.memory.entities.predicates import with_catalog_entry
 from clawmem.memory.facts.remember import with_identity
 from clawmem.memory.history.evidence import find_event
-from clawmem.memory.writing import WriteScope
+from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft

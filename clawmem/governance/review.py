@@ -18,7 +18,8 @@ from clawmem.memory.review.proposals import (
     read_proposals,
     select_proposals,
 )
-from clawmem.memory.writing import WriteScope, fact_change, writing
+from clawmem.memory.scope import WriteScope, fact_change
+from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
 from clawmem.model.records.caller import Caller

@@ -21,8 +21,7 @@ from clawmem.llm.choice import Model
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.decay import archive_decayed
 from clawmem.memory.facts.future_values import apply_future_values
-from clawmem.memory.pages.memory_page import refresh_memory
-from clawmem.memory.pages.summaries import refresh_summaries
+from clawmem.memory.pages.refresh import refresh_memory, refresh_summaries
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.week import days_after, night_of

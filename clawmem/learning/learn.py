@@ -26,7 +26,8 @@ from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLi
 from clawmem.learning.reconciling.round_state import RoundState
 from clawmem.llm.choice import Model
 from clawmem.memory.review.proposals import proposal_trailers
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.caller import Caller

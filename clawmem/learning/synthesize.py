@@ -9,7 +9,8 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, holding, of_days
 from clawmem.index.tables.store import Index
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import RETRACTED, Fact
 from clawmem.model.language.dates import day_of

@@ -164,7 +164,7 @@ def test_without_the_driver_git_stops_and_clawmem_finishes(machines: list[Machin
     assert_whole(other.root, other.environment)
     assert_sound(other.root, other.environment)
     assert driver_problem(other.vault) is None
-    with pytest.raises(Refused, match="No git merge is unfinished"):
+    with pytest.raises(Refused, match="There is no unfinished git merge"):
         finish_merge(other.vault, other.caller)
     assert other.sync().pushed
 

@@ -35,10 +35,10 @@ def test_a_name_that_is_one_folder_with_another_leads_to_it(one: Machine, pair: 
     assert list(case_problems([items_path(known), items_path(other)]))
     one.keep("It began.", entity=known)
     one.keep("It went on.", entity=other)
-    with pytest.raises(Refused, match="are one folder on disks"):
+    with pytest.raises(Refused, match="are the same folder on"):
         create_entity(one.vault, other, one.caller)
     one.keep("Elsewhere.", entity="projects/elsewhere")
-    with pytest.raises(Refused, match="are one folder on disks"):
+    with pytest.raises(Refused, match="are the same folder on"):
         move_entity(one.vault, "projects/elsewhere", other, one.caller)
     assert len(list((one.root / "life").rglob(f"{known.rsplit('/', 1)[1]}/items.json"))) == 1
     assert errors(one) == []

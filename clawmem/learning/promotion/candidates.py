@@ -12,7 +12,7 @@ from clawmem.learning.reconciling.entities import TELLS_WHO, EntityTitles, peopl
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.reconciling.reconcile import ADD, reconcile
 from clawmem.learning.rules.rules import extract
-from clawmem.memory.writing import WriteScope
+from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
 from clawmem.model.language.dates import stamp

@@ -20,7 +20,8 @@ from clawmem.learning.promotion.doubtful import PendingPromotions
 from clawmem.llm.choice import Model
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
-from clawmem.memory.writing import WriteScope, items_write, writing
+from clawmem.memory.scope import WriteScope, items_write
+from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, one_line

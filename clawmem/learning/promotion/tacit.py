@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from clawmem.index.search.lookup import holding
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import LINE, PageLine, Proposal, new_proposal_id
 from clawmem.model.proposals.tacit import Pattern, patterns

@@ -12,7 +12,7 @@ from clawmem.learning.reconciling.cursor import LearningCursor
 from clawmem.learning.reconciling.entities import TELLS_WHO, EntityTitles, Placement, people_close, place
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
-from clawmem.memory.writing import WriteScope
+from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id

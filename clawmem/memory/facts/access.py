@@ -1,4 +1,4 @@
-"""Folding accesses: what the journal counted becomes part of the facts, in one commit that history views skip."""
+"""Fold accesses: move the counts of the access journal into the facts, in one commit that history views skip."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from clawmem.index.search.lookup import by_ids
 from clawmem.index.search.unreadable import unread_facts
-from clawmem.memory.writing import items_write, writing
+from clawmem.memory.scope import items_write
+from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
@@ -16,7 +17,7 @@ from clawmem.vault.vault import Vault
 
 
 class FoldResult(NamedTuple):
-    """How many facts were accessed, which archived ones that brought back, and the commits, oldest first."""
+    """The number of accessed facts, the archived facts that became active again, and the commits, oldest first."""
 
     facts: int
     restored: tuple[str, ...] = ()
@@ -25,13 +26,15 @@ class FoldResult(NamedTuple):
 
     @property
     def commit(self) -> str | None:
-        """The last commit."""
+        """Return the last commit, or None."""
         return self.commits[-1] if self.commits else None
 
 
 def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldResult:
-    """Take the access journal into `access_count` and `last_accessed`; an archived fact that was used is active again,
-    in a commit of its own that names it. What concerns a file that does not parse waits in the journal."""
+    """Add the access journal to `access_count` and `last_accessed` of the facts.
+
+    An archived fact that was accessed becomes active again, in a second commit that names it. Accesses to facts in
+    unreadable files stay in the journal."""
     if dry_run:
         return FoldResult(len(accesses(unfolded(vault))))
     if not unfolded(vault):

@@ -1,4 +1,4 @@
-"""What was announced for a day takes the place of what held until then once that day has come, in one commit."""
+"""Future values: a fact that was announced for a day replaces the current fact when that day has come."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import PlacedFact, by_ids, holding
-from clawmem.memory.writing import WriteScope, items_write, writing
+from clawmem.memory.scope import WriteScope, items_write
+from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import sortable, stamp
 from clawmem.model.language.text import counted
@@ -17,7 +18,7 @@ from clawmem.vault.vault import Vault
 
 
 class FutureValuesResult(NamedTuple):
-    """The facts that took their place, those that stand on because what was announced is off, the commit, asides."""
+    """The announced facts that took effect, the facts that stay valid after a withdrawn announcement, the commit."""
 
     effective: tuple[Fact, ...] = ()
     reopened: tuple[Fact, ...] = ()
@@ -26,7 +27,9 @@ class FutureValuesResult(NamedTuple):
 
 
 def apply_future_values(vault: Vault, caller: Caller, dry_run: bool = False) -> FutureValuesResult:
-    """Supersede what something announced has effective to replace; take the end off what it will not replace any more."""
+    """Supersede the facts whose announced replacement is now valid, in one commit.
+
+    If the replacement was withdrawn, the end date of the old fact is removed."""
     with writing(vault, caller, "settle", dry_run=dry_run) as work:
         planner = _FutureValuePlanner(work)
         for one in sorted(holding(work.index, f'"{YIELDS}"'), key=lambda one: one.fact.valid_to or ""):
@@ -38,7 +41,7 @@ def apply_future_values(vault: Vault, caller: Caller, dry_run: bool = False) -> 
 
 
 class _FutureValuePlanner:
-    """The facts as they are settled one by one."""
+    """The changed facts, planned one by one."""
 
     def __init__(self, work: WriteScope) -> None:
         self._work = work
@@ -48,7 +51,7 @@ class _FutureValuePlanner:
         self.changed: dict[str, dict[str, Fact]] = defaultdict(dict)
 
     def plan(self, old: PlacedFact) -> None:
-        """Decide about one fact that is marked; those that end earlier come first."""
+        """Plan one fact that has an announced replacement. Call this in the order of the end dates."""
         old = self._latest(old)
         found = announced(old.fact)
         if found is None or not old.fact.stands or not self._work.is_readable(old.entity):
@@ -69,7 +72,7 @@ class _FutureValuePlanner:
             self._put(yielding(old.fact, new.fact.id, self._begins(new.fact), why), old.entity)
 
     def _coming(self, named: str) -> PlacedFact | None:
-        """What was announced, or what is announced in its place by now; None where that is off."""
+        """Return the announced fact, or the fact that replaced it; None if the announcement was withdrawn."""
         one = self._fact(named)
         if one is None or one.fact.stands:
             return one
@@ -94,7 +97,7 @@ class _FutureValuePlanner:
         return [(entity, facts_by_id) for entity, facts_by_id in self.changed.items() if facts_by_id]
 
     def change(self) -> Change:
-        """All of it as one change."""
+        """Return all planned facts as one change."""
         writes: dict[str, bytes | None] = {}
         for entity, facts_by_id in self._changed_entities():
             writes.update(items_write(entity, [facts_by_id.get(one.id, one) for one in self._work.facts(entity)]))

@@ -1,4 +1,4 @@
-"""Remember: drafts become facts, one commit each; what is known already is reinforced and not repeated."""
+"""Remember: store drafts as facts, one commit each. A known statement is reinforced, not stored twice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from clawmem.errors import ClawmemError, SecretFound
 from clawmem.index.search.lookup import TakenIds, entity_exists
 from clawmem.memory.entities.places import entity_for_draft, new_entity_files
 from clawmem.memory.permission import check_author
-from clawmem.memory.writing import WriteScope, fact_change, writing
+from clawmem.memory.scope import WriteScope, fact_change
+from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
@@ -33,8 +34,10 @@ MAX_NOTICES = 20
 
 
 class RememberedFact(NamedTuple):
-    """One draft's fate: the fact that now holds it, its entity, and `added`, `noop`, `updated` where the fact was known
-    and has more to it now, or `proposed` where it waits for a person; the fact then goes by the id of its proposal."""
+    """The result for one draft: the fact, its entity and an outcome.
+
+    The outcome is `added`; `noop` if the fact was known; `updated` if a known fact got new fields; or `proposed` if a
+    person must decide. A proposed fact has the id of its proposal."""
 
     fact: Fact
     entity: str
@@ -42,8 +45,9 @@ class RememberedFact(NamedTuple):
 
 
 class RememberResult(NamedTuple):
-    """What became of each draft, in order; the last commit (None where nothing changed); asides; and, where a
-    large batch stopped half way, the failure that stopped it: `kept` then ends where it struck."""
+    """The result for each draft, in order, and the last commit (None if nothing changed).
+
+    `failed` is the error that stopped a large batch half way; `facts` then ends before the failed part."""
 
     facts: tuple[RememberedFact, ...]
     commit: str | None
@@ -52,7 +56,7 @@ class RememberResult(NamedTuple):
 
 
 def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberResult:
-    """Keep the drafts, one commit each. Raises SecretFound before anything is written."""
+    """Store the drafts, one commit each. Raise SecretFound before anything is written."""
     safe = [without_secrets(vault, draft) for draft in drafts]
     with writing(vault, caller, "remember", eager=len(drafts) == 1) as work:
         planner = _BatchPlanner(work)
@@ -75,7 +79,7 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
 
 def _ignored_keys(drafts: Sequence[Draft]) -> list[str]:
     keys = sorted({key for draft in drafts for key in draft.left_out})
-    return [f"not taken over, as the vault gives them itself: {', '.join(keys)}"] if keys else []
+    return [f"ignored, because the vault sets these keys itself: {', '.join(keys)}"] if keys else []
 
 
 def _limited(notices: Sequence[str]) -> Sequence[str]:
@@ -84,7 +88,7 @@ def _limited(notices: Sequence[str]) -> Sequence[str]:
 
 
 def without_secrets(vault: Vault, draft: Draft) -> Draft:
-    """The draft itself, or a redacted one where the settings say so; SecretFound where they refuse."""
+    """Return the draft, redacted if `secrets.action` is `redact`. Else raise SecretFound if it contains a secret."""
     match = find_secret(fact_to_line(draft.fact))
     if match is None:
         return draft
@@ -104,7 +108,7 @@ def without_secrets(vault: Vault, draft: Draft) -> Draft:
 
 
 class _EntityBatch:
-    """One entity while drafts are put on it: rendered lines beside the facts, so that a batch stays linear."""
+    """The facts of one entity during a batch. The rendered lines are kept, so a batch takes linear time."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.facts = list(facts)
@@ -112,7 +116,7 @@ class _EntityBatch:
         self.places = {normal(fact.fact): place for place, fact in enumerate(self.facts) if fact.stands}
 
     def put(self, fact: Fact, place: int | None = None) -> None:
-        """Add a fact, or replace the one at a place."""
+        """Add a fact, or replace the fact at index `place`."""
         if place is None:
             self.places[normal(fact.fact)] = len(self.facts)
             self.facts.append(fact)
@@ -122,12 +126,12 @@ class _EntityBatch:
             self.lines[place] = fact_to_line(fact)
 
     def render(self) -> bytes:
-        """The batch as `items.json`."""
+        """Return the content of `items.json`."""
         return ("[\n" + ",\n".join(self.lines) + "\n]\n").encode()
 
 
 class _BatchPlanner:
-    """Plans drafts one after the other, each on top of what the earlier ones will have changed."""
+    """Plans drafts one by one. Each plan includes the changes of the earlier drafts."""
 
     def __init__(self, work: WriteScope) -> None:
         self._work = work
@@ -138,7 +142,7 @@ class _BatchPlanner:
         self.notices: list[str] = []
 
     def plan(self, draft: Draft) -> tuple[RememberedFact, Change | None]:
-        """The draft's fate and the change that brings it about, None where nothing changes."""
+        """Return the result for the draft, and its change (None if nothing changes)."""
         work = self._work
         check_author(work.caller, draft.fact.agent)
         entity = entity_for_draft(work.index, draft, work.caller, self._default)
@@ -165,7 +169,7 @@ class _BatchPlanner:
         )
 
     def _resolved(self, fact: Fact) -> Fact:
-        """The fact with what it points at looked up; most point at nothing."""
+        """Return the fact with its references resolved. Most facts have none."""
         if not (fact.source_event or fact.links or fact.related_entities):
             return fact
         from clawmem.memory.facts.references import resolve_references  # reads ledgers
@@ -180,11 +184,11 @@ class _BatchPlanner:
         known = batch.facts[place]
         richer = reinforced(known, said)
         if is_low(trusted_as(said.trust, said.source, self._work.caller.agent)) and not is_low(known.trust):
-            # The word of an outsider adds nothing to what a person or an agent said.
+            # A source of low trust must not change a fact of a person or an agent.
             richer = known
         more, other = taken_over(known, richer), not_taken(said, richer)
-        self.notices += [f"{known.id} was known, and has now: {', '.join(more)}"] if more else []
-        self.notices += [f"{known.id} was known, and does not take over: {', '.join(other)}"] if other else []
+        self.notices += [f"{known.id} was known; added to it: {', '.join(more)}"] if more else []
+        self.notices += [f"{known.id} was known; not changed: {', '.join(other)}"] if other else []
         if richer == known:
             return RememberedFact(known, entity, "noop"), None
         batch.put(richer, place)
@@ -194,8 +198,8 @@ class _BatchPlanner:
         return RememberedFact(richer, entity, "updated" if more else "noop"), change
 
     def _quarantined(self, fact: Fact, entity: str) -> tuple[RememberedFact, Change | None] | None:
-        """A fact that waits for a person, with its proposal; None where it need not."""
-        from clawmem.memory.review.quarantine import (  # what a person says never gets here
+        """Return the proposal for a fact that a person must decide about, or None."""
+        from clawmem.memory.review.quarantine import (  # not needed for facts of a person
             ProposalWriter,
             quarantine_reason,
             with_proposal_id,
@@ -216,7 +220,7 @@ class _BatchPlanner:
 
 
 def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
-    """A draft's fact with its identity: id, time, author, trust and source where none was given."""
+    """Return the fact with its id and time, and with author, trust and source where the draft has none."""
     return fact._replace(
         id=fact_id,
         timestamp=stamp(caller.now),

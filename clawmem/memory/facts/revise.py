@@ -1,4 +1,4 @@
-"""Revise: facts are superseded, retracted, merged and linked, and never deleted."""
+"""Revise: supersede, retract, merge and link facts. Facts are never deleted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from clawmem.index.search.lookup import PlacedFact, TakenIds, resolve
 from clawmem.index.search.lookup import find as find_fact
 from clawmem.memory.facts.remember import with_identity, without_secrets
 from clawmem.memory.review.quarantine import ProposalWriter, quarantine_reason, with_proposal_id
-from clawmem.memory.writing import WriteScope, fact_change, items_write, with_fact, writing
+from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
+from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, check_link_kind
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.ids import new_fact_id
@@ -26,7 +27,7 @@ from clawmem.vault.vault import Vault
 
 
 class ReviseResult(NamedTuple):
-    """The facts a revision touched with their entities, what happened to each, its commit, asides."""
+    """The changed facts with their entities, the outcome for each, and the commit."""
 
     facts: tuple[PlacedFact, ...]
     outcome: tuple[str, ...]
@@ -35,16 +36,17 @@ class ReviseResult(NamedTuple):
 
 
 def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason: str | None = None) -> ReviseResult:
-    """Replace a standing fact by a newer one; the old one's validity ends where the new one's begins.
+    """Replace an active fact by a newer one. The old fact is valid until the new one begins.
 
-    What the draft leaves open (category, tags, subject, predicate, importance) is taken over from the old fact.
-    Where the new statement stands already, that fact becomes the successor.
+    Category, tags, subject, predicate and importance are copied from the old fact if the draft does not set them. If
+    an active fact has the new statement already, that fact becomes the successor. Raise AlreadySuperseded or Refused
+    if the old fact is not active.
     """
     safe = without_secrets(vault, draft)
     with writing(vault, caller, "supersede") as work:
         old, entity = _active_fact(work, reference)
         if normal(old.fact) == normal(safe.fact.fact):
-            raise Refused(f"{old.id} says exactly that already.", "Nothing was changed.")
+            raise Refused(f"{old.id} has exactly this statement already.", "Nothing was changed.")
         fresh = with_identity(unapproved(safe.fact), caller, _new_id(work))
         proposed = _file_proposal(work, _with_inherited(fresh, old), entity, SUPERSEDE, [PlacedFact(old, entity)])
         if proposed is not None:
@@ -80,7 +82,7 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
 
 
 def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = None) -> ReviseResult:
-    """Withdraw a fact that was not true; it stays readable, with the reason, and is served no more."""
+    """Withdraw a fact that was not true. It stays in its file with the reason, but no answer contains it."""
     with writing(vault, caller, "retract") as work:
         placed = find_fact(work.index, reference)
         if placed.fact.status == RETRACTED:
@@ -97,7 +99,7 @@ def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = N
 def merge(
     vault: Vault, references: Sequence[str], draft: Draft, caller: Caller, reason: str | None = None
 ) -> ReviseResult:
-    """Join two or more standing facts into one richer fact in the place of the first."""
+    """Merge two or more active facts into one new fact in the entity of the first. Raise InvalidInput for fewer."""
     safe = without_secrets(vault, draft)
     with writing(vault, caller, "merge") as work:
         sources = list({one.fact.id: one for one in (_active_fact(work, each) for each in references)}.values())
@@ -109,7 +111,7 @@ def merge(
         at = stamp(caller.now)
         new = with_identity(unapproved(safe.fact), caller, _new_id(work))
         if caller.agent:
-            # An agent that joins what it was told with what a tool said does not make the tool's word its own.
+            # A merge by an agent gets the lowest trust of its sources.
             new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=rank))
         proposed = _file_proposal(work, new, entity, MERGE, sources)
         if proposed is not None:
@@ -150,7 +152,7 @@ def merge(
 def link(
     vault: Vault, reference: str, kind: str, target: str, caller: Caller, reason: str | None = None
 ) -> ReviseResult:
-    """Connect one fact to another; `supersedes` and `merges` have verbs of their own."""
+    """Link one fact to another. The link types `supersedes` and `merges` have their own verbs."""
     check_link_kind(kind)
     with writing(vault, caller, "link") as work:
         placed = find_fact(work.index, reference)
@@ -158,7 +160,7 @@ def link(
         if other == placed.fact.id:
             raise InvalidInput("A fact cannot be linked to itself.", "Name two different facts.")
         if any(one.type == kind and one.to == other for one in placed.fact.links):
-            return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link stands already"))
+            return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link exists already"))
         facts = work.facts(placed.entity)
         current = next(one for one in facts if one.id == placed.fact.id)
         linked = _with_link(current, FactLink(kind, other, reason, stamp(caller.now)))
@@ -171,7 +173,7 @@ def link(
 def _file_proposal(
     work: WriteScope, new: Fact, entity: str, does: str, olds: Sequence[PlacedFact]
 ) -> ReviseResult | None:
-    """What waits for a person instead of taking the place of others; None where it may."""
+    """File a proposal if a person must decide about the change, and return the result; else return None."""
     reason = quarantine_reason(new, [one.fact for one in olds])
     if reason is None:
         return None
@@ -189,7 +191,7 @@ def _active_fact(work: WriteScope, reference: str) -> PlacedFact:
         raise AlreadySuperseded(fact.id, fact.superseded_by)
     if not fact.stands:
         raise Refused(
-            f"{fact.id} was {fact.status}, so it cannot be changed.", "`clawmem why` tells what became of it."
+            f"{fact.id} was {fact.status}, so it cannot be changed.", "`clawmem why` shows what happened to it."
         )
     return PlacedFact(fact, placed.entity)
 
@@ -221,5 +223,5 @@ def _earliest_start(sources: Sequence[PlacedFact]) -> str | None:
 
 
 def check_reason(reason: str | None) -> str | None:
-    """A reason as one printable line; None where none was given."""
+    """Return the reason as one printable line, or None."""
     return check_statement(reason, "reason") if reason is not None else None

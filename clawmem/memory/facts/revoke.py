@@ -1,4 +1,4 @@
-"""Revoke: everything that came from one origin is withdrawn in one commit, and what it had replaced stands again."""
+"""Revoke: withdraw everything from one origin in one commit. Facts that it had replaced become active again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from clawmem.errors import InvalidInput, NotFound
 from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.memory.history.log import fact_history
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
-from clawmem.memory.writing import WriteScope, items_write, writing
+from clawmem.memory.scope import WriteScope, items_write
+from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import RETRACTED, Fact
 from clawmem.model.history.comparison import record_in
 from clawmem.model.history.entry import trailer_pattern
@@ -30,7 +31,7 @@ _A_PERSON = "a person"
 
 
 class RevokeOrigin(NamedTuple):
-    """Where things came from; all that is given must hold. `since` is ISO 8601 UTC."""
+    """The origin of facts and events. All given fields must match. `since` is ISO 8601 in UTC."""
 
     source: str | None = None
     event: str | None = None
@@ -39,15 +40,17 @@ class RevokeOrigin(NamedTuple):
     since: str | None = None
 
     def in_words(self) -> str:
-        """The origin as a sentence goes on with it: `from source web since 2026-11-01`."""
+        """Return the origin in words, for example `from source web since 2026-11-01`."""
         said = {name: f"{name} {value}" for name, value in self._asdict().items() if value is not None}
         since = said.pop("since", "")
         return " ".join(filter(None, (f"from {', '.join(said.values())}" if said else "", since)))
 
 
 class RevokeResult(NamedTuple):
-    """The facts that changed with what happened to each (`retracted`, `restored`, `updated`), those that stay though
-    they built on them, the proposals closed, the events set aside, the commit (None on a dry run), asides."""
+    """The changed facts, each with an outcome (`retracted`, `restored` or `updated`), and the commit.
+
+    `dependents` stay active although they were derived from a withdrawn fact. `proposals` were rejected, and `events`
+    are excluded from learning and answers. `commit` is None on a dry run."""
 
     facts: tuple[PlacedFact, ...]
     outcome: tuple[str, ...]
@@ -68,18 +71,18 @@ class _RevokePlan(NamedTuple):
 def revoke(
     vault: Vault, origin: RevokeOrigin, caller: Caller, reason: str | None = None, dry_run: bool = False
 ) -> RevokeResult:
-    """Withdraw the facts, close the proposals and set aside the events that came from an origin.
+    """Withdraw the facts, reject the proposals and exclude the events of an origin.
 
-    Raises InvalidInput where no origin is named, NotFound where nothing came from it.
+    Raise InvalidInput if no origin is given, NotFound if nothing came from it.
     """
     if not any(origin):
-        raise InvalidInput("No origin is named.", "Name one: --source, --event, --session, --agent or --since.")
+        raise InvalidInput("No origin is given.", "Name one: --source, --event, --session, --agent or --since.")
     why = f"revoked: {origin.in_words().removeprefix('from ')}" + (f" ({reason})" if reason else "")
     with writing(vault, caller, "revoke", dry_run=dry_run) as work:
         plan = _plan(work, origin, why)
         if not (plan.revocation.retracted or plan.proposals or plan.events):
             nothing = f"Nothing came {origin.in_words()}."
-            raise NotFound(nothing, "`clawmem log` names sources, agents, sessions.")
+            raise NotFound(nothing, "`clawmem log` shows sources, agents and sessions.")
         commit = None if dry_run else work.commit([_change(work, origin, plan, reason)])[-1]
         return _result(work, plan, commit)
 
@@ -107,7 +110,7 @@ def _plan(work: WriteScope, origin: RevokeOrigin, why: str) -> _RevokePlan:
 
 
 def _came_from(origin: RevokeOrigin, fact: Fact, event: Event | None, in_session: frozenset[str]) -> bool:
-    """Whether a fact came from the origin: itself, or the event that it was learned from."""
+    """Return whether the fact, or the event it was learned from, came from the origin."""
     checks = (
         (origin.source, _is_source(origin.source, fact.source, event)),
         (origin.event, fact.source_event == origin.event),
@@ -119,7 +122,7 @@ def _came_from(origin: RevokeOrigin, fact: Fact, event: Event | None, in_session
 
 
 def _event_came_from(origin: RevokeOrigin, event: Event) -> bool:
-    """Whether an event belongs to the origin and is not set aside yet."""
+    """Return whether the event came from the origin and is not excluded yet."""
     checks = (
         (origin.source, _is_source(origin.source, event.source or "", None)),
         (origin.event, event.id == origin.event),
@@ -131,20 +134,20 @@ def _event_came_from(origin: RevokeOrigin, event: Event) -> bool:
 
 
 def _is_source(wanted: str | None, source: str, event: Event | None) -> bool:
-    """A source is named in full, or up to a colon or slash: `web` is also `web:example.org`."""
+    """Return whether a source matches. `web` also matches `web:example.org` and `web/page`."""
     names = [source, *([event.source] if event and event.source else [])]
     return wanted is not None and any(one == wanted or one.startswith((f"{wanted}:", f"{wanted}/")) for one in names)
 
 
 def _facts_of_session(history: History, session: str) -> frozenset[str]:
-    """The facts that commands of a session made: facts do not name it, their commits do."""
+    """Return the facts that commands of a session created. Only the commits name the session, not the facts."""
     entries = history.entries(HistoryFilter(grep=[trailer_pattern("Session", session)]))
     made = (one for one in entries if one.op in _CREATING_OPS and one.session == session)
     return frozenset(fact for one in made for fact in one.facts if fact not in one.supersedes)
 
 
 def _states_before(history: History, homes: Mapping[str, str], revoked: Iterable[str]) -> dict[str, Fact]:
-    """The facts as they were before one that goes replaced them, as far as history still tells."""
+    """Return each fact as it was before a revoked fact replaced it, where the history has that state."""
     gone = set(revoked)
     places = {fact_id: [items_path(entity)] for fact_id, entity in homes.items()}
     found: dict[str, Fact] = {}
@@ -215,7 +218,7 @@ def _items_writes(work: WriteScope, plan: _RevokePlan, facts: Sequence[Fact]) ->
 
 
 def _ledger_writes(work: WriteScope, plan: _RevokePlan) -> dict[str, bytes | None]:
-    """The ledgers with the origin's events marked: their text stays, and nobody learns from it or is served it."""
+    """Return the ledgers with the events marked. Their text stays, but it is not used for learning or answers."""
     day = day_of(stamp(work.caller.now))
     writes: dict[str, bytes | None] = {}
     for path, chosen in plan.events.items():

@@ -1,5 +1,5 @@
-"""Settings read and changed. A shared one is a line of `clawmem.yaml` and a commit; what reaches outside is a line of
-one of this machine's own files, and in `clawmem.yaml` a suggestion."""
+"""Read and change settings. A shared setting is a line of `clawmem.yaml` and a commit. A setting that sends data
+outside this machine is stored in a local file; in `clawmem.yaml` it is only a suggestion."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound, Refused
 from clawmem.memory.health.local_settings import check_accepted, check_person, write_values
-from clawmem.memory.health.yaml_edit import format_number, with_value
 from clawmem.memory.permission import check_may_write
+from clawmem.memory.yaml_edit import format_number, with_value
 from clawmem.model.language.text import check_visible
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
@@ -36,8 +36,9 @@ from clawmem.vault.vault import Vault
 
 
 class SettingState(NamedTuple):
-    """A setting, the value in force, where that comes from (default, vault, local or user), and what the vault suggests
-    where it is another."""
+    """A setting with its current value and its origin: default, vault, local or user.
+
+    `suggested` is the value that the vault suggests, if it differs."""
 
     setting: Setting
     value: Value
@@ -46,8 +47,10 @@ class SettingState(NamedTuple):
 
 
 class SettingChange(NamedTuple):
-    """A setting before and after; `commit` is None where the value was that already, and where it is `kept` in a file
-    of this machine. `suggested` where it is only a suggestion."""
+    """The old and the new value of a setting.
+
+    `commit` is None if the value did not change, or if it is stored in the local `file`. `suggested` is true if the
+    new value is only a suggestion."""
 
     key: str
     old: Value
@@ -59,7 +62,7 @@ class SettingChange(NamedTuple):
 
 
 def setting(vault: Vault, key: str) -> SettingState:
-    """One setting; NotFound, with the keys that come near, where there is none of that name."""
+    """Return one setting. Raise NotFound, with similar keys in the hint."""
     named = _find_setting(key)
     if named.key in vault.settings.wrong:
         raise vault.settings.wrong[named.key]
@@ -67,14 +70,17 @@ def setting(vault: Vault, key: str) -> SettingState:
 
 
 def all_settings(vault: Vault) -> tuple[SettingState, ...]:
-    """Every setting, in the order they are documented."""
+    """Return all settings in the order of the documentation."""
     own = [setting_named(key) for key in vault.settings.values if key.startswith(f"{AGENTS}.")]
     return tuple(_state_of(vault, one) for one in (*SETTINGS, *own))
 
 
 def change_setting(vault: Vault, caller: Caller, key: str, text: str, shared: bool = False) -> SettingChange:
-    """Give a setting a value as typed; InvalidInput where it does not fit. One commit, none where nothing changes. What
-    reaches outside is kept on this machine, in a vault that was accepted, and `shared` makes a suggestion of it."""
+    """Set a setting to a value as typed, in one commit (none if nothing changes).
+
+    A setting that sends data outside is stored on this machine, and only if the vault was accepted here; with
+    `shared` it becomes a suggestion in `clawmem.yaml`. Raise InvalidInput if the value is not valid, NotPermitted
+    for an agent, Refused if the vault was not accepted."""
     named, new = _parsed(vault.settings, key, text)
     if named.key in LOCAL and not shared:
         check_person(caller, named.key)
@@ -84,10 +90,12 @@ def change_setting(vault: Vault, caller: Caller, key: str, text: str, shared: bo
 
 
 def change_user_setting(environment: Mapping[str, str], caller: Caller, key: str, text: str) -> SettingChange:
-    """Give a setting that reaches outside a value for all vaults of this user, where a vault has none of its own."""
+    """Set a local setting for all vaults of this user. The value of a single vault has precedence.
+
+    Raise Refused for a shared setting."""
     named, new = _parsed(DEFAULTS, key, text)
     if named.key not in LOCAL:
-        raise Refused(f"{named.key} is a setting of the vault, not of a machine.", "Leave out --user.")
+        raise Refused(f"{named.key} is a shared setting of the vault, not a local one.", "Leave out --user.")
     check_person(caller, named.key)
     return _write_local(user_place(environment), named.key, new, DEFAULTS.number("lock.wait_seconds"))
 
@@ -122,20 +130,21 @@ def _commit(vault: Vault, caller: Caller, named: Setting, new: Value) -> Setting
 
 
 def _current_value(text: str, key: str) -> Value:
-    """The value of a key, as it stands there where it does not fit."""
+    """Return the value of a key; an invalid value is returned as text."""
     mapping = parse_yaml(text, FILE) or {}
     wrong = key in tolerant(mapping).wrong
     return str(_raw(mapping, key)) if wrong else _value_of(settings_from_mapping(mapping), key)
 
 
 def _value_of(settings: Settings, key: str) -> Value:
-    """What `clawmem.yaml` says of a key, and be it a suggestion."""
+    """Return the value of a key in `clawmem.yaml`, which may be a suggestion."""
     return settings.suggested[key] if key in settings.suggested else settings.get(key)
 
 
 def _revert_invalid_edit(vault: Vault, caller: Caller, key: str) -> list[str]:
-    """Take an edit by hand that left no fitting value of the key back to HEAD's, and say so; other edits stay, and are
-    taken in on their own. What HEAD itself has is left to the commit that replaces it."""
+    """Revert a hand edit that made the value of the key invalid, and return a notice. Other edits are kept.
+
+    If HEAD itself has an invalid value, the new commit replaces it."""
     if key not in vault.stated.wrong:
         return []
     check_may_write(vault, caller, [FILE], "config")
@@ -145,14 +154,14 @@ def _revert_invalid_edit(vault: Vault, caller: Caller, key: str) -> list[str]:
     if key in standing.wrong:
         return []
     text = with_value(given, key, _value_of(standing, key), FILE)
-    vault.stated = _values(text)  # raises where something else is wrong, too
+    vault.stated = _values(text)  # raises if another setting is invalid too
     vault.settings = settings_here(vault, vault.stated)
     vault.disk.replace(vault.path(FILE), text.encode(), vault.state)
-    return [f"{key} was {_raw(parse_yaml(given, FILE), key)} by hand, which does not fit"]
+    return [f"{key} was {_raw(parse_yaml(given, FILE), key)} by a hand edit, which is not valid"]
 
 
 def _raw(mapping: Any, key: str) -> Any:
-    """What a parsed `clawmem.yaml` has under a dotted key; None where it has nothing."""
+    """Return the raw value of a dotted key in a parsed `clawmem.yaml`, or None."""
     for part in key.split("."):
         mapping = mapping.get(part) if isinstance(mapping, dict) else None
     return mapping
@@ -193,7 +202,7 @@ def _change(key: str, old: Value, new: Value, text: str, caller: Caller) -> Chan
 
 
 def format_value(value: Value) -> str:
-    """A value as `clawmem.yaml` would have it."""
+    """Return a value as it is written in `clawmem.yaml`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return format_number(value) if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""Doctor: every file of the vault read, every rule checked, and with `fix` what is safe to mend mended."""
+"""Doctor: read every file of the vault and check every rule. With `fix`, repair what is safe to repair."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BREAKS_INDEX = ("settings", "git", "ledger")
 
 
 class Diagnosis(NamedTuple):
-    """The problems, worst first, those mended marked as fixed; how much was checked; the commits that mended."""
+    """The problems, worst first, with the repaired ones marked as fixed; the numbers of checked things; the commits."""
 
     problems: tuple[HealthProblem, ...]
     checked: Mapping[str, int]
@@ -48,18 +48,20 @@ class Diagnosis(NamedTuple):
     notices: tuple[str, ...] = ()
 
     def remaining(self, severity: str) -> int:
-        """How many problems of a severity remain."""
+        """Return the number of unfixed problems of a severity."""
         return sum(1 for one in self.problems if one.severity == severity and not one.fixed)
 
     @property
     def healthy(self) -> bool:
-        """Whether no error remains."""
+        """Return whether there is no unfixed error."""
         return self.remaining(ERROR) == 0
 
 
 def doctor(vault: Vault, caller: Caller, *, fix: bool = False, full: bool = False) -> Diagnosis:
-    """Check the vault; with `full` git checks every object, too, and nothing is left out to save time. With `fix` the
-    vault is checked again after mending, so that a problem counts as fixed only where it is gone."""
+    """Check the vault.
+
+    With `full`, git checks every object too, and nothing is skipped to save time. With `fix`, the vault is checked
+    again after the repair, so a problem counts as fixed only if it does not exist any more."""
     before = _examine(vault, full)
     if not fix or not any(one.fixable for one in before.problems):
         return before
@@ -77,16 +79,16 @@ def _key(problem: HealthProblem) -> tuple[str, str | None, str]:
 def _examine(vault: Vault, full: bool) -> Diagnosis:
     notices: list[str] = []
     with ExitStack() as held:
-        # One state of the vault is read: no writer comes between its files.
+        # The lock keeps writers away, so that all files are of one state.
         try:
             vault.prepare_state()
             held.enter_context(writer_lock(vault.state / "lock", _WAIT_SECONDS, "doctor"))
         except OSError as problem:
-            notices.append(f"the vault cannot be written, so it was read without its lock: {problem.strerror}")
+            notices.append(f"the vault is not writable, so it was read without the lock: {problem.strerror}")
         reading = read_vault(vault)
         problems = [*tree_problems(vault, reading.tree), *reading.problems]
         problems = _git_problems(vault, reading, problems, full)
-    # Writers need not wait for the rest.
+    # Writers do not have to wait for the rest.
     problems += reading_problems(reading)
     problems += local_settings_problems(vault)
     search = SecretSearch(None if full else SEARCH_SECONDS)
@@ -99,7 +101,7 @@ def _examine(vault: Vault, full: bool) -> Diagnosis:
 
 
 def _old_history(vault: Vault) -> list[HealthProblem]:
-    """What is left of histories from before a redaction; where git cannot tell, its damage is named elsewhere."""
+    """Find remains of histories from before a redaction. Damage of git is reported elsewhere."""
     try:
         head = vault.head().commit
         return list(old_history_problems(vault, head)) if head else []
@@ -132,7 +134,7 @@ def _git_problems(
     problems += altered_problems(altered)
     problems = [_as_deleted(one) if one.check == "entity-files" and one.path in waiting else one for one in problems]
     if lost:
-        # Whatever else there is to ask would be asked of git.
+        # The remaining checks need git, which cannot answer.
         whole = set(reading.tree.owned) - {*waiting, *altered}
         return [*(one for one in problems if one.path not in lost), *lost_problems(lost, whole)]
     problems += _last_readable(vault, {one.path for one in problems if one.severity == ERROR} - set(waiting), in_head)
@@ -147,17 +149,17 @@ def _git_problems(
 
 
 def _last_readable(vault: Vault, paths: Collection[str | None], in_head: Collection[str]) -> list[HealthProblem]:
-    """How to bring back those of the files that HEAD itself holds in a form nobody can read."""
+    """Say how to restore the files that are unreadable in HEAD too."""
     broken = unread(vault, (path for path in paths if path in in_head and path is not None))
     return [HealthProblem(INFO, "last-whole", path, None, problem.hint) for path, problem in broken.items()]
 
 
 def _sentence(problem: ClawmemError) -> str:
-    """The sentence and the hint, unless that only leads here."""
+    """Return the message and the hint, but not a hint that only says to run doctor."""
     return problem.message if "`clawmem doctor" in problem.hint else f"{problem.message} {problem.hint}".strip()
 
 
 def _as_deleted(problem: HealthProblem) -> HealthProblem:
-    """A file that HEAD still has must come back from there, not be made anew and empty."""
-    message = f"{problem.message} It was deleted by hand: bring it back with `git checkout HEAD -- {problem.path}`."
+    """Mark a missing file as deleted by hand: it must be restored from HEAD, not created empty."""
+    message = f"{problem.message} It was deleted by hand: restore it with `git checkout HEAD -- {problem.path}`."
     return problem._replace(severity=ERROR, message=message, fixable=False)

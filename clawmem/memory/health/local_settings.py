@@ -1,4 +1,4 @@
-"""What a person decides of this machine's own settings: their values, and whether suggestions are accepted."""
+"""Local settings: a person sets them, or accepts the suggestions of a vault."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.errors import NotPermitted, Refused, StorageFailed
-from clawmem.memory.health.yaml_edit import with_value
+from clawmem.memory.yaml_edit import with_value
 from clawmem.model.records.caller import Caller
 from clawmem.model.settings.local import (
     HERE,
@@ -34,8 +34,9 @@ from clawmem.vault.vault import Vault
 
 
 class SettingsProposal(NamedTuple):
-    """What a vault suggests: whether it was accepted on this machine, each value that is suggested and not in force,
-    and what would leave the machine with them, in sentences."""
+    """The suggestions of a vault: whether it was accepted here, and each suggested value that is not used yet.
+
+    `reached` says in sentences what data would leave this machine."""
 
     accepted: bool
     differences: tuple[Difference, ...]
@@ -43,8 +44,9 @@ class SettingsProposal(NamedTuple):
 
 
 def proposed_settings(vault: Vault) -> SettingsProposal:
-    """What `accept_proposed` would put in force. Everything is read anew, as an earlier reading may be a stranger's.
-    Raises what is wrong with a file that it depends on."""
+    """Return what `accept_settings` would set. All files are read again, because cached values may be of another vault.
+
+    Raise the problem of a settings file, for example Unreadable."""
     if vault.stated.unread is not None:
         raise vault.stated.unread
     accepted = is_accepted(vault.git_dir, vault.environment)
@@ -54,7 +56,7 @@ def proposed_settings(vault: Vault) -> SettingsProposal:
 
 
 def _settings_of_copy(vault: Vault) -> Settings:
-    """The settings of a vault that was not accepted, whose `local.yaml` suggests, too."""
+    """Return the settings of a vault that was not accepted. Its `local.yaml` counts as suggestions."""
     place = local_place(vault)
     text = read_own(place)
     if text is None:
@@ -66,9 +68,9 @@ def _settings_of_copy(vault: Vault) -> Settings:
 
 
 def accept_settings(vault: Vault, caller: Caller, wanted: SettingsProposal) -> str:
-    """Put what was shown in force on this machine, and record the vault as accepted; the file that has it now.
+    """Copy the suggested values to this machine, and record the vault as accepted. Return the name of the file.
 
-    A later change of a suggestion has no effect: the values are copied.
+    Later changes of the suggestions have no effect. Raise NotPermitted for an agent.
     """
     check_person(caller, "What a vault suggests")
     place = local_place(vault)
@@ -80,7 +82,7 @@ def accept_settings(vault: Vault, caller: Caller, wanted: SettingsProposal) -> s
 
 
 def withdraw_acceptance(vault: Vault, caller: Caller) -> bool:
-    """Take the acceptance of the vault back; whether there was one. `local.yaml` stays, and has no effect."""
+    """Withdraw the acceptance of the vault. Return whether it was accepted. `local.yaml` stays without effect."""
     check_person(caller, "The acceptance of a vault")
     accepted = is_accepted(vault.git_dir, vault.environment)
     if accepted:
@@ -89,26 +91,27 @@ def withdraw_acceptance(vault: Vault, caller: Caller) -> bool:
 
 
 def check_person(caller: Caller, what: str) -> None:
-    """Raise NotPermitted where an agent would decide what reaches outside."""
+    """Raise NotPermitted if the caller is an agent."""
     if caller.agent is not None:
         raise NotPermitted(
-            f"{what} decides what leaves this machine, so a person decides it, and no agent.",
+            f"{what} decides which data leaves this machine, so only a person may change it.",
             "A person runs the command without --agent and CLAWMEM_AGENT.",
         )
 
 
 def check_accepted(vault: Vault) -> None:
-    """Raise Refused where nobody accepted the vault here, as its `local.yaml` would have no effect."""
+    """Raise Refused if the vault was not accepted here, because its `local.yaml` would have no effect."""
     if not is_accepted(vault.git_dir, vault.environment):
         raise Refused(
-            "This vault was not accepted on this machine, so it can have no settings of its own here.",
+            "This vault was not accepted on this machine, so it cannot have local settings here.",
             "`clawmem config trust` shows what it suggests and accepts it; `--user` sets the value for all vaults.",
         )
 
 
 def write_values(place: SettingsFile, values: Mapping[str, Value], wait: float) -> Mapping[str, Value]:
-    """Write values into one of the machine's files, comments kept; what it said before. Nothing is written where it
-    says all of them already. Raises what is wrong with the file, but for the values that are replaced."""
+    """Write values to a local settings file and return its former values. Comments are kept.
+
+    Nothing is written if no value changes. Raise the problems of the file, except those of the replaced values."""
     try:
         with changing(place, wait):
             text = read_own(place) or ""
@@ -130,8 +133,8 @@ def _record_acceptance(vault: Vault, accepted: bool) -> None:
         (accept if accepted else forget)(vault.git_dir, vault.environment)
     except OSError as problem:
         raise StorageFailed(
-            f"Which vaults are accepted cannot be written: {problem.strerror}.",
-            "Make the user's configuration folder writable, or name another with XDG_CONFIG_HOME.",
+            f"The list of accepted vaults cannot be written: {problem.strerror}.",
+            "Make your configuration folder writable, or set XDG_CONFIG_HOME to another one.",
         ) from problem
 
 

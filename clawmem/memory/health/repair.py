@@ -1,4 +1,4 @@
-"""Mending what is safe to mend: each thing one commit, and never a file that does not parse."""
+"""Repair what is safe to repair, one commit for each thing. Unreadable files are never changed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from clawmem.memory.health.checks.problem import HealthProblem
 from clawmem.memory.health.checks.repository import remove_partial_files
 from clawmem.memory.health.checks.storage import BRANCH, GIT_INDEX, LINE_ENDS, LOST
 from clawmem.memory.health.checks.withdrawn import CHECK as WITHDRAWN
+from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.memory.sync.unite import merge_duplicate_ids
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.pages.summary import facts_block, generated_part, with_generated
 from clawmem.model.records.caller import Caller
@@ -31,10 +32,10 @@ _WAIT_SECONDS = 10.0
 
 
 def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Mend the problems that are fixable; returns the commits, oldest first, and notices.
+    """Repair the fixable problems. Return the commits, oldest first, and notices.
 
-    Beginning the transaction already removes stale locks and finishes an interrupted change. Where the vault
-    cannot be changed at all, the notice says why.
+    The start of the transaction removes stale locks and completes an interrupted change. If the vault cannot be
+    changed, a notice says why.
     """
     wanted = [one for one in problems if one.fixable]
     finished: tuple[str, ...] = ()
@@ -51,12 +52,12 @@ def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> t
         if any(one.check == "index" for one in wanted):
             rebuild(vault).close()
     except ClawmemError as problem:
-        return finished, (f"nothing {'else ' if finished else ''}was mended: {problem.message}",)
+        return finished, (f"nothing {'else ' if finished else ''}was repaired: {problem.message}",)
     return (*finished, *commits), notices
 
 
 def _repair_git(vault: Vault, problems: Sequence[HealthProblem]) -> None:
-    """What must be right before git can be asked for anything else."""
+    """Repair git first, because the other repairs need it."""
     for one in problems:
         if one.check in (GIT_INDEX, BRANCH):
             with writer_lock(vault.state / "lock", _WAIT_SECONDS, "doctor"):
@@ -74,11 +75,11 @@ def _repair_facts(work: WriteScope, problems: Sequence[HealthProblem]) -> tuple[
     commits = merge_duplicate_ids(work) if "id-unique" in checks else ()
     if checks.isdisjoint(("chain", "evidence", WITHDRAWN)):
         return commits
-    from clawmem.memory.health import repair_facts as mend_facts  # few vaults need it
+    from clawmem.memory.health import repair_facts  # few vaults need this
 
-    commits += mend_facts.retract_reactivated(work) if WITHDRAWN in checks else ()
-    commits += mend_facts.close_replaced_facts(work) if "chain" in checks else ()
-    return commits + (mend_facts.restore_events(work) if "evidence" in checks else ())
+    commits += repair_facts.retract_reactivated(work) if WITHDRAWN in checks else ()
+    commits += repair_facts.close_replaced_facts(work) if "chain" in checks else ()
+    return commits + (repair_facts.restore_events(work) if "evidence" in checks else ())
 
 
 def _changes(work: WriteScope, problems: Iterable[HealthProblem]) -> Iterator[Change]:
@@ -135,7 +136,7 @@ def _restore_marks(work: WriteScope, name: str, path: str) -> Iterator[Change]:
 
 
 def _generated_block(work: WriteScope, name: str) -> str:
-    """The generated part; nothing where the entity's facts cannot be read."""
+    """Return the generated part, or an empty string if the facts cannot be read."""
     try:
         facts = work.facts(name)
     except ClawmemError:

@@ -1,4 +1,4 @@
-"""What changed in the memory between two commits or dates, told in facts."""
+"""Compare two commits or dates: which facts changed between them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from clawmem.vault.vault import Vault
 
 
 class MovedFacts(NamedTuple):
-    """Facts that went from one entity to another."""
+    """The number of facts that moved from one entity to another."""
 
     source: str
     target: str
@@ -29,7 +29,7 @@ class MovedFacts(NamedTuple):
 
 
 class OtherChanges(NamedTuple):
-    """What else changed: events in the ledger, lines of daily notes, files that hold neither nor facts."""
+    """Changes outside facts: events in ledgers, lines of daily notes, and other files."""
 
     events_added: int = 0
     events_removed: int = 0
@@ -39,7 +39,7 @@ class OtherChanges(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The two points (`older` is None before the first commit) and all that differs between them."""
+    """The two points and the differences between them. `older` is None before the first commit."""
 
     older: HistoryEntry | None
     newer: HistoryEntry
@@ -50,10 +50,11 @@ class Comparison(NamedTuple):
 
 
 def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str | None = None) -> Comparison:
-    """Compare two points in time, each a commit or a date, which stands for the last commit at or before it.
+    """Compare two points in time. Each is a commit, or a date, which means the last commit at or before it.
 
-    A bare day means its last instant. `newer` defaults to HEAD; `older` to one day before the newer one, in a younger
-    vault to its first commit, and where that day brought nothing to the commit before.
+    A day without a time means its end: to see what changed on 2026-11-21, compare 2026-11-20 with 2026-11-21.
+    `newer` defaults to HEAD. `older` defaults to one day before `newer`, or to the first commit of a younger vault;
+    if nothing changed on that day, to the parent of `newer`. Raise NotFound if the history begins later.
     """
     with open_history(vault) as history:
         last = history.at(newer, caller.now) if newer else history.named("HEAD")
@@ -72,7 +73,7 @@ def _one_day_before(history: History, last: HistoryEntry, moment: datetime) -> H
 
 
 def _first_commit(vault: Vault, last: HistoryEntry) -> str:
-    """The first commit of the main line."""
+    """Return the first commit on the main line."""
     return vault.git.run("rev-list", "--max-parents=0", "--first-parent", last.commit, "--").decode().strip()
 
 
@@ -93,7 +94,7 @@ def _compare(vault: Vault, first: HistoryEntry | None, last: HistoryEntry) -> Co
 def _same_commit_notice(first: HistoryEntry | None, last: HistoryEntry) -> list[str]:
     if first is None or first.commit != last.commit:
         return []
-    return ["both points are one commit; a day counts to its end: name the day before it to see what it brought"]
+    return ["both points are the same commit; a day means its end, so name the day before to see the changes of a day"]
 
 
 def _changed_paths(vault: Vault, start: str | None, end: str) -> list[str]:

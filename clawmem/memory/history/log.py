@@ -1,4 +1,4 @@
-"""The history of the vault, of an entity under all the paths it had, and of a single fact."""
+"""The history of the vault, of an entity under all its former paths, and of a single fact."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from clawmem.vault.vault import Vault
 
 _FOLDS = f"^Clawmem-Op: {ACCESS}$"
 _SHALLOW = (
-    "the history is cut off: this shallow clone does not have what was before its first commit;"
-    " `git fetch --unshallow` brings the rest"
+    "the history is incomplete: this is a shallow clone, which lacks the older commits;"
+    " `git fetch --unshallow` gets them"
 )
 
 
 class LogBounds(NamedTuple):
-    """Which part of a history to show: the newest `limit` entries in a span of time, of one author, include_folds or not."""
+    """The part of a history to show: the newest `limit` entries, by time and author, with or without access folds."""
 
     limit: int
     since: str | None = None
@@ -42,7 +42,9 @@ class LogBounds(NamedTuple):
 
 
 class LogResult(NamedTuple):
-    """Entries, oldest first; what they are about: `vault`, `entity` or `fact`, and which; whether older were cut."""
+    """Entries, oldest first, and their subject.
+
+    `kind` is `vault`, `entity` or `fact`. `truncated` says whether older entries were left out."""
 
     entries: tuple[HistoryEntry, ...]
     kind: str
@@ -52,13 +54,15 @@ class LogResult(NamedTuple):
 
 
 def log(vault: Vault, about: str | None, caller: Caller, bounds: LogBounds) -> LogResult:
-    """The history of the vault, or of the entity or fact that `about` names. NotFound where it names neither."""
+    """Return the history of the vault, or of the entity or fact that `about` names.
+
+    Raise NotFound if there is neither, AmbiguousId, or NotPermitted for the entity of another agent."""
     told = answered(vault, lambda index: _log(vault, index, about, caller, bounds), one_state=False)
     return told._replace(notices=(*told.notices, *shallow_notices(vault)))
 
 
 def shallow_notices(vault: Vault) -> list[str]:
-    """What to say of any history in a shallow clone, which does not have the older part; nothing elsewhere."""
+    """Return the notice for a shallow clone, which lacks the older history; empty for other clones."""
     return [_SHALLOW] if is_shallow(vault) else []
 
 
@@ -87,7 +91,7 @@ def _entity_of_fact(index: Index, history: History, fact_id: str) -> str:
 
 
 def resolve_fact(index: Index, history: History, reference: str) -> str:
-    """The full id of a fact by unique prefix, one that an undo removed included; raises NotFound or AmbiguousId."""
+    """Return the full id for a unique prefix, also of a fact that an undo removed. Raise NotFound or AmbiguousId."""
     try:
         return resolve(index, reference)
     except NotFound:
@@ -106,11 +110,11 @@ def resolve_fact(index: Index, history: History, reference: str) -> str:
 def fact_history(
     history: History, wanted: Mapping[str, Sequence[str]], include_folds: bool = False
 ) -> dict[str, list[HistoryEntry]]:
-    """Every commit that touched each fact, oldest first; folded accesses only where `include_folds` asks for them.
+    """Return the commits that changed each fact, oldest first. Access folds count only with `include_folds`.
 
-    Commits of clawmem name their facts. What people changed by hand names none, so there the files are compared,
-    those that `wanted` gives for each fact; a fact that neither way explains is looked for in all commits' text.
-    Where a shallow clone begins everything looks new, so there only what the commit itself says counts.
+    Commits of clawmem name their facts in trailers. Commits of people do not, so for them the files in `wanted` are
+    compared. If both ways find nothing, the text of all commits is searched. The first commit of a shallow clone
+    adds every fact, so only its trailers count.
     """
     found: dict[str, dict[str, HistoryEntry]] = {fact_id: {} for fact_id in wanted}
     patterns = [trailer_pattern(key, fact_id) for fact_id in wanted for key in ("Fact", "Supersedes")]
@@ -142,7 +146,7 @@ def _add_unnamed_commits(
         if entry.commit in cut:
             continue
         after = history.vault.contents_at(entry.commit, paths)
-        # A merge touched a fact only where it agrees with none of its parents.
+        # A merge changed a fact only if the result differs from all parents.
         befores = [history.vault.contents_at(parent, paths) for parent in entry.parents] or [{}]
         for fact_id in wanted:
             stands = _states_in(after, fact_id, include_folds)
@@ -151,8 +155,9 @@ def _add_unnamed_commits(
 
 
 def shallow_starts(history: History, wanted: Mapping[str, Sequence[str]]) -> dict[str, HistoryEntry]:
-    """The commit where a shallow clone begins, for each of the facts that stood then: who recorded them is told by what
-    is not here. `wanted` gives the files a fact may stand in."""
+    """Return the first commit of a shallow clone for each fact that existed there.
+
+    The commit that recorded such a fact is not in this clone. `wanted` gives the possible files of each fact."""
     found: dict[str, HistoryEntry] = {}
     for name in cut_at(history.vault):
         held = history.vault.contents_at(name, dict.fromkeys(path for each in wanted.values() for path in each))
@@ -162,7 +167,7 @@ def shallow_starts(history: History, wanted: Mapping[str, Sequence[str]]) -> dic
 
 
 def _states_in(contents: Mapping[str, bytes | None], fact_id: str, counters: bool) -> dict[str, Fact]:
-    """Where a fact stands and how; the place counts, because a move is part of its history."""
+    """Return the state of a fact by path. The path matters, because a move is part of the history."""
     records = {path: record_in(data, fact_id) for path, data in contents.items() if data}
     return {path: fact if counters else bare(fact) for path, fact in records.items() if fact is not None}
 
@@ -178,19 +183,19 @@ def _oldest_first(history: History, found: Mapping[str, Mapping[str, HistoryEntr
 
 
 def former_names(index: Index, name: str) -> list[str]:
-    """The entity's name and every path it had before, as its aliases keep them."""
+    """Return the name of the entity and all its former paths, which its aliases contain."""
     aliases = next((one.aliases for one in entities(index) if one.name == name), ())
     names = [name]
     for alias in aliases:
         try:
             names.append(check_name(alias))
         except InvalidInput:
-            continue  # a title or nickname, which is no path
+            continue  # a title or nickname is not a path
     return list(dict.fromkeys(names))
 
 
 def paths_of_fact(index: Index, history: History, fact_id: str) -> list[str]:
-    """The files a fact stands or stood in: its entity's, under every name it had, and those its commits name."""
+    """Return the files that contain or contained a fact: of its entity under all names, and of its commits."""
     known = by_ids(index, [fact_id]).get(fact_id)
     names = former_names(index, known.entity) if known else []
     if not known:
@@ -200,7 +205,7 @@ def paths_of_fact(index: Index, history: History, fact_id: str) -> list[str]:
 
 
 class RemovedFact(NamedTuple):
-    """A fact that is not in the vault any more, as it was last, and the commit that took it out."""
+    """A fact that was removed from the vault, in its last state, and the commit that removed it."""
 
     fact: Fact
     entity: str
@@ -208,8 +213,9 @@ class RemovedFact(NamedTuple):
 
 
 def find_removed_fact(index: Index, history: History, reference: str) -> RemovedFact:
-    """The fact of this id or unique prefix that an undo or an edit took out; NotFound where history knows none, and
-    MaybeUnread where it may still stand in a file that cannot be read."""
+    """Return the removed fact with this id or unique prefix.
+
+    Raise NotFound if the history has no such fact, PossiblyUnreadable if it may be in a file that cannot be read."""
     refuse_unread(index, f"the id '{reference}'")
     fact_id = resolve_fact(index, history, reference)
     paths = paths_of_fact(index, history, fact_id)
@@ -219,11 +225,13 @@ def find_removed_fact(index: Index, history: History, reference: str) -> Removed
                 fact = record_in(data, fact_id) if data else None
                 if fact is not None:
                     return RemovedFact(fact, name_of_path(path) or path, entry)
-    raise NotFound(f"No fact has the id '{reference}'.", f"`clawmem log {fact_id}` shows what is known of it.")
+    raise NotFound(f"No fact has the id '{reference}'.", f"`clawmem log {fact_id}` shows its history.")
 
 
 def facts_at(vault: Vault, commit: str | None, paths: Iterable[str]) -> tuple[dict[str, tuple[Fact, ...]], list[str]]:
-    """The facts in files of a commit (None: before the first), by path, and a sentence for each that does not parse."""
+    """Return the facts in files of a commit by path, and a notice for each file that does not parse.
+
+    A commit of None means the state before the first commit: no facts."""
     contents = vault.contents_at(commit, paths) if commit else {}
     facts: dict[str, tuple[Fact, ...]] = {}
     problems: list[str] = []
@@ -256,7 +264,7 @@ def _resolve_subject(index: Index, history: History, about: str, caller: Caller)
         raise
     except (NotFound, InvalidInput):
         raise NotFound(
-            f"There is no entity and no fact '{about}'.", "`clawmem entity list` and `clawmem list` show what there is."
+            f"There is no entity and no fact '{about}'.", "`clawmem entity list` and `clawmem list` show all of them."
         ) from None
 
 

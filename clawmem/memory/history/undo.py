@@ -1,4 +1,4 @@
-"""Undo: one operation taken back by a new commit, for one fact or whole; refused where later changes stand on it."""
+"""Undo: reverse one commit, for one fact or completely, with a new commit."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.vault import Vault
 
 _SHORTEST_NAME = 4
-# A decision about a proposal is one thing: its fact goes back with the proposal, which waits again.
+# A review decision is undone completely: its fact is reversed and the proposal is open again.
 _REVIEW = "review"
 _HEX = frozenset("0123456789abcdef")
 
 
 class UndoResult(NamedTuple):
-    """The commit that was taken back, the new commit (None on a dry run), the facts as they now are (those taken out:
-    as they were), `restored` or `removed` for each, the files that changed, and those of them that were removed."""
+    """The undone commit and the new commit (None on a dry run).
+
+    `facts` are in their new state, or in their last state if removed; `outcome` is `restored` or `removed` for each.
+    `paths` are the changed files, `removed` those of them that were deleted."""
 
     undone: HistoryEntry
     commit: str | None
@@ -39,18 +41,17 @@ class UndoResult(NamedTuple):
 
 
 class _UndoTarget(NamedTuple):
-    """The commit to take back, and the one fact it is taken back for (None: all of it)."""
+    """The commit to undo, and the fact to undo it for (None: the whole commit)."""
 
     entry: HistoryEntry
     fact_id: str | None
 
 
 def undo(vault: Vault, reference: str, caller: Caller, dry_run: bool = False) -> UndoResult:
-    """Restore the state before one operation: a commit's, or the latest one on a fact, for that fact and those it
-    is connected with there.
+    """Undo a commit, or the latest change of a fact together with the facts that this change connected with it.
 
-    Raises NotFound, and Refused naming what stands in the way: a later change, or a fact that points at one which
-    would go. A dry run writes nothing and waits for nobody.
+    Raise NotFound, and Refused if a later change, or a fact that points at a removed one, prevents it. The message
+    names the obstacle. A dry run writes nothing and takes no lock.
     """
     if dry_run:
 
@@ -89,15 +90,15 @@ def _find_target(index: Index, history: History, reference: str) -> _UndoTarget:
         raise NotFound(f"There is no fact and no commit '{reference}'.", "`clawmem log` shows both.") from None
     if commit is not None:
         raise Refused(
-            f"'{reference}' is the start of the fact {fact_id} and of the commit {commit.commit[:12]}.",
-            f"Write {fact_id}, or more of the commit's name.",
+            f"'{reference}' is a prefix of the fact {fact_id} and of the commit {commit.commit[:12]}.",
+            f"Write {fact_id}, or more characters of the commit.",
         )
     latest = _latest_change(index, history, fact_id)
     return _UndoTarget(latest, None if latest.op == _REVIEW else fact_id)
 
 
 def _commit_named(history: History, reference: str) -> HistoryEntry | None:
-    """The commit, where the text can be one's name; NotFound where it names one that HEAD does not hold."""
+    """Return the commit if the text can be a commit name. Raise NotFound if HEAD does not contain it."""
     if not (reference.startswith("HEAD") or (len(reference) >= _SHORTEST_NAME and set(reference) <= _HEX)):
         return None
     return history.named(reference) if history.resolve(reference) else None
@@ -107,7 +108,7 @@ def _latest_change(index: Index, history: History, fact_id: str) -> HistoryEntry
     paths = paths_of_fact(index, history, fact_id)
     entries = fact_history(history, {fact_id: paths})[fact_id]
     if not entries:
-        raise NotFound(f"No commit tells of {fact_id}.", "`clawmem log` shows the commits; name one of them.")
+        raise NotFound(f"No commit names {fact_id}.", "`clawmem log` shows the commits; name one of them.")
     latest = entries[-1]
     if latest.op != UNDO:
         return latest
@@ -125,7 +126,7 @@ def _latest_change(index: Index, history: History, fact_id: str) -> HistoryEntry
 
 
 def _restores_undone_change(latest: HistoryEntry, entries: Sequence[HistoryEntry]) -> bool:
-    """Whether what an undo took back stands again by it: it undid an undo, or the undo of the undo of one."""
+    """Return whether the latest undo restored a change: it reversed an undo, or an undo of an undo of an undo."""
     by_name = {entry.commit: entry for entry in entries}
     back, undone = True, by_name.get(latest.undoes or "")
     while undone is not None and undone.op == UNDO:
@@ -136,19 +137,19 @@ def _restores_undone_change(latest: HistoryEntry, entries: Sequence[HistoryEntry
 def _check_undoable(entry: HistoryEntry) -> None:
     if not entry.parents:
         raise Refused(
-            f"{entry.commit[:12]} made the vault; there is nothing before it to go back to.",
-            "To start over, make a new vault with `clawmem init PATH`.",
+            f"{entry.commit[:12]} created the vault, so there is no earlier state.",
+            "To start over, create a new vault with `clawmem init PATH`.",
         )
     if entry.op == REDACT:
         raise Refused(
-            f"{entry.commit[:12]} redacted a secret, which cannot be undone: no history holds the text any more, and"
-            " the record of it must stay.",
+            f"{entry.commit[:12]} redacted a secret, which cannot be undone: the text is no longer in the history, and"
+            " the record of the redaction must stay.",
             "What is left of a fact can be changed: `clawmem supersede ID WORDS`, or `clawmem retract ID`.",
         )
     if len(entry.parents) > 1:
         raise Refused(
-            f"{entry.commit[:12]} joined two histories, so what was before it is not one state.",
-            "Undo the changes it brought in one by one: `clawmem log` shows them.",
+            f"{entry.commit[:12]} is a merge, so there is no single state before it.",
+            "Undo the merged changes one by one: `clawmem log` shows them.",
         )
 
 

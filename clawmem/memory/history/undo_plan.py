@@ -1,4 +1,4 @@
-"""The plan of an undo: what each file of one commit must become, and what in the vault forbids it."""
+"""Plan an undo: the new content of each file of a commit, and what prevents the undo."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from clawmem.vault.vault import Vault
 
 Read = Callable[[str], bytes | None]
 
-# How far learning has come. It never goes back: the next heartbeat would learn again what was just taken back.
+# The learning cursor is never undone: the next heartbeat would learn the undone facts again.
 _LEARNING_CURSOR = "ledger/learned.json"
 
 
 class UndoPlan(NamedTuple):
-    """The files to write, each touched fact with `restored` or `removed`, what was as before already, and a sentence
-    for each part that stays because others use it."""
+    """The files to write and the changed facts, each with `restored` or `removed`.
+
+    `unchanged` were in their former state already. `skipped` has a sentence for each part that cannot be undone."""
 
     writes: Mapping[str, bytes | None]
     facts: tuple[tuple[PlacedFact, str], ...]
@@ -38,7 +39,7 @@ class UndoPlan(NamedTuple):
 
 
 class _UndoPlanner:
-    """One commit's files before it, after it and now, and the plan that grows from them."""
+    """The files of a commit before it, after it and now, and the plan made from them."""
 
     def __init__(self, vault: Vault, index: Index, history: History, read: Read, entry: HistoryEntry) -> None:
         self.vault = vault
@@ -57,17 +58,17 @@ class _UndoPlanner:
         self.skipped: list[str] = []
 
     def items(self) -> list[str]:
-        """The commit's files of facts."""
+        """Return the `items.json` files of the commit."""
         return [path for path in self.now if path.endswith(f"/{ITEMS}") and name_of_path(path)]
 
     def parsed(self, path: str) -> tuple[Sequence[Fact], Sequence[Fact], Sequence[Fact]]:
-        """A file's facts before, after and now."""
+        """Return the facts of a file before the commit, after it and now."""
         states = (self.before[path], self.after[path], self.now[path])
         before, after, now = (parse_items(data, path) if data is not None else () for data in states)
         return before, after, now
 
     def write(self, path: str, content: bytes | None) -> None:
-        """Plan a file's content, where it differs from what stands."""
+        """Plan the content of a file, if it differs from the current one."""
         if content != self.now[path]:
             self.writes[path] = content
 
@@ -75,7 +76,7 @@ class _UndoPlanner:
 def plan_undo(
     vault: Vault, index: Index, history: History, read: Read, entry: HistoryEntry, fact_id: str | None
 ) -> UndoPlan:
-    """What taking back a commit means, for one fact's group where `fact_id` names one; Refused with the reason."""
+    """Plan the undo of a commit, or of the group of facts connected with `fact_id`. Raise Refused with the reason."""
     planner = _UndoPlanner(vault, index, history, read, entry)
     states = {path: planner.parsed(path) for path in planner.items()}
     if fact_id is not None:
@@ -91,12 +92,14 @@ def plan_undo(
     for path in planner.now:
         if path.endswith(f"/{SUMMARY}"):
             _undo_summary(planner, path, whole=fact_id is None)
-    planner.skipped += [f"{path} is not clawmem's" for path in planner.paths if fact_id is None and not is_owned(path)]
+    planner.skipped += [
+        f"{path} is not managed by clawmem" for path in planner.paths if fact_id is None and not is_owned(path)
+    ]
     return UndoPlan(planner.writes, tuple(planner.facts), tuple(planner.unchanged), tuple(planner.skipped))
 
 
 def _selected_facts(states: Mapping[str, tuple[Sequence[Fact], ...]], fact_id: str | None) -> frozenset[str]:
-    """The facts to take back: all that the commit changed, or those connected with one."""
+    """Return the ids of the facts to undo: all that the commit changed, or those connected with one."""
     changed: dict[str, list[Fact | None]] = {}
     for before, after, _ in states.values():
         for key, pair in changed_facts(before, after).items():
@@ -110,8 +113,8 @@ def _refuse_moved(planner: _UndoPlanner, states: Mapping[str, tuple[Sequence[Fac
     ]
     if places[0] and places[1] and places[0] != places[1]:
         raise Refused(
-            f"The latest change of {fact_id} is {planner.entry.commit[:12]} ({planner.entry.subject}), a move.",
-            f"Take the whole move back: `clawmem undo {planner.entry.commit[:12]}`.",
+            f"The latest change of {fact_id} is a move: {planner.entry.commit[:12]} ({planner.entry.subject}).",
+            f"Undo the whole move: `clawmem undo {planner.entry.commit[:12]}`.",
         )
 
 
@@ -141,30 +144,30 @@ def _undo_facts(
 
 
 def _moved_since(planner: _UndoPlanner, gone: Iterable[str]) -> list[str]:
-    """Facts that are not where the commit put them because they were moved since."""
+    """Return the facts that were moved to another entity since the commit."""
     places = {name_of_path(path) for path in planner.items()}
     return [key for key, one in by_ids(planner.index, gone).items() if one.entity not in places]
 
 
 def _removed_file(planner: _UndoPlanner, path: str) -> bool:
-    """Whether the commit took away a file of facts that is still missing."""
+    """Return whether the commit removed this file and it is still missing."""
     return planner.before[path] is not None and planner.after[path] is None and planner.now[path] is None
 
 
 def _refuse_split(planner: _UndoPlanner, states: Iterable[str], moved: Iterable[str]) -> None:
-    """An entity that was moved goes back whole, so nothing else may have come to stand in its new place."""
+    """Raise Refused if a moved entity has new facts in its new place. A move is undone completely."""
     name = planner.entry.commit[:12]
     for path in states if any(True for _ in moved) else ():
         if planner.before[path] is None and planner.remaining[path]:
             entity = name_of_path(path)
             raise Refused(
-                f"{name} cannot be undone: facts came to {entity} since.",
+                f"{name} cannot be undone: {entity} has new facts since then.",
                 f"Undo those first: `clawmem log {entity}` shows them.",
             )
 
 
 def _changed_since_error(planner: _UndoPlanner, fact_id: str) -> Refused:
-    """The refusal for a fact that was changed again after the commit, naming the newest change."""
+    """Return the error for a fact that was changed after the commit. It names the newest change."""
     entries = fact_history(planner.history, {fact_id: planner.items()}, include_folds=True)[fact_id]
     names = [entry.commit for entry in entries]
     later = entries[names.index(planner.entry.commit) + 1 :] if planner.entry.commit in names else []
@@ -175,12 +178,12 @@ def _blocked_error(planner: _UndoPlanner, what: str, later: HistoryEntry | None)
     by = f", last by {later.commit[:12]} ({later.subject})" if later else ", by an edit that is not committed yet"
     hint = f"Undo that first: `clawmem undo {later.commit[:12]}`." if later else "`git diff` in the vault shows it."
     if later and later.op == REDACT:
-        hint = "A redaction cannot be undone; `clawmem retract ID` forgets what is left of a fact."
+        hint = "A redaction cannot be undone; `clawmem retract ID` withdraws the rest of a fact."
     return Refused(f"{planner.entry.commit[:12]} cannot be undone: {what} was changed since{by}.", hint)
 
 
 def _refuse_dangling(planner: _UndoPlanner) -> None:
-    """No fact may be left pointing at one that is gone."""
+    """Raise Refused if a fact would point at a removed fact."""
     gone = {one.fact.id for one, outcome in planner.facts if outcome == "removed"}
     back = {one.fact.id: one for one, outcome in planner.facts if outcome == "restored"}
     for fact_id in sorted(gone):
@@ -189,7 +192,7 @@ def _refuse_dangling(planner: _UndoPlanner) -> None:
             if stays.fact.id not in gone and fact_id in points_at(stays.fact):
                 raise Refused(
                     f"{planner.entry.commit[:12]} cannot be undone: "
-                    f"{stays.fact.id} ({stays.fact.fact}) stands on {fact_id}.",
+                    f"{stays.fact.id} ({stays.fact.fact}) depends on {fact_id}.",
                     f"Undo what connects them first: `clawmem log {stays.fact.id}` shows it.",
                 )
     for one in back.values():
@@ -198,13 +201,13 @@ def _refuse_dangling(planner: _UndoPlanner) -> None:
         if missing and not set(missing) <= _already_dangling(planner, one.fact.id):
             raise Refused(
                 f"{planner.entry.commit[:12]} cannot be undone: "
-                f"{one.fact.id} would point at {missing[0]}, which is gone.",
-                f"Bring that back first: `clawmem log {missing[0]}` shows what took it away.",
+                f"{one.fact.id} would point at {missing[0]}, which does not exist any more.",
+                f"Restore that first: `clawmem log {missing[0]}` shows what removed it.",
             )
 
 
 def _already_dangling(planner: _UndoPlanner, fact_id: str) -> set[str]:
-    """What the fact points at today and is not there today either: no reason to refuse."""
+    """Return the missing targets that the fact has already. They do not prevent the undo."""
     found = by_ids(planner.index, [fact_id]).get(fact_id)
     targets = points_at(found.fact) if found else frozenset()
     return set(targets - by_ids(planner.index, targets).keys())
@@ -231,7 +234,7 @@ def _undo_events(planner: _UndoPlanner, path: str) -> None:
 
 
 def _lines_by_event(data: bytes, path: str) -> dict[str, bytes]:
-    """A ledger's lines, to the byte, by the event each holds."""
+    """Return the exact lines of a ledger by event id."""
     lines = [line for line in data.split(b"\n") if line.strip()]
     return {event.id: line for event, line in zip(parse_events(data, path), lines, strict=True)}
 
@@ -242,7 +245,7 @@ def _undo_file(planner: _UndoPlanner, path: str) -> None:
     if found.verdict == "blocked":
         raise _blocked_error(planner, path, _later_change(planner, path))
     if path == RECORD and lacks_record(found.content if found.verdict == "back" else now, now):
-        planner.skipped.append(f"{path} stays: what was redacted must stay known")
+        planner.skipped.append(f"{path} stays: the record of redactions must be kept")
     elif found.verdict == "back":
         planner.write(path, found.content)
     elif file_back(path, before, after, after).verdict == "back":
@@ -255,7 +258,7 @@ def _later_change(planner: _UndoPlanner, path: str) -> HistoryEntry | None:
 
 
 def _undo_summary(planner: _UndoPlanner, path: str, whole: bool) -> None:
-    """A summary goes with the entity that the commit made, where nothing else has come to live there."""
+    """Remove the summary of an entity that the commit created, if the entity has no other facts."""
     if planner.before[path] is not None or planner.after[path] is None:
         if whole:
             _undo_file(planner, path)
@@ -265,7 +268,7 @@ def _undo_summary(planner: _UndoPlanner, path: str, whole: bool) -> None:
     if planner.now[path] is None:
         planner.unchanged.append(path)
     elif planner.remaining.get(items, 1 if _has_facts(planner, items) else 0):
-        planner.skipped.append(f"{entity} stays, because other facts stand in it")
+        planner.skipped.append(f"{entity} stays, because it has other facts")
     elif file_back(path, None, planner.after[path], planner.now[path]).verdict == "blocked":
         planner.skipped.append(f"{entity} stays, because its summary was edited since")
     else:

@@ -1,4 +1,4 @@
-"""Facts that history tells were withdrawn, and that stand again though nobody brought them back."""
+"""Find facts that are active although a commit withdrew them and no later commit restored them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ _MERGE_OPS = frozenset(("complete", "unite"))
 
 
 class ReactivatedFact(NamedTuple):
-    """A fact that stands though it was withdrawn: the commit that withdrew it, and the fact as it was left there."""
+    """A fact that is active although `commit` withdrew it. `fact` is the withdrawn state."""
 
     fact: Fact
     commit: str
 
 
 def find_reactivated(vault: Vault, standing: Collection[str]) -> list[ReactivatedFact]:
-    """Those of the facts that stand which a commit withdrew, and no later one brought back: not by `undo`, not by hand
-    in its place. A merge brings nothing back."""
+    """Return the active facts that a commit withdrew and no later commit restored.
+
+    An undo or a hand edit in the same file restores a fact; a merge does not."""
     found = []
     for fact_id, commit in _withdrawals(vault, frozenset(standing)).items():
         left = _state_after(vault, commit, fact_id)
@@ -35,7 +36,7 @@ def find_reactivated(vault: Vault, standing: Collection[str]) -> list[Reactivate
 
 
 def _withdrawals(vault: Vault, standing: frozenset[str]) -> dict[str, str]:
-    """The latest commit that may have withdrawn each fact."""
+    """Return the latest commit that may have withdrawn each fact."""
     ops = [f"--grep={trailer_pattern('Clawmem-Op', op)}" for op in _WITHDRAWING_OPS]
     named = "%(trailers:key=Fact,valueonly,separator=%x20)"
     printed = vault.git.run("log", "--topo-order", "--basic-regexp", *ops, f"--format=%H {named}", "HEAD", "--")
@@ -48,7 +49,7 @@ def _withdrawals(vault: Vault, standing: frozenset[str]) -> dict[str, str]:
 
 
 def _state_after(vault: Vault, commit: str, fact_id: str) -> Fact | None:
-    """The fact as a commit left it, where that withdrew it."""
+    """Return the fact after a commit, if the commit withdrew it."""
     paths = [path for path in vault.changes_between(f"{commit}~1", commit) if path.endswith(f"/{ITEMS}")]
     held = [fact for path in paths for fact in _facts(vault, commit, path) if fact.id == fact_id]
     return held[0] if held and held[0].status == RETRACTED else None
@@ -78,7 +79,7 @@ def _commits_and_ops(printed: str) -> Iterator[tuple[str, str]]:
 
 
 def _restored_in_place(vault: Vault, commit: str, fact_id: str) -> bool:
-    """Whether a commit let a withdrawn fact stand in the very file in which it was withdrawn."""
+    """Return whether a commit made a withdrawn fact active in the same file."""
     for path in vault.changes_between(f"{commit}~1", commit):
         if path.endswith(f"/{ITEMS}"):
             before, after = (

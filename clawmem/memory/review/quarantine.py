@@ -1,4 +1,4 @@
-"""What may not be kept without a person: filed as a proposal in `review/`, whole, so that nothing is lost."""
+"""Quarantine: a fact that needs a decision of a person becomes a complete proposal in `review/`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
-from clawmem.memory.writing import WriteScope
+from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.trust import is_low
@@ -19,14 +19,14 @@ _TARGET_WORDS = {"supersede": "instead of", "merge": "joined with"}
 
 
 class QuarantineReason(NamedTuple):
-    """The kind of proposal that a fact becomes, and why it waits."""
+    """The kind of the proposal, and why a person must decide."""
 
     kind: str
     why: str
 
 
 class FiledProposalChange(NamedTuple):
-    """The proposal, the change that files it (None where it was there), and an aside."""
+    """The proposal, and the change that files it (None if the proposal existed)."""
 
     proposal: Proposal
     change: Change | None
@@ -34,12 +34,12 @@ class FiledProposalChange(NamedTuple):
 
 
 def quarantine_reason(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineReason | None:
-    """Whether a person must decide about a fact that would stand `against` others, in their place."""
+    """Return why a person must decide about a fact, or None. `against` are the facts that it would replace."""
     orders = orders_in(fact)
     if orders:
         rule, words = orders
         return QuarantineReason(
-            "fact", f"From {_describe_source(fact)}, and it reads as an order to whoever is served it ({rule}): {words}"
+            "fact", f"From {_describe_source(fact)}, and it reads like an instruction to the reader ({rule}): {words}"
         )
     better = next((one for one in against if not is_low(one.trust)), None)
     if better is None or not is_low(fact.trust):
@@ -55,7 +55,7 @@ def _describe_source(fact: Fact) -> str:
 
 
 class ProposalWriter:
-    """The proposals there are, read once, and those that an act adds to them."""
+    """Plans new proposals. The existing ones are read once."""
 
     def __init__(self, work: WriteScope) -> None:
         self._work = work
@@ -64,15 +64,15 @@ class ProposalWriter:
     def file(
         self, fact: Fact, entity: str, reason: QuarantineReason, does: str = ADD, targets: Sequence[Fact] = ()
     ) -> FiledProposalChange:
-        """Plan the proposal; one that waits for the same already, or was turned down, is given instead."""
+        """Plan the proposal. Return the existing one if the same proposal is open or was rejected."""
         waiting, named = fact._replace(id=UNSET_ID), {one.id for one in targets}
         for one in self._filed:
             if one.fact is None or thing(one.does, one.fact) != thing(does, waiting):
                 continue
             if one.status == OPEN and {target.id for target in one.targets} == named:
-                return FiledProposalChange(one, None, f"it waits for review already, as {one.id}")
+                return FiledProposalChange(one, None, f"it is waiting for review already, as {one.id}")
             if one.status == REJECTED:
-                return FiledProposalChange(one, None, f"it was turned down in review, as {one.id}")
+                return FiledProposalChange(one, None, f"it was rejected in review, as {one.id}")
         proposal = self._proposal(waiting, entity, reason, does, targets)
         self._filed.append(proposal)
         return FiledProposalChange(proposal, _change(self._work, proposal, fact, entity))
@@ -108,7 +108,7 @@ def _change(work: WriteScope, proposal: Proposal, fact: Fact, entity: str) -> Ch
         events=[fact.source_event] if fact.source_event else [],
     )
     return Change(
-        # The words stand in the proposal alone: a log is read by machines, too.
+        # The words are in the proposal only, because agents read the log.
         subject_line("propose", entity, f"a {proposal.kind} that waits for a person ({proposal.id})"),
         proposal_writes([proposal]),
         (*said, *proposal_trailers([proposal])),
@@ -117,5 +117,5 @@ def _change(work: WriteScope, proposal: Proposal, fact: Fact, entity: str) -> Ch
 
 
 def with_proposal_id(proposal: Proposal, fact: Fact) -> Fact:
-    """The fact under the name by which it can be looked at and decided about: the proposal's."""
+    """Return the fact with the id of the proposal, which `clawmem review` accepts."""
     return fact._replace(id=proposal.id)

@@ -1,4 +1,4 @@
-"""A git merge that stopped in the vault, finished by what the files hold; what a person resolved already stays."""
+"""Finish a git merge that stopped in the vault. Files that a person resolved are kept."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CONFLICT_MARK = b"<<<<<<< "
 
 
 class FinishedMerge(NamedTuple):
-    """The merge commit (None where there was one already), where the branch was before, and what was planned."""
+    """The merge commit (None if it existed already), the rescue ref and the merge plan."""
 
     commit: str | None
     rescue: str | None = None
@@ -36,13 +36,13 @@ class FinishedMerge(NamedTuple):
 
 
 def finish_merge(vault: Vault, caller: Caller, policy: str | None = None) -> FinishedMerge:
-    """Finish the merge; Refused where none is under way, NeedsPerson where a version cannot be read."""
+    """Finish the merge. Raise Refused if there is none, NeedsDecision if a version cannot be read."""
     with stopped_merge(vault) as stopped:
         if stopped is None:
-            raise Refused("No git merge is unfinished here.", "`clawmem sync` meets other machines.")
+            raise Refused("There is no unfinished git merge here.", "`clawmem sync` merges with other machines.")
         install_driver(vault)
         done = _finish(vault, caller, stopped, policy or vault.settings.words("sync.conflict"))
-    vault = Vault(vault.root, vault.git.environment, vault.disk)  # the merge may have brought other settings
+    vault = Vault(vault.root, vault.git.environment, vault.disk)  # the merge may have changed the settings
     open_index(vault).close()
     if done.plan is not None and done.plan.merged.stale:
         with writing(vault, caller, "summaries") as work:
@@ -57,9 +57,9 @@ def _finish(vault: Vault, caller: Caller, stopped: StoppedMerge, policy: str) ->
     between = apart(vault, stopped.ours, stopped.theirs, MAX_SUBJECTS)
     if redacted_side(vault, stopped.ours, stopped.theirs, between) is not None:
         raise HistoryRewritten(
-            "Something was redacted on one side of this merge, and the other has the history from before: finishing it"
-            " would bring that back.",
-            "Drop it with `git merge --abort`, and make a new clone of the side that was redacted.",
+            "One side of this merge has a redaction, and the other has the history from before it: finishing the merge"
+            " would restore the redacted text.",
+            "Stop it with `git merge --abort`, and clone the redacted side again.",
         )
     rule = policy_for(vault, policy, stopped.ours, stopped.theirs)
     plan = plan_merge(vault, (stopped.ours, stopped.theirs), rule)
@@ -76,12 +76,12 @@ def _finish(vault: Vault, caller: Caller, stopped: StoppedMerge, policy: str) ->
 
 
 def _unresolved(stopped: StoppedMerge) -> Mapping[str, bytes | None]:
-    """The files whose contents are git's doing and nobody else's."""
+    """Return the files whose content git wrote and no person changed."""
     return {path: data for path, data in stopped.files.items() if path not in _resolved(stopped)}
 
 
 def _resolved(stopped: StoppedMerge) -> dict[str, bytes | None]:
-    """The files that a person changed while the merge waited: no marks, and not what git left there."""
+    """Return the files that a person resolved: no conflict marks, and not what git wrote."""
     found: dict[str, bytes | None] = {}
     for path, data in stopped.files.items():
         if data is None or _CONFLICT_MARK in data or data in stopped.known[path]:
@@ -90,8 +90,8 @@ def _resolved(stopped: StoppedMerge) -> dict[str, bytes | None]:
             check_file(path, data)
         except ClawmemError as problem:
             raise NeedsDecision(
-                f"{path} was edited while the merge waited, and cannot be read: {problem.message}",
-                f"Repair it, or bring one side back with `git checkout --ours {path}`, then run the command again.",
+                f"{path} was edited during the merge and cannot be read: {problem.message}",
+                f"Repair it, or restore one side with `git checkout --ours {path}`, then run the command again.",
             ) from problem
         found[path] = data
     return found

@@ -1,4 +1,4 @@
-"""Facts that others took out or gave other words: clawmem deletes none, so whoever receives such a change is told."""
+"""Find facts that others removed or reworded. clawmem never deletes facts, so such changes are reported."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from clawmem.vault.vault import Vault
 
 Files = Mapping[str, bytes | None]
 GONE, ALTERED = "gone", "altered"
-# So many commits are looked into for who did it.
+# The maximum number of commits that are searched for the author.
 _MAX_COMMITS = 100
 _FORMAT = "--format=%H%x00%an <%ae>%x00%s"
 
 
 class RemoteRemoval(NamedTuple):
-    """A fact of ours that is `gone` since others' changes came in, or `altered`: its entity and words as they were; the
-    commit that did it, its author and subject (None where no single commit did)."""
+    """A fact of ours that received commits removed (`gone`) or reworded (`altered`), with its former entity and words.
+
+    `commit`, `author` and `subject` are None if no single commit did it."""
 
     fact: str
     how: str
@@ -30,12 +31,13 @@ class RemoteRemoval(NamedTuple):
 
 
 def find_removals(
-    vault: Vault, head: str, commit: str, tip: str, files: tuple[Files, Files] | None, told: Collection[str] = ()
+    vault: Vault, head: str, commit: str, tip: str, files: tuple[Files, Files] | None, reported: Collection[str] = ()
 ) -> tuple[RemoteRemoval, ...]:
-    """What became of our facts on the way from `head` to `commit`, which took in `tip`. `files` are the changed files
-    before and after, where they are at hand; the facts in `told` are told of elsewhere."""
+    """Return our facts that were removed or reworded between `head` and `commit`, which includes `tip`.
+
+    `files` are the changed files before and after, if they are known. The facts in `reported` are left out."""
     before, after = files or _changed_files(vault, head, commit)
-    lost = {one.fact: (path, one) for path, one in _removals(before, after) if one.fact not in told}
+    lost = {one.fact: (path, one) for path, one in _removals(before, after) if one.fact not in reported}
     return tuple(_with_commits(vault, head, tip, lost)) if lost else ()
 
 
@@ -49,7 +51,7 @@ def _is_items(path: str) -> bool:
 
 
 def _removals(before: Files, after: Files) -> Iterable[tuple[str, RemoteRemoval]]:
-    """Only lines that differ are read: most changes are of a few facts."""
+    """Compare the files by lines. Only lines that differ are parsed."""
     old = {path: _lines(data) for path, data in before.items() if _is_items(path)}
     new = frozenset(line for path, data in after.items() if _is_items(path) for line in _lines(data))
     known = frozenset(line for lines in old.values() for line in lines)
@@ -71,16 +73,16 @@ def _id_and_statement(line: bytes) -> tuple[str, str] | None:
         record = json.loads(line)
         return str(record["id"]), str(record["fact"])
     except (ValueError, KeyError, RecursionError):
-        return None  # a line that cannot be read is named by whoever reads the file
+        return None  # readers of the file report an unreadable line
 
 
 def _with_commits(
     vault: Vault, head: str, tip: str, lost: Mapping[str, tuple[str, RemoteRemoval]]
 ) -> Iterable[RemoteRemoval]:
-    """The facts with the commit that took each out, newest first; those that no single one did come last."""
+    """Yield the facts with the commit that changed each, newest first. Facts without a single commit come last."""
     left = dict(lost)
     paths = [f":(literal){path}" for path in dict.fromkeys(path for path, _ in lost.values())]
-    # Where a fact moved first, it went from another file than ours.
+    # If a fact was moved first, it was removed from another file.
     asked = ("log", "--no-merges", f"-n{_MAX_COMMITS}", _FORMAT, f"{head}..{tip}", "--")
     for where in (paths, [f":(glob)**/{ITEMS}"]):
         for row in vault.git.run(*asked, *where).decode(errors="replace").splitlines() if left else ():

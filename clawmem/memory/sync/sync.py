@@ -1,4 +1,4 @@
-"""Sync: what other machines learned is taken in, what this one learned is given to them, and nothing is ever forced."""
+"""Sync: fetch and merge commits of other machines, and push ours. Sync never forces a push."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MIN_DELAY, _MAX_DELAY = 0.02, 1.0
 
 
 class SyncOptions(NamedTuple):
-    """With whom and how to meet; None where the settings say."""
+    """The remote, the branch and the policy of a sync. None means the value of the settings."""
 
     remote: str | None = None
     branch: str | None = None
@@ -49,9 +49,10 @@ class SyncOptions(NamedTuple):
 
 
 class ReceivedCommits(NamedTuple):
-    """What was taken in: `nothing`, by `fast-forward` or by `merge`; how many commits, the new head, the rescue ref,
-    and of a merge what was planned; where the branch was left, how many commits the remote lacked then, for the index
-    what has changed, and the facts that others took out or altered."""
+    """The result of one fetch. `how` is `nothing`, `fast-forward` or `merge`; `received` is the number of commits.
+
+    `head_after` is our branch afterwards, and `ahead` the number of commits that the remote lacked then.
+    `head_change` is for the index; `removals` are our facts that others removed or reworded."""
 
     how: str = "nothing"
     received: int = 0
@@ -66,8 +67,9 @@ class ReceivedCommits(NamedTuple):
 
 
 class SyncResult(NamedTuple):
-    """Where was met, what was taken in over all attempts, how many commits were given (or would be), why giving failed
-    where it did, what was in conflict and what waits for a person."""
+    """The result of a sync over all attempts.
+
+    `sent` is the number of commits that were pushed, or would be on a dry run. `problem` says why a push failed."""
 
     remote: str
     branch: str
@@ -80,36 +82,37 @@ class SyncResult(NamedTuple):
 
     @property
     def received(self) -> int:
-        """How many commits of others were taken in."""
+        """Return the number of received commits."""
         return sum(one.received for one in self.rounds)
 
     @property
     def plans(self) -> list[MergePlan]:
-        """The merges that were made, or would be."""
+        """Return the merges that were made, or would be on a dry run."""
         return [one.plan for one in self.rounds if one.plan]
 
     @property
     def conflicts(self) -> list[MergeConflict]:
-        """What both sides had changed in two ways."""
+        """Return the conflicts of all merges."""
         return [conflict for plan in self.plans for conflict in plan.conflicts]
 
     @property
     def removals(self) -> list[RemoteRemoval]:
-        """The facts that others took out or altered."""
+        """Return our facts that others removed or reworded."""
         return [fact for one in self.rounds for fact in one.removals]
 
     @property
     def proposals(self) -> list[str]:
-        """What waits for a person since."""
+        """Return the ids of the new proposals."""
         return list(dict.fromkeys(one for plan in self.plans for one in plan.merged.proposals))
 
 
 def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: Told | None = None) -> SyncResult:
-    """Fetch, merge, push; again, a bounded number of times, where others push at the same moment.
+    """Fetch, merge and push. Repeat up to `sync.attempts` times if others push at the same time.
 
-    Raises NotFound without a remote, RemoteFailed where it cannot be fetched from, Refused for histories that have
-    nothing in common, NeedsPerson where the policy is to fail or facts cannot be read, Locked where others were faster
-    every time; what was merged here stays.
+    `on_progress` gets the progress lines of git. A failed push is not raised: see `problem` in the result. Raise
+    NotFound without a remote, RemoteFailed if the fetch fails, Refused without a common history, NeedsDecision if the
+    policy is `fail` or facts cannot be read, and Locked if others pushed first at every attempt. Merges made here
+    are kept.
     """
     if caller.agent:
         check_not_read_only(vault, caller)
@@ -122,15 +125,16 @@ def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: Told |
 
 
 def _clear_stale_locks(vault: Vault, wait: float) -> None:
-    """Let go of the locks of a sync that was killed."""
+    """Remove the ref locks of a sync that was killed."""
     if ref_locks(vault):
         with writer_lock(vault.state / "lock", wait, OP):
             clear_ref_locks(vault)
 
 
 def _check_suggestions(settings: Settings, options: SyncOptions) -> None:
-    """Raise Refused where the vault suggests another place than the one in force, and nobody on this machine said
-    which: either could be the wrong one to give a memory to."""
+    """Raise Refused if the vault suggests another remote or branch than the current one and no person has decided.
+
+    Either could be the wrong place to send a memory to."""
     given = {"sync.remote": options.remote, "sync.branch": options.branch}
     if not given.keys() & settings.suggested.keys():
         return
@@ -140,15 +144,14 @@ def _check_suggestions(settings: Settings, options: SyncOptions) -> None:
         if one.key in given and given[one.key] is None and not one.answered:
             option, standing = one.key.replace("sync.", "--"), one.in_force or '""'
             raise Refused(
-                f"This vault suggests another {one.key} than the one in force on this machine, and nobody here accepted"
-                " it.",
-                f"`clawmem config trust` shows and accepts it; `clawmem config set {one.key} {standing}` keeps what is"
-                f" in force; {option} names one for this time.",
+                f"This vault suggests another {one.key} than this machine uses, and nobody has accepted it here.",
+                f"`clawmem config trust` shows and accepts it; `clawmem config set {one.key} {standing}` keeps the"
+                f" current value; {option} sets it for one run.",
             )
 
 
 class _SyncRun:
-    """One sync: with whom, how, and what was done so far."""
+    """One sync with its options."""
 
     def __init__(self, vault: Vault, caller: Caller, options: SyncOptions, on_progress: Told | None) -> None:
         settings = vault.settings
@@ -158,7 +161,7 @@ class _SyncRun:
         self.seconds = settings.number("sync.timeout_seconds")
         self.attempts = settings.whole("sync.attempts")
         self.branch = _check_branch(options.branch or settings.words("sync.branch") or _current_branch(vault))
-        # Everything that git's own settings must tell is read by one git.
+        # One git process reads all git settings.
         self.configuration = configured(vault, f"{ABOUT_REMOTES}|{ABOUT_DRIVER}")
         self.remote = find_remote(vault, options.remote or settings.words("sync.remote"), self.configuration)
         unused = unused_on_the_way(vault)
@@ -168,22 +171,22 @@ class _SyncRun:
         )
 
     def fetch(self) -> str | None:
-        """The remote's commit, or None where it has no such branch."""
+        """Fetch, and return the commit of the remote branch, or None if it does not exist."""
         allowed = self.options.allow_rewritten
-        # git moves this one by itself, whether or not we take what was fetched.
+        # git updates this ref, even if we reject the fetched commits.
         theirs = f"refs/remotes/{self.remote.name}/{self.branch}"
         before = read_ref(self.vault.git_dir, theirs)
         try:
             return fetch(self.vault, self.remote, self.branch, self.on_progress, self.seconds, allowed)
         except HistoryRewritten:
-            from clawmem.vault.rewriting.redacted_history import forget_rejected  # only where a history is not taken
+            from clawmem.vault.rewriting.redacted_history import forget_rejected  # only where a history is rejected
 
             with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
                 forget_rejected(self.vault, theirs, before)
             raise
 
     def preview(self) -> SyncResult:
-        """What would be done."""
+        """Return what a sync would do. Only the fetch is done."""
         tip = self.fetch()
         head = _commit(_head(self.vault))
         if tip is None:
@@ -192,13 +195,13 @@ class _SyncRun:
             relation = compare_histories(self.vault, head, tip, self.remote_branch)
         taken = _received(relation, tip)
         if taken.how == "merge":
-            from clawmem.memory.sync.apply_remote import plan_with_policy  # only where both sides have something new
+            from clawmem.memory.sync.apply_remote import plan_with_policy  # only where both sides have new commits
 
             taken = taken._replace(plan=plan_with_policy(self.vault, (head, tip), self.policy, relation))
         return self._result([taken], relation.own)
 
     def run(self) -> SyncResult:
-        """Take in and give until nothing is left, or the attempts are."""
+        """Merge and push until both sides are equal, or all attempts are used."""
         install_driver(self.vault, self.configuration)
         rounds: list[ReceivedCommits] = []
         for attempt in range(1, self.attempts + 1):
@@ -217,22 +220,22 @@ class _SyncRun:
                 return done._replace(sent=sent, problem=problem)
             time.sleep(self._delay(attempt, time.monotonic() - began))
         raise Locked(
-            f"Others pushed to {self.remote.name} at the same moment, {self.attempts} times; what they said is merged"
+            f"Others pushed to {self.remote.name} at the same time, {self.attempts} times. Their commits are merged"
             " here.",
-            "Run the command again: only giving is left to do.",
+            "Run the command again: only the push is missing.",
         )
 
     def _after_first_push(self, tip: str | None) -> tuple[str, ...]:
-        """What is to be on_progress where the remote had no such branch before."""
+        """Return notices for the first push to a branch."""
         if tip is not None:
             return ()
-        from clawmem.vault.exchange.first_push import settle_head  # once for each remote
+        from clawmem.vault.exchange.first_push import settle_head  # once for each remote branch
 
         said = settle_head(self.vault, self.remote, self.branch, self.seconds)
         return (said,) if said else ()
 
     def _ahead(self, taken: ReceivedCommits, tip: str | None, head: str) -> int:
-        """How many commits the remote lacks."""
+        """Return the number of commits that the remote lacks."""
         known = taken.ahead if taken.head_after == head else None
         return count_between(self.vault, tip, head) if known is None else known
 
@@ -240,8 +243,9 @@ class _SyncRun:
         return SyncResult(self.remote.name, self.branch, tuple(rounds), sent, notices=(*self.unused, *_notices(rounds)))
 
     def _delay(self, attempt: int, took: float) -> float:
-        """Up to as long as an attempt takes, as whoever was faster is through by then. Who has tried often tries again
-        soon, so that no one of many is passed over for ever."""
+        """Return a random delay in seconds, at most the duration of one attempt.
+
+        The delay gets shorter with each attempt, so that every machine gets its turn."""
         share = int.from_bytes(self.caller.entropy(2)) / 0xFFFF
         return max(_MIN_DELAY, min(_MAX_DELAY, took) * share / attempt)
 
@@ -258,7 +262,7 @@ class _SyncRun:
             taken = taken._replace(notices=tuple(txn.notices))
         notices = self._complete(taken, relation.news.merges)
         if taken.plan is not None and taken.plan.merged.stale:
-            from clawmem.memory.sync.apply_remote import regenerate_pages  # it is there: a merge was made
+            from clawmem.memory.sync.apply_remote import regenerate_pages  # loaded already: a merge was made
             from clawmem.memory.writing import writing
 
             with writing(self.vault, self.caller, "summaries") as work:
@@ -268,7 +272,7 @@ class _SyncRun:
     def _apply(
         self, txn: Transaction, head: str, tip: str, relation: HistoryRelation, taken: ReceivedCommits
     ) -> ReceivedCommits:
-        from clawmem.memory.sync.apply_remote import (  # 20 ms: only where others said something new
+        from clawmem.memory.sync.apply_remote import (  # 20 ms: only where commits were received
             commit_merge,
             fast_forward,
             plan_with_policy,
@@ -296,16 +300,15 @@ class _SyncRun:
         )
 
     def _complete(self, taken: ReceivedCommits, merges: Sequence[GitMerge]) -> tuple[str, ...]:
-        """What came in taken into the index; what git alone merged, here or elsewhere, completed, and ids that stand
-        twice united."""
-        doubled = False
+        """Update the index, complete merges made by git, and merge duplicate ids. Return notices."""
+        duplicates = False
         if taken.received:
-            from clawmem.index.refresh.refresh import follow  # where nothing is new the index is not touched
+            from clawmem.index.refresh.refresh import follow  # without new commits the index is not opened
 
-            doubled = follow(self.vault, [taken.head_change] if taken.head_change else [])
-        if not merges and not doubled and not (git_merged(self.vault) or has_left(self.vault)):
+            duplicates = follow(self.vault, [taken.head_change] if taken.head_change else [])
+        if not merges and not duplicates and not (git_merged(self.vault) or has_left(self.vault)):
             return ()
-        from clawmem.memory.sync.complete_merges import complete_merges  # where people merge by hand
+        from clawmem.memory.sync.complete_merges import complete_merges  # only where people merge by hand
         from clawmem.memory.writing import writing
 
         with writing(self.vault, self.caller, OP) as work:
@@ -326,7 +329,7 @@ def _received(relation: HistoryRelation, tip: str | None) -> ReceivedCommits:
 def _current_branch(vault: Vault) -> str:
     branch = vault.head().branch
     if branch is None:
-        raise Refused("HEAD is detached: there is no branch to meet others on.", "Return to it with `git switch main`.")
+        raise Refused("HEAD is detached, so there is no branch to sync.", "Return to it with `git switch main`.")
     return branch.removeprefix("refs/heads/")
 
 
@@ -338,7 +341,7 @@ def _commit(head: Head) -> str:
 def _head(vault: Vault) -> Head:
     head = vault.head()
     if head.branch is None:
-        raise Refused("HEAD is detached: there is no branch to meet others on.", "Return to it with `git switch main`.")
+        raise Refused("HEAD is detached, so there is no branch to sync.", "Return to it with `git switch main`.")
     if head.commit is None:
         raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
     return head
@@ -346,7 +349,7 @@ def _head(vault: Vault) -> Head:
 
 def _check_branch(name: str) -> str:
     if not _BRANCH.fullmatch(name):
-        raise InvalidInput(f"'{name}' is not the name of a branch.", "Name one such as main.")
+        raise InvalidInput(f"'{name}' is not a valid branch name.", "Use a name such as main.")
     return name
 
 

@@ -90,13 +90,13 @@ def test_what_a_duplicate_changes_and_what_it_cannot_is_said(vault: Vault, calle
     given = {"fact": "Jane likes tea", "entity": entity, "valid_from": "tomorrow", "category": "preference"}
     done = remember(vault, [draft_from_record(given, caller.now)], caller)
     assert (done.facts[0].outcome, done.facts[0].fact.category) == ("updated", "preference")
-    assert done.notices == (f"{first.id} was known, and has now: category preference, valid_from 2026-11-22",)
+    assert done.notices == (f"{first.id} was known; added to it: category preference, valid_from 2026-11-22",)
     other = {**given, "valid_from": "today", "category": "habit", "subject": "Jane"}
     done = remember(vault, [draft_from_record(other, caller.now)], caller)
     assert done.facts[0].fact.valid_from == "2026-11-22"
     assert done.notices == (
-        f"{first.id} was known, and has now: subject Jane",
-        f"{first.id} was known, and does not take over: valid_from 2026-11-21, category habit",
+        f"{first.id} was known; added to it: subject Jane",
+        f"{first.id} was known; not changed: valid_from 2026-11-21, category habit",
     )
 
 
@@ -105,7 +105,7 @@ def test_keys_that_are_the_vaults_to_give_are_named(vault: Vault, caller: Caller
     done = remember(vault, [draft_from_record(given, caller.now)], caller)
     fact = done.facts[0].fact
     assert (fact.status, fact.access_count, fact.timestamp) == ("active", 0, "2026-11-21T09:30:00Z")
-    assert done.notices == ("not taken over, as the vault gives them itself: accessCount, createdAt, id, status",)
+    assert done.notices == ("ignored, because the vault sets these keys itself: accessCount, createdAt, id, status",)
 
 
 def test_links_lead_to_facts_that_exist(vault: Vault, caller: Caller) -> None:
@@ -161,8 +161,8 @@ def test_related_entities_are_named_as_they_are(vault: Vault, caller: Caller) ->
     done = remember(vault, [draft_from_record(given, caller.now)], caller)
     assert done.facts[0].fact.related_entities == ("areas/companies/acme", "areas/people/nobody", "Nobody")
     assert done.notices == (
-        "'areas/people/nobody', to which the fact is related, is no entity yet",
-        "'Nobody', to which the fact is related, is no entity yet",
+        "'areas/people/nobody', a related entity of the fact, does not exist yet",
+        "'Nobody', a related entity of the fact, does not exist yet",
     )
 
 

@@ -146,8 +146,8 @@ def test_a_shallow_clone_says_once_that_its_history_is_cut_off(vault: Vault, cal
     for about in (None, one, "areas/people/jane"):
         told = log(clone, about, caller, EVERYTHING)
         assert [one for one in told.notices if "shallow" in one] == [
-            "the history is cut off: this shallow clone does not have what was before its first commit;"
-            " `git fetch --unshallow` brings the rest"
+            "the history is incomplete: this is a shallow clone, which lacks the older commits;"
+            " `git fetch --unshallow` gets them"
         ]
         assert log(vault, about, caller, EVERYTHING).notices == ()
     assert log(clone, one, caller, EVERYTHING).entries == ()

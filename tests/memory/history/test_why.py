@@ -12,7 +12,8 @@ from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import merge, supersede
 from clawmem.memory.history.why import why
-from clawmem.memory.writing import items_write, writing
+from clawmem.memory.scope import items_write
+from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change

@@ -1,4 +1,4 @@
-"""The index against what it must be: exactly what a rebuild from HEAD would give."""
+"""Check that the index equals a rebuild from HEAD."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _PLACE = ".git/clawmem/index.sqlite"
 
 
 class ExpectedIndex(NamedTuple):
-    """What the index must hold: (entity, line) of each fact, entities with a summary, the digests of events' ids,
-    sorted."""
+    """The expected content of the index: (entity, line) of each fact, entities with a summary, and sorted hashes of the
+    event ids."""
 
     lines: frozenset[tuple[str, str]]
     entities: frozenset[str]
@@ -36,8 +36,7 @@ class ExpectedIndex(NamedTuple):
 def expected_at_head(
     vault: Vault, facts: Iterable[CheckedFact], events: EventIds, owned: Iterable[str], waiting: Iterable[str]
 ) -> ExpectedIndex:
-    """What a rebuild would give. Files in `waiting` differ from HEAD and are
-    read from there, all others count as the work tree has them."""
+    """Return what a rebuild would contain. Files in `waiting` differ from HEAD and are read from HEAD."""
     changed = set(waiting)
     lines = {(one.entity, fact_to_line(one.fact)) for one in facts if one.path not in changed}
     entities = {name_of_path(path) or "" for path in owned if path.endswith(f"/{SUMMARY}") and path not in changed}
@@ -61,17 +60,18 @@ def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str]
         elif path.startswith("ledger/"):
             ids.update(event.id for event in parse_events(data, path))
     except ClawmemError:
-        return  # the index leaves such a file out as well, and says so
+        return  # the index skips such a file too, and reports it
 
 
 def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterator[HealthProblem]:
-    """How the index, brought to HEAD as any read would, differs from a rebuild; nothing where there is none. With
-    `full` a rebuild is made, and every row and every word compared."""
+    """Yield the differences of the updated index from a rebuild; nothing if there is no index.
+
+    With `full`, the index is rebuilt in memory, and every row and word is compared."""
     if not index_path(vault).exists():
         return
     index = open_store(vault)
     if index is None:
-        message = "The index is of another version, engine or boot, or damaged; the next command builds it anew."
+        message = "The index has another version, engine or boot id, or is damaged; the next command rebuilds it."
         yield HealthProblem(INFO, "index", _PLACE, None, message, fixable=True)
         return
     try:
@@ -97,7 +97,7 @@ def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterato
 
 
 def _check_seals(index: Index) -> None:
-    check_edges(index)  # which reads every fact, and holds it against its seal
+    check_edges(index)  # reads every fact and checks its checksum
     check_total(index.database)
     check_passages(index.database)
 
@@ -123,7 +123,7 @@ def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
     rows = index.database.execute("SELECT entity, line FROM fact").fetchall()
     yield from _differences("facts", expected.lines, frozenset(rows))
     if len(rows) != len(set(rows)):
-        yield _index_problem(f"{len(rows) - len(set(rows))} facts stand in it twice")
+        yield _index_problem(f"{len(rows) - len(set(rows))} facts are in it twice")
     names = frozenset(row[0] for row in index.database.execute("SELECT name FROM entity"))
     yield from _differences("entities", expected.entities, names)
     yield from _event_differences(index, expected.events)
@@ -157,6 +157,4 @@ def _describe(one: object) -> str:
 
 
 def _index_problem(why: str) -> HealthProblem:
-    return HealthProblem(
-        ERROR, "index", _PLACE, None, f"The index is not what a rebuild would give: {why}.", fixable=True
-    )
+    return HealthProblem(ERROR, "index", _PLACE, None, f"The index differs from a rebuild: {why}.", fixable=True)

@@ -1,4 +1,4 @@
-"""This machine's own settings: files that cannot be read, and what the vault suggests that is not in force here."""
+"""Check the local settings files, and report suggested settings that are not used here."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from clawmem.vault.state.local_settings import own_files
 from clawmem.vault.vault import Vault
 
 LOCAL_SETTINGS = "own-settings"
-_TRUST = "`clawmem config trust` shows what that means, and accepts it."
+_TRUST = "`clawmem config trust` shows the effect and accepts it."
 
 
 def local_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
-    """What is wrong with the files of this machine, and what is suggested and not accepted."""
+    """Yield problems of the local settings files, and suggestions that were not accepted."""
     for own in own_files(vault):
         if not own.accepted:
             message = f"The vault was not accepted on this machine, so the file has no effect. {_TRUST}"
@@ -25,13 +25,13 @@ def local_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
         for message in dict.fromkeys(f"{one.message} {one.hint}" for one in own.wrong.values()):
             yield HealthProblem(ERROR, LOCAL_SETTINGS, own.name, None, message.removeprefix(f"{own.name}: "))
         for key in own.no_effect:
-            message = f"'{key}' is no setting of a machine; it has no effect here."
+            message = f"'{key}' is not a local setting; it has no effect here."
             yield HealthProblem(WARNING, LOCAL_SETTINGS, own.name, None, message)
     try:
         settings = vault.settings
     except ClawmemError:
-        return  # a newer format, which is told with the file itself
+        return  # a newer format, which is reported with the file
     for one in differences(settings):
         shown = str(one.suggested)[:200]
-        message = f"{one.key} is suggested as '{shown}', which is not in force on this machine. {_TRUST}"
+        message = f"{one.key} is suggested as '{shown}', which this machine does not use. {_TRUST}"
         yield HealthProblem(INFO, LOCAL_SETTINGS, SETTINGS, None, message)
