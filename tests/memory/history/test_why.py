@@ -56,7 +56,7 @@ def test_evidence_that_is_not_there_is_said(vault: Vault, caller: Caller) -> Non
     event = heard(vault, caller)
     edits: list[tuple[dict[str, Any], str]] = [
         ({"source_event": "evt_none"}, "no event evt_none"),
-        ({"source_span": (0, 3)}, "not what"),
+        ({"source_span": (0, 3)}, "the quote differs"),
     ]
     for change, words in edits:
         cited = keep(vault, caller, f"Jane said so, {words}.", source_event=event)
