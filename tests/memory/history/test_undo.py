@@ -236,7 +236,7 @@ def test_a_move_goes_back_whole_or_not_at_all(vault: Vault, caller: Caller) -> N
     with pytest.raises(Refused, match="a move"):
         undo(vault, one, caller)
     late = keep(vault, caller, "X is archived.", entity="archives/x")
-    with pytest.raises(Refused, match="facts came to archives/x since"):
+    with pytest.raises(Refused, match="archives/x has new facts since"):
         undo(vault, moved, caller)
     undo(vault, late, caller)
     undo(vault, moved, caller)
