@@ -155,7 +155,7 @@ def test_daily_notes_are_read_once(vault: Vault, caller: Caller) -> None:
 
 def test_accesses_are_folded_once_and_wake_archived_facts(vault: Vault, caller: Caller) -> None:
     draft = draft_from_record({"fact": "The bicycle is green"}, caller.now)
-    fact = remember(vault, [draft], caller).kept[0].fact
+    fact = remember(vault, [draft], caller).facts[0].fact
     late = caller._replace(now=caller.now + timedelta(days=120))
     assert [one.fact.id for one in (run_heartbeat(vault, late).of("decay") or ()).facts] == [fact.id]  # type: ignore[union-attr]
     assert _facts(vault)[0].status == "archived"

@@ -49,6 +49,12 @@ BREAKS = {
         "import clawmem.serving.recall.recall",
         "clawmem.learning is not allowed to import clawmem.serving",
     ),
+    "a completion that opens a write": Break(
+        "writing",
+        "memory/sync/complete_merges.py",
+        "from clawmem.memory.writing import writing",
+        "clawmem.memory.sync.complete_merges -> clawmem.memory.writing",
+    ),
     "a module nobody placed": Break("house", "helpers.py", "", "helpers"),
     "the model reads files": Break(
         "pure", "model/facts/fact.py", "import pathlib", "clawmem.model.facts.fact -> pathlib"

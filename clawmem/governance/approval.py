@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, about, by_ids, entity_exists
-from clawmem.memory.entities.places import new_entity_files, place_of
-from clawmem.memory.entities.predicates import with_entry
-from clawmem.memory.facts.remember import completed
+from clawmem.memory.entities.places import entity_for_draft, new_entity_files
+from clawmem.memory.entities.predicates import with_catalog_entry
+from clawmem.memory.facts.remember import with_identity
 from clawmem.memory.history.evidence import find_event
-from clawmem.memory.writing import WriteScope
+from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft
@@ -100,7 +100,7 @@ def _existing(proposal: Proposal, targets: Sequence[PlacedFact]) -> PlacedFact |
 
 
 def _new_fact(work: WriteScope, fact: Fact) -> Fact:
-    return completed(fact, work.caller, new_fact_id(work.caller.entropy, TakenIds(work.index)))
+    return with_identity(fact, work.caller, new_fact_id(work.caller.entropy, TakenIds(work.index)))
 
 
 def _addition(
@@ -237,7 +237,7 @@ def _refuse_known(work: WriteScope, fact: Fact, proposal: Proposal, beside: bool
 
 def _place(work: WriteScope, fact: Fact, proposal: Proposal) -> ApprovalPlace:
     default = work.vault.settings.words("defaults.entity")
-    entity = place_of(work.index, Draft(fact, proposal.entity), work.caller, default)
+    entity = entity_for_draft(work.index, Draft(fact, proposal.entity), work.caller, default)
     if entity_exists(work.index, entity):
         return ApprovalPlace(entity, {})
     return ApprovalPlace(entity, new_entity_files(entity, work.caller, proposal.title))
@@ -257,7 +257,7 @@ def _retraction(
 
 
 def _predicate(work: WriteScope, entry: CatalogEntry) -> ApprovalPlan:
-    text = with_entry((work.read(CATALOG) or b"").decode("utf-8-sig"), entry)
+    text = with_catalog_entry((work.read(CATALOG) or b"").decode("utf-8-sig"), entry)
     return ApprovalPlan((), (), {CATALOG: text.encode()}, CATALOG)
 
 

@@ -11,8 +11,15 @@ from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.revise import check_reason
-from clawmem.memory.review.proposals import choose, filing, filing_trailers, find_proposal, read_proposals
-from clawmem.memory.writing import WriteScope, fact_change, writing
+from clawmem.memory.review.proposals import (
+    find_proposal,
+    proposal_trailers,
+    proposal_writes,
+    read_proposals,
+    select_proposals,
+)
+from clawmem.memory.scope import WriteScope, fact_change
+from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
 from clawmem.model.records.caller import Caller
@@ -54,7 +61,7 @@ class ReviewOutcome(NamedTuple):
 def list_proposals(vault: Vault, include_decided: bool = False, kind: str | None = None) -> ProposalList:
     """Return the open proposals, or all of them with `include_decided`, limited to one `kind` if given."""
     filed = read_proposals(vault)
-    return ProposalList(tuple(choose(filed, include_decided, kind)), filed.unreadable)
+    return ProposalList(tuple(select_proposals(filed, include_decided, kind)), filed.unreadable)
 
 
 def show_proposal(vault: Vault, reference: str) -> ProposalDetails:
@@ -135,13 +142,13 @@ def _change(work: WriteScope, proposal: Proposal, plan: ApprovalPlan, word: str)
         "review",
         plan.place,
         f"{word}: {proposal.says}" + (f" (because: {because})" if because else ""),
-        {**plan.writes, **filing([proposal])},
+        {**plan.writes, **proposal_writes([proposal])},
         [one.fact for one in plan.facts],
         entities=[one.entity for one in plan.facts],
         supersedes=plan.supersedes,
     )
     rows = change.trailers if plan.facts else _without(change.trailers, ("Entity", plan.place))
-    return change._replace(trailers=(*rows, *filing_trailers([proposal])), body=f"It waited because: {proposal.why}")
+    return change._replace(trailers=(*rows, *proposal_trailers([proposal])), body=f"It waited because: {proposal.why}")
 
 
 def _without(rows: Sequence[tuple[str, str]], row: tuple[str, str]) -> tuple[tuple[str, str], ...]:

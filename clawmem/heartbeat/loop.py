@@ -13,7 +13,7 @@ from clawmem.heartbeat.steps import STEPS
 from clawmem.index.vectors.embed import awaits_embedding
 from clawmem.llm.choice import Model
 from clawmem.memory.pages.token_counts import count_tokens
-from clawmem.memory.permission import check_may_write_at_all
+from clawmem.memory.permission import check_not_read_only
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.week import week_began
 from clawmem.model.records.caller import Caller
@@ -58,7 +58,7 @@ def run_heartbeat(
     `only` names an unknown step.
     """
     steps = choose_steps(only)
-    check_may_write_at_all(vault, caller)
+    check_not_read_only(vault, caller)
     if dry_run:
         return _run_steps(steps, StepContext(vault, caller, last_beat(vault), model, True, {}), on_progress)
     with turn(vault, vault.settings.number("lock.wait_seconds")):

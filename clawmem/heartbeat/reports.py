@@ -60,7 +60,7 @@ def _learn(done: LearnResult | None, explain: bool) -> Report:
 
 def _settle(done: FutureValuesResult | None, explain: bool) -> Report:
     """Return the announced facts that are now in effect."""
-    begun, kept = (done.begun, done.kept) if done else ((), ())
+    begun, kept = (done.effective, done.reopened) if done else ((), ())
     lines = [f"took effect, as announced: {one.fact}" for one in begun]
     lines += [f"remains valid, because its announced replacement was cancelled: {one.fact}" for one in kept]
     return Report({"began": [one.id for one in begun]}, tuple(lines))

@@ -18,9 +18,8 @@ from clawmem.learning.relate import RelateResult, relate
 from clawmem.learning.synthesize import SynthesizeResult, synthesize
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.decay import archive_decayed
-from clawmem.memory.facts.future_values import settle_announced
-from clawmem.memory.pages.memory_page import refresh_memory
-from clawmem.memory.pages.summaries import refresh_summaries
+from clawmem.memory.facts.future_values import apply_future_values
+from clawmem.memory.pages.refresh import refresh_memory, refresh_summaries
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.model.language.dates import stamp
 from clawmem.vault.commit.transaction import transaction
@@ -83,7 +82,7 @@ STEPS = (
     Step("relate", "Extract triples for facts that have none.", _ALWAYS, _relate, reports.RELATE),
     Step("learn", "Learn facts from new events.", _ALWAYS, _learn, reports.LEARN, _learn_failures),
     Step("settle", "Apply announced facts whose start date has come.", _ALWAYS,
-         lambda run: settle_announced(run.vault, run.caller, run.dry_run), reports.SETTLE),
+         lambda run: apply_future_values(run.vault, run.caller, run.dry_run), reports.SETTLE),
     Step("fold", "Fold the access journal into the facts.", _ALWAYS,
          lambda run: fold_accesses(run.vault, run.caller, run.dry_run), reports.FOLD),
     Step("decay", "Archive facts that were not used for a long time.", _ALWAYS,

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import known_events
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.pages.daily import day_and_agent, noted
@@ -97,7 +98,7 @@ class _IngestRun:
     def add_messages(self, messages: Sequence[Message]) -> None:
         """Commit the new messages and release their memory."""
         self.add_events(to_events(messages, self._work.caller, self._source, self._repeats))
-        self._work.settle()
+        self._work.flush()
 
     def add_events(self, events: Sequence[Event]) -> None:
         """Commit the new events."""

@@ -25,8 +25,9 @@ from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import RoundState
 from clawmem.llm.choice import Model
-from clawmem.memory.review.proposals import filing_trailers
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.review.proposals import proposal_trailers
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.caller import Caller
@@ -166,7 +167,7 @@ def _change(
     return Change(
         subject_line("learn", "ledger", words),
         {**state.writes(), CURSOR_PATH: render_cursor(LearningCursor(reached, state.mentions()))},
-        (*said, *filing_trailers(state.proposals)),
+        (*said, *proposal_trailers(state.proposals)),
         body=_body(kept, state.proposals),
     )
 

@@ -16,7 +16,8 @@ from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities, entity_names, facts_of
 from clawmem.index.tables.store import Index
 from clawmem.learning.rules.statement_triple import EntityNames, StatementTriple, triple_of
-from clawmem.memory.writing import WriteScope, items_write, writing
+from clawmem.memory.scope import WriteScope, items_write
+from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.entry import trailer_pattern
@@ -57,7 +58,7 @@ def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = Fals
     if dry_run or not found:
         return RelateResult(tuple(PlacedFact(one.after, one.entity) for one in found))
     with writing(vault, caller, "learn") as work:
-        by_entity = {entity: each for entity, each in _by_entity(found).items() if work.is_whole(entity)}
+        by_entity = {entity: each for entity, each in _by_entity(found).items() if work.is_readable(entity)}
         writes, kept = apply_triples(work, by_entity)
         if not kept:
             return RelateResult(notices=work.notices)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, holding, of_days
 from clawmem.index.tables.store import Index
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import RETRACTED, Fact
 from clawmem.model.language.dates import day_of
@@ -51,7 +52,7 @@ def synthesize(
     neither changed nor repeated. Nothing is written if a file of facts cannot be read.
     """
     with writing(vault, caller, "synthesize", dry_run=dry_run) as work:
-        if unread := work.unread(ITEMS):
+        if unread := work.unreadable_files(ITEMS):
             return SynthesizeResult((), None, work.notices, tuple(unread.values()))
         wanted = set(days) if days is not None else _touched(work, since)
         by_day = _by_day(work.index, wanted)

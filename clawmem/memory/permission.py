@@ -1,4 +1,4 @@
-"""The one place where it is asked whether an agent may read or write what it is about to."""
+"""Permission checks for agents. Every read and write of an agent is checked here."""
 
 from __future__ import annotations
 
@@ -12,49 +12,50 @@ from clawmem.vault.vault import Vault
 
 
 def check_may_write(vault: Vault, caller: Caller, paths: Collection[str], purpose: str) -> None:
-    """Raise NotPermitted where the caller is an agent that may not write one of the paths; a person may all."""
+    """Raise NotPermitted if the caller is an agent that may not write one of the paths. A person may write all."""
     if caller.agent is None:
         return
     rights = rights_of(vault.settings, caller.agent)
     path = forbidden(caller.agent, rights, paths, purpose)
     if path is not None:
-        raise _refused(
+        raise _not_permitted(
             caller.agent, f"write {in_words(path)}", allowed(rights), "read_only" if rights.read_only else "write"
         )
 
 
-def check_may_write_at_all(vault: Vault, caller: Caller) -> None:
-    """Raise NotPermitted where the caller is an agent that only reads."""
+def check_not_read_only(vault: Vault, caller: Caller) -> None:
+    """Raise NotPermitted if the caller is a read-only agent."""
     if caller.agent is not None and rights_of(vault.settings, caller.agent).read_only:
-        raise _refused(caller.agent, "change this memory", "nothing", "read_only")
+        raise _not_permitted(caller.agent, "change this memory", "nothing", "read_only")
 
 
 def may_read(caller: Caller | None, entity: str) -> bool:
-    """The rule that `check_may_read` holds; no caller is a person."""
+    """Return whether the caller may read the entity. A caller of None is a person."""
     return caller is None or caller.agent is None or owner_of(entity) in (None, caller.agent)
 
 
 def check_may_read(caller: Caller | None, entity: str) -> None:
-    """Raise NotPermitted where an agent asks for what stands in another agent's workspace. It reads its own and what
-    all share; a person reads everything."""
+    """Raise NotPermitted if an agent asks for an entity in the workspace of another agent.
+
+    An agent reads its own and the shared entities. A person reads everything."""
     if not may_read(caller, entity):
         owner, asks = owner_of(entity), caller.agent if caller else ""
         raise NotPermitted(
-            f"{entity} is {owner}'s own, and the agent {asks} is told nothing from it.",
-            f"It is {owner} or a person who may ask; a person leaves out --agent and CLAWMEM_AGENT.",
+            f"{entity} belongs to the agent {owner}, so the agent {asks} may not read it.",
+            f"Only {owner} and a person may read it. A person leaves out --agent and CLAWMEM_AGENT.",
         )
 
 
-def check_own_word(caller: Caller, author: str | None) -> None:
-    """Raise NotPermitted where an agent gives something out as what another agent says."""
+def check_author(caller: Caller, author: str | None) -> None:
+    """Raise NotPermitted if an agent writes something with another agent as its author."""
     if caller.agent and author and author != caller.agent:
         raise NotPermitted(
             f"The agent {caller.agent} may not write in the name of {author}.",
-            "Leave `agent` out, or let a person run this, without --agent and CLAWMEM_AGENT.",
+            "Leave out `agent`, or run this as a person, without --agent and CLAWMEM_AGENT.",
         )
 
 
-def _refused(agent: str, what: str, places: str, key: str) -> NotPermitted:
+def _not_permitted(agent: str, what: str, places: str, key: str) -> NotPermitted:
     return NotPermitted(
         f"The agent {agent} may not {what}.",
         f"It may write {places}. A person decides that, under `agents` in clawmem.yaml: "

@@ -13,7 +13,7 @@ from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.search.lookup import find as find_fact
 from clawmem.index.search.unreadable import unreadable
 from clawmem.index.tables.store import Index
-from clawmem.memory.history.chains import chain_in
+from clawmem.memory.history.chains import find_chain
 from clawmem.memory.permission import check_may_read
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.validity import true_instead, why_untrue
@@ -72,7 +72,7 @@ def _shown(index: Index, reference: str, caller: Caller, as_of: str | None) -> F
     reason = why_untrue(placed.fact, as_of)
     instead = None
     if reason:
-        chain = {one.fact.id: one for one in chain_in(index, placed.fact.id)}
+        chain = {one.fact.id: one for one in find_chain(index, placed.fact.id)}
         then = true_instead((one.fact for one in chain.values()), as_of)
         instead = chain[then.id] if then else None
     lacks = unreadable(index) if reason else []

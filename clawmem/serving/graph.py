@@ -12,7 +12,7 @@ from clawmem.index.search.graph import GraphEdge, edges_at, is_fact, is_pointed_
 from clawmem.index.search.lookup import PlacedFact, by_ids, resolve
 from clawmem.index.search.unreadable import refuse_unread, unreadable
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import existing_entity
+from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import check_may_read
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
@@ -149,7 +149,7 @@ def _named(index: Index, reference: str, caller: Caller) -> str:
     if is_pointed_at(index, reference):
         return reference
     try:
-        return existing_entity(index, reference, caller)
+        return find_entity(index, reference, caller)
     except ClawmemError as problem:
         if "/" in reference or "may be" in problem.message:
             raise

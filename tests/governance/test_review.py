@@ -16,7 +16,7 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
-from clawmem.memory.review.proposals import filing, read_proposals
+from clawmem.memory.review.proposals import proposal_writes, read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
 from clawmem.model.facts.fact import Fact
@@ -73,7 +73,7 @@ def fact(words: str, **more: object) -> Fact:
 
 def keep(vault: Vault, caller: Caller, words: str, **more: object) -> Fact:
     """A fact that stands in the vault."""
-    return remember(vault, [Draft(fact(words, **more), "areas/people/dana")], caller).kept[0].fact
+    return remember(vault, [Draft(fact(words, **more), "areas/people/dana")], caller).facts[0].fact
 
 
 def file(vault: Vault, caller: Caller, **more: object) -> Proposal:
@@ -81,7 +81,7 @@ def file(vault: Vault, caller: Caller, **more: object) -> Proposal:
     given: dict[str, object] = {"fact": fact("Dana sails on Sundays."), "entity": "areas/people/dana", **more}
     made = Proposal("prop_00000001", "fact", "Dana sails on Sundays.", "Not trusted.", AT, ADD)._replace(**given)  # type: ignore[arg-type]
     with writing(vault, caller, "test") as work:
-        work.commit([Change("propose(test): one", filing([made]))])
+        work.commit([Change("propose(test): one", proposal_writes([made]))])
     return made
 
 

@@ -120,9 +120,9 @@ def test_a_ledger_edited_between_two_parts_is_noticed(vault: Vault, caller: Call
         path = "ledger/2026-03-01.jsonl"
         assert work.read(path) is None
         work.commit([Change("one", {path: b'{"id": "evt_1"}\n'})])
-        work.settle()
+        work.flush()
         assert work.read(path) == b'{"id": "evt_1"}\n'
-        work.settle()
+        work.flush()
         (vault.root / path).write_bytes(b"by hand\n")
         with pytest.raises(Locked, match="was edited while this ran"):
             work.read(path)

@@ -41,7 +41,7 @@ WHERE = "where does Ann live"
 
 def keep(vault: Vault, caller: Caller, *statements: str, entity: str = ANN, **more: str) -> tuple[Fact, ...]:
     drafts = [draft_from_record({"fact": one, "entity": entity, **more}, caller.now) for one in statements]
-    return tuple(one.fact for one in remember(vault, drafts, caller).kept)
+    return tuple(one.fact for one in remember(vault, drafts, caller).facts)
 
 
 def facts(vault: Vault) -> dict[str, Fact]:

@@ -57,7 +57,7 @@ def test_only_days_that_were_touched_since_a_commit_are_made_anew(vault: Vault, 
 
 def test_corrections_and_withdrawals_are_told_on_their_day(vault: Vault, caller: Caller) -> None:
     drafts = [draft_from_record({"fact": one}, caller.now) for one in ("The bicycle is green", "The car is red")]
-    bicycle, car = (one.fact.id for one in remember(vault, drafts, caller).kept)
+    bicycle, car = (one.fact.id for one in remember(vault, drafts, caller).facts)
     synthesize(vault, caller)
     since = vault.head().commit
     later = caller._replace(now=caller.now + timedelta(days=1))

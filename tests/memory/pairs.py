@@ -15,9 +15,8 @@ from clawmem.memory.entities.entities import archive_entity, move_entity
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
-from clawmem.memory.pages.memory_page import refresh_memory
 from clawmem.memory.pages.notes import note
-from clawmem.memory.pages.summaries import refresh_summaries
+from clawmem.memory.pages.refresh import refresh_memory, refresh_summaries
 from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import draft_from_record

@@ -15,9 +15,9 @@ from clawmem.memory.facts.revise import supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.review.proposals import read_proposals
-from clawmem.memory.sync.apply_remote import join, move_forward, planned
+from clawmem.memory.sync.apply_remote import commit_merge, fast_forward, plan_with_policy
 from clawmem.memory.sync.finish_merge import finish_merge
-from clawmem.memory.sync.relation import RemoteBranch, relation
+from clawmem.memory.sync.relation import RemoteBranch, compare_histories
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
@@ -164,7 +164,7 @@ def test_without_the_driver_git_stops_and_clawmem_finishes(machines: list[Machin
     assert_whole(other.root, other.environment)
     assert_sound(other.root, other.environment)
     assert driver_problem(other.vault) is None
-    with pytest.raises(Refused, match="No git merge is unfinished"):
+    with pytest.raises(Refused, match="There is no unfinished git merge"):
         finish_merge(other.vault, other.caller)
     assert other.sync().pushed
 
@@ -456,11 +456,13 @@ def take_in_and_die(machine: Machine) -> None:
     tip = fetch(vault, find_remote(vault, "origin"), "main", None, 60.0)
     assert tip is not None
     with transaction(vault, NOW, "sync") as started:
-        apart = relation(vault, head, tip, RemoteBranch("origin", "main"))
+        apart = compare_histories(vault, head, tip, RemoteBranch("origin", "main"))
         if apart.own:
-            join(started, caller, "origin", (head, tip), apart, planned(vault, (head, tip), "review", apart))
+            commit_merge(
+                started, caller, "origin", (head, tip), apart, plan_with_policy(vault, (head, tip), "review", apart)
+            )
         else:
-            move_forward(started, caller, head, tip, apart)
+            fast_forward(started, caller, head, tip, apart)
 
 
 def test_a_note_of_merges_that_never_came_in_goes(machines: list[Machine]) -> None:

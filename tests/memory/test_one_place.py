@@ -237,7 +237,7 @@ def test_words_that_differ_in_a_copy_are_kept_beside(three: list[Machine]) -> No
     assert facts[fact_id].fact == "Jane lives in Oslo."
     (beside,) = [fact for fact in facts.values() if fact.fact == "Jane lives in Bergen."]
     assert [link.to for link in beside.links if link.type == "contradicts"] == [fact_id]
-    assert "unite(vault): 1 id stood in several places" in one.git("log", "--format=%s")
+    assert "unite(vault): 1 id existed in several entities" in one.git("log", "--format=%s")
 
 
 def _as_an_older_version_left_it(machine: Machine, fact: Fact) -> None:

@@ -134,7 +134,7 @@ def test_a_merge_with_the_old_history_that_stopped_is_not_finished(leaked: list[
     with pytest.raises(AssertionError):  # it stops
         one.git("merge", "-q", "origin/main")
     before = one.head()
-    with pytest.raises(HistoryRewritten, match="would bring that back"):
+    with pytest.raises(HistoryRewritten, match="would restore"):
         finish_merge(one.vault, one.caller)
     assert one.head() == before
 

@@ -35,10 +35,10 @@ def test_a_name_that_is_one_folder_with_another_leads_to_it(one: Machine, pair: 
     assert list(case_problems([items_path(known), items_path(other)]))
     one.keep("It began.", entity=known)
     one.keep("It went on.", entity=other)
-    with pytest.raises(Refused, match="are one folder on disks"):
+    with pytest.raises(Refused, match="are the same folder on"):
         create_entity(one.vault, other, one.caller)
     one.keep("Elsewhere.", entity="projects/elsewhere")
-    with pytest.raises(Refused, match="are one folder on disks"):
+    with pytest.raises(Refused, match="are the same folder on"):
         move_entity(one.vault, "projects/elsewhere", other, one.caller)
     assert len(list((one.root / "life").rglob(f"{known.rsplit('/', 1)[1]}/items.json"))) == 1
     assert errors(one) == []
@@ -46,6 +46,6 @@ def test_a_name_that_is_one_folder_with_another_leads_to_it(one: Machine, pair: 
 
 def test_two_drafts_of_one_call(one: Machine) -> None:
     drafts = [draft_from_record({"fact": f"In {name}.", "entity": name}, NOW) for name in PAIRS[0]]
-    kept = remember(one.vault, drafts, one.caller).kept
+    kept = remember(one.vault, drafts, one.caller).facts
     assert [each.entity for each in kept] == [PAIRS[0][0]] * 2
     assert errors(one) == []

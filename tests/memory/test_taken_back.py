@@ -117,7 +117,7 @@ def test_doctor_withdraws_what_an_older_version_revived(
     retract(one.vault, ill.id, one.caller, "she is not")
     withdrawn = one.head()
     _revived(one, ill.id)
-    assert any(f"{ill.id} was withdrawn by {withdrawn[:12]} and stands again" in message for message in errors(one))
+    assert any(f"{ill.id} was withdrawn by {withdrawn[:12]} and is active again" in message for message in errors(one))
     assert clawmem("doctor", "--fix", cwd=one.root).code == 0
     fact = one.facts()[ill.id]
     assert fact.status == RETRACTED

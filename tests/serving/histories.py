@@ -19,7 +19,7 @@ from clawmem.memory.facts.decay import archive_decayed
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, merge, retract, supersede
 from clawmem.memory.health.configure import change_setting
-from clawmem.memory.history.past import past
+from clawmem.memory.history.past import open_past
 from clawmem.memory.history.undo import undo
 from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import Draft, draft_from_record
@@ -234,7 +234,7 @@ def given(world: World, vault: Vault, now: datetime) -> dict[str, Any]:
 
 def travelled(world: World, text: str, now: datetime) -> tuple[datetime, dict[str, Any]]:
     """The clock at a point in the past, and what the vault gives there."""
-    then = past(world.vault, Caller(now, world.chance.randbytes), text)
+    then = open_past(world.vault, Caller(now, world.chance.randbytes), text)
     return then.caller.now, given(world, then.vault, then.caller.now)
 
 

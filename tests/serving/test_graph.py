@@ -21,7 +21,7 @@ ALL = FactFilter()
 
 def keep(vault: Vault, caller: Caller, text: str, **more: object) -> str:
     """A new fact's id."""
-    return remember(vault, [draft_from_record({"fact": text, **more}, caller.now)], caller).kept[0].fact.id
+    return remember(vault, [draft_from_record({"fact": text, **more}, caller.now)], caller).facts[0].fact.id
 
 
 def around(found: GraphWalk) -> set[tuple[str, str, bool, int]]:

@@ -25,7 +25,7 @@ def test_at_a_commit_is_what_was_given_then(tmp_path: Path, environment: dict[st
 
 def test_what_was_true_then_is_asked_without_an_access(vault: Vault, caller: Caller) -> None:
     draft = draft_from_record({"fact": "Jane likes tea.", "entity": "areas/people/jane"}, caller.now)
-    fact = remember(vault, [draft], caller).kept[0].fact
+    fact = remember(vault, [draft], caller).facts[0].fact
     then = "2026-11-22"
     assert show(vault, fact.id, caller, then).fact == fact
     assert recall(vault, "tea", caller, FactFilter(as_of=then), 5).found

@@ -30,9 +30,9 @@ def filter_of(
         if value is not None and not value.strip():
             raise InvalidInput(f"--{name} is empty.", "Give it a value, or leave it out to choose by anything.")
     if entity is not None:
-        from clawmem.memory.entities.places import entity_asked  # most calls ask for no entity
+        from clawmem.memory.entities.places import find_readable_entity  # most calls ask for no entity
 
-        entity = entity_asked(vault, entity, caller)
+        entity = find_readable_entity(vault, entity, caller)
     return FactFilter(
         owners=owners_seen(caller.agent, entity),
         entity=entity,
@@ -57,7 +57,7 @@ def standpoint(call: Call, at: str | None) -> Standpoint:
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if at is None:
         return Standpoint(vault, caller)
-    from clawmem.memory.history.past import past  # only for a look at the past
+    from clawmem.memory.history.past import open_past  # only for a look at the past
 
-    then = past(vault, caller, at)
+    then = open_past(vault, caller, at)
     return Standpoint(then.vault, then.caller, {"at": then.point._asdict()}, then.notices)

@@ -13,10 +13,16 @@ from clawmem.memory.health.configure import (
     all_settings,
     change_setting,
     change_user_setting,
+    format_value,
     setting,
-    shown,
 )
-from clawmem.memory.health.local_settings import Proposed, accept_proposed, check_person, proposed, withdraw
+from clawmem.memory.health.local_settings import (
+    SettingsProposal,
+    accept_settings,
+    check_person,
+    proposed_settings,
+    withdraw_acceptance,
+)
 from clawmem.model.settings.settings import LOCAL
 from clawmem.model.settings.values import Value
 
@@ -29,7 +35,7 @@ def get(call: Call, key: str) -> Answer:
     machine, this vault) or user (this machine, all vaults); and what the vault suggests."""
     found = setting(call.runtime.vault(), key)
     talk = (f"from {_origin(found)}",) if found.setting.key in LOCAL else ()
-    return Answer(_data(found), [shown(found.value)], talk=talk)
+    return Answer(_data(found), [format_value(found.value)], talk=talk)
 
 
 def set_(call: Call, key: str, value: str, user: bool, shared: bool) -> Answer:
@@ -43,14 +49,14 @@ def set_(call: Call, key: str, value: str, user: bool, shared: bool) -> Answer:
         done = change_user_setting(runtime.environment, runtime.caller(), key, value)
     else:
         done = change_setting(runtime.vault(), runtime.caller(), key, value, shared)
-    data = {"key": done.key, "old": done.old, "new": done.new, "commit": done.commit, "kept": done.kept}
+    data = {"key": done.key, "old": done.old, "new": done.new, "commit": done.commit, "kept": done.file}
     return Answer({**data, "suggested": done.suggested}, _lines(done), done.notices)
 
 
 def list_(call: Call) -> Answer:
     """List every setting: the value in force, where it comes from, what the vault suggests, and what it means."""
     found = all_settings(call.runtime.vault())
-    rows = [(one.setting.key, shown(one.value), _origin(one), one.setting.about) for one in found]
+    rows = [(one.setting.key, format_value(one.value), _origin(one), one.setting.about) for one in found]
     return Answer({"settings": [_data(one) for one in found]}, Table(("key", "value", "from", "about"), rows))
 
 
@@ -62,27 +68,27 @@ def trust(call: Call, yes: bool, remove: bool) -> Answer:
     vault, caller = call.runtime.vault(), call.runtime.caller()
     check_person(caller, "What a vault may reach")
     if remove:
-        removed = withdraw(vault, caller)
+        removed = withdraw_acceptance(vault, caller)
         said = "is not accepted any more: .git/clawmem/local.yaml has no effect" if removed else "was not accepted"
         return Answer({"accepted": False, "removed": removed}, [f"this vault {said}"])
-    found = proposed(vault)
+    found = proposed_settings(vault)
     if found.accepted and not found.differences:
         data = {"accepted": True, "differences": [], "git": [], "kept": None}
         return Answer(data, ["this vault is accepted, and suggests nothing that is not in force here"])
     lines = _shown(found)
     if not yes and not call.confirmed(lines, "Accept this on this machine?"):
         raise Refused(" ".join([*lines, "Nothing was accepted."]), _SAY_YES)
-    kept = accept_proposed(vault, caller, found)
+    kept = accept_settings(vault, caller, found)
     data = {"accepted": True, "differences": _differences(found), "git": list(found.git), "kept": kept}
     return Answer(data, [*(lines if yes else []), f"accepted on this machine, {kept}"])
 
 
 def _brief(value: Value) -> str:
-    text = shown(value)
+    text = format_value(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _shown(found: Proposed) -> list[str]:
+def _shown(found: SettingsProposal) -> list[str]:
     lines = [] if found.accepted else ["This vault was not accepted on this machine yet."]
     lines += [
         f"{one.key}: '{_brief(one.suggested)}' is suggested, '{_brief(one.in_force)}' is in force."
@@ -92,17 +98,21 @@ def _shown(found: Proposed) -> list[str]:
     return [*lines, *(f"Then: {sentence}" for sentence in found.reached)]
 
 
-def _differences(found: Proposed) -> list[dict[str, Any]]:
+def _differences(found: SettingsProposal) -> list[dict[str, Any]]:
     return [{"key": one.key, "suggested": one.suggested, "in_force": one.in_force} for one in found.differences]
 
 
 def _lines(done: SettingChange) -> list[str]:
-    if done.kept is not None:
-        said = f"is {shown(done.new)} already" if done.old == done.new else f"{shown(done.old)} -> {shown(done.new)}"
-        return [f"{done.key}: {said}", f"kept on this machine, {done.kept}"]
+    if done.file is not None:
+        said = (
+            f"is {format_value(done.new)} already"
+            if done.old == done.new
+            else f"{format_value(done.old)} -> {format_value(done.new)}"
+        )
+        return [f"{done.key}: {said}", f"kept on this machine, {done.file}"]
     if done.commit is None:
-        return [f"{done.key} is {shown(done.new)} already, so there is no commit"]
-    lines = [f"{done.key}: {shown(done.old)} -> {shown(done.new)}", f"commit {done.commit[:12]}"]
+        return [f"{done.key} is {format_value(done.new)} already, so there is no commit"]
+    lines = [f"{done.key}: {format_value(done.old)} -> {format_value(done.new)}", f"commit {done.commit[:12]}"]
     if done.suggested:
         lines.append("suggested: it has an effect where a person accepts it, `clawmem config trust`")
     return lines

@@ -38,7 +38,11 @@ def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
         if more > 0:
             many[one.check] = -1
     yield "Checked: " + ", ".join(f"{what} {number:,}" for what, number in found.checked.items()) + "."
-    numbers = [counted(found.left(ERROR), "error"), counted(found.left(WARNING), "warning"), f"{found.left(INFO)} info"]
+    numbers = [
+        counted(found.remaining(ERROR), "error"),
+        counted(found.remaining(WARNING), "warning"),
+        f"{found.remaining(INFO)} info",
+    ]
     yield ", ".join(numbers) + "."
     mendable = sum(1 for one in found.problems if one.fixable and not one.fixed)
     if mendable and not fix:

@@ -30,12 +30,12 @@ def log(
     )
     told = act(vault, about, caller, bounds)
     notices = list(told.notices)
-    if told.cut:
+    if told.truncated:
         notices.append(f"there are older entries; --limit {bounds.limit * 10} shows more")
     data = {
         "about": {"kind": told.kind, "name": told.name},
         "history": [entry_data(entry) for entry in told.entries],
-        "cut": told.cut,
+        "cut": told.truncated,
     }
     talk = () if told.entries else ("No commit matches.",)
     return Answer(data, map(entry_line, told.entries), notices, talk=talk)

@@ -9,7 +9,7 @@ from clawmem.errors import DONE
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.index.vectors.embed import EmbeddingRun
-from clawmem.memory.health.reindex import check_embedding, embed_anew
+from clawmem.memory.health.reindex import check_embedding, rebuild_vectors
 from clawmem.memory.health.reindex import reindex as act
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
@@ -37,7 +37,7 @@ def reindex(call: Call, vectors: bool) -> Answer:
     if not vectors:
         return Answer(data, lines, done.notices)
     with call.progress() as told:
-        embedded = embed_anew(vault, stamp(call.runtime.now())[:10], told and _counting(told))
+        embedded = rebuild_vectors(vault, stamp(call.runtime.now())[:10], told and _counting(told))
     problem = embedded.problem
     notices = [
         *done.notices,

@@ -31,15 +31,15 @@ def remember(call: Call, text: str | None, jsonl: str | None, **given: Any) -> A
         drafts = [draft_from_record(record, caller.now)]
     done = act(call.runtime.vault(), drafts, caller)
     data = {
-        "facts": [fact_data(one.fact, one.entity) for one in done.kept],
-        "outcome": [one.outcome for one in done.kept],
+        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
+        "outcome": [one.outcome for one in done.facts],
         "commit": done.commit,
     }
-    rows = [(one.outcome, one.fact, one.entity) for one in done.kept]
+    rows = [(one.outcome, one.fact, one.entity) for one in done.facts]
     if done.failed is None:
         return Answer(data, outcome_lines(rows, done.commit), done.notices)
     stopped = (
-        f"stopped after {len(done.kept)} of {counted(len(drafts), 'fact')}: {done.failed.message} {done.failed.hint}"
+        f"stopped after {len(done.facts)} of {counted(len(drafts), 'fact')}: {done.failed.message} {done.failed.hint}"
     )
     return Answer(data, outcome_lines(rows, done.commit), [*done.notices, stopped], PARTIAL)
 

@@ -22,9 +22,9 @@ def show(call: Call, fact: str, as_of: str | None, at: str | None) -> Answer:
     try:
         shown = act(here.vault, fact, here.caller, moment)
     except NotFound as problem:
-        from clawmem.memory.history.why import gone  # reads the history: only where the fact is not there
+        from clawmem.memory.history.why import removed_fact_error  # reads the history: only where the fact is not there
 
-        raise (None if at else gone(here.vault, fact)) or problem from None
+        raise (None if at else removed_fact_error(here.vault, fact)) or problem from None
     return Answer({**_data(shown), **here.data}, _lines(shown), (*here.notices, *shown.notices))
 
 

@@ -14,7 +14,7 @@ from clawmem.model.language.text import counted, visible
 from clawmem.model.merging.policy import POLICIES
 
 if TYPE_CHECKING:
-    from clawmem.memory.sync.removed_facts import TakenOut
+    from clawmem.memory.sync.removed_facts import RemoteRemoval
 
 _SHOWN = 5
 
@@ -61,10 +61,10 @@ def _data(done: SyncResult, dry_run: bool) -> dict[str, Any]:
         "pushed": done.pushed,
         "dry_run": dry_run,
         "attempts": done.attempts,
-        "taken": [_taken(one) for one in done.taken if one.how != "nothing"],
+        "taken": [_taken(one) for one in done.rounds if one.how != "nothing"],
         "conflicts": [one._asdict() for one in done.conflicts],
         "proposals": done.proposals,
-        "lost": [one._asdict() for one in done.lost],
+        "lost": [one._asdict() for one in done.removals],
         "twins": [twin._asdict() for plan in done.plans for twin in plan.merged.twins],
         "renamed": [one._asdict() for plan in done.plans for one in plan.merged.renamed],
         "problem": {"code": problem.code, "message": problem.message, "hint": problem.hint} if problem else None,
@@ -86,19 +86,19 @@ def _lines(done: SyncResult, dry_run: bool) -> Iterator[str]:
     if done.sent:
         kept = would if done.pushed or dry_run else "not "
         yield f"{kept}given: {counted(done.sent, 'change')} to {place}"
-    yield from _lost(done.lost)
+    yield from _lost(done.removals)
     for conflict in done.conflicts:
         yield f"conflict: {conflict.says}"
     if done.proposals:
         yield f"{counted(len(done.proposals), 'question')} for you: `clawmem review list`"
-    rescues = [one.rescue for one in done.taken if one.rescue]
+    rescues = [one.rescue for one in done.rounds if one.rescue]
     if rescues:
         yield f"before: {rescues[0]}"
 
 
-def _lost(lost: Sequence[TakenOut]) -> Iterator[str]:
+def _lost(lost: Sequence[RemoteRemoval]) -> Iterator[str]:
     """By the commits that did it, which facts others took out or gave other words."""
-    by_commit: dict[tuple[str | None, str], list[TakenOut]] = {}
+    by_commit: dict[tuple[str | None, str], list[RemoteRemoval]] = {}
     for one in lost:
         by_commit.setdefault((one.commit, one.how), []).append(one)
     for (commit, how), facts in by_commit.items():

@@ -6,7 +6,8 @@ from clawmem.errors import DONE, PARTIAL
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DATE, DRY_RUN
 from clawmem.learning.synthesize import synthesize as act
-from clawmem.memory.pages.memory_page import PATH, refresh_memory
+from clawmem.memory.pages.memory_page import PATH
+from clawmem.memory.pages.refresh import refresh_memory
 from clawmem.model.language.dates import day_of, parse_moment
 
 

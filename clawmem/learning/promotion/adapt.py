@@ -13,7 +13,8 @@ from clawmem.errors import Unreadable
 from clawmem.index.search.lookup import holding
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.memory.review.proposals import read_proposals
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.language.dates import day_of, days_between, moment_of
 from clawmem.model.proposals.adaptation import (

@@ -12,7 +12,7 @@ from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTit
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.reconciling.reconcile import ADD, reconcile
 from clawmem.learning.rules.rules import extract
-from clawmem.memory.writing import WriteScope
+from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
 from clawmem.model.language.dates import stamp
@@ -44,7 +44,7 @@ def promotion_candidates(work: WriteScope, on: str) -> list[PromotionCandidate]:
     kept = [
         PromotionCandidate(fact, entity)
         for fact, entity in of_days(work.index, [on])
-        if promotion_of(fact) is None and work.is_whole(entity)
+        if promotion_of(fact) is None and work.is_readable(entity)
     ]
     return [*kept, *_noted(work, on)]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from clawmem.index.search.lookup import by_ids, holding
 from clawmem.learning.promotion.candidates import PromotionCandidate
 from clawmem.memory.review.proposals import read_proposals
-from clawmem.memory.writing import WriteScope
+from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp

@@ -18,8 +18,9 @@ from clawmem.learning.promotion.candidates import PromotionCandidate, promotion_
 from clawmem.learning.promotion.doubtful import PendingPromotions
 from clawmem.llm.choice import Model
 from clawmem.memory.entities.places import new_entity_files
-from clawmem.memory.review.proposals import filing, filing_trailers
-from clawmem.memory.writing import WriteScope, items_write, writing
+from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
+from clawmem.memory.scope import WriteScope, items_write
+from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, one_line
@@ -206,8 +207,8 @@ def _change(work: WriteScope, day: _PromotionDay, kept: Sequence[ScoredFact], pr
     body = [*map(_body_line, kept), *(f"- {one.id} waits for review: {one.says} ({one.why})" for one in proposals)]
     return Change(
         subject_line("promote", day.on, _words(len(facts), len(proposals))),
-        {**writes, **filing(proposals)},
-        (*said, *filing_trailers(proposals)),
+        {**writes, **proposal_writes(proposals)},
+        (*said, *proposal_trailers(proposals)),
         body="\n".join(body),
     )
 

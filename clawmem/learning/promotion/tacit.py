@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import holding
-from clawmem.memory.review.proposals import filing, filing_trailers, read_proposals
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import LINE, PageLine, Proposal, new_proposal_id
 from clawmem.model.proposals.tacit import Pattern, patterns
@@ -38,8 +39,8 @@ def propose_tacit(vault: Vault, caller: Caller, dry_run: bool = False) -> TacitR
         words = fresh[0].says if len(fresh) == 1 else f"{len(fresh)} patterns for {', '.join(_agents(fresh))}"
         change = Change(
             subject_line("propose", KIND, words),
-            filing(fresh),
-            (*trailers("propose"), *filing_trailers(fresh)),
+            proposal_writes(fresh),
+            (*trailers("propose"), *proposal_trailers(fresh)),
         )
         return TacitResult(tuple(fresh), work.commit([change])[-1], work.notices)
 

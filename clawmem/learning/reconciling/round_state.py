@@ -11,8 +11,8 @@ from clawmem.learning.english.spelling import other_spellings
 from clawmem.learning.reconciling.cursor import LearningCursor
 from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, Placement, close_people, place
 from clawmem.memory.entities.places import new_entity_files
-from clawmem.memory.review.proposals import FiledProposals, filing, read_proposals
-from clawmem.memory.writing import WriteScope
+from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
+from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
@@ -177,7 +177,7 @@ class RoundState:
         for day, lines in self._notes.items():
             path = daily_path(day)
             writes[path] = _with_mentions(self._work.text(path), day, lines).encode()
-        return {**writes, **filing(self.proposals)}
+        return {**writes, **proposal_writes(self.proposals)}
 
     def _people_close(self) -> dict[str, str]:
         """Return the people close to the speakers, read on the first mention of an unknown person."""

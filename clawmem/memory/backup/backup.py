@@ -1,4 +1,4 @@
-"""Backup: the whole history in one file that can be checked, and is checked before it gets its name."""
+"""Backup: write the whole history to one file. The file is verified before it gets its name."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from typing import IO, NamedTuple
 
 from clawmem import __version__
 from clawmem.errors import ClawmemError, DamagedBackup, GitFailed, InvalidInput, Locked, Refused
-from clawmem.memory.backup.counts import counts_at
+from clawmem.model.facts.codec import parse_items
 from clawmem.model.history.manifest import Manifest
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import ITEMS, name_of_path
+from clawmem.model.records.event import parse_events
+from clawmem.model.records.layout import is_ledger
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.exchange.archive import BUNDLE, JOURNAL, measured, read_archive, write_archive
@@ -22,11 +25,12 @@ from clawmem.vault.exchange.staging import Staging, staging
 from clawmem.vault.state.journal import unfolded
 from clawmem.vault.vault import Vault
 
-_PIECE = 1 << 20
+_READ_SIZE = 1 << 20
+_BATCH_SIZE = 200
 
 
 class BackupResult(NamedTuple):
-    """What the backup holds, the bytes of the file, asides."""
+    """The manifest of the backup, and the size of the file in bytes."""
 
     manifest: Manifest
     size: int
@@ -34,41 +38,43 @@ class BackupResult(NamedTuple):
 
 
 def backup_to_file(vault: Vault, caller: Caller, target: Path, overwrite: bool = False) -> BackupResult:
-    """Back up into a file, which appears whole and checked or not at all; Refused where it exists already, unless
-    `overwrite`. Edits made by hand are committed first."""
+    """Write a backup to a file. The file appears complete and verified, or not at all. Hand edits are committed first.
+
+    Raise Refused if the file exists, unless `overwrite` is set."""
     _check_target(target, overwrite)
     with staging(target) as work:
-        made = _make(vault, caller, work)
+        made = _make_archive(vault, caller, work)
         archive = work.folder / "archive"
         if overwrite:
             archive.replace(target)
         else:
-            _put_new(archive, target)
+            _link_new(archive, target)
     _sync_folder(target.parent)
     return made
 
 
 def backup_to_stream(vault: Vault, caller: Caller, out: IO[bytes]) -> BackupResult:
-    """Back up and, once it is whole and checked, write it out."""
-    with staging(_passing()) as work:
-        made = _make(vault, caller, work)
+    """Make and verify a backup, then write it to a stream."""
+    with staging(_temporary_target()) as work:
+        made = _make_archive(vault, caller, work)
         with (work.folder / "archive").open("rb") as file:
-            while piece := file.read(_PIECE):
+            while piece := file.read(_READ_SIZE):
                 out.write(piece)
         out.flush()
     return made
 
 
 def verify_backup(file: IO[bytes], environment: Mapping[str, str]) -> BackupResult:
-    """Check a backup as restoring it would, and throw the result away; raises DamagedBackup saying what is wrong."""
-    with staging(_passing()) as work:
-        manifest, _ = rebuilt(file, work, environment)
+    """Check a backup by restoring it to a temporary folder. Raise DamagedBackup with the reason."""
+    with staging(_temporary_target()) as work:
+        manifest, _ = unpack_backup(file, work, environment)
     return BackupResult(manifest, file.seek(0, os.SEEK_END))
 
 
-def rebuilt(file: IO[bytes], work: Staging, environment: Mapping[str, str]) -> tuple[Manifest, Vault]:
-    """The vault of a backup below the staging folder, without its work tree: everything in the manifest is held
-    against what git has. Raises DamagedBackup."""
+def unpack_backup(file: IO[bytes], work: Staging, environment: Mapping[str, str]) -> tuple[Manifest, Vault]:
+    """Unpack a backup to a vault without a work tree in the staging folder.
+
+    Everything in the manifest is compared with the repository. Raise DamagedBackup if anything differs."""
     manifest = read_archive(file, work.folder)
     root = work.folder / "vault"
     root.mkdir(mode=0o700)
@@ -91,20 +97,20 @@ def _compare(vault: Vault, manifest: Manifest) -> None:
         "branch": head.branch,
         "commit": head.commit,
     }
-    _hold_against(manifest, found)
-    # Only now is it known that the commit is there.
-    _hold_against(manifest, {"tree": tree_of(vault.git, manifest.commit), "counts": counts_at(vault, manifest.commit)})
+    _check_equal(manifest, found)
+    # The commit is known to exist only now.
+    _check_equal(manifest, {"tree": tree_of(vault.git, manifest.commit), "counts": _counts_at(vault, manifest.commit)})
 
 
-def _hold_against(manifest: Manifest, found: Mapping[str, object]) -> None:
+def _check_equal(manifest: Manifest, found: Mapping[str, object]) -> None:
     for name, value in found.items():
         if value != getattr(manifest, name):
-            raise DamagedBackup(f"its {name} is not what its manifest says")
+            raise DamagedBackup(f"its {name} differs from its manifest")
 
 
-def _make(vault: Vault, caller: Caller, work: Staging) -> BackupResult:
-    """Write the archive into the staging folder, and check what was written by reading it again."""
-    notices, left_out = _adopt(vault, caller)
+def _make_archive(vault: Vault, caller: Caller, work: Staging) -> BackupResult:
+    """Write the archive to the staging folder, and verify it by unpacking it again."""
+    notices, left_out = _adopt_edits(vault, caller)
     vault.git.keep_open = (work.descriptor,)
     try:
         manifest = _pack(vault, caller, work.folder, left_out)
@@ -112,27 +118,27 @@ def _make(vault: Vault, caller: Caller, work: Staging) -> BackupResult:
         vault.git.keep_open = ()
     archive = work.folder / "archive"
     with staging(work.folder / "check") as again, archive.open("rb") as file:
-        rebuilt(file, again, vault.git.environment)
+        unpack_backup(file, again, vault.git.environment)
     return BackupResult(manifest, archive.stat().st_size, notices)
 
 
 def _pack(vault: Vault, caller: Caller, folder: Path, left_out: Mapping[str, str]) -> Manifest:
     bundle, journal = folder / BUNDLE, folder / JOURNAL
     branch = vault.head().branch
-    # Writers go on meanwhile: what counts is what the bundle has, not where HEAD is by now.
+    # Writers may commit meanwhile: use the commit in the bundle, not the current HEAD.
     packed = write_bundle(vault, bundle)
     journal.write_bytes(unfolded(vault))
     parts = {BUNDLE: bundle, JOURNAL: journal}
     manifest = Manifest(
         made=stamp(caller.now),
         made_by=f"clawmem {__version__}",
-        vault=_name(vault),
+        vault=_vault_name(vault),
         object_format=object_format(vault.git),
         branch=branch,
         commit=packed.head,
         tree=tree_of(vault.git, packed.head),
         refs=packed.refs,
-        counts=counts_at(vault, packed.head),
+        counts=_counts_at(vault, packed.head),
         members={name: measured(path) for name, path in parts.items()},
         left_out=left_out,
     )
@@ -140,20 +146,20 @@ def _pack(vault: Vault, caller: Caller, folder: Path, left_out: Mapping[str, str
     return manifest
 
 
-def _name(vault: Vault) -> str:
+def _vault_name(vault: Vault) -> str:
     try:
         return vault.settings.words("vault.name")
     except ClawmemError:
-        return vault.root.name  # settings that cannot be read must not stand between a vault and its backup
+        return vault.root.name  # unreadable settings must not prevent a backup
 
 
-def _adopt(vault: Vault, caller: Caller) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Take in what was edited by hand; what that is not possible for is named with its reason."""
+def _adopt_edits(vault: Vault, caller: Caller) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Commit the hand edits. Return notices, and the files that could not be committed with the reason."""
     try:
-        with transaction(vault, caller.now, "backup") as started:
-            started.adopt()
-            notices = tuple(one for one in started.notices if not one.startswith("left alone: "))
-            return notices, {path: problem.message for path, problem in started.unreadable.items()}
+        with transaction(vault, caller.now, "backup") as txn:
+            txn.adopt()
+            notices = tuple(one for one in txn.notices if not one.startswith("left alone: "))
+            return notices, {path: problem.message for path, problem in txn.unreadable.items()}
     except Locked:
         raise
     except (ClawmemError, OSError) as problem:
@@ -165,24 +171,24 @@ def _check_target(target: Path, overwrite: bool) -> None:
     if target.is_dir():
         raise InvalidInput(f"{target} is a folder.", f"Name a file in it: {target / 'memory.clawmem'}.")
     if not target.parent.is_dir():
-        raise InvalidInput(f"There is no folder {target.parent}.", "Make it first, or name another place.")
+        raise InvalidInput(f"There is no folder {target.parent}.", "Create it first, or name another place.")
     if not overwrite:
         _refuse_existing(target, target.exists())
 
 
 def _refuse_existing(target: Path, exists: bool) -> None:
     if exists:
-        raise Refused(f"{target} exists already.", "Name another file, or say --force to replace it.")
+        raise Refused(f"{target} exists already.", "Name another file, or use --force to replace it.")
 
 
-def _put_new(archive: Path, target: Path) -> None:
-    """Give the archive its name, unless somebody else took it meanwhile."""
+def _link_new(archive: Path, target: Path) -> None:
+    """Move the archive to its final name, unless that exists by now."""
     try:
         os.link(archive, target)
     except FileExistsError:
         _refuse_existing(target, exists=True)
     except OSError:
-        # A file system without hard links: the moment between looking and renaming cannot be closed.
+        # Without hard links, the check and the rename are not atomic.
         _refuse_existing(target, target.exists())
         archive.rename(target)
 
@@ -195,5 +201,32 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _passing() -> Path:
+def _temporary_target() -> Path:
     return Path(tempfile.gettempdir()) / "clawmem-backup"
+
+
+def _counts_at(vault: Vault, commit: str) -> dict[str, int]:
+    """Return the numbers of facts, events, entities, files, commits and unreadable files. Runs git."""
+    paths = vault.files_at(commit)
+    counts = {"facts": 0, "events": 0, "entities": 0, "files": len(paths), "commits": 0, "unreadable": 0}
+    counts["entities"] = len({name for path in paths if (name := name_of_path(path))})
+    counts["commits"] = int(vault.git.run("rev-list", "--count", commit))
+    telling = [path for path in paths if path.isprintable() and (is_ledger(path) or _holds_facts(path))]
+    for start in range(0, len(telling), _BATCH_SIZE):
+        for path, data in vault.contents_at(commit, telling[start : start + _BATCH_SIZE]).items():
+            _count_records(path, data or b"", counts)
+    return counts
+
+
+def _holds_facts(path: str) -> bool:
+    return path.endswith(f"/{ITEMS}") and name_of_path(path) is not None
+
+
+def _count_records(path: str, data: bytes, counts: dict[str, int]) -> None:
+    try:
+        if is_ledger(path):
+            counts["events"] += len(parse_events(data, path))
+        else:
+            counts["facts"] += len(parse_items(data, path))
+    except ClawmemError:
+        counts["unreadable"] += 1

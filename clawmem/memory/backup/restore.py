@@ -1,4 +1,4 @@
-"""Restore: a backup becomes a vault in a new place, checked before and after, or nothing is left of it."""
+"""Restore: create a vault from a backup. It is verified before and after; on an error nothing is left behind."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from clawmem.errors import DamagedBackup, InvalidInput, Refused
-from clawmem.memory.backup.backup import rebuilt
-from clawmem.memory.health.checks.local_settings import CHECK as OWN_CHECK
+from clawmem.memory.backup.backup import unpack_backup
+from clawmem.memory.health.checks.local_settings import LOCAL_SETTINGS as OWN_CHECK
 from clawmem.memory.health.checks.problem import ERROR
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.history.manifest import Manifest
@@ -22,12 +22,12 @@ from clawmem.vault.git.attributes import keep_verbatim
 from clawmem.vault.state.journal import JOURNAL
 from clawmem.vault.vault import Vault
 
-# What the history itself cannot be the reason for: restoring went wrong.
-_OF_THE_PLACE = frozenset(("git", "fsck", "index", "lock", "pending", "half-file", "unreadable", "altered", "config"))
+# Findings of these checks cannot come from the history: they mean that the restore failed.
+_RESTORE_CHECKS = frozenset(("git", "fsck", "index", "lock", "pending", "half-file", "unreadable", "altered", "config"))
 
 
 class RestoreResult(NamedTuple):
-    """The new vault's place, what the backup said it holds, how many errors doctor finds in what it holds."""
+    """The root of the new vault, the manifest of the backup, and the number of errors that doctor finds."""
 
     root: Path
     manifest: Manifest
@@ -38,21 +38,22 @@ class RestoreResult(NamedTuple):
 def restore(
     file: IO[bytes], root: Path, caller: Caller, environment: Mapping[str, str], *, inside_repository: bool = False
 ) -> RestoreResult:
-    """Make a vault at `root`, which must be empty or not exist yet. Raises DamagedBackup, and leaves nothing behind,
-    where anything is not as it was backed up."""
+    """Create a vault at `root`, which must be an empty folder or not exist.
+
+    Raise DamagedBackup if anything differs from the backup. Nothing is left behind then."""
     _check_place(root, inside_repository)
     with parents(root), staging(root) as work:
-        manifest, vault = rebuilt(file, work, environment)
+        manifest, vault = unpack_backup(file, work, environment)
         _check_out(vault, manifest)
-        _give_journal(vault, work.folder / JOURNAL_PART)
-        errors = _examined(vault, caller)
+        _restore_journal(vault, work.folder / JOURNAL_PART)
+        errors = _count_errors(vault, caller)
         vault.git.keep_open = ()
         _put_in_place(vault.root, root)
     notices = [*accepted_or_why(root / ".git", environment)]
     notices += [f"not in the backup: {path}: {why}" for path, why in manifest.left_out.items()]
     if errors:
         found = counted(errors, "error")
-        notices.append(f"doctor finds {found} in what the vault holds, as it was backed up: run `clawmem doctor`")
+        notices.append(f"doctor finds {found}, which the original vault had too: run `clawmem doctor`")
     return RestoreResult(root, manifest, errors, tuple(notices))
 
 
@@ -62,22 +63,22 @@ def _check_out(vault: Vault, manifest: Manifest) -> None:
     vault.git.run("reset", "--quiet", "--hard", manifest.commit)
 
 
-def _give_journal(vault: Vault, part: Path) -> None:
+def _restore_journal(vault: Vault, part: Path) -> None:
     data = part.read_bytes() if part.exists() else b""
     if data:
         vault.disk.replace(vault.state / JOURNAL, data, vault.state)
 
 
-def _examined(vault: Vault, caller: Caller) -> int:
-    """The errors that doctor finds in what the vault holds; raises DamagedBackup for any that restoring made."""
+def _count_errors(vault: Vault, caller: Caller) -> int:
+    """Return the number of errors that doctor finds. Raise DamagedBackup for an error that the restore made."""
     found = [one for one in doctor(vault, caller).problems if one.severity == ERROR and one.check != OWN_CHECK]
-    ours = [one for one in found if one.check in _OF_THE_PLACE and not _was_so(one.message)]
+    ours = [one for one in found if one.check in _RESTORE_CHECKS and not _is_expected(one.message)]
     if ours:
-        raise DamagedBackup(f"doctor says of the restored vault: {ours[0].message.rstrip('.')}")
+        raise DamagedBackup(f"doctor finds in the restored vault: {ours[0].message.rstrip('.')}")
     return len(found)
 
 
-def _was_so(message: str) -> bool:
+def _is_expected(message: str) -> bool:
     """A detached HEAD is restored as one."""
     return message.startswith("HEAD is detached")
 
@@ -86,13 +87,13 @@ def _check_place(root: Path, inside_repository: bool) -> None:
     if root.is_symlink() or (root.exists() and not root.is_dir()):
         raise InvalidInput(f"{root} is not a folder.", "Name a new place for the vault.")
     if root.is_dir() and any(root.iterdir()):
-        raise Refused(f"{root} is not empty.", "A backup is restored into a new or empty folder only: name another.")
+        raise Refused(f"{root} is not empty.", "Name a new or empty folder.")
     if not inside_repository:
         refuse_nested(root)
 
 
 def _put_in_place(made: Path, root: Path) -> None:
     try:
-        made.rename(root)  # takes the place of an empty folder, and of nothing else
+        made.rename(root)  # replaces an empty folder, and nothing else
     except OSError as problem:
-        raise Refused(f"{root} was taken meanwhile: {problem.strerror}.", "Name another place.") from problem
+        raise Refused(f"{root} was created meanwhile: {problem.strerror}.", "Name another place.") from problem

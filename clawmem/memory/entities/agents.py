@@ -1,4 +1,4 @@
-"""Acts on agents: each has pages of its own and a workspace laid out like the vault."""
+"""Acts on agents. Each agent has its own pages and a workspace with the layout of the vault."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ROOTS, check_agent, owner_of
 from clawmem.vault.vault import Vault
 
-# What each page is for stands in a comment: nobody is served it.
+# The purpose of each page is a comment in it, so it is not part of any answer.
 PAGES = {
     "TACIT.md": "How {agent} works: habits and preferences that were learned and accepted.",
     "CONTEXT.md": "What {agent} is working on now.",
@@ -23,7 +23,7 @@ PAGES = {
 
 
 class Agent(NamedTuple):
-    """An agent: its id, its own entities, its pages by name."""
+    """An agent: its id, its own entities, and its pages as (name, text)."""
 
     id: str
     entities: tuple[str, ...]
@@ -31,7 +31,7 @@ class Agent(NamedTuple):
 
 
 class AgentCreated(NamedTuple):
-    """The agent that was made, its commit, asides."""
+    """The id of the new agent, and the commit."""
 
     id: str
     commit: str
@@ -39,14 +39,14 @@ class AgentCreated(NamedTuple):
 
 
 def create_agent(vault: Vault, agent: str, caller: Caller) -> AgentCreated:
-    """Make an agent's pages and workspace; Refused where it exists."""
+    """Create the pages and the workspace of an agent. Raise Refused if it exists."""
     name = check_agent(agent)
     with writing(vault, caller, "agent create") as work:
         if work.read(f"agents/{name}/SOUL.md") is not None:
             raise Refused(f"The agent {name} exists already.", f"`clawmem agent show {name}` shows it.")
         folder = f"agents/{name}"
         writes: dict[str, bytes | None] = {
-            f"{folder}/{page}": _page(page, words.format(agent=name)) for page, words in PAGES.items()
+            f"{folder}/{page}": _empty_page(page, words.format(agent=name)) for page, words in PAGES.items()
         }
         kept = ["daily", "sessions", *(f"workspace/{root}" for root in ROOTS)]
         writes.update({f"{folder}/{place}/.gitkeep": b"" for place in kept})
@@ -55,12 +55,12 @@ def create_agent(vault: Vault, agent: str, caller: Caller) -> AgentCreated:
         return AgentCreated(name, commits[-1], work.notices)
 
 
-def _page(name: str, purpose: str) -> bytes:
+def _empty_page(name: str, purpose: str) -> bytes:
     return f"# {name.removesuffix('.md').capitalize()}\n\n<!-- {purpose} -->\n".encode()
 
 
 def list_agents(vault: Vault) -> tuple[Agent, ...]:
-    """Every agent that has pages or facts of its own."""
+    """Return all agents that have pages or entities."""
     names = answered(vault, entity_names)
     owned: dict[str, list[str]] = {}
     for name in names:
@@ -73,11 +73,11 @@ def list_agents(vault: Vault) -> tuple[Agent, ...]:
 
 
 def show_agent(vault: Vault, agent: str, caller: Caller | None = None) -> Agent:
-    """One agent with its pages; NotFound where there is none of that id, NotPermitted for another agent."""
+    """Return an agent with its pages. Raise NotFound, or NotPermitted if the caller is another agent."""
     name = check_agent(agent)
     check_may_read(caller, f"@{name}/pages")
     known = next((one for one in list_agents(vault) if one.id == name), None)
     if known is None:
-        raise NotFound(f"There is no agent '{name}'.", f"Make it with `clawmem agent create {name}`.")
+        raise NotFound(f"There is no agent '{name}'.", f"Create it with `clawmem agent create {name}`.")
     pages = [(page, vault.read_text(f"agents/{name}/{page}")) for page in PAGES]
     return known._replace(pages=tuple((page, text) for page, text in pages if text is not None))

@@ -1,4 +1,4 @@
-"""Acts on entities: making, showing, moving and archiving them; an old name always leads to the new place."""
+"""Acts on entities: create, list, show, move and archive. A former name always resolves to the new place."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import PlacedFact, counts, entities, entity_names, facts_of, known_as, same_place
 from clawmem.index.search.unreadable import unreadable
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import existing_entity, expanded, new_entity_files
+from clawmem.memory.entities.places import expand_own, find_entity, new_entity_files
 from clawmem.memory.permission import check_may_read
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import check_statement
@@ -26,21 +27,21 @@ from clawmem.vault.vault import Vault
 
 
 class EntityRow(NamedTuple):
-    """An entity in a list: its description and its facts by status."""
+    """An entity in a list, with the number of its facts by status."""
 
     entity: Entity
     facts: Mapping[str, int]
 
 
 class EntityList(NamedTuple):
-    """Every entity, by name, and asides."""
+    """All entities, sorted by name."""
 
     rows: tuple[EntityRow, ...]
     notices: tuple[str, ...] = ()
 
 
 class EntityDetails(NamedTuple):
-    """An entity whole: its description, the text of its summary, its facts, asides."""
+    """An entity with the text of its summary and its facts."""
 
     entity: Entity
     summary: str
@@ -49,7 +50,7 @@ class EntityDetails(NamedTuple):
 
 
 class EntityChange(NamedTuple):
-    """The entity after a change, where it was before (None when new), the commit, asides."""
+    """The name of the entity after a change, its former name (None if new), and the commit."""
 
     name: str
     former: str | None
@@ -60,8 +61,8 @@ class EntityChange(NamedTuple):
 def create_entity(
     vault: Vault, name: str, caller: Caller, title: str | None = None, aliases: tuple[str, ...] = ()
 ) -> EntityChange:
-    """Make an entity with an empty list of facts; Refused where it exists, or where its name leads to another."""
-    wanted = check_new_name(expanded(name, caller))
+    """Create an entity without facts. Raise Refused if the name or an alias belongs to another entity."""
+    wanted = check_new_name(expand_own(name, caller))
     words = tuple(check_statement(alias, "alias") for alias in aliases)
     heading = check_statement(title, "title") if title else None
     with writing(vault, caller, "entity create") as work:
@@ -73,11 +74,11 @@ def create_entity(
 
 
 def list_entities(vault: Vault) -> EntityList:
-    """Every entity with the number of its facts by status."""
-    return answered(vault, _listed)
+    """Return all entities with the number of their facts by status."""
+    return answered(vault, _list)
 
 
-def _listed(index: Index) -> EntityList:
+def _list(index: Index) -> EntityList:
     numbers = counts(index)
     described = {entity.name: entity for entity in entities(index)}
     rows = (
@@ -88,12 +89,12 @@ def _listed(index: Index) -> EntityList:
 
 
 def show_entity(vault: Vault, name: str, caller: Caller) -> EntityDetails:
-    """One entity by name, title or alias."""
-    return answered(vault, lambda index: _shown(vault, index, name, caller))
+    """Return an entity by name, title or alias. Raise NotFound, or NotPermitted for another agent's entity."""
+    return answered(vault, lambda index: _show(vault, index, name, caller))
 
 
-def _shown(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetails:
-    found = existing_entity(index, name, caller)
+def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetails:
+    found = find_entity(index, name, caller)
     check_may_read(caller, found)
     described = {entity.name: entity for entity in entities(index)}
     facts = tuple(facts_of(index, found))
@@ -103,10 +104,10 @@ def _shown(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetai
 
 
 def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str = "move") -> EntityChange:
-    """Give an entity another place; its former names stay as aliases, and files that are not clawmem's stay too."""
+    """Move an entity. Its former name becomes an alias. Files that clawmem does not manage stay where they are."""
     with writing(vault, caller, f"entity {verb}") as work:
-        old = existing_entity(work.index, name, caller)
-        new = check_new_name(expanded(target, caller))
+        old = find_entity(work.index, name, caller)
+        new = check_new_name(expand_own(target, caller))
         if new == old:
             return EntityChange(old, old, None, (*work.notices, f"{old} is there already"))
         _refuse_taken(work.index, new, old)
@@ -114,13 +115,13 @@ def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str 
         writes, title = _moved_files(work, old, new)
         commits = work.commit([_change(work.caller, verb, new, f"moved from {old}", writes, old)])
         kept = _last_part(old) != _last_part(new) and title != title_of(new)
-        told = [f"its title is still '{title}': {summary_path(new)} has it"] if kept else []
+        told = [f"its title is still '{title}': change it in {summary_path(new)}"] if kept else []
         return EntityChange(new, old, commits[-1], (*work.notices, *told))
 
 
 def archive_entity(vault: Vault, name: str, caller: Caller) -> EntityChange:
-    """Move an entity below `archives/`."""
-    old = answered(vault, lambda index: existing_entity(index, name, caller))
+    """Move an entity to `archives/`."""
+    old = answered(vault, lambda index: find_entity(index, name, caller))
     prefix, _, rest = old.rpartition("@")[2].partition("/") if old.startswith("@") else ("", "", old)
     if rest.startswith("archives/"):
         return EntityChange(old, old, None, (f"{old} is archived already",))
@@ -129,33 +130,33 @@ def archive_entity(vault: Vault, name: str, caller: Caller) -> EntityChange:
 
 
 def rename_entity(vault: Vault, name: str, new: str, caller: Caller) -> EntityChange:
-    """Give an entity another last name in the same place."""
+    """Change the last part of an entity's path. Raise InvalidInput if `new` is a path."""
     if "/" in new:
         raise InvalidInput(f"'{new}' is a path.", "Give a bare name, or use `clawmem entity move`.")
-    old = answered(vault, lambda index: existing_entity(index, name, caller))
+    old = answered(vault, lambda index: find_entity(index, name, caller))
     return move_entity(vault, old, f"{old.rsplit('/', 1)[0]}/{new}", caller, "rename")
 
 
 def _refuse_taken(index: Index, name: str, mover: str | None = None) -> None:
-    """Raise Refused where a path is another entity's, or was, and so leads there."""
+    """Raise Refused if the path is or was that of another entity. `mover` is the entity that moves."""
     same = same_place(index, name)
     if same == name:
         raise Refused(f"The entity {name} exists already.", f"`clawmem entity show {name}` shows it.")
     if same is not None and same != mover:
         raise Refused(
-            f"{name} and the entity {same} are one folder on disks that tell no capitals apart.",
+            f"{name} and the entity {same} are the same folder on case-insensitive disks.",
             f"Choose another name, or use {same}.",
         )
     for other in known_as(index, name):
         if other != mover:
             raise Refused(
-                f"{name} is an alias of {other}, and leads there.",
-                f"Choose another name, or take the alias out of {summary_path(other)} first.",
+                f"{name} is an alias of {other}.",
+                f"Choose another name, or remove the alias from {summary_path(other)} first.",
             )
 
 
 def _moved_files(work: WriteScope, old: str, new: str) -> tuple[dict[str, bytes | None], str]:
-    """What the files of an entity's folders are after a move, and its title then."""
+    """Return the writes that move the files of an entity, and its new title."""
     before, after = folder_of(old) + "/", folder_of(new) + "/"
     head = work.vault.head().commit
     if head is None:
@@ -175,8 +176,9 @@ def _moved_files(work: WriteScope, old: str, new: str) -> tuple[dict[str, bytes 
 
 
 def _renamed_page(page: str, old: str, new: str, today: str) -> tuple[str, str]:
-    """An entity's page under its new name, and its title: one that only told the old name tells the new one, and stays
-    an alias."""
+    """Return the page of an entity under its new name, and its title.
+
+    A title that was made from the old name is made from the new name. The old title becomes an alias."""
     front, rest = split_front_matter(page)
     known = parse_yaml(front, summary_path(old)) if front else {}
     known = known if isinstance(known, dict) else {}
@@ -201,7 +203,7 @@ def _last_part(name: str) -> str:
 def _with_other_keys(front: str, others: Mapping[str, Any]) -> str:
     if not others:
         return front
-    import yaml  # only where a person added keys of their own
+    import yaml  # only where a person added other keys
 
     added = yaml.safe_dump(dict(others), allow_unicode=True, sort_keys=False)
     return front.removesuffix("---\n") + added + "---\n"

@@ -1,4 +1,4 @@
-"""Where a fact belongs: names, aliases and agents' own places made into one entity name."""
+"""Resolve names, titles, aliases and `@/` paths to entity names."""
 
 from __future__ import annotations
 
@@ -29,48 +29,47 @@ from clawmem.model.records.entity import (
 )
 from clawmem.vault.vault import Vault
 
-_MOST_NEAR = 3
+_MAX_SUGGESTIONS = 3
 
 
-def named_entity(index: Index, text: str, caller: Caller) -> str:
-    """The entity that a path it has or had, an alias, a title, the last part of a path or `@/...` (the agent's own)
-    stands for, existing or new.
+def resolve_entity(index: Index, text: str, caller: Caller) -> str:
+    """Return the entity for a text; the entity may be new.
 
-    Raises InvalidInput where the text is no name and no entity goes by it, or several do.
+    The text is a current or former path, an alias, a title, the last part of a path, or `@/...` in the workspace of
+    the calling agent. Raise InvalidInput if it matches several entities, or none and is not a valid name.
     """
-    return _known(index, text, caller) or check_new_name(expanded(text, caller))
+    return _find_known(index, text, caller) or check_new_name(expand_own(text, caller))
 
 
-def existing_entity(index: Index, text: str, caller: Caller) -> str:
-    """Like named_entity, but NotFound, with the names that are near, where there is no such entity yet."""
-    known = _known(index, text, caller)
+def find_entity(index: Index, text: str, caller: Caller) -> str:
+    """Like resolve_entity, but raise NotFound with similar names if the entity does not exist."""
+    known = _find_known(index, text, caller)
     if known is not None:
         return known
     if "/" in text:
-        check_name(expanded(text, caller))
-    _refuse_unread(index, text, expanded(text, caller))
-    near = _near(index, text, caller)
+        check_name(expand_own(text, caller))
+    _refuse_unread(index, text, expand_own(text, caller))
+    near = _similar_names(index, text, caller)
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
     raise NotFound(f"There is no entity '{text}'.", f"{hint}`clawmem entity list` shows all of them.")
 
 
 def _refuse_unread(index: Index, text: str, name: str) -> None:
-    """Raise MaybeUnread where the entity may be one whose files cannot be read: of this name, or any, as a page that
-    cannot be read may have the name among its aliases."""
+    """Raise PossiblyUnreadable if the entity may be in unreadable files. An unreadable page may contain any alias."""
     for path, _ in broken_files(index):
         if (owner := name_of_path(path)) and (owner == name or path.endswith(f"/{SUMMARY}")):
             raise PossiblyUnreadable(f"an entity '{text}'", path)
 
 
-def entity_asked(vault: Vault, text: str, caller: Caller) -> str:
-    """The entity whose facts alone a reader asks for, by any name it has; of a vault of the past by later names, too.
+def find_readable_entity(vault: Vault, text: str, caller: Caller) -> str:
+    """Return the entity that a reader names, after a permission check.
 
-    Raises what existing_entity and `check_may_read` do.
+    In a vault of the past, a later name of the entity works too. Raise like find_entity and check_may_read.
     """
     try:
-        found = answered(vault, lambda index: existing_entity(index, text, caller))
+        found = answered(vault, lambda index: find_entity(index, text, caller))
     except NotFound:
-        earlier = _earlier_name(vault, vault.present, text, caller) if vault.present else None
+        earlier = _former_name(vault, vault.present, text, caller) if vault.present else None
         if earlier is None:
             raise
         found = earlier
@@ -78,31 +77,31 @@ def entity_asked(vault: Vault, text: str, caller: Caller) -> str:
     return found
 
 
-def _known(index: Index, text: str, caller: Caller) -> str | None:
-    """The one entity that goes by the text, or None; InvalidInput where several do."""
-    name = expanded(text, caller)
+def _find_known(index: Index, text: str, caller: Caller) -> str | None:
+    """Return the entity for the text, or None. Raise InvalidInput if there are several."""
+    name = expand_own(text, caller)
     if "/" in name:
-        with suppress(InvalidInput):  # an alias may have a slash in it and be no path
+        with suppress(InvalidInput):  # an alias with a slash is not always a path
             name = check_name(name)
         if (same := same_place(index, name)) is not None:
             return same
-    choice = _choice(known_as(index, name), caller)
+    choice = _visible_candidates(known_as(index, name), caller)
     if not choice and "/" not in name:
-        choice = _choice(ending_in(index, name), caller)
+        choice = _visible_candidates(ending_in(index, name), caller)
     if len(choice) > 1:
-        raise InvalidInput(f"'{text}' may be {', '.join(choice)}.", "Name the one you mean by its path.")
+        raise InvalidInput(f"'{text}' may be {', '.join(choice)}.", "Use the path of the entity.")
     return choice[0] if choice else None
 
 
-def _choice(candidates: Sequence[str], caller: Caller) -> list[str]:
-    """Those of some entities that are the agent's own, or else the global ones."""
+def _visible_candidates(candidates: Sequence[str], caller: Caller) -> list[str]:
+    """Return the candidates of the calling agent, or the global ones if it has none."""
     own = [one for one in candidates if owner_of(one) == caller.agent]
     return own or [one for one in candidates if owner_of(one) is None]
 
 
-def _near(index: Index, text: str, caller: Caller) -> list[str]:
-    """The entities in the caller's view that are called nearly so."""
-    from difflib import get_close_matches  # only to help whoever mistyped
+def _similar_names(index: Index, text: str, caller: Caller) -> list[str]:
+    """Return the visible entities with similar names."""
+    from difflib import get_close_matches  # only for hints
 
     described = {one.name: one for one in entities(index)}
     called: dict[str, str] = {}
@@ -110,7 +109,7 @@ def _near(index: Index, text: str, caller: Caller) -> list[str]:
         if owner_of(name) in (None, caller.agent):
             others = (described[name].title, *described[name].aliases) if name in described else ()
             called.update(dict.fromkeys((_last_part(one) for one in (*others, name)), name))
-    near = get_close_matches(_last_part(text), called, n=_MOST_NEAR)
+    near = get_close_matches(_last_part(text), called, n=_MAX_SUGGESTIONS)
     return list(dict.fromkeys(called[one] for one in near))
 
 
@@ -118,33 +117,33 @@ def _last_part(text: str) -> str:
     return normal(text.rstrip("/").rsplit("/", 1)[-1])
 
 
-def _earlier_name(past: Vault, present: Vault, text: str, caller: Caller) -> str | None:
-    """What an entity that goes by the text today was called in the vault of the past, or None."""
+def _former_name(past: Vault, present: Vault, text: str, caller: Caller) -> str | None:
+    """Return the name that an entity had in the vault of the past, or None."""
 
     def names(index: Index) -> list[str]:
-        found = existing_entity(index, text, caller)
+        found = find_entity(index, text, caller)
         return [found, *(alias for one in entities(index) if one.name == found for alias in one.aliases)]
 
     try:
         later = answered(present, names)
     except ClawmemError:
-        return None  # it is in neither, and the caller says so
+        return None  # it is in neither vault: the caller raises
     return answered(past, lambda index: next((one for one in later if entity_exists(index, one)), None))
 
 
-def expanded(text: str, caller: Caller) -> str:
-    """`@/rest` as the calling agent's own place."""
+def expand_own(text: str, caller: Caller) -> str:
+    """Expand `@/rest` to the workspace of the calling agent. Raise InvalidInput if a person calls."""
     if not text.startswith("@/"):
         return text
     if caller.agent is None:
-        raise InvalidInput(f"'{text}' needs an agent.", "Say which with --agent, or write @AGENT/...")
+        raise InvalidInput(f"'{text}' needs an agent.", "Give it with --agent, or write @AGENT/...")
     return f"@{caller.agent}{text[1:]}"
 
 
-def place_of(index: Index, draft: Draft, caller: Caller, default: str) -> str:
-    """The entity for a draft: the one named, else the one its subject is known as, else the default."""
+def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str) -> str:
+    """Return the entity for a draft: the named one, else the one with the name of its subject, else the default."""
     if draft.entity:
-        return named_entity(index, draft.entity, caller)
+        return resolve_entity(index, draft.entity, caller)
     if draft.fact.subject:
         candidates = [one for one in known_as(index, draft.fact.subject) if owner_of(one) in (None, caller.agent)]
         if len(candidates) == 1:
@@ -155,7 +154,7 @@ def place_of(index: Index, draft: Draft, caller: Caller, default: str) -> str:
 def new_entity_files(
     name: str, caller: Caller, title: str | None = None, aliases: tuple[str, ...] = ()
 ) -> dict[str, bytes | None]:
-    """The files of an entity that does not exist yet: its summary, and no facts."""
+    """Return the files of a new entity: its summary and an empty `items.json`."""
     from clawmem.model.pages.summary import summary_page  # only where an entity is new
 
     entity = Entity(name, title or title_of(name), aliases, kind_of(name))

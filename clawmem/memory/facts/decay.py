@@ -1,4 +1,4 @@
-"""Decay: facts that nobody has used for long are archived, in one commit; they are still found, and come back."""
+"""Decay: archive facts that were not used for a long time. Archived facts can still be found and restored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from clawmem.errors import Refused
 from clawmem.index.search.lookup import PlacedFact, find, unused_since
-from clawmem.memory.writing import fact_change, items_write, with_fact, writing
+from clawmem.memory.scope import fact_change, items_write, with_fact
+from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
@@ -19,7 +20,7 @@ from clawmem.vault.vault import Vault
 
 
 class DecayResult(NamedTuple):
-    """The facts that were archived, or restored, and the commit."""
+    """The archived or restored facts, and the commit."""
 
     facts: tuple[PlacedFact, ...]
     commit: str | None = None
@@ -27,13 +28,13 @@ class DecayResult(NamedTuple):
 
 
 def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> DecayResult:
-    """Archive what has decayed by the vault's settings (design: score under 0.2, 90 days without access)."""
+    """Archive the decayed facts in one commit: by default those with a score under 0.2 and no access for 90 days."""
     with writing(vault, caller, "decay", dry_run=dry_run) as work:
         score = vault.settings.number("decay.archive_score")
         days = vault.settings.whole("decay.archive_days")
         unused = unused_since(work.index, stamp(caller.now - timedelta(days=days)))
         decayed = (one for one in unused if should_archive(one.fact, caller.now, score, days))
-        due = [one for one in decayed if work.is_whole(one.entity)]
+        due = [one for one in decayed if work.is_readable(one.entity)]
         if dry_run or not due:
             return DecayResult(tuple(due), notices=work.notices)
         by_entity: dict[str, set[str]] = defaultdict(set)
@@ -53,7 +54,9 @@ def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> Deca
 
 
 def restore(vault: Vault, reference: str, caller: Caller) -> DecayResult:
-    """Make an archived fact active again; that counts as a use, or it would be archived again at once."""
+    """Make an archived fact active again. This counts as an access, else the next heartbeat would archive it again.
+
+    Raise NotFound or AmbiguousId for the reference, and Refused if the fact is superseded or retracted."""
     with writing(vault, caller, "restore") as work:
         placed = find(work.index, reference)
         facts = work.facts(placed.entity)
@@ -61,8 +64,8 @@ def restore(vault: Vault, reference: str, caller: Caller) -> DecayResult:
         if fact.status == ACTIVE:
             return DecayResult((), notices=(*work.notices, f"{fact.id} is not archived"))
         if fact.status != ARCHIVED:
-            raise Refused(f"{fact.id} was {fact.status}, not archived.", "`clawmem why` tells what became of it.")
-        woken = fact._replace(status=ACTIVE, access_count=fact.access_count + 1, last_accessed=stamp(caller.now))
-        writes = items_write(placed.entity, with_fact(facts, woken))
-        commits = work.commit([fact_change(caller, "restore", placed.entity, fact.fact, writes, [woken])])
-        return DecayResult((PlacedFact(woken, placed.entity),), commits[-1], work.notices)
+            raise Refused(f"{fact.id} was {fact.status}, not archived.", "`clawmem why` shows what happened to it.")
+        restored = fact._replace(status=ACTIVE, access_count=fact.access_count + 1, last_accessed=stamp(caller.now))
+        writes = items_write(placed.entity, with_fact(facts, restored))
+        commits = work.commit([fact_change(caller, "restore", placed.entity, fact.fact, writes, [restored])])
+        return DecayResult((PlacedFact(restored, placed.entity),), commits[-1], work.notices)

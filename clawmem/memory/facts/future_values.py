@@ -1,4 +1,4 @@
-"""What was announced for a day takes the place of what held until then once that day has come, in one commit."""
+"""Future values: a fact that was announced for a day replaces the current fact when that day has come."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import PlacedFact, by_ids, holding
-from clawmem.memory.writing import WriteScope, items_write, writing
+from clawmem.memory.scope import WriteScope, items_write
+from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import sortable, stamp
 from clawmem.model.language.text import counted
@@ -17,59 +18,61 @@ from clawmem.vault.vault import Vault
 
 
 class FutureValuesResult(NamedTuple):
-    """The facts that took their place, those that stand on because what was announced is off, the commit, asides."""
+    """The announced facts that took effect, the facts that stay valid after a withdrawn announcement, the commit."""
 
-    begun: tuple[Fact, ...] = ()
-    kept: tuple[Fact, ...] = ()
+    effective: tuple[Fact, ...] = ()
+    reopened: tuple[Fact, ...] = ()
     commit: str | None = None
     notices: tuple[str, ...] = ()
 
 
-def settle_announced(vault: Vault, caller: Caller, dry_run: bool = False) -> FutureValuesResult:
-    """Supersede what something announced has begun to replace; take the end off what it will not replace any more."""
+def apply_future_values(vault: Vault, caller: Caller, dry_run: bool = False) -> FutureValuesResult:
+    """Supersede the facts whose announced replacement is now valid, in one commit.
+
+    If the replacement was withdrawn, the end date of the old fact is removed."""
     with writing(vault, caller, "settle", dry_run=dry_run) as work:
-        desk = _FutureValuePlanner(work)
+        planner = _FutureValuePlanner(work)
         for one in sorted(holding(work.index, f'"{YIELDS}"'), key=lambda one: one.fact.valid_to or ""):
-            desk.settle(one)
-        if dry_run or not any(desk.changed.values()):
-            return FutureValuesResult(tuple(desk.begun.values()), tuple(desk.kept), notices=work.notices)
-        commit = work.commit([desk.change()])[-1]
-        return FutureValuesResult(tuple(desk.begun.values()), tuple(desk.kept), commit, work.notices)
+            planner.plan(one)
+        if dry_run or not any(planner.changed.values()):
+            return FutureValuesResult(tuple(planner.effective.values()), tuple(planner.reopened), notices=work.notices)
+        commit = work.commit([planner.change()])[-1]
+        return FutureValuesResult(tuple(planner.effective.values()), tuple(planner.reopened), commit, work.notices)
 
 
 class _FutureValuePlanner:
-    """The facts as they are settled one by one."""
+    """The changed facts, planned one by one."""
 
     def __init__(self, work: WriteScope) -> None:
         self._work = work
         self._now = stamp(work.caller.now)
-        self.begun: dict[str, Fact] = {}
-        self.kept: list[Fact] = []
+        self.effective: dict[str, Fact] = {}
+        self.reopened: list[Fact] = []
         self.changed: dict[str, dict[str, Fact]] = defaultdict(dict)
 
-    def settle(self, old: PlacedFact) -> None:
-        """Decide about one fact that is marked; those that end earlier come first."""
+    def plan(self, old: PlacedFact) -> None:
+        """Plan one fact that has an announced replacement. Call this in the order of the end dates."""
         old = self._latest(old)
         found = announced(old.fact)
-        if found is None or not old.fact.stands or not self._work.is_whole(old.entity):
+        if found is None or not old.fact.stands or not self._work.is_readable(old.entity):
             return
         named, why = found
         new = self._coming(named)
         if new is None:
-            self.kept.append(reopened(old.fact))
-            self._put(self.kept[-1], old.entity)
-        elif not self._work.is_whole(new.entity):
+            self.reopened.append(reopened(old.fact))
+            self._put(self.reopened[-1], old.entity)
+        elif not self._work.is_readable(new.entity):
             return
         elif self._begins(new.fact) <= self._now:
             done = succeed(new.fact, [old.fact], "supersedes", why, self._now, self._now)
-            self.begun[done.new.id] = done.new
+            self.effective[done.new.id] = done.new
             self._put(done.new, new.entity)
             self._put(done.closed[0], old.entity)
         elif new.fact.id != named:
             self._put(yielding(old.fact, new.fact.id, self._begins(new.fact), why), old.entity)
 
     def _coming(self, named: str) -> PlacedFact | None:
-        """What was announced, or what is announced in its place by now; None where that is off."""
+        """Return the announced fact, or the fact that replaced it; None if the announcement was withdrawn."""
         one = self._fact(named)
         if one is None or one.fact.stands:
             return one
@@ -90,24 +93,24 @@ class _FutureValuePlanner:
     def _put(self, fact: Fact, entity: str) -> None:
         self.changed[entity][fact.id] = fact
 
-    def _shelves(self) -> list[tuple[str, dict[str, Fact]]]:
-        return [(entity, shelf) for entity, shelf in self.changed.items() if shelf]
+    def _changed_entities(self) -> list[tuple[str, dict[str, Fact]]]:
+        return [(entity, facts_by_id) for entity, facts_by_id in self.changed.items() if facts_by_id]
 
     def change(self) -> Change:
-        """All of it as one change."""
+        """Return all planned facts as one change."""
         writes: dict[str, bytes | None] = {}
-        for entity, shelf in self._shelves():
-            writes.update(items_write(entity, [shelf.get(one.id, one) for one in self._work.facts(entity)]))
-        facts = [fact for _, shelf in self._shelves() for fact in shelf.values()]
+        for entity, facts_by_id in self._changed_entities():
+            writes.update(items_write(entity, [facts_by_id.get(one.id, one) for one in self._work.facts(entity)]))
+        facts = [fact for _, facts_by_id in self._changed_entities() for fact in facts_by_id.values()]
         words = ", ".join(
-            [f"{counted(len(self.begun), 'fact')} announced before took effect"] * bool(self.begun)
-            + [f"{counted(len(self.kept), 'fact')} kept, as what was announced is off"] * bool(self.kept)
+            [f"{counted(len(self.effective), 'fact')} announced before took effect"] * bool(self.effective)
+            + [f"{counted(len(self.reopened), 'fact')} kept, as what was announced is off"] * bool(self.reopened)
         )
-        said = trailers(
+        rows = trailers(
             "settle",
             facts=[one.id for one in facts],
-            entities=sorted(entity for entity, _ in self._shelves()),
+            entities=sorted(entity for entity, _ in self._changed_entities()),
             supersedes=[one.id for one in facts if one.superseded_by],
         )
-        body = "\n".join(f"- {one.fact}" for one in (*self.begun.values(), *self.kept))
-        return Change(subject_line("settle", "facts", words or "a later day is announced"), writes, said, body=body)
+        body = "\n".join(f"- {one.fact}" for one in (*self.effective.values(), *self.reopened))
+        return Change(subject_line("settle", "facts", words or "a later day is announced"), writes, rows, body=body)

@@ -1,4 +1,4 @@
-"""Redact: a secret that got in is taken out of all history, openly: what it did is said, and a tombstone stays."""
+"""Redact: remove a secret from the whole history. A tombstone and a record of the redaction stay."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ _A_PERSON = "a person"
 
 
 class RedactResult(NamedTuple):
-    """What a redaction did, or on a dry run would do: the commits that held the text, how many commits have new names,
-    the facts and events that held it, the branch's commit before and after, where it still is, the remotes that still
-    have it, asides."""
+    """The effect of a redaction, or of its dry run.
+
+    `commits` contained the text; `renamed` is the number of commits with a new hash. `facts` and `events` contained
+    the text. `remains` are places that still contain it. `remotes` still have the old history."""
 
     commits: tuple[str, ...]
     renamed: int
@@ -62,7 +63,7 @@ class RedactResult(NamedTuple):
 
 
 class RedactTarget(NamedTuple):
-    """What is to go: the credentials of a fact or of an event (all of its text where there are none), or a text."""
+    """What to redact. For a fact or an event: the credentials in it, or all of its text if it has none."""
 
     fact: str | None = None
     event: str | None = None
@@ -70,7 +71,7 @@ class RedactTarget(NamedTuple):
 
 
 class _AffectedRecords(NamedTuple):
-    """What of the vault as it stands holds the text: facts, events with their days, and facts that cite those."""
+    """The parts of the current vault that contain the text: facts, events with their days, and facts that cite them."""
 
     facts: tuple[PlacedFact, ...]
     events: Mapping[str, str]
@@ -80,10 +81,10 @@ class _AffectedRecords(NamedTuple):
 def redact(
     vault: Vault, what: RedactTarget, caller: Caller, reason: str | None = None, dry_run: bool = False
 ) -> RedactResult:
-    """Take a secret out of all history and everything kept beside it, then look for it everywhere.
+    """Remove a secret from the history and from all files beside it, then search for it everywhere.
 
-    Raises NotPermitted for an agent, NotFound where nothing holds it, Refused or NeedsPerson where history cannot be
-    rewritten whole.
+    Raise NotPermitted for an agent, NotFound if nothing contains the text, and Refused or NeedsDecision if the
+    history cannot be rewritten completely.
     """
     if caller.agent:
         raise NotPermitted(
@@ -93,55 +94,57 @@ def redact(
     reason = allowed(vault.settings, reason, "The reason") if reason else None
     if caller.session:
         caller = caller._replace(session=allowed_name(vault.settings, caller.session, "The session"))
-    with transaction(vault, caller.now, "redact") as started:
-        started.adopt()
+    with transaction(vault, caller.now, "redact") as txn:
+        txn.adopt()
         redaction.check_can_redact(vault)
-        texts, held = _looked_up(vault, what)
+        texts, held = _find_affected(vault, what)
         wanted = needles(tuple(texts))
         refs = redaction.refs_of(vault)
-        would = rehearse(vault, _commits(refs), partial(redacted, wanted=wanted))
+        would = rehearse(vault, _rewritten_refs(refs), partial(redacted, wanted=wanted))
         heads = (vault.head().commit or "", None)
         if dry_run or not would.held:
             left = redaction.remains(vault, partial(holds_still, texts=texts)) if not would.held else []
             if not would.held and not left:
-                raise NotFound("No commit and no file holds that text.", "Give it exactly as it was written.")
+                raise NotFound("No commit and no file contains that text.", "Give it exactly as it was written.")
             if dry_run or not any(one.startswith(".git") for one in left):
-                return _told(vault, would, held, wanted, heads, left, started)
-        return _done(started, texts, held, refs, caller, reason)
+                return _result(vault, would, held, wanted, heads, left, txn)
+        return _rewrite_history(txn, texts, held, refs, caller, reason)
 
 
-def _looked_up(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _AffectedRecords]:
+def _find_affected(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _AffectedRecords]:
 
     def looked_up(index: Index) -> tuple[tuple[str, ...], _AffectedRecords]:
-        texts = _texts(vault, index, what)
-        return texts, _held(vault, index, needles(tuple(texts)))
+        texts = _texts_to_redact(vault, index, what)
+        return texts, _affected_records(vault, index, needles(tuple(texts)))
 
     return answered(vault, looked_up)
 
 
-def _texts(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
+def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
     if what.pattern is not None:
         found: tuple[str, ...] = (what.pattern.strip("\n"),)
     elif what.event is not None:
         event = find_event(vault, index, what.event)
         if event is None:
-            raise NotFound(f"There is no event '{what.event}'.", "A fact names its event: `clawmem show ID`.")
+            raise NotFound(f"There is no event '{what.event}'.", "`clawmem show ID` shows the event of a fact.")
         found = secrets_in([event.text])
     elif what.fact is not None:
         fact = find(index, what.fact).fact
         found = secrets_in([fact.fact, fact.object, fact.subject, fact.source_text])
     else:
-        raise InvalidInput("Nothing is named.", "Name a fact, or --event ID, or --pattern TEXT (or - for stdin).")
+        raise InvalidInput(
+            "There is nothing to redact.", "Name a fact, or --event ID, or --pattern TEXT (or - for stdin)."
+        )
     short = next((text for text in found if len(" ".join(text.split())) < SHORTEST), None)
     if short is not None:
         raise InvalidInput(
-            f"The text has only {len(short)} characters, and would be taken out of every word that holds it.",
+            f"The text has only {len(short)} characters and would be removed from every word that contains it.",
             f"Give at least {SHORTEST}.",
         )
     return found
 
 
-def _held(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _AffectedRecords:
+def _affected_records(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _AffectedRecords:
     facts = tuple(one for one in all_facts(index) if holds(fact_to_line(one.fact).encode(), wanted))
     events: dict[str, str] = {}
     for path in sorted((vault.root / "ledger").glob("*.jsonl")):
@@ -155,71 +158,73 @@ def _held(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _AffectedReco
     return _AffectedRecords(facts, events, tuple(citing))
 
 
-def _commits(refs: Sequence[redaction.RepositoryRef]) -> list[str]:
-    """The refs whose history is written anew; tags that are objects of their own are made anew after."""
+def _rewritten_refs(refs: Sequence[redaction.RepositoryRef]) -> list[str]:
+    """Return the refs whose history is rewritten. Annotated tags are rewritten later."""
     return [ref.name for ref in refs if ref.kind == "commit" and not ref.name.startswith("refs/remotes/")]
 
 
-def _done(
-    started: Transaction,
+def _rewrite_history(
+    txn: Transaction,
     texts: Sequence[str],
     held: _AffectedRecords,
     refs: Sequence[redaction.RepositoryRef],
     caller: Caller,
     reason: str | None,
 ) -> RedactResult:
-    vault = started.vault
+    vault = txn.vault
     head = vault.head()
     wanted = needles(tuple(texts))
     assert head.branch and head.commit
-    started.notices += redaction.begin(vault)
-    new = rewrite(vault, _commits(refs), partial(redacted, wanted=wanted))
+    txn.notices += redaction.begin(vault)
+    new = rewrite(vault, _rewritten_refs(refs), partial(redacted, wanted=wanted))
     base = new.names[head.commit]
-    change = _tombstone(vault, texts, held, new, base, caller, reason) if new.held else None
-    tip = _recorded(vault, change, head.branch, base, caller) if change else base
-    # What a person committed under a name that no vault file has is left to git; the check after names what remains.
+    change = _tombstone_change(vault, texts, held, new, base, caller, reason) if new.held else None
+    tip = _commit_tombstone(vault, change, head.branch, base, caller) if change else base
+    # Git handles files whose names clawmem cannot use. The search afterwards reports what remains in them.
     paths = [path for path in vault.changes_between(head.commit, tip) if "\\" not in path]
     write_pending(vault, PendingCommit(head.commit, tuple(paths), change.subject if change else "", ()))
-    moves = _moves(vault, refs, new, wanted)
+    moves = _ref_updates(vault, refs, new, wanted)
     moves[head.branch] = (head.commit, tip)
     redaction.switch(vault, moves)
     rename_made(vault, new.names)
     note_made(vault, [tip], None)
     left = tuple(redaction.remains(vault, partial(holds_still, texts=tuple(texts))))
-    return _told(vault, new, held, wanted, (head.commit, tip), left, started)
+    return _result(vault, new, held, wanted, (head.commit, tip), left, txn)
 
 
-def _recorded(vault: Vault, change: Change, branch: str, base: str, caller: Caller) -> str:
-    """Commit the tombstone on top of the new history, aside; the branch follows with all others."""
+def _commit_tombstone(vault: Vault, change: Change, branch: str, base: str, caller: Caller) -> str:
+    """Commit the tombstone on the new history under a temporary ref. All refs are moved together later."""
     aside = ASIDE + branch.removeprefix("refs/")
     given = stream([change], aside, base, int(caller.now.timestamp()))
     return vault.git.run("fast-import", "--quiet", "--done", given=given).decode().split()[-1]
 
 
-def _moves(
+def _ref_updates(
     vault: Vault, refs: Sequence[redaction.RepositoryRef], new: RewriteResult, wanted: Sequence[Needle]
 ) -> dict[str, tuple[str, str | None]]:
-    """Where each ref goes. Those that follow remotes go away: what they name is not the remote's any more."""
+    """Return the old and new target of each ref. Remote-tracking refs are deleted."""
     moves: dict[str, tuple[str, str | None]] = {}
     for ref in refs:
         if ref.name.startswith("refs/remotes/"):
             moves[ref.name] = (ref.target, None)
         elif ref.kind == "tag":
-            moves[ref.name] = (ref.target, _tag(vault, ref, new, wanted))
+            moves[ref.name] = (ref.target, _rewritten_tag(vault, ref, new, wanted))
         elif ref.target in new.names:
             moves[ref.name] = (ref.target, new.names[ref.target])
     return moves
 
 
-def _tag(vault: Vault, ref: redaction.RepositoryRef, new: RewriteResult, wanted: Sequence[Needle]) -> str | None:
-    """The tag anew, on the new commit; away with it where that commit is on no branch."""
+def _rewritten_tag(
+    vault: Vault, ref: redaction.RepositoryRef, new: RewriteResult, wanted: Sequence[Needle]
+) -> str | None:
+    """Return the new tag object, or None if its commit is not on a branch: then the tag is deleted."""
     if ref.commit not in new.names:
         return None
     text = vault.git.run("cat-file", "tag", ref.target).replace(ref.commit.encode(), new.names[ref.commit].encode())
     return vault.git.run("hash-object", "-t", "tag", "-w", "--stdin", given=redacted(text, wanted)).decode().strip()
 
 
-def _tombstone(
+def _tombstone_change(
     vault: Vault,
     texts: Sequence[str],
     held: _AffectedRecords,
@@ -228,7 +233,7 @@ def _tombstone(
     caller: Caller,
     reason: str | None,
 ) -> Change:
-    """The commit that says what was done: the record, each fact marked, and the spans of quotes where they are now."""
+    """Return the commit that documents the redaction: the record, the marked facts and the adjusted quote spans."""
     at = stamp(caller.now)
     head = vault.head().commit
     record = RedactionRecord(
@@ -240,7 +245,7 @@ def _tombstone(
     except ValueError as problem:
         raise Unreadable(RECORD, None, str(problem)) from None
     writes: dict[str, bytes | None] = {RECORD: kept}
-    writes.update(_items(vault, held, base, {"at": at, **({"reason": reason} if reason else {})}))
+    writes.update(_items_writes(vault, held, base, {"at": at, **({"reason": reason} if reason else {})}))
     words = f"a secret, out of {counted(len(new.held), 'commit')}" + (f" (because: {reason})" if reason else "")
     said = trailers(
         "redact",
@@ -252,7 +257,9 @@ def _tombstone(
     return Change(subject_line("redact", "vault", words), writes, said)
 
 
-def _items(vault: Vault, held: _AffectedRecords, base: str, remark: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+def _items_writes(
+    vault: Vault, held: _AffectedRecords, base: str, remark: Mapping[str, str]
+) -> Iterator[tuple[str, bytes]]:
     events = _events_after(vault, held, base)
     marked = {one.fact.id for one in held.facts}
     by_entity: dict[str, set[str]] = defaultdict(set)
@@ -270,23 +277,23 @@ def _items(vault: Vault, held: _AffectedRecords, base: str, remark: Mapping[str,
 
 
 def _events_after(vault: Vault, held: _AffectedRecords, base: str) -> dict[str, Event]:
-    """The events that held the text as they are now."""
+    """Return the affected events after the rewrite."""
     ledgers = vault.contents_at(base, {ledger_path(day) for day in held.events.values()})
     found = (event for path, data in ledgers.items() if data for event in parse_events(data, path))
     return {event.id: event for event in found if event.id in held.events}
 
 
-def _told(
+def _result(
     vault: Vault, done: RewriteResult, held: _AffectedRecords, wanted: Sequence[Needle], heads: tuple[str, str | None],
-    left: Sequence[str], started: Transaction,
+    left: Sequence[str], txn: Transaction,
 ) -> RedactResult:  # fmt: skip
-    facts = tuple(PlacedFact(_shown(one.fact, wanted), one.entity) for one in held.facts)
+    facts = tuple(PlacedFact(_redacted_fact(one.fact, wanted), one.entity) for one in held.facts)
     remotes = tuple(redaction.remotes_of(vault))
     return RedactResult(
-        done.held, done.renamed, facts, tuple(held.events), *heads, tuple(left), remotes, tuple(started.notices)
+        done.held, done.renamed, facts, tuple(held.events), *heads, tuple(left), remotes, tuple(txn.notices)
     )
 
 
-def _shown(fact: Fact, wanted: Sequence[Needle]) -> Fact:
-    """The fact without what goes."""
+def _redacted_fact(fact: Fact, wanted: Sequence[Needle]) -> Fact:
+    """Return the fact without the redacted text."""
     return fact_from_record(json.loads(redacted(fact_to_line(fact).encode(), wanted)))

@@ -1,4 +1,4 @@
-"""Remember: drafts become facts, one commit each; what is known already is reinforced and not repeated."""
+"""Remember: store drafts as facts, one commit each. A known statement is reinforced, not stored twice."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, SecretFound
 from clawmem.index.search.lookup import TakenIds, entity_exists
-from clawmem.memory.entities.places import new_entity_files, place_of
-from clawmem.memory.permission import check_own_word
-from clawmem.memory.writing import WriteScope, fact_change, writing
+from clawmem.memory.entities.places import entity_for_draft, new_entity_files
+from clawmem.memory.permission import check_author
+from clawmem.memory.scope import WriteScope, fact_change
+from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
@@ -28,13 +29,15 @@ from clawmem.vault.vault import Vault
 if TYPE_CHECKING:
     from clawmem.memory.review.quarantine import ProposalWriter
 
-CHUNK = 2000
-SHOWN = 20
+BATCH_SIZE = 2000
+MAX_NOTICES = 20
 
 
 class RememberedFact(NamedTuple):
-    """One draft's fate: the fact that now holds it, its entity, and `added`, `noop`, `updated` where the fact was known
-    and has more to it now, or `proposed` where it waits for a person; the fact then goes by the id of its proposal."""
+    """The result for one draft: the fact, its entity and an outcome.
+
+    The outcome is `added`; `noop` if the fact was known; `updated` if a known fact got new fields; or `proposed` if a
+    person must decide. A proposed fact has the id of its proposal."""
 
     fact: Fact
     entity: str
@@ -42,26 +45,27 @@ class RememberedFact(NamedTuple):
 
 
 class RememberResult(NamedTuple):
-    """What became of each draft, in order; the last commit (None where nothing changed); asides; and, where a
-    large batch stopped half way, the failure that stopped it: `kept` then ends where it struck."""
+    """The result for each draft, in order, and the last commit (None if nothing changed).
 
-    kept: tuple[RememberedFact, ...]
+    `failed` is the error that stopped a large batch half way; `facts` then ends before the failed part."""
+
+    facts: tuple[RememberedFact, ...]
     commit: str | None
     notices: tuple[str, ...] = ()
     failed: ClawmemError | None = None
 
 
 def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberResult:
-    """Keep the drafts, one commit each. Raises SecretFound before anything is written."""
+    """Store the drafts, one commit each. Raise SecretFound before anything is written."""
     safe = [without_secrets(vault, draft) for draft in drafts]
     with writing(vault, caller, "remember", eager=len(drafts) == 1) as work:
-        desk = _BatchPlanner(work)
+        planner = _BatchPlanner(work)
         kept: list[RememberedFact] = []
         commits: tuple[str, ...] = ()
         failed = None
-        for start in range(0, len(safe), CHUNK):
+        for start in range(0, len(safe), BATCH_SIZE):
             try:
-                planned = [desk.take(draft) for draft in safe[start : start + CHUNK]]
+                planned = [planner.plan(draft) for draft in safe[start : start + BATCH_SIZE]]
                 commits = work.commit([change for _, change in planned if change is not None]) or commits
             except ClawmemError as problem:
                 if not commits:
@@ -69,22 +73,22 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
                 failed = problem
                 break
             kept += [one for one, _ in planned]
-        notices = (*work.notices, *_left_out(drafts), *_first(desk.notices))
+        notices = (*work.notices, *_ignored_keys(drafts), *_limited(planner.notices))
         return RememberResult(tuple(kept), commits[-1] if commits else None, notices, failed)
 
 
-def _left_out(drafts: Sequence[Draft]) -> list[str]:
+def _ignored_keys(drafts: Sequence[Draft]) -> list[str]:
     keys = sorted({key for draft in drafts for key in draft.left_out})
-    return [f"not taken over, as the vault gives them itself: {', '.join(keys)}"] if keys else []
+    return [f"ignored, because the vault sets these keys itself: {', '.join(keys)}"] if keys else []
 
 
-def _first(notices: Sequence[str]) -> Sequence[str]:
-    more = len(notices) - SHOWN
-    return [*notices[:SHOWN], f"and {more} more like these"] if more > 0 else notices
+def _limited(notices: Sequence[str]) -> Sequence[str]:
+    more = len(notices) - MAX_NOTICES
+    return [*notices[:MAX_NOTICES], f"and {more} more like these"] if more > 0 else notices
 
 
 def without_secrets(vault: Vault, draft: Draft) -> Draft:
-    """The draft itself, or a redacted one where the settings say so; SecretFound where they refuse."""
+    """Return the draft, redacted if `secrets.action` is `redact`. Else raise SecretFound if it contains a secret."""
     match = find_secret(fact_to_line(draft.fact))
     if match is None:
         return draft
@@ -104,7 +108,7 @@ def without_secrets(vault: Vault, draft: Draft) -> Draft:
 
 
 class _EntityBatch:
-    """One entity while drafts are put on it: rendered lines beside the facts, so that a batch stays linear."""
+    """The facts of one entity during a batch. The rendered lines are kept, so a batch takes linear time."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.facts = list(facts)
@@ -112,7 +116,7 @@ class _EntityBatch:
         self.places = {normal(fact.fact): place for place, fact in enumerate(self.facts) if fact.stands}
 
     def put(self, fact: Fact, place: int | None = None) -> None:
-        """Add a fact, or replace the one at a place."""
+        """Add a fact, or replace the fact at index `place`."""
         if place is None:
             self.places[normal(fact.fact)] = len(self.facts)
             self.facts.append(fact)
@@ -122,90 +126,92 @@ class _EntityBatch:
             self.lines[place] = fact_to_line(fact)
 
     def render(self) -> bytes:
-        """The shelf as `items.json`."""
+        """Return the content of `items.json`."""
         return ("[\n" + ",\n".join(self.lines) + "\n]\n").encode()
 
 
 class _BatchPlanner:
-    """Plans drafts one after the other, each on top of what the earlier ones will have changed."""
+    """Plans drafts one by one. Each plan includes the changes of the earlier drafts."""
 
     def __init__(self, work: WriteScope) -> None:
         self._work = work
         self._taken = TakenIds(work.index)
-        self._shelves: dict[str, _EntityBatch] = {}
+        self._batches: dict[str, _EntityBatch] = {}
         self._default = work.vault.settings.words("defaults.entity")
-        self._drawer: ProposalWriter | None = None
+        self._proposal_writer: ProposalWriter | None = None
         self.notices: list[str] = []
 
-    def take(self, draft: Draft) -> tuple[RememberedFact, Change | None]:
-        """The draft's fate and the change that brings it about, None where nothing changes."""
+    def plan(self, draft: Draft) -> tuple[RememberedFact, Change | None]:
+        """Return the result for the draft, and its change (None if nothing changes)."""
         work = self._work
-        check_own_word(work.caller, draft.fact.agent)
-        entity = place_of(work.index, draft, work.caller, self._default)
+        check_author(work.caller, draft.fact.agent)
+        entity = entity_for_draft(work.index, draft, work.caller, self._default)
         writes: dict[str, bytes | None] = {}
-        if entity not in self._shelves:
-            entity = next((one for one in self._shelves if as_one_file(one) == as_one_file(entity)), entity)
-        if entity not in self._shelves:
+        if entity not in self._batches:
+            entity = next((one for one in self._batches if as_one_file(one) == as_one_file(entity)), entity)
+        if entity not in self._batches:
             if not entity_exists(work.index, entity):
                 writes.update(new_entity_files(entity, work.caller))
-            self._shelves[entity] = _EntityBatch(work.facts(entity))
-        shelf = self._shelves[entity]
-        place = shelf.places.get(normal(draft.fact.fact))
-        said = self._pointed(unapproved(draft.fact))
+            self._batches[entity] = _EntityBatch(work.facts(entity))
+        batch = self._batches[entity]
+        place = batch.places.get(normal(draft.fact.fact))
+        said = self._resolved(unapproved(draft.fact))
         if place is not None:
-            return self._again(shelf, place, said, entity)
-        fact = completed(said, work.caller, self._new_id())
-        waiting = self._held(fact, entity) if fact.trust != "user" else None
-        if waiting is not None:
-            return waiting
-        shelf.put(fact)
-        writes[items_path(entity)] = shelf.render()
+            return self._reinforce(batch, place, said, entity)
+        fact = with_identity(said, work.caller, self._new_id())
+        proposed = self._quarantined(fact, entity) if fact.trust != "user" else None
+        if proposed is not None:
+            return proposed
+        batch.put(fact)
+        writes[items_path(entity)] = batch.render()
         return RememberedFact(fact, entity, "added"), fact_change(
             work.caller, "remember", entity, fact.fact, writes, [fact]
         )
 
-    def _pointed(self, fact: Fact) -> Fact:
-        """The fact with what it points at looked up; most point at nothing."""
+    def _resolved(self, fact: Fact) -> Fact:
+        """Return the fact with its references resolved. Most facts have none."""
         if not (fact.source_event or fact.links or fact.related_entities):
             return fact
-        from clawmem.memory.facts.references import pointed  # reads ledgers
+        from clawmem.memory.facts.references import resolve_references  # reads ledgers
 
-        fact, notices = pointed(self._work, fact, self._shelves)
+        fact, notices = resolve_references(self._work, fact, self._batches)
         self.notices += notices
         return fact
 
-    def _again(self, shelf: _EntityBatch, place: int, said: Fact, entity: str) -> tuple[RememberedFact, Change | None]:
-        known = shelf.facts[place]
+    def _reinforce(
+        self, batch: _EntityBatch, place: int, said: Fact, entity: str
+    ) -> tuple[RememberedFact, Change | None]:
+        known = batch.facts[place]
         richer = reinforced(known, said)
         if is_low(trusted_as(said.trust, said.source, self._work.caller.agent)) and not is_low(known.trust):
-            # The word of an outsider adds nothing to what a person or an agent said.
+            # A source of low trust must not change a fact of a person or an agent.
             richer = known
         more, other = taken_over(known, richer), not_taken(said, richer)
-        self.notices += [f"{known.id} was known, and has now: {', '.join(more)}"] if more else []
-        self.notices += [f"{known.id} was known, and does not take over: {', '.join(other)}"] if other else []
+        self.notices += [f"{known.id} was known; added to it: {', '.join(more)}"] if more else []
+        self.notices += [f"{known.id} was known; not changed: {', '.join(other)}"] if other else []
         if richer == known:
             return RememberedFact(known, entity, "noop"), None
-        shelf.put(richer, place)
-        writes: dict[str, bytes | None] = {items_path(entity): shelf.render()}
+        batch.put(richer, place)
+        writes: dict[str, bytes | None] = {items_path(entity): batch.render()}
         words = f"{richer.fact} (now: {', '.join(more)})" if more else richer.fact
         change = fact_change(self._work.caller, "reinforce", entity, words, writes, [richer])
         return RememberedFact(richer, entity, "updated" if more else "noop"), change
 
-    def _held(self, fact: Fact, entity: str) -> tuple[RememberedFact, Change | None] | None:
-        """A fact that waits for a person, with its proposal; None where it need not."""
-        from clawmem.memory.review.quarantine import (  # what a person says never gets here
+    def _quarantined(self, fact: Fact, entity: str) -> tuple[RememberedFact, Change | None] | None:
+        """Return the proposal for a fact that a person must decide about, or None."""
+        from clawmem.memory.review.quarantine import (  # not needed for facts of a person
             ProposalWriter,
-            held,
-            shown_as,
+            quarantine_reason,
+            with_proposal_id,
         )
 
-        because = held(fact)
-        if because is None:
+        reason = quarantine_reason(fact)
+        if reason is None:
             return None
-        self._drawer = self._drawer or ProposalWriter(self._work)
-        filed = self._drawer.file(fact, entity, because)
+        self._proposal_writer = self._proposal_writer or ProposalWriter(self._work)
+        filed = self._proposal_writer.file(fact, entity, reason)
         self.notices += [filed.notice] if filed.notice else []
-        return RememberedFact(shown_as(filed.proposal, fact), entity, "proposed"), filed.change
+        return RememberedFact(with_proposal_id(filed.proposal, fact), entity, "proposed"), filed.change
 
     def _new_id(self) -> str:
         fact_id = new_fact_id(self._work.caller.entropy, self._taken)
@@ -213,8 +219,8 @@ class _BatchPlanner:
         return fact_id
 
 
-def completed(fact: Fact, caller: Caller, fact_id: str) -> Fact:
-    """A draft's fact with its identity: id, time, author, trust and source where none was given."""
+def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
+    """Return the fact with its id and time, and with author, trust and source where the draft has none."""
     return fact._replace(
         id=fact_id,
         timestamp=stamp(caller.now),

@@ -1,4 +1,4 @@
-"""Revise: facts are superseded, retracted, merged and linked, and never deleted."""
+"""Revise: supersede, retract, merge and link facts. Facts are never deleted."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, resolve
 from clawmem.index.search.lookup import find as find_fact
-from clawmem.memory.facts.remember import completed, without_secrets
-from clawmem.memory.review.quarantine import ProposalWriter, held, shown_as
-from clawmem.memory.writing import WriteScope, fact_change, items_write, with_fact, writing
+from clawmem.memory.facts.remember import with_identity, without_secrets
+from clawmem.memory.review.quarantine import ProposalWriter, quarantine_reason, with_proposal_id
+from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
+from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, check_link_kind
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.ids import new_fact_id
@@ -26,7 +27,7 @@ from clawmem.vault.vault import Vault
 
 
 class ReviseResult(NamedTuple):
-    """The facts a revision touched with their entities, what happened to each, its commit, asides."""
+    """The changed facts with their entities, the outcome for each, and the commit."""
 
     facts: tuple[PlacedFact, ...]
     outcome: tuple[str, ...]
@@ -35,96 +36,102 @@ class ReviseResult(NamedTuple):
 
 
 def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason: str | None = None) -> ReviseResult:
-    """Replace a standing fact by a newer one; the old one's validity ends where the new one's begins.
+    """Replace an active fact by a newer one. The old fact is valid until the new one begins.
 
-    What the draft leaves open (category, tags, subject, predicate, importance) is taken over from the old fact.
-    Where the new statement stands already, that fact becomes the successor.
+    Category, tags, subject, predicate and importance are copied from the old fact if the draft does not set them. If
+    an active fact has the new statement already, that fact becomes the successor. Raise AlreadySuperseded or Refused
+    if the old fact is not active.
     """
     safe = without_secrets(vault, draft)
     with writing(vault, caller, "supersede") as work:
-        old, entity = _standing(work, reference)
+        old, entity = _active_fact(work, reference)
         if normal(old.fact) == normal(safe.fact.fact):
-            raise Refused(f"{old.id} says exactly that already.", "Nothing was changed.")
-        fresh = completed(unapproved(safe.fact), caller, _new_id(work))
-        waiting = _proposed(work, _inherited(fresh, old), entity, SUPERSEDE, [PlacedFact(old, entity)])
-        if waiting is not None:
-            return waiting
+            raise Refused(f"{old.id} has exactly this statement already.", "Nothing was changed.")
+        fresh = with_identity(unapproved(safe.fact), caller, _new_id(work))
+        proposed = _file_proposal(work, _with_inherited(fresh, old), entity, SUPERSEDE, [PlacedFact(old, entity)])
+        if proposed is not None:
+            return proposed
         facts = work.facts(entity)
         since = safe.fact.valid_from or stamp(caller.now)
         known = next((one for one in facts if one.stands and normal(one.fact) == normal(safe.fact.fact)), None)
-        new = known or _inherited(fresh, old)._replace(valid_from=since)
+        new = known or _with_inherited(fresh, old)._replace(valid_from=since)
         if new.valid_from == since and waits(old, new, since, stamp(caller.now)):
-            gone = yielding(old, new.id, since, reason)
+            ended = yielding(old, new.id, since, reason)
         else:
-            new = _linked(new, FactLink("supersedes", old.id, reason, stamp(caller.now)))
-            gone = closed(old, new.id, since)
-        facts = with_fact(facts, gone)
+            new = _with_link(new, FactLink("supersedes", old.id, reason, stamp(caller.now)))
+            ended = closed(old, new.id, since)
+        facts = with_fact(facts, ended)
         facts = with_fact(facts, new) if known else [*facts, new]
-        words = f"{new.fact} ({'was' if gone.superseded_by else 'until then'}: {old.fact})"
+        words = f"{new.fact} ({'was' if ended.superseded_by else 'until then'}: {old.fact})"
         change = fact_change(
             caller,
             "supersede",
             entity,
             words,
             items_write(entity, facts),
-            [new, gone],
-            supersedes=[old.id] if gone.superseded_by else [],
+            [new, ended],
+            supersedes=[old.id] if ended.superseded_by else [],
         )
         commits = work.commit([change])
         return ReviseResult(
-            (PlacedFact(new, entity), PlacedFact(gone, entity)), ("updated", "updated"), commits[-1], work.notices
+            (PlacedFact(new, entity), PlacedFact(ended, entity)),
+            ("updated", "updated"),
+            commits[-1],
+            work.notices,
         )
 
 
 def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = None) -> ReviseResult:
-    """Withdraw a fact that was not true; it stays readable, with the reason, and is served no more."""
+    """Withdraw a fact that was not true. It stays in its file with the reason, but no answer contains it."""
     with writing(vault, caller, "retract") as work:
         placed = find_fact(work.index, reference)
         if placed.fact.status == RETRACTED:
             return ReviseResult((placed,), ("noop",), None, (*work.notices, f"{placed.fact.id} was retracted already"))
-        fact, entity = _standing(work, reference)
+        fact, entity = _active_fact(work, reference)
         remark: dict[str, Any] = {"at": stamp(caller.now), **({"reason": reason} if reason else {})}
-        gone = fact._replace(status=RETRACTED, metadata={**(fact.metadata or {}), "retracted": remark})
+        retracted = fact._replace(status=RETRACTED, metadata={**(fact.metadata or {}), "retracted": remark})
         words = fact.fact + (f" (because: {reason})" if reason else "")
-        writes = items_write(entity, with_fact(work.facts(entity), gone))
-        commits = work.commit([fact_change(caller, "retract", entity, words, writes, [gone])])
-        return ReviseResult((PlacedFact(gone, entity),), ("retracted",), commits[-1], work.notices)
+        writes = items_write(entity, with_fact(work.facts(entity), retracted))
+        commits = work.commit([fact_change(caller, "retract", entity, words, writes, [retracted])])
+        return ReviseResult((PlacedFact(retracted, entity),), ("retracted",), commits[-1], work.notices)
 
 
 def merge(
     vault: Vault, references: Sequence[str], draft: Draft, caller: Caller, reason: str | None = None
 ) -> ReviseResult:
-    """Join two or more standing facts into one richer fact in the place of the first."""
+    """Merge two or more active facts into one new fact in the entity of the first. Raise InvalidInput for fewer."""
     safe = without_secrets(vault, draft)
     with writing(vault, caller, "merge") as work:
-        sources = list({one.fact.id: one for one in (_standing(work, each) for each in references)}.values())
+        sources = list({one.fact.id: one for one in (_active_fact(work, each) for each in references)}.values())
         if len(sources) < 2:
             raise InvalidInput(
                 "A merge needs at least two different facts.", "Name two ids, then the joined statement."
             )
         entity = sources[0].entity
         at = stamp(caller.now)
-        new = completed(unapproved(safe.fact), caller, _new_id(work))
+        new = with_identity(unapproved(safe.fact), caller, _new_id(work))
         if caller.agent:
-            # An agent that joins what it was told with what a tool said does not make the tool's word its own.
+            # A merge by an agent gets the lowest trust of its sources.
             new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=rank))
-        waiting = _proposed(work, new, entity, MERGE, sources)
-        if waiting is not None:
-            return waiting
+        proposed = _file_proposal(work, new, entity, MERGE, sources)
+        if proposed is not None:
+            return proposed
         for source in sources:
-            new = _inherited(new, source.fact)
-            new = _linked(new, FactLink("merges", source.fact.id, reason, at))
-        new = new._replace(valid_from=new.valid_from or _earliest(sources))
-        shelves: dict[str, list[Fact]] = defaultdict(list)
-        shelves[entity] = work.facts(entity)
-        gone = []
+            new = _with_inherited(new, source.fact)
+            new = _with_link(new, FactLink("merges", source.fact.id, reason, at))
+        new = new._replace(valid_from=new.valid_from or _earliest_start(sources))
+        facts_by_entity: dict[str, list[Fact]] = defaultdict(list)
+        facts_by_entity[entity] = work.facts(entity)
+        closed_facts = []
         for source in sources:
             joined = source.fact._replace(status=SUPERSEDED, superseded_by=new.id)
-            shelves[source.entity] = with_fact(shelves[source.entity] or work.facts(source.entity), joined)
-            gone.append(PlacedFact(joined, source.entity))
-        shelves[entity] = [*shelves[entity], new]
+            facts_by_entity[source.entity] = with_fact(
+                facts_by_entity[source.entity] or work.facts(source.entity), joined
+            )
+            closed_facts.append(PlacedFact(joined, source.entity))
+        facts_by_entity[entity] = [*facts_by_entity[entity], new]
         writes: dict[str, bytes | None] = {}
-        for name, facts in shelves.items():
+        for name, facts in facts_by_entity.items():
             writes.update(items_write(name, facts))
         change = fact_change(
             caller,
@@ -132,18 +139,20 @@ def merge(
             entity,
             new.fact,
             writes,
-            [new, *(one.fact for one in gone)],
-            entities=[one.entity for one in gone],
-            supersedes=[one.fact.id for one in gone],
+            [new, *(one.fact for one in closed_facts)],
+            entities=[one.entity for one in closed_facts],
+            supersedes=[one.fact.id for one in closed_facts],
         )
         commits = work.commit([change])
-        return ReviseResult((PlacedFact(new, entity), *gone), ("merged",) * (1 + len(gone)), commits[-1], work.notices)
+        return ReviseResult(
+            (PlacedFact(new, entity), *closed_facts), ("merged",) * (1 + len(closed_facts)), commits[-1], work.notices
+        )
 
 
 def link(
     vault: Vault, reference: str, kind: str, target: str, caller: Caller, reason: str | None = None
 ) -> ReviseResult:
-    """Connect one fact to another; `supersedes` and `merges` have verbs of their own."""
+    """Link one fact to another. The link types `supersedes` and `merges` have their own verbs."""
     check_link_kind(kind)
     with writing(vault, caller, "link") as work:
         placed = find_fact(work.index, reference)
@@ -151,36 +160,38 @@ def link(
         if other == placed.fact.id:
             raise InvalidInput("A fact cannot be linked to itself.", "Name two different facts.")
         if any(one.type == kind and one.to == other for one in placed.fact.links):
-            return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link stands already"))
+            return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link exists already"))
         facts = work.facts(placed.entity)
         current = next(one for one in facts if one.id == placed.fact.id)
-        linked = _linked(current, FactLink(kind, other, reason, stamp(caller.now)))
+        linked = _with_link(current, FactLink(kind, other, reason, stamp(caller.now)))
         words = f"{linked.id} {kind} {other}" + (f" (because: {reason})" if reason else "")
         writes = items_write(placed.entity, with_fact(facts, linked))
         commits = work.commit([fact_change(caller, "link", placed.entity, words, writes, [linked])])
         return ReviseResult((PlacedFact(linked, placed.entity),), ("updated",), commits[-1], work.notices)
 
 
-def _proposed(work: WriteScope, new: Fact, entity: str, does: str, olds: Sequence[PlacedFact]) -> ReviseResult | None:
-    """What waits for a person instead of taking the place of others; None where it may."""
-    because = held(new, [one.fact for one in olds])
-    if because is None:
+def _file_proposal(
+    work: WriteScope, new: Fact, entity: str, does: str, olds: Sequence[PlacedFact]
+) -> ReviseResult | None:
+    """File a proposal if a person must decide about the change, and return the result; else return None."""
+    reason = quarantine_reason(new, [one.fact for one in olds])
+    if reason is None:
         return None
-    filed = ProposalWriter(work).file(new, entity, because, does, [one.fact for one in olds])
+    filed = ProposalWriter(work).file(new, entity, reason, does, [one.fact for one in olds])
     commits = work.commit([filed.change]) if filed.change else ()
     notices = (*work.notices, *([filed.notice] if filed.notice else []))
-    shown = PlacedFact(shown_as(filed.proposal, new), entity)
+    shown = PlacedFact(with_proposal_id(filed.proposal, new), entity)
     return ReviseResult((shown,), ("proposed",), commits[-1] if commits else None, notices)
 
 
-def _standing(work: WriteScope, reference: str) -> PlacedFact:
+def _active_fact(work: WriteScope, reference: str) -> PlacedFact:
     placed = find_fact(work.index, reference)
     fact = next((one for one in work.facts(placed.entity) if one.id == placed.fact.id), placed.fact)
     if fact.superseded_by:
         raise AlreadySuperseded(fact.id, fact.superseded_by)
     if not fact.stands:
         raise Refused(
-            f"{fact.id} was {fact.status}, so it cannot be changed.", "`clawmem why` tells what became of it."
+            f"{fact.id} was {fact.status}, so it cannot be changed.", "`clawmem why` shows what happened to it."
         )
     return PlacedFact(fact, placed.entity)
 
@@ -189,7 +200,7 @@ def _new_id(work: WriteScope) -> str:
     return new_fact_id(work.caller.entropy, TakenIds(work.index))
 
 
-def _inherited(new: Fact, old: Fact) -> Fact:
+def _with_inherited(new: Fact, old: Fact) -> Fact:
     same_relation = new.predicate in (None, old.predicate) and new.subject in (None, old.subject)
     return new._replace(
         category=new.category if new.category != "fact" else old.category,
@@ -202,15 +213,15 @@ def _inherited(new: Fact, old: Fact) -> Fact:
     )
 
 
-def _linked(fact: Fact, added: FactLink) -> Fact:
+def _with_link(fact: Fact, added: FactLink) -> Fact:
     return fact._replace(links=(*fact.links, added))
 
 
-def _earliest(sources: Sequence[PlacedFact]) -> str | None:
+def _earliest_start(sources: Sequence[PlacedFact]) -> str | None:
     begun = [one.fact.valid_from for one in sources if one.fact.valid_from]
     return min(begun) if len(begun) == len(sources) else None
 
 
 def check_reason(reason: str | None) -> str | None:
-    """A reason as one printable line; None where none was given."""
+    """Return the reason as one printable line, or None."""
     return check_statement(reason, "reason") if reason is not None else None

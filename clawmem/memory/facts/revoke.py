@@ -1,4 +1,4 @@
-"""Revoke: everything that came from one origin is withdrawn in one commit, and what it had replaced stands again."""
+"""Revoke: withdraw everything from one origin in one commit. Facts that it had replaced become active again."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput, NotFound
 from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.memory.history.log import fact_history
-from clawmem.memory.review.proposals import filing, filing_trailers, read_proposals
-from clawmem.memory.writing import WriteScope, items_write, writing
+from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.scope import WriteScope, items_write
+from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import RETRACTED, Fact
 from clawmem.model.history.comparison import record_in
 from clawmem.model.history.entry import trailer_pattern
@@ -25,12 +26,12 @@ from clawmem.model.records.event import Event, event_to_line, parse_events
 from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.vault import Vault
 
-_MADE_BY = ("remember", "supersede", "merge")
+_CREATING_OPS = ("remember", "supersede", "merge")
 _A_PERSON = "a person"
 
 
 class RevokeOrigin(NamedTuple):
-    """Where things came from; all that is given must hold. `since` is ISO 8601 UTC."""
+    """The origin of facts and events. All given fields must match. `since` is ISO 8601 in UTC."""
 
     source: str | None = None
     event: str | None = None
@@ -39,15 +40,17 @@ class RevokeOrigin(NamedTuple):
     since: str | None = None
 
     def in_words(self) -> str:
-        """The origin as a sentence goes on with it: `from source web since 2026-11-01`."""
+        """Return the origin in words, for example `from source web since 2026-11-01`."""
         said = {name: f"{name} {value}" for name, value in self._asdict().items() if value is not None}
         since = said.pop("since", "")
         return " ".join(filter(None, (f"from {', '.join(said.values())}" if said else "", since)))
 
 
 class RevokeResult(NamedTuple):
-    """The facts that changed with what happened to each (`retracted`, `restored`, `updated`), those that stay though
-    they built on them, the proposals closed, the events set aside, the commit (None on a dry run), asides."""
+    """The changed facts, each with an outcome (`retracted`, `restored` or `updated`), and the commit.
+
+    `dependents` stay active although they were derived from a withdrawn fact. `proposals` were rejected, and `events`
+    are excluded from learning and answers. `commit` is None on a dry run."""
 
     facts: tuple[PlacedFact, ...]
     outcome: tuple[str, ...]
@@ -68,46 +71,46 @@ class _RevokePlan(NamedTuple):
 def revoke(
     vault: Vault, origin: RevokeOrigin, caller: Caller, reason: str | None = None, dry_run: bool = False
 ) -> RevokeResult:
-    """Withdraw the facts, close the proposals and set aside the events that came from an origin.
+    """Withdraw the facts, reject the proposals and exclude the events of an origin.
 
-    Raises InvalidInput where no origin is named, NotFound where nothing came from it.
+    Raise InvalidInput if no origin is given, NotFound if nothing came from it.
     """
     if not any(origin):
-        raise InvalidInput("No origin is named.", "Name one: --source, --event, --session, --agent or --since.")
+        raise InvalidInput("No origin is given.", "Name one: --source, --event, --session, --agent or --since.")
     why = f"revoked: {origin.in_words().removeprefix('from ')}" + (f" ({reason})" if reason else "")
     with writing(vault, caller, "revoke", dry_run=dry_run) as work:
         plan = _plan(work, origin, why)
         if not (plan.revocation.retracted or plan.proposals or plan.events):
             nothing = f"Nothing came {origin.in_words()}."
-            raise NotFound(nothing, "`clawmem log` names sources, agents, sessions.")
+            raise NotFound(nothing, "`clawmem log` shows sources, agents and sessions.")
         commit = None if dry_run else work.commit([_change(work, origin, plan, reason)])[-1]
-        return _told(work, plan, commit)
+        return _result(work, plan, commit)
 
 
 def _plan(work: WriteScope, origin: RevokeOrigin, why: str) -> _RevokePlan:
-    every = [one for one in all_facts(work.index) if work.is_whole(one.entity)]
+    every = [one for one in all_facts(work.index) if work.is_readable(one.entity)]
     homes = {one.fact.id: one.entity for one in every}
     entities = dict.fromkeys(homes.values())
     by_id = {fact.id: fact for entity in entities for fact in work.facts(entity)}
     by_day = dict(_events(work))
     events = {event.id: event for found in by_day.values() for event in found}
     with open_history(work.vault) as history:
-        in_session = _said_in(history, origin.session) if origin.session else frozenset()
+        in_session = _facts_of_session(history, origin.session) if origin.session else frozenset()
         revoked = {
             fact.id for fact in by_id.values()
-            if fact.status != RETRACTED and _from(origin, fact, events.get(fact.source_event or ""), in_session)
+            if fact.status != RETRACTED and _came_from(origin, fact, events.get(fact.source_event or ""), in_session)
         }  # fmt: skip
         replaced = replaced_by_revoked(by_id, revoked)
-        before = _before(history, {one.id: homes[one.id] for one in replaced}, revoked)
-    chosen = {path: tuple(one for one in found if _holds(origin, one)) for path, found in by_day.items()}
+        before = _states_before(history, {one.id: homes[one.id] for one in replaced}, revoked)
+    chosen = {path: tuple(one for one in found if _event_came_from(origin, one)) for path, found in by_day.items()}
     done = revocation(by_id, revoked, before, stamp(work.caller.now), why)
     return _RevokePlan(
-        done, homes, _proposals(work, origin, events, why), {path: one for path, one in chosen.items() if one}
+        done, homes, _rejected_proposals(work, origin, events, why), {path: one for path, one in chosen.items() if one}
     )
 
 
-def _from(origin: RevokeOrigin, fact: Fact, event: Event | None, in_session: frozenset[str]) -> bool:
-    """Whether a fact came from the origin: itself, or the event that it was learned from."""
+def _came_from(origin: RevokeOrigin, fact: Fact, event: Event | None, in_session: frozenset[str]) -> bool:
+    """Return whether the fact, or the event it was learned from, came from the origin."""
     checks = (
         (origin.source, _is_source(origin.source, fact.source, event)),
         (origin.event, fact.source_event == origin.event),
@@ -118,8 +121,8 @@ def _from(origin: RevokeOrigin, fact: Fact, event: Event | None, in_session: fro
     return all(holds for given, holds in checks if given is not None)
 
 
-def _holds(origin: RevokeOrigin, event: Event) -> bool:
-    """Whether an event belongs to the origin and is not set aside yet."""
+def _event_came_from(origin: RevokeOrigin, event: Event) -> bool:
+    """Return whether the event came from the origin and is not excluded yet."""
     checks = (
         (origin.source, _is_source(origin.source, event.source or "", None)),
         (origin.event, event.id == origin.event),
@@ -131,20 +134,20 @@ def _holds(origin: RevokeOrigin, event: Event) -> bool:
 
 
 def _is_source(wanted: str | None, source: str, event: Event | None) -> bool:
-    """A source is named in full, or up to a colon or slash: `web` is also `web:example.org`."""
+    """Return whether a source matches. `web` also matches `web:example.org` and `web/page`."""
     names = [source, *([event.source] if event and event.source else [])]
     return wanted is not None and any(one == wanted or one.startswith((f"{wanted}:", f"{wanted}/")) for one in names)
 
 
-def _said_in(history: History, session: str) -> frozenset[str]:
-    """The facts that commands of a session made: facts do not name it, their commits do."""
+def _facts_of_session(history: History, session: str) -> frozenset[str]:
+    """Return the facts that commands of a session created. Only the commits name the session, not the facts."""
     entries = history.entries(HistoryFilter(grep=[trailer_pattern("Session", session)]))
-    made = (one for one in entries if one.op in _MADE_BY and one.session == session)
+    made = (one for one in entries if one.op in _CREATING_OPS and one.session == session)
     return frozenset(fact for one in made for fact in one.facts if fact not in one.supersedes)
 
 
-def _before(history: History, homes: Mapping[str, str], revoked: Iterable[str]) -> dict[str, Fact]:
-    """The facts as they were before one that goes replaced them, as far as history still tells."""
+def _states_before(history: History, homes: Mapping[str, str], revoked: Iterable[str]) -> dict[str, Fact]:
+    """Return each fact as it was before a revoked fact replaced it, where the history has that state."""
     gone = set(revoked)
     places = {fact_id: [items_path(entity)] for fact_id, entity in homes.items()}
     found: dict[str, Fact] = {}
@@ -163,17 +166,19 @@ def _before(history: History, homes: Mapping[str, str], revoked: Iterable[str]) 
 def _events(work: WriteScope) -> Iterator[tuple[str, tuple[Event, ...]]]:
     for path in sorted((work.vault.root / "ledger").glob("*.jsonl")):
         name = f"ledger/{path.name}"
-        if name not in work.started.unreadable:
+        if name not in work.transaction.unreadable:
             yield name, parse_events(work.read(name) or b"", name)
 
 
-def _proposals(work: WriteScope, origin: RevokeOrigin, events: Mapping[str, Event], why: str) -> tuple[Proposal, ...]:
+def _rejected_proposals(
+    work: WriteScope, origin: RevokeOrigin, events: Mapping[str, Event], why: str
+) -> tuple[Proposal, ...]:
     ruling = ReviewDecision(work.caller.agent or _A_PERSON, stamp(work.caller.now), why)
     found = []
     for one in read_proposals(work.vault, work.read).open:
         event = events.get(one.source_event or "")
         stands_for = one.fact and one.fact._replace(timestamp=one.created, agent=one.fact.agent or one.agent)
-        if stands_for and _from(origin, stands_for, event, frozenset()):
+        if stands_for and _came_from(origin, stands_for, event, frozenset()):
             found.append(one._replace(status=REJECTED, decided=ruling))
     return tuple(one for one in found if one.status != OPEN)
 
@@ -195,14 +200,14 @@ def _change(work: WriteScope, origin: RevokeOrigin, plan: _RevokePlan, reason: s
     body += [f"- {one.fact.id} stays, though it {one.relation} {one.of}: {one.fact.fact}" for one in done.dependents]
     return Change(
         subject_line("revoke", "vault", words),
-        {**_items(work, plan, facts), **_ledgers(work, plan), **filing(plan.proposals)},
-        (*said, *filing_trailers(plan.proposals)),
+        {**_items_writes(work, plan, facts), **_ledger_writes(work, plan), **proposal_writes(plan.proposals)},
+        (*said, *proposal_trailers(plan.proposals)),
         body="\n".join(body),
         author=agent_author(work.caller.agent),
     )
 
 
-def _items(work: WriteScope, plan: _RevokePlan, facts: Sequence[Fact]) -> dict[str, bytes | None]:
+def _items_writes(work: WriteScope, plan: _RevokePlan, facts: Sequence[Fact]) -> dict[str, bytes | None]:
     changed: dict[str, dict[str, Fact]] = defaultdict(dict)
     for one in facts:
         changed[plan.homes[one.id]][one.id] = one
@@ -212,8 +217,8 @@ def _items(work: WriteScope, plan: _RevokePlan, facts: Sequence[Fact]) -> dict[s
     return writes
 
 
-def _ledgers(work: WriteScope, plan: _RevokePlan) -> dict[str, bytes | None]:
-    """The ledgers with the origin's events marked: their text stays, and nobody learns from it or is served it."""
+def _ledger_writes(work: WriteScope, plan: _RevokePlan) -> dict[str, bytes | None]:
+    """Return the ledgers with the events marked. Their text stays, but it is not used for learning or answers."""
     day = day_of(stamp(work.caller.now))
     writes: dict[str, bytes | None] = {}
     for path, chosen in plan.events.items():
@@ -231,7 +236,7 @@ def _line(line: bytes, marked: Event | None) -> bytes:
     return event_to_line(marked).encode() if marked else line
 
 
-def _told(work: WriteScope, plan: _RevokePlan, commit: str | None) -> RevokeResult:
+def _result(work: WriteScope, plan: _RevokePlan, commit: str | None) -> RevokeResult:
     done = plan.revocation
     rows = [(one, "retracted") for one in done.retracted]
     rows += [(one, "restored") for one in done.restored]

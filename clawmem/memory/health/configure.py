@@ -1,5 +1,5 @@
-"""Settings read and changed. A shared one is a line of `clawmem.yaml` and a commit; what reaches outside is a line of
-one of this machine's own files, and in `clawmem.yaml` a suggestion."""
+"""Read and change settings. A shared setting is a line of `clawmem.yaml` and a commit. A setting that sends data
+outside this machine is stored in a local file; in `clawmem.yaml` it is only a suggestion."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound, Refused
-from clawmem.memory.health.local_settings import check_accepted, check_person, put_values
-from clawmem.memory.health.yaml_edit import in_full, with_value
+from clawmem.memory.health.local_settings import check_accepted, check_person, write_values
 from clawmem.memory.permission import check_may_write
+from clawmem.memory.yaml_edit import format_number, with_value
 from clawmem.model.language.text import check_visible
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
@@ -36,8 +36,9 @@ from clawmem.vault.vault import Vault
 
 
 class SettingState(NamedTuple):
-    """A setting, the value in force, where that comes from (default, vault, local or user), and what the vault suggests
-    where it is another."""
+    """A setting with its current value and its origin: default, vault, local or user.
+
+    `suggested` is the value that the vault suggests, if it differs."""
 
     setting: Setting
     value: Value
@@ -46,96 +47,104 @@ class SettingState(NamedTuple):
 
 
 class SettingChange(NamedTuple):
-    """A setting before and after; `commit` is None where the value was that already, and where it is `kept` in a file
-    of this machine. `suggested` where it is only a suggestion."""
+    """The old and the new value of a setting.
+
+    `commit` is None if the value did not change, or if it is stored in the local `file`. `suggested` is true if the
+    new value is only a suggestion."""
 
     key: str
     old: Value
     new: Value
     commit: str | None
     notices: tuple[str, ...] = ()
-    kept: str | None = None
+    file: str | None = None
     suggested: bool = False
 
 
 def setting(vault: Vault, key: str) -> SettingState:
-    """One setting; NotFound, with the keys that come near, where there is none of that name."""
-    named = _named(key)
+    """Return one setting. Raise NotFound, with similar keys in the hint."""
+    named = _find_setting(key)
     if named.key in vault.settings.wrong:
         raise vault.settings.wrong[named.key]
-    return _configured(vault, named)
+    return _state_of(vault, named)
 
 
 def all_settings(vault: Vault) -> tuple[SettingState, ...]:
-    """Every setting, in the order they are documented."""
+    """Return all settings in the order of the documentation."""
     own = [setting_named(key) for key in vault.settings.values if key.startswith(f"{AGENTS}.")]
-    return tuple(_configured(vault, one) for one in (*SETTINGS, *own))
+    return tuple(_state_of(vault, one) for one in (*SETTINGS, *own))
 
 
 def change_setting(vault: Vault, caller: Caller, key: str, text: str, shared: bool = False) -> SettingChange:
-    """Give a setting a value as typed; InvalidInput where it does not fit. One commit, none where nothing changes. What
-    reaches outside is kept on this machine, in a vault that was accepted, and `shared` makes a suggestion of it."""
-    named, new = _given(vault.settings, key, text)
+    """Set a setting to a value as typed, in one commit (none if nothing changes).
+
+    A setting that sends data outside is stored on this machine, and only if the vault was accepted here; with
+    `shared` it becomes a suggestion in `clawmem.yaml`. Raise InvalidInput if the value is not valid, NotPermitted
+    for an agent, Refused if the vault was not accepted."""
+    named, new = _parsed(vault.settings, key, text)
     if named.key in LOCAL and not shared:
         check_person(caller, named.key)
         check_accepted(vault)
-        return _keep(local_place(vault), named.key, new, vault.settings.number("lock.wait_seconds"))
+        return _write_local(local_place(vault), named.key, new, vault.settings.number("lock.wait_seconds"))
     return _commit(vault, caller, named, new)
 
 
 def change_user_setting(environment: Mapping[str, str], caller: Caller, key: str, text: str) -> SettingChange:
-    """Give a setting that reaches outside a value for all vaults of this user, where a vault has none of its own."""
-    named, new = _given(DEFAULTS, key, text)
+    """Set a local setting for all vaults of this user. The value of a single vault has precedence.
+
+    Raise Refused for a shared setting."""
+    named, new = _parsed(DEFAULTS, key, text)
     if named.key not in LOCAL:
-        raise Refused(f"{named.key} is a setting of the vault, not of a machine.", "Leave out --user.")
+        raise Refused(f"{named.key} is a shared setting of the vault, not a local one.", "Leave out --user.")
     check_person(caller, named.key)
-    return _keep(user_place(environment), named.key, new, DEFAULTS.number("lock.wait_seconds"))
+    return _write_local(user_place(environment), named.key, new, DEFAULTS.number("lock.wait_seconds"))
 
 
-def _given(settings: Settings, key: str, text: str) -> tuple[Setting, Value]:
-    named = _named(key)
+def _parsed(settings: Settings, key: str, text: str) -> tuple[Setting, Value]:
+    named = _find_setting(key)
     check_visible(text, f"value of {named.key}")
     return named, parse_value(named.key, allowed(settings, text, f"The value of {named.key}"))
 
 
-def _keep(place: SettingsFile, key: str, new: Value, wait: float) -> SettingChange:
-    old = put_values(place, {key: new}, wait).get(key)
-    return SettingChange(key, BY_KEY[key].default if old is None else old, new, None, kept=place.name)
+def _write_local(place: SettingsFile, key: str, new: Value, wait: float) -> SettingChange:
+    old = write_values(place, {key: new}, wait).get(key)
+    return SettingChange(key, BY_KEY[key].default if old is None else old, new, None, file=place.name)
 
 
 def _commit(vault: Vault, caller: Caller, named: Setting, new: Value) -> SettingChange:
-    put_back = _put_back(vault, caller, named.key)
-    with transaction(vault, caller.now, "config") as started:
-        started.adopt()
-        if FILE in started.unreadable:
-            raise started.unreadable[FILE]
-        old_text = (started.read(FILE) or b"").decode("utf-8-sig")
-        old = _standing(old_text, named.key)
+    put_back = _revert_invalid_edit(vault, caller, named.key)
+    with transaction(vault, caller.now, "config") as txn:
+        txn.adopt()
+        if FILE in txn.unreadable:
+            raise txn.unreadable[FILE]
+        old_text = (txn.read(FILE) or b"").decode("utf-8-sig")
+        old = _current_value(old_text, named.key)
         commit = None
         if new != old:
             new_text = with_value(old_text, named.key, new, FILE)
-            assert _stated(_values(new_text), named.key) == new
+            assert _value_of(_values(new_text), named.key) == new
             check_may_write(vault, caller, [FILE], "config")
-            (commit,) = started.commit([_change(named.key, old, new, new_text, caller)])
+            (commit,) = txn.commit([_change(named.key, old, new, new_text, caller)])
         suggested = named.key in LOCAL and new not in named.offline
-        return SettingChange(named.key, old, new, commit, (*put_back, *started.notices), suggested=suggested)
+        return SettingChange(named.key, old, new, commit, (*put_back, *txn.notices), suggested=suggested)
 
 
-def _standing(text: str, key: str) -> Value:
-    """The value of a key, as it stands there where it does not fit."""
+def _current_value(text: str, key: str) -> Value:
+    """Return the value of a key; an invalid value is returned as text."""
     mapping = parse_yaml(text, FILE) or {}
     wrong = key in tolerant(mapping).wrong
-    return str(_raw(mapping, key)) if wrong else _stated(settings_from_mapping(mapping), key)
+    return str(_raw(mapping, key)) if wrong else _value_of(settings_from_mapping(mapping), key)
 
 
-def _stated(settings: Settings, key: str) -> Value:
-    """What `clawmem.yaml` says of a key, and be it a suggestion."""
+def _value_of(settings: Settings, key: str) -> Value:
+    """Return the value of a key in `clawmem.yaml`, which may be a suggestion."""
     return settings.suggested[key] if key in settings.suggested else settings.get(key)
 
 
-def _put_back(vault: Vault, caller: Caller, key: str) -> list[str]:
-    """Take an edit by hand that left no fitting value of the key back to HEAD's, and say so; other edits stay, and are
-    taken in on their own. What HEAD itself has is left to the commit that replaces it."""
+def _revert_invalid_edit(vault: Vault, caller: Caller, key: str) -> list[str]:
+    """Revert a hand edit that made the value of the key invalid, and return a notice. Other edits are kept.
+
+    If HEAD itself has an invalid value, the new commit replaces it."""
     if key not in vault.stated.wrong:
         return []
     check_may_write(vault, caller, [FILE], "config")
@@ -144,15 +153,15 @@ def _put_back(vault: Vault, caller: Caller, key: str) -> list[str]:
     standing = tolerant(parse_yaml((held or b"").decode(errors="replace"), FILE) or {})
     if key in standing.wrong:
         return []
-    text = with_value(given, key, _stated(standing, key), FILE)
-    vault.stated = _values(text)  # raises where something else is wrong, too
+    text = with_value(given, key, _value_of(standing, key), FILE)
+    vault.stated = _values(text)  # raises if another setting is invalid too
     vault.settings = settings_here(vault, vault.stated)
     vault.disk.replace(vault.path(FILE), text.encode(), vault.state)
-    return [f"{key} was {_raw(parse_yaml(given, FILE), key)} by hand, which does not fit"]
+    return [f"{key} was {_raw(parse_yaml(given, FILE), key)} by a hand edit, which is not valid"]
 
 
 def _raw(mapping: Any, key: str) -> Any:
-    """What a parsed `clawmem.yaml` has under a dotted key; None where it has nothing."""
+    """Return the raw value of a dotted key in a parsed `clawmem.yaml`, or None."""
     for part in key.split("."):
         mapping = mapping.get(part) if isinstance(mapping, dict) else None
     return mapping
@@ -162,7 +171,7 @@ def _values(text: str) -> Settings:
     return settings_from_mapping(parse_yaml(text, FILE) or {})
 
 
-def _configured(vault: Vault, one: Setting) -> SettingState:
+def _state_of(vault: Vault, one: Setting) -> SettingState:
     settings = vault.settings
     is_set = not settings.unread and _raw(vault.load_yaml(FILE), one.key) is not None
     value = settings.values.get(one.key, one.default)
@@ -170,7 +179,7 @@ def _configured(vault: Vault, one: Setting) -> SettingState:
     return SettingState(one, value, origin_of(settings, one.key, is_set), None if suggested == value else suggested)
 
 
-def _named(key: str) -> Setting:
+def _find_setting(key: str) -> Setting:
     try:
         return setting_named(key)
     except NotFound as problem:
@@ -185,15 +194,15 @@ def _named(key: str) -> Setting:
 
 def _change(key: str, old: Value, new: Value, text: str, caller: Caller) -> Change:
     return Change(
-        subject=subject_line("config", key, f"{shown(old)} -> {shown(new)}"),
+        subject=subject_line("config", key, f"{format_value(old)} -> {format_value(new)}"),
         writes={FILE: text.encode()},
         trailers=trailers("config", agent=caller.agent, session=caller.session),
         author=agent_author(caller.agent),
     )
 
 
-def shown(value: Value) -> str:
-    """A value as `clawmem.yaml` would have it."""
+def format_value(value: Value) -> str:
+    """Return a value as it is written in `clawmem.yaml`."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return in_full(value) if isinstance(value, float) else str(value)
+    return format_number(value) if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""Doctor: every file of the vault read, every rule checked, and with `fix` what is safe to mend mended."""
+"""Doctor: read every file of the vault and check every rule. With `fix`, repair what is safe to repair."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.memory.health.checks.derived import expected_at_head, index_problems
-from clawmem.memory.health.checks.local_settings import own_settings_problems
+from clawmem.memory.health.checks.local_settings import local_settings_problems
 from clawmem.memory.health.checks.merging import merging_problems
-from clawmem.memory.health.checks.problem import ERROR, INFO, HealthProblem, in_order
+from clawmem.memory.health.checks.problem import ERROR, INFO, HealthProblem, sorted_problems
 from clawmem.memory.health.checks.reading import VaultContent, read_vault, reading_problems
 from clawmem.memory.health.checks.redactions import old_history_problems, redaction_problems
 from clawmem.memory.health.checks.repository import fsck_problems, repository_problems, state_problems, waiting_problems
-from clawmem.memory.health.checks.secrets import SECONDS, SecretSearch, files_to_search
+from clawmem.memory.health.checks.secrets import SEARCH_SECONDS, SecretSearch, files_to_search
 from clawmem.memory.health.checks.storage import (
     altered_problems,
     branch_problems,
@@ -26,7 +26,7 @@ from clawmem.memory.health.checks.storage import (
 )
 from clawmem.memory.health.checks.tree import case_problems, tree_problems
 from clawmem.memory.health.checks.withdrawn import withdrawn_problems
-from clawmem.memory.health.repair import mend
+from clawmem.memory.health.repair import repair
 from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits
@@ -40,66 +40,68 @@ _BREAKS_INDEX = ("settings", "git", "ledger")
 
 
 class Diagnosis(NamedTuple):
-    """The problems, worst first, those mended marked as fixed; how much was checked; the commits that mended."""
+    """The problems, worst first, with the repaired ones marked as fixed; the numbers of checked things; the commits."""
 
     problems: tuple[HealthProblem, ...]
     checked: Mapping[str, int]
     commits: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
-    def left(self, severity: str) -> int:
-        """How many problems of a severity remain."""
+    def remaining(self, severity: str) -> int:
+        """Return the number of unfixed problems of a severity."""
         return sum(1 for one in self.problems if one.severity == severity and not one.fixed)
 
     @property
     def healthy(self) -> bool:
-        """Whether no error remains."""
-        return self.left(ERROR) == 0
+        """Return whether there is no unfixed error."""
+        return self.remaining(ERROR) == 0
 
 
 def doctor(vault: Vault, caller: Caller, *, fix: bool = False, full: bool = False) -> Diagnosis:
-    """Check the vault; with `full` git checks every object, too, and nothing is left out to save time. With `fix` the
-    vault is checked again after mending, so that a problem counts as fixed only where it is gone."""
-    before = _examined(vault, full)
+    """Check the vault.
+
+    With `full`, git checks every object too, and nothing is skipped to save time. With `fix`, the vault is checked
+    again after the repair, so a problem counts as fixed only if it does not exist any more."""
+    before = _examine(vault, full)
     if not fix or not any(one.fixable for one in before.problems):
         return before
-    commits, notices = mend(vault, caller, before.problems)
-    after = _examined(Vault(vault.root, vault.git.environment, vault.disk), full)
+    commits, notices = repair(vault, caller, before.problems)
+    after = _examine(Vault(vault.root, vault.git.environment, vault.disk), full)
     left = {_key(one) for one in after.problems}
     fixed = [one._replace(fixed=True) for one in before.problems if one.fixable and _key(one) not in left]
-    return Diagnosis(in_order([*fixed, *after.problems]), after.checked, commits, (*before.notices, *notices))
+    return Diagnosis(sorted_problems([*fixed, *after.problems]), after.checked, commits, (*before.notices, *notices))
 
 
 def _key(problem: HealthProblem) -> tuple[str, str | None, str]:
     return problem.check, problem.path, problem.message
 
 
-def _examined(vault: Vault, full: bool) -> Diagnosis:
+def _examine(vault: Vault, full: bool) -> Diagnosis:
     notices: list[str] = []
     with ExitStack() as held:
-        # One state of the vault is read: no writer comes between its files.
+        # The lock keeps writers away, so that all files are of one state.
         try:
             vault.prepare_state()
             held.enter_context(writer_lock(vault.state / "lock", _WAIT_SECONDS, "doctor"))
         except OSError as problem:
-            notices.append(f"the vault cannot be written, so it was read without its lock: {problem.strerror}")
+            notices.append(f"the vault is not writable, so it was read without the lock: {problem.strerror}")
         reading = read_vault(vault)
         problems = [*tree_problems(vault, reading.tree), *reading.problems]
-        problems = _with_git(vault, reading, problems, full)
-    # Writers need not wait for the rest.
+        problems = _git_problems(vault, reading, problems, full)
+    # Writers do not have to wait for the rest.
     problems += reading_problems(reading)
-    problems += own_settings_problems(vault)
-    search = SecretSearch(None if full else SECONDS)
-    problems += search.look(vault, files_to_search(reading))
+    problems += local_settings_problems(vault)
+    search = SecretSearch(None if full else SEARCH_SECONDS)
+    problems += search.search(vault, files_to_search(reading))
     notices += search.notices()
     if full:
         problems += fsck_problems(vault)
-        problems += _old_histories(vault)
-    return Diagnosis(in_order(problems), reading.checked, (), tuple(notices))
+        problems += _old_history(vault)
+    return Diagnosis(sorted_problems(problems), reading.checked, (), tuple(notices))
 
 
-def _old_histories(vault: Vault) -> list[HealthProblem]:
-    """What is left of histories from before a redaction; where git cannot tell, its damage is named elsewhere."""
+def _old_history(vault: Vault) -> list[HealthProblem]:
+    """Find remains of histories from before a redaction. Damage of git is reported elsewhere."""
     try:
         head = vault.head().commit
         return list(old_history_problems(vault, head)) if head else []
@@ -107,7 +109,9 @@ def _old_histories(vault: Vault) -> list[HealthProblem]:
         return []
 
 
-def _with_git(vault: Vault, reading: VaultContent, problems: list[HealthProblem], full: bool) -> list[HealthProblem]:
+def _git_problems(
+    vault: Vault, reading: VaultContent, problems: list[HealthProblem], full: bool
+) -> list[HealthProblem]:
     try:
         problems += branch_problems(vault)
         head = vault.head().commit
@@ -125,15 +129,15 @@ def _with_git(vault: Vault, reading: VaultContent, problems: list[HealthProblem]
         lost = lost_files(vault, in_head)
     except ClawmemError as problem:
         names = case_problems(reading.tree.owned)
-        return [*problems, *names, HealthProblem(ERROR, "git", ".git", None, _said(problem))]
+        return [*problems, *names, HealthProblem(ERROR, "git", ".git", None, _sentence(problem))]
     problems += committed_name_problems(in_head, reading.tree.owned)
     problems += altered_problems(altered)
-    problems = [_deleted(one) if one.check == "entity-files" and one.path in waiting else one for one in problems]
+    problems = [_as_deleted(one) if one.check == "entity-files" and one.path in waiting else one for one in problems]
     if lost:
-        # Whatever else there is to ask would be asked of git.
+        # The remaining checks need git, which cannot answer.
         whole = set(reading.tree.owned) - {*waiting, *altered}
         return [*(one for one in problems if one.path not in lost), *lost_problems(lost, whole)]
-    problems += _ways_back(vault, {one.path for one in problems if one.severity == ERROR} - set(waiting), in_head)
+    problems += _last_readable(vault, {one.path for one in problems if one.severity == ERROR} - set(waiting), in_head)
     named = {one.path for one in problems if one.severity != INFO}
     problems += waiting_problems(check_edits(vault, waiting), named)
     if not any(one.severity == ERROR and one.check in _BREAKS_INDEX for one in problems):
@@ -144,18 +148,18 @@ def _with_git(vault: Vault, reading: VaultContent, problems: list[HealthProblem]
     return problems
 
 
-def _ways_back(vault: Vault, paths: Collection[str | None], in_head: Collection[str]) -> list[HealthProblem]:
-    """How to bring back those of the files that HEAD itself holds in a form nobody can read."""
+def _last_readable(vault: Vault, paths: Collection[str | None], in_head: Collection[str]) -> list[HealthProblem]:
+    """Say how to restore the files that are unreadable in HEAD too."""
     broken = unread(vault, (path for path in paths if path in in_head and path is not None))
     return [HealthProblem(INFO, "last-whole", path, None, problem.hint) for path, problem in broken.items()]
 
 
-def _said(problem: ClawmemError) -> str:
-    """The sentence and the hint, unless that only leads here."""
+def _sentence(problem: ClawmemError) -> str:
+    """Return the message and the hint, but not a hint that only says to run doctor."""
     return problem.message if "`clawmem doctor" in problem.hint else f"{problem.message} {problem.hint}".strip()
 
 
-def _deleted(problem: HealthProblem) -> HealthProblem:
-    """A file that HEAD still has must come back from there, not be made anew and empty."""
-    message = f"{problem.message} It was deleted by hand: bring it back with `git checkout HEAD -- {problem.path}`."
+def _as_deleted(problem: HealthProblem) -> HealthProblem:
+    """Mark a missing file as deleted by hand: it must be restored from HEAD, not created empty."""
+    message = f"{problem.message} It was deleted by hand: restore it with `git checkout HEAD -- {problem.path}`."
     return problem._replace(severity=ERROR, message=message, fixable=False)

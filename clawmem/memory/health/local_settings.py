@@ -1,4 +1,4 @@
-"""What a person decides of this machine's own settings: their values, and whether suggestions are accepted."""
+"""Local settings: a person sets them, or accepts the suggestions of a vault."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.errors import NotPermitted, Refused, StorageFailed
-from clawmem.memory.health.yaml_edit import with_value
+from clawmem.memory.yaml_edit import with_value
 from clawmem.model.records.caller import Caller
 from clawmem.model.settings.local import (
     HERE,
@@ -34,7 +34,7 @@ from clawmem.vault.state.local_settings import (
 from clawmem.vault.vault import Vault
 
 
-class Proposed(NamedTuple):
+class SettingsProposal(NamedTuple):
     """What a vault suggests: whether it was accepted on this machine, each value that is suggested and not in force,
     what would leave the machine with them, in sentences, and the settings of its git configuration that `sync` would
     use from then on."""
@@ -45,20 +45,21 @@ class Proposed(NamedTuple):
     git: tuple[str, ...] = ()
 
 
-def proposed(vault: Vault) -> Proposed:
-    """What `accept_proposed` would put in force. Everything is read anew, as an earlier reading may be a stranger's.
-    Raises what is wrong with a file that it depends on."""
+def proposed_settings(vault: Vault) -> SettingsProposal:
+    """Return what `accept_settings` would set. All files are read again, because cached values may be of another vault.
+
+    Raise the problem of a settings file, for example Unreadable."""
     if vault.stated.unread is not None:
         raise vault.stated.unread
     accepted = is_accepted(vault.git_dir, vault.environment)
     settings = vault.settings if accepted else _settings_of_copy(vault)
     found = differences(settings)
     hidden = tuple(dict.fromkeys(shown(one) for one in vault.git.not_accepted()))
-    return Proposed(accepted, found, reached(accepting(settings)) if found else (), hidden)
+    return SettingsProposal(accepted, found, reached(accepting(settings)) if found else (), hidden)
 
 
 def _settings_of_copy(vault: Vault) -> Settings:
-    """The settings of a vault that was not accepted, whose `local.yaml` suggests, too."""
+    """Return the settings of a vault that was not accepted. Its `local.yaml` counts as suggestions."""
     place = local_place(vault)
     text = read_own(place)
     if text is None:
@@ -69,50 +70,51 @@ def _settings_of_copy(vault: Vault) -> Settings:
     return in_force(vault.stated, [own, *(one for one in own_files(vault) if one.origin != HERE)])
 
 
-def accept_proposed(vault: Vault, caller: Caller, wanted: Proposed) -> str:
-    """Put what was shown in force on this machine, and record the vault as accepted; the file that has it now.
+def accept_settings(vault: Vault, caller: Caller, wanted: SettingsProposal) -> str:
+    """Copy the suggested values to this machine, and record the vault as accepted. Return the name of the file.
 
-    A later change of a suggestion has no effect: the values are copied.
+    Later changes of the suggestions have no effect. Raise NotPermitted for an agent.
     """
     check_person(caller, "What a vault suggests")
     place = local_place(vault)
-    put_values(place, {one.key: one.suggested for one in wanted.differences}, _wait(vault))
+    write_values(place, {one.key: one.suggested for one in wanted.differences}, _wait_seconds(vault))
     if not wanted.accepted:
         forget_parsed(place)
-        _recorded(vault, accepted=True)
+        _record_acceptance(vault, accepted=True)
     return place.name
 
 
-def withdraw(vault: Vault, caller: Caller) -> bool:
-    """Take the acceptance of the vault back; whether there was one. `local.yaml` stays, and has no effect."""
+def withdraw_acceptance(vault: Vault, caller: Caller) -> bool:
+    """Withdraw the acceptance of the vault. Return whether it was accepted. `local.yaml` stays without effect."""
     check_person(caller, "The acceptance of a vault")
     accepted = is_accepted(vault.git_dir, vault.environment)
     if accepted:
-        _recorded(vault, accepted=False)
+        _record_acceptance(vault, accepted=False)
     return accepted
 
 
 def check_person(caller: Caller, what: str) -> None:
-    """Raise NotPermitted where an agent would decide what reaches outside."""
+    """Raise NotPermitted if the caller is an agent."""
     if caller.agent is not None:
         raise NotPermitted(
-            f"{what} decides what leaves this machine, so a person decides it, and no agent.",
+            f"{what} decides which data leaves this machine, so only a person may change it.",
             "A person runs the command without --agent and CLAWMEM_AGENT.",
         )
 
 
 def check_accepted(vault: Vault) -> None:
-    """Raise Refused where nobody accepted the vault here, as its `local.yaml` would have no effect."""
+    """Raise Refused if the vault was not accepted here, because its `local.yaml` would have no effect."""
     if not is_accepted(vault.git_dir, vault.environment):
         raise Refused(
-            "This vault was not accepted on this machine, so it can have no settings of its own here.",
+            "This vault was not accepted on this machine, so it cannot have local settings here.",
             "`clawmem config trust` shows what it suggests and accepts it; `--user` sets the value for all vaults.",
         )
 
 
-def put_values(place: SettingsFile, values: Mapping[str, Value], wait: float) -> Mapping[str, Value]:
-    """Write values into one of the machine's files, comments kept; what it said before. Nothing is written where it
-    says all of them already. Raises what is wrong with the file, but for the values that are replaced."""
+def write_values(place: SettingsFile, values: Mapping[str, Value], wait: float) -> Mapping[str, Value]:
+    """Write values to a local settings file and return its former values. Comments are kept.
+
+    Nothing is written if no value changes. Raise the problems of the file, except those of the replaced values."""
     try:
         with changing(place, wait):
             text = read_own(place) or ""
@@ -129,15 +131,15 @@ def put_values(place: SettingsFile, values: Mapping[str, Value], wait: float) ->
         raise StorageFailed(f"{place.name} cannot be written: {problem.strerror}.", "Nothing was changed.") from problem
 
 
-def _recorded(vault: Vault, accepted: bool) -> None:
+def _record_acceptance(vault: Vault, accepted: bool) -> None:
     try:
         (accept if accepted else forget)(vault.git_dir, vault.environment)
     except OSError as problem:
         raise StorageFailed(
-            f"Which vaults are accepted cannot be written: {problem.strerror}.",
-            "Make the user's configuration folder writable, or name another with XDG_CONFIG_HOME.",
+            f"The list of accepted vaults cannot be written: {problem.strerror}.",
+            "Make your configuration folder writable, or set XDG_CONFIG_HOME to another one.",
         ) from problem
 
 
-def _wait(vault: Vault) -> float:
+def _wait_seconds(vault: Vault) -> float:
     return vault.settings.number("lock.wait_seconds")

@@ -1,4 +1,4 @@
-"""Reindex: the derived index built anew from HEAD, and what is in it."""
+"""Reindex: rebuild the derived index from HEAD."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clawmem.vault.vault import Vault
 
 
 class ReindexResult(NamedTuple):
-    """How much the new index holds, the engine behind its keyword search, the seconds it took and its bytes on disk."""
+    """The size of the new index: numbers of records, search engine, build time in seconds, bytes on disk."""
 
     facts: int
     events: int
@@ -31,13 +31,13 @@ class ReindexResult(NamedTuple):
 
 
 def reindex(vault: Vault) -> ReindexResult:
-    """Build the index anew and drop those of past commits; raises StorageFailed where it cannot be kept."""
+    """Rebuild the index, and delete the indexes of past commits. Raise StorageFailed if it cannot be stored."""
     started = time.perf_counter()
     discard_past(vault)
     index = rebuild(vault)
     try:
         if not index.kept:
-            raise StorageFailed(f"There is no index to keep: {index.notices[-1]}.", "Searches still work, slowly.")
+            raise StorageFailed(f"The index cannot be stored: {index.notices[-1]}.", "Searches still work, slowly.")
         seconds = time.perf_counter() - started
         notices = (*index.notices, *unreadable(index, facts=False))
         return ReindexResult(*_counts(index), index.engine.name, seconds, index_size(vault), notices)
@@ -45,20 +45,22 @@ def reindex(vault: Vault) -> ReindexResult:
         index.close()
 
 
-def embed_anew(vault: Vault, day: str, progress: Callable[[int, int], None] | None = None) -> EmbeddingRun:
-    """Make the vector of every fact and event again, however long it takes; `day` (UTC) is the one whose money is
-    spent, `progress` is told how many of how many are done. Raises as `check_embedding` does, and Locked."""
+def rebuild_vectors(vault: Vault, day: str, on_progress: Callable[[int, int], None] | None = None) -> EmbeddingRun:
+    """Compute the vectors of all facts and events again, without a time limit.
+
+    `day` (UTC) is the day of the cost budget. `on_progress` gets the number done and the total. Raise like
+    check_embedding, and Locked."""
     check_embedding(vault)
-    return embed_missing(vault, inf, day, anew=True, progress=progress)
+    return embed_missing(vault, inf, day, anew=True, progress=on_progress)
 
 
 def check_embedding(vault: Vault) -> None:
-    """Raise Refused where the settings want no vectors, ModelFailed where the local model is not installed."""
+    """Raise Refused if vectors are disabled, ModelFailed if the local model is not installed."""
     name = vault.settings.words("semantic.model")
     if name == NONE:
         raise Refused(
-            "The settings want no vectors: semantic.model is none.",
-            f"Want them with `clawmem config set semantic.model {LOCAL}`, or name a model as litellm does.",
+            "Vectors are disabled: semantic.model is none.",
+            f"Enable them with `clawmem config set semantic.model {LOCAL}`, or with a litellm model name.",
         )
     lacking = missing() if name == LOCAL else []
     if lacking:

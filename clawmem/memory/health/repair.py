@@ -1,4 +1,4 @@
-"""Mending what is safe to mend: each thing one commit, and never a file that does not parse."""
+"""Repair what is safe to repair, one commit for each thing. Unreadable files are never changed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from clawmem.memory.health.checks.items import is_rewritable
 from clawmem.memory.health.checks.merging import ATTRIBUTES, CONFIGURATION, UNFINISHED_MERGE, with_attributes
 from clawmem.memory.health.checks.merging import CHECK as MERGING
 from clawmem.memory.health.checks.problem import HealthProblem
-from clawmem.memory.health.checks.repository import clear_leftovers
+from clawmem.memory.health.checks.repository import remove_partial_files
 from clawmem.memory.health.checks.storage import BRANCH, GIT_INDEX, LINE_ENDS, LOST
 from clawmem.memory.health.checks.withdrawn import CHECK as WITHDRAWN
+from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.finish_merge import finish_merge
-from clawmem.memory.sync.unite import unite
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.sync.unite import merge_duplicate_ids
+from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.pages.summary import facts_block, generated_part, with_generated
 from clawmem.model.records.caller import Caller
@@ -30,11 +31,11 @@ from clawmem.vault.vault import Vault
 _WAIT_SECONDS = 10.0
 
 
-def mend(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Mend the problems that are fixable; returns the commits, oldest first, and notices.
+def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Repair the fixable problems. Return the commits, oldest first, and notices.
 
-    Beginning the transaction already removes stale locks and finishes an interrupted change. Where the vault
-    cannot be changed at all, the notice says why.
+    The start of the transaction removes stale locks and completes an interrupted change. If the vault cannot be
+    changed, a notice says why.
     """
     wanted = [one for one in problems if one.fixable]
     finished: tuple[str, ...] = ()
@@ -43,20 +44,20 @@ def mend(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> tup
             done = finish_merge(vault, caller)
             finished = (done.commit,) if done.commit else ()
             vault = Vault(vault.root, vault.git.environment, vault.disk)
-        _mend_git(vault, wanted)
+        _repair_git(vault, wanted)
         with writing(vault, caller, "doctor") as work:
-            commits = (*_mend_facts(work, wanted), *work.commit(list(_changes(work, wanted))))
-            clear_leftovers(vault)
+            commits = (*_repair_facts(work, wanted), *work.commit(list(_changes(work, wanted))))
+            remove_partial_files(vault)
             notices = work.notices
         if any(one.check == "index" for one in wanted):
             rebuild(vault).close()
     except ClawmemError as problem:
-        return finished, (f"nothing {'else ' if finished else ''}was mended: {problem.message}",)
+        return finished, (f"nothing {'else ' if finished else ''}was repaired: {problem.message}",)
     return (*finished, *commits), notices
 
 
-def _mend_git(vault: Vault, problems: Sequence[HealthProblem]) -> None:
-    """What must be right before git can be asked for anything else."""
+def _repair_git(vault: Vault, problems: Sequence[HealthProblem]) -> None:
+    """Repair git first, because the other repairs need it."""
     for one in problems:
         if one.check in (GIT_INDEX, BRANCH):
             with writer_lock(vault.state / "lock", _WAIT_SECONDS, "doctor"):
@@ -69,16 +70,16 @@ def _mend_git(vault: Vault, problems: Sequence[HealthProblem]) -> None:
             install_driver(vault)
 
 
-def _mend_facts(work: WriteScope, problems: Sequence[HealthProblem]) -> tuple[str, ...]:
+def _repair_facts(work: WriteScope, problems: Sequence[HealthProblem]) -> tuple[str, ...]:
     checks = {one.check for one in problems}
-    commits = unite(work) if "id-unique" in checks else ()
+    commits = merge_duplicate_ids(work) if "id-unique" in checks else ()
     if checks.isdisjoint(("chain", "evidence", WITHDRAWN)):
         return commits
-    from clawmem.memory.health import repair_facts as mend_facts  # few vaults need it
+    from clawmem.memory.health import repair_facts  # few vaults need this
 
-    commits += mend_facts.withdraw_again(work) if WITHDRAWN in checks else ()
-    commits += mend_facts.close_again(work) if "chain" in checks else ()
-    return commits + (mend_facts.bring_events_back(work) if "evidence" in checks else ())
+    commits += repair_facts.retract_reactivated(work) if WITHDRAWN in checks else ()
+    commits += repair_facts.close_replaced_facts(work) if "chain" in checks else ()
+    return commits + (repair_facts.restore_events(work) if "evidence" in checks else ())
 
 
 def _changes(work: WriteScope, problems: Iterable[HealthProblem]) -> Iterator[Change]:
@@ -103,10 +104,10 @@ def _changes(work: WriteScope, problems: Iterable[HealthProblem]) -> Iterator[Ch
             yield _change(work, name, what, path, _new_file(work, name, path), name)
         elif one.check == "items-form":
             data = work.read(path)
-            if data is not None and path not in work.started.unreadable and is_rewritable(data):
-                yield _change(work, name, "one fact a line, canonical keys", path, _in_form(path, data), name)
+            if data is not None and path not in work.transaction.unreadable and is_rewritable(data):
+                yield _change(work, name, "one fact a line, canonical keys", path, _canonical(path, data), name)
         elif one.check == "marks":
-            yield from _marks(work, name, path)
+            yield from _restore_marks(work, name, path)
 
 
 def _new_file(work: WriteScope, name: str, path: str) -> bytes:
@@ -114,28 +115,28 @@ def _new_file(work: WriteScope, name: str, path: str) -> bytes:
     assert content is not None
     if path.endswith(ITEMS):
         return content
-    return with_generated(content.decode(), _block(work, name)).encode()
+    return with_generated(content.decode(), _generated_block(work, name)).encode()
 
 
 def _line_ends(work: WriteScope, path: str) -> Iterator[Change]:
     data = work.read(path)
-    if data is not None and path not in work.started.unreadable:
+    if data is not None and path not in work.transaction.unreadable:
         yield _change(work, path, "plain ends of lines", path, data.replace(b"\r\n", b"\n"), name_of_path(path))
 
 
-def _in_form(path: str, data: bytes) -> bytes:
+def _canonical(path: str, data: bytes) -> bytes:
     return render_items(parse_items(data, path))
 
 
-def _marks(work: WriteScope, name: str, path: str) -> Iterator[Change]:
+def _restore_marks(work: WriteScope, name: str, path: str) -> Iterator[Change]:
     text = work.text(path)
-    if text and generated_part(text) is None and path not in work.started.unreadable:
-        page = with_generated(text, _block(work, name))
+    if text and generated_part(text) is None and path not in work.transaction.unreadable:
+        page = with_generated(text, _generated_block(work, name))
         yield _change(work, name, "the marks of the generated part were missing", path, page.encode(), name)
 
 
-def _block(work: WriteScope, name: str) -> str:
-    """The generated part; nothing where the entity's facts cannot be read."""
+def _generated_block(work: WriteScope, name: str) -> str:
+    """Return the generated part, or an empty string if the facts cannot be read."""
     try:
         facts = work.facts(name)
     except ClawmemError:

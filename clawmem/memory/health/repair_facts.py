@@ -1,5 +1,5 @@
-"""What merges of older versions did to facts, mended: withdrawn ones that stand again, replaced ones that stand, and
-events that were taken back though facts rest on them."""
+"""Repair damage by merges of older versions: withdrawn or replaced facts that are active, and lost events that facts
+cite."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from clawmem.index.search.lookup import all_facts, event_day
-from clawmem.memory.history.withdrawn import risen
-from clawmem.memory.writing import WriteScope, items_write, with_fact
+from clawmem.memory.history.withdrawn import find_reactivated
+from clawmem.memory.scope import WriteScope, items_write, with_fact
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import counted
 from clawmem.model.merging.facts.chains import Facts, close_replaced
@@ -20,20 +20,20 @@ from clawmem.model.merging.policy import OURS
 from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers
 
 
-def withdraw_again(work: WriteScope) -> tuple[str, ...]:
-    """Withdraw what stands though history tells that it was withdrawn."""
+def retract_reactivated(work: WriteScope) -> tuple[str, ...]:
+    """Withdraw facts that are active although a commit withdrew them."""
     places = {one.fact.id: one for one in all_facts(work.index)}
     standing = {key for key, one in places.items() if one.fact.stands}
     changed: dict[str, list[Fact]] = defaultdict(list)
-    for one in risen(work.vault, standing):
+    for one in find_reactivated(work.vault, standing):
         now = places[one.fact.id]
         ended = merged_fact(None, now.fact, one.fact, lambda key: ("", key), OURS).fact
         changed[now.entity].append(ended)
     return _commit(work, changed, "withdrawn before, and standing again since a merge")
 
 
-def close_again(work: WriteScope) -> tuple[str, ...]:
-    """Close what stands though another fact replaced it."""
+def close_replaced_facts(work: WriteScope) -> tuple[str, ...]:
+    """Supersede facts that are active although another fact replaced them."""
     facts: Facts = {one.fact.id: FiledFact(one.fact, one.entity) for one in all_facts(work.index)}
     before = dict(facts)
     close_replaced(facts, ())
@@ -44,8 +44,8 @@ def close_again(work: WriteScope) -> tuple[str, ...]:
     return _commit(work, changed, "replaced before, and standing still")
 
 
-def bring_events_back(work: WriteScope) -> tuple[str, ...]:
-    """Put back events that facts cite and no ledger holds, as history has them."""
+def restore_events(work: WriteScope) -> tuple[str, ...]:
+    """Restore cited events that no ledger contains, from the history."""
     writes: dict[str, bytes | None] = {}
     found = []
     cited = dict.fromkeys(one.fact.source_event for one in all_facts(work.index) if one.fact.source_event)
@@ -62,7 +62,7 @@ def bring_events_back(work: WriteScope) -> tuple[str, ...]:
 
 
 def _lost_lines(work: WriteScope, event: str) -> Mapping[str, bytes]:
-    """The ledger that held an event last, and its line there; nothing where history does not have it."""
+    """Return the last ledger that contained an event, and its line; empty if the history has no such event."""
     vault = work.vault
     asked = ("log", f'-S"id": "{event}"', "--format=%H %P", "HEAD", "--", "ledger/")
     for line in vault.git.run(*asked).decode().splitlines():
@@ -93,7 +93,7 @@ def _commit(work: WriteScope, changed: Mapping[str, list[Fact]], what: str) -> t
     rows = trailers("fix", facts=ids, entities=changed, agent=work.caller.agent, session=work.caller.session)
     words = f"{counted(len(ids), 'fact')} {what}"
     commits = work.commit([Change(subject_line("fix", "vault", words), writes, rows, author=_author(work))])
-    work.bring_index()
+    work.update_index()
     return commits
 
 

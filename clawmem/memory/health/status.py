@@ -1,4 +1,4 @@
-"""Status: which vault this is and what is in it. It changes nothing; the index may be brought up to date."""
+"""Status: show which vault this is and its content. Only the index may be updated."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ FRESH, STALE, MISSING = "fresh", "stale", "missing"
 
 
 class PendingEdits(NamedTuple):
-    """Edits made by hand: files the next change takes in, and files that do not parse, each with the reason."""
+    """Hand edits: files that the next change commits, and unreadable files with the reason."""
 
     waiting: tuple[str, ...]
     unreadable: tuple[tuple[str, str], ...]
 
 
 class IndexState(NamedTuple):
-    """How the index was found (fresh, stale or missing), its engine, and committed files it could not read."""
+    """The state of the index (fresh, stale or missing), its engine, and committed files that it could not read."""
 
     state: str
     engine: str
@@ -41,9 +41,11 @@ class IndexState(NamedTuple):
 
 
 class Status(NamedTuple):
-    """The state of a vault. `facts` are numbers by status; `unfinished` is what waits to be completed; `proposals`
-    is how many wait for a person. `accepted` tells whether the vault was accepted on this machine, `suggested` what it
-    suggests that is not in force here."""
+    """The state of a vault.
+
+    `facts` are numbers by status. `unfinished` describes an interrupted change. `proposals` is the number of open
+    proposals. `accepted` says whether the vault was accepted on this machine; `suggested` are the suggested settings
+    that are not used here."""
 
     name: str
     format: int
@@ -63,14 +65,14 @@ class Status(NamedTuple):
 
 
 def status(vault: Vault) -> Status:
-    """Look at the vault without changing it."""
+    """Return the state of the vault."""
     scan = start_scan(vault)
     head = vault.head()
-    found = _index_found(vault)
+    found = _index_state(vault)
     filed = read_proposals(vault)
     waiting = finish_scan(vault, scan)
 
-    def told(index: Index) -> Status:
+    def read_status(index: Index) -> Status:
         return Status(
             name=vault.settings.words("vault.name"),
             format=vault.settings.whole("format"),
@@ -80,7 +82,7 @@ def status(vault: Vault) -> Status:
             entities=len(entity_names(index)),
             events=index.database.execute("SELECT COUNT(*) FROM event").fetchone()[0],
             unfolded_accesses=sum(one.count for one in accesses(unfolded(vault)).values()),
-            edits=_edited(vault, waiting),
+            edits=_pending_edits(vault, waiting),
             unfinished=_unfinished(vault),
             search=IndexState(found, index.engine.name, tuple(broken_files(index))),
             notices=(*index.notices, *unreadable(index), *filed.unreadable),
@@ -89,10 +91,10 @@ def status(vault: Vault) -> Status:
             suggested=differences(vault.settings),
         )
 
-    return answered(vault, told)
+    return answered(vault, read_status)
 
 
-def _index_found(vault: Vault) -> str:
+def _index_state(vault: Vault) -> str:
     if not index_path(vault).exists():
         return MISSING
     index = open_store(vault)
@@ -113,7 +115,7 @@ def _by_status(index: Index) -> dict[str, int]:
     return dict(totals)
 
 
-def _edited(vault: Vault, paths: tuple[str, ...]) -> PendingEdits:
+def _pending_edits(vault: Vault, paths: tuple[str, ...]) -> PendingEdits:
     edits = check_edits(vault, paths)
     return PendingEdits(tuple(edits.good), tuple((path, str(problem)) for path, problem in edits.bad))
 

@@ -1,4 +1,4 @@
-"""The chain of one fact out of the index: what it replaced, and what replaced it."""
+"""The chain of a fact: what it replaced, and what replaced it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from clawmem.index.tables.store import Index
 from clawmem.model.lifecycle.chain import chain_of
 
 
-def chain_in(index: Index, fact_id: str) -> list[PlacedFact]:
-    """The facts of the chain, oldest first, found without reading the whole vault."""
+def find_chain(index: Index, fact_id: str) -> list[PlacedFact]:
+    """Return the facts of the chain, oldest first. Only the facts of the chain are read."""
     known: dict[str, PlacedFact] = {}
     ahead: str | None = fact_id
     while ahead and ahead not in known:

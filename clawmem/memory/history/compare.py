@@ -1,4 +1,4 @@
-"""What changed in the memory between two commits or dates, told in facts."""
+"""Compare two commits or dates: which facts changed between them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from clawmem.memory.history.log import cut_off, facts_at
+from clawmem.memory.history.log import facts_at, shallow_notices
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import FactDifference, differences, moves
 from clawmem.model.history.entry import HistoryEntry
@@ -21,7 +21,7 @@ from clawmem.vault.vault import Vault
 
 
 class MovedFacts(NamedTuple):
-    """Facts that went from one entity to another."""
+    """The number of facts that moved from one entity to another."""
 
     source: str
     target: str
@@ -29,7 +29,7 @@ class MovedFacts(NamedTuple):
 
 
 class OtherChanges(NamedTuple):
-    """What else changed: events in the ledger, lines of daily notes, files that hold neither nor facts."""
+    """Changes outside facts: events in ledgers, lines of daily notes, and other files."""
 
     events_added: int = 0
     events_removed: int = 0
@@ -39,7 +39,7 @@ class OtherChanges(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The two points (`older` is None before the first commit) and all that differs between them."""
+    """The two points and the differences between them. `older` is None before the first commit."""
 
     older: HistoryEntry | None
     newer: HistoryEntry
@@ -50,53 +50,54 @@ class Comparison(NamedTuple):
 
 
 def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str | None = None) -> Comparison:
-    """Compare two points in time, each a commit or a date, which stands for the last commit at or before it.
+    """Compare two points in time. Each is a commit, or a date, which means the last commit at or before it.
 
-    A bare day means its last instant. `newer` defaults to HEAD; `older` to one day before the newer one, in a younger
-    vault to its first commit, and where that day brought nothing to the commit before.
+    A day without a time means its end: to see what changed on 2026-11-21, compare 2026-11-20 with 2026-11-21.
+    `newer` defaults to HEAD. `older` defaults to one day before `newer`, or to the first commit of a younger vault;
+    if nothing changed on that day, to the parent of `newer`. Raise NotFound if the history begins later.
     """
     with open_history(vault) as history:
         last = history.at(newer, caller.now) if newer else history.named("HEAD")
         if last is None:
             raise nothing_yet(vault, newer or "")
         moment = moment_of(last.time) if newer else caller.now
-        first = history.at(older, caller.now) if older else _a_day_before(history, last, moment)
-        return _compared(vault, first, last)
+        first = history.at(older, caller.now) if older else _one_day_before(history, last, moment)
+        return _compare(vault, first, last)
 
 
-def _a_day_before(history: History, last: HistoryEntry, moment: datetime) -> HistoryEntry | None:
-    name = history.last_at(stamp(moment - timedelta(days=1))) or _beginning(history.vault, last)
+def _one_day_before(history: History, last: HistoryEntry, moment: datetime) -> HistoryEntry | None:
+    name = history.last_at(stamp(moment - timedelta(days=1))) or _first_commit(history.vault, last)
     if name != last.commit:
         return history.entry(name)
     return history.entry(last.parents[0]) if last.parents else None
 
 
-def _beginning(vault: Vault, last: HistoryEntry) -> str:
-    """The first commit of the main line."""
+def _first_commit(vault: Vault, last: HistoryEntry) -> str:
+    """Return the first commit on the main line."""
     return vault.git.run("rev-list", "--max-parents=0", "--first-parent", last.commit, "--").decode().strip()
 
 
-def _compared(vault: Vault, first: HistoryEntry | None, last: HistoryEntry) -> Comparison:
+def _compare(vault: Vault, first: HistoryEntry | None, last: HistoryEntry) -> Comparison:
     start = first.commit if first else None
-    paths = _changed(vault, start, last.commit)
+    paths = _changed_paths(vault, start, last.commit)
     items = [path for path in paths if path.endswith(f"/{ITEMS}") and name_of_path(path)]
     old, old_problems = facts_at(vault, start, items)
     new, new_problems = facts_at(vault, last.commit, items)
     comparable = old.keys() & new.keys() if start else new.keys()
     before, after = _by_id(old, comparable), _by_id(new, comparable)
     moved = tuple(MovedFacts(*pair, number) for pair, number in moves(before, after).items())
-    counts = _counts(vault, start, last.commit, [path for path in paths if path not in items])
-    notices = (*old_problems, *new_problems, *_same(first, last), *cut_off(vault))
+    counts = _count_other_changes(vault, start, last.commit, [path for path in paths if path not in items])
+    notices = (*old_problems, *new_problems, *_same_commit_notice(first, last), *shallow_notices(vault))
     return Comparison(first, last, differences(before, after), moved, counts, notices)
 
 
-def _same(first: HistoryEntry | None, last: HistoryEntry) -> list[str]:
+def _same_commit_notice(first: HistoryEntry | None, last: HistoryEntry) -> list[str]:
     if first is None or first.commit != last.commit:
         return []
-    return ["both points are one commit; a day counts to its end: name the day before it to see what it brought"]
+    return ["both points are the same commit; a day means its end, so name the day before to see the changes of a day"]
 
 
-def _changed(vault: Vault, start: str | None, end: str) -> list[str]:
+def _changed_paths(vault: Vault, start: str | None, end: str) -> list[str]:
     if start is None:
         return vault.files_at(end)
     return vault.changes_between(start, end)
@@ -109,7 +110,7 @@ def _by_id(files: Mapping[str, Iterable[Fact]], comparable: Iterable[str]) -> di
     }
 
 
-def _counts(vault: Vault, start: str | None, end: str, paths: Iterable[str]) -> OtherChanges:
+def _count_other_changes(vault: Vault, start: str | None, end: str, paths: Iterable[str]) -> OtherChanges:
     names = list(paths)
     old = vault.contents_at(start, names) if start else {}
     new = vault.contents_at(end, names)

@@ -1,4 +1,4 @@
-"""Evidence: the event a fact cites, found in its day's ledger, and the place of the quoted words in it."""
+"""Evidence: find the event that a fact cites, and the span of the quote in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clawmem.vault.vault import Vault
 
 
 def find_event(vault: Vault, index: Index, event_id: str) -> Event | None:
-    """The event of that id, or None where the ledger holds none."""
+    """Return the event with this id, or None. Raise Unreadable if its ledger does not parse."""
     day = event_day(index, event_id)
     if day is None:
         return None
@@ -21,9 +21,9 @@ def find_event(vault: Vault, index: Index, event_id: str) -> Event | None:
 
 
 def with_evidence(vault: Vault, index: Index, fact: Fact) -> Fact:
-    """The fact with the exact span of its quote in the event it cites; the whole text where it quotes nothing.
+    """Return the fact with the span of its quote in the cited event. Without a quote the whole text is quoted.
 
-    Raises NotFound for an unknown event and InvalidInput where the event does not hold the quoted words.
+    Raise NotFound if the event does not exist, InvalidInput if it does not contain the quote.
     """
     if fact.source_event is None:
         return fact
@@ -34,6 +34,7 @@ def with_evidence(vault: Vault, index: Index, fact: Fact) -> Fact:
     start = event.text.find(quote)
     if start < 0:
         raise InvalidInput(
-            f"The evidence is not in the event {event.id}, to the character.", "Quote the event's text verbatim."
+            f"The event {event.id} does not contain the exact words of the evidence.",
+            "Quote the text of the event exactly.",
         )
     return fact._replace(source_text=quote, source_span=(start, start + len(quote)))

@@ -1,4 +1,4 @@
-"""The history of the vault, of an entity under all the paths it had, and of a single fact."""
+"""The history of the vault, of an entity under all its former paths, and of a single fact."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import by_ids, entities, resolve
 from clawmem.index.search.unreadable import refuse_unread, unreadable
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import existing_entity, expanded
+from clawmem.memory.entities.places import expand_own, find_entity
 from clawmem.memory.permission import check_may_read, may_read
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
@@ -25,75 +25,79 @@ from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.vault import Vault
 
 _FOLDS = f"^Clawmem-Op: {ACCESS}$"
-_CUT_OFF = (
-    "the history is cut off: this shallow clone does not have what was before its first commit;"
-    " `git fetch --unshallow` brings the rest"
+_SHALLOW = (
+    "the history is incomplete: this is a shallow clone, which lacks the older commits;"
+    " `git fetch --unshallow` gets them"
 )
 
 
 class LogBounds(NamedTuple):
-    """Which part of a history to show: the newest `limit` entries in a span of time, of one author, folds or not."""
+    """The part of a history to show: the newest `limit` entries, by time and author, with or without access folds."""
 
     limit: int
     since: str | None = None
     until: str | None = None
     author: str | None = None
-    folds: bool = False
+    include_folds: bool = False
 
 
 class LogResult(NamedTuple):
-    """Entries, oldest first; what they are about: `vault`, `entity` or `fact`, and which; whether older were cut."""
+    """Entries, oldest first, and their subject.
+
+    `kind` is `vault`, `entity` or `fact`. `truncated` says whether older entries were left out."""
 
     entries: tuple[HistoryEntry, ...]
     kind: str
     name: str | None
-    cut: bool
+    truncated: bool
     notices: tuple[str, ...] = ()
 
 
 def log(vault: Vault, about: str | None, caller: Caller, bounds: LogBounds) -> LogResult:
-    """The history of the vault, or of the entity or fact that `about` names. NotFound where it names neither."""
+    """Return the history of the vault, or of the entity or fact that `about` names.
+
+    Raise NotFound if there is neither, AmbiguousId, or NotPermitted for the entity of another agent."""
     told = answered(vault, lambda index: _log(vault, index, about, caller, bounds), one_state=False)
-    return told._replace(notices=(*told.notices, *cut_off(vault)))
+    return told._replace(notices=(*told.notices, *shallow_notices(vault)))
 
 
-def cut_off(vault: Vault) -> list[str]:
-    """What to say of any history in a shallow clone, which does not have the older part; nothing elsewhere."""
-    return [_CUT_OFF] if is_shallow(vault) else []
+def shallow_notices(vault: Vault) -> list[str]:
+    """Return the notice for a shallow clone, which lacks the older history; empty for other clones."""
+    return [_SHALLOW] if is_shallow(vault) else []
 
 
 def _log(vault: Vault, index: Index, about: str | None, caller: Caller, bounds: LogBounds) -> LogResult:
     with open_history(vault) as history:
         if about is None:
-            entries = history.entries(_wanted(bounds))
+            entries = history.entries(_history_filter(bounds))
             shown = (one for one in entries if all(may_read(caller, name) for name in one.entities))
-            return _logged(shown, "vault", None, bounds, index)
-        kind, name = _meant(index, history, about, caller)
-        check_may_read(caller, _place(index, history, name) if kind == "fact" else name)
+            return _log_result(shown, "vault", None, bounds, index)
+        kind, name = _resolve_subject(index, history, about, caller)
+        check_may_read(caller, _entity_of_fact(index, history, name) if kind == "fact" else name)
         if kind == "fact":
             places = {name: paths_of_fact(index, history, name)}
-            newest_first = reversed(fact_history(history, places, bounds.folds)[name])
-            told = _logged(_within(newest_first, bounds), kind, name, bounds, index)
+            newest_first = reversed(fact_history(history, places, bounds.include_folds)[name])
+            told = _log_result(_within_bounds(newest_first, bounds), kind, name, bounds, index)
             lacks = [] if by_ids(index, [name]) else unreadable(index)
             return told._replace(notices=(*told.notices, *lacks))
         paths = [path for place in former_names(index, name) for path in (items_path(place), summary_path(place))]
-        entries = history.entries(_wanted(bounds)._replace(paths=paths))
-        return _logged(entries, kind, name, bounds, index)
+        entries = history.entries(_history_filter(bounds)._replace(paths=paths))
+        return _log_result(entries, kind, name, bounds, index)
 
 
-def _place(index: Index, history: History, fact_id: str) -> str:
+def _entity_of_fact(index: Index, history: History, fact_id: str) -> str:
     known = by_ids(index, [fact_id])
     if known:
         return known[fact_id].entity
     try:
-        return lost_fact(index, history, fact_id).entity
+        return find_removed_fact(index, history, fact_id).entity
     except PossiblyUnreadable:
         # Its file cannot be read: the commits that name the fact name its entity.
         return name_of_path(paths_of_fact(index, history, fact_id)[-1]) or ""
 
 
-def fact_named(index: Index, history: History, reference: str) -> str:
-    """The full id of a fact by unique prefix, one that an undo removed included; raises NotFound or AmbiguousId."""
+def resolve_fact(index: Index, history: History, reference: str) -> str:
+    """Return the full id for a unique prefix, also of a fact that an undo removed. Raise NotFound or AmbiguousId."""
     try:
         return resolve(index, reference)
     except NotFound:
@@ -110,21 +114,21 @@ def fact_named(index: Index, history: History, reference: str) -> str:
 
 
 def fact_history(
-    history: History, wanted: Mapping[str, Sequence[str]], folds: bool = False
+    history: History, wanted: Mapping[str, Sequence[str]], include_folds: bool = False
 ) -> dict[str, list[HistoryEntry]]:
-    """Every commit that touched each fact, oldest first; folded accesses only where `folds` asks for them.
+    """Return the commits that changed each fact, oldest first. Access folds count only with `include_folds`.
 
-    Commits of clawmem name their facts. What people changed by hand names none, so there the files are compared,
-    those that `wanted` gives for each fact; a fact that neither way explains is looked for in all commits' text.
-    Where a shallow clone begins everything looks new, so there only what the commit itself says counts.
+    Commits of clawmem name their facts in trailers. Commits of people do not, so for them the files in `wanted` are
+    compared. If both ways find nothing, the text of all commits is searched. The first commit of a shallow clone
+    adds every fact, so only its trailers count.
     """
     found: dict[str, dict[str, HistoryEntry]] = {fact_id: {} for fact_id in wanted}
     patterns = [trailer_pattern(key, fact_id) for fact_id in wanted for key in ("Fact", "Supersedes")]
     for entry in history.entries(HistoryFilter(grep=patterns)):
         for fact_id in {*entry.facts, *entry.supersedes} & found.keys():
-            if folds or entry.op != ACCESS:
+            if include_folds or entry.op != ACCESS:
                 found[fact_id][entry.commit] = entry
-    _add_unnamed(history, wanted, found, folds)
+    _add_unnamed_commits(history, wanted, found, include_folds)
     for fact_id in wanted:
         if not found[fact_id]:
             mentions = history.mentioning(f'"{fact_id}"', ITEMS)
@@ -133,39 +137,43 @@ def fact_history(
     return _oldest_first(history, found)
 
 
-def _add_unnamed(
-    history: History, wanted: Mapping[str, Sequence[str]], found: dict[str, dict[str, HistoryEntry]], folds: bool
+def _add_unnamed_commits(
+    history: History,
+    wanted: Mapping[str, Sequence[str]],
+    found: dict[str, dict[str, HistoryEntry]],
+    include_folds: bool,
 ) -> None:
     paths = list(dict.fromkeys(path for each in wanted.values() for path in each))
     if not paths:
         return
-    unnamed = HistoryFilter(grep=["^Fact: ", *([] if folds else [_FOLDS])], inverted=True, paths=paths)
+    unnamed = HistoryFilter(grep=["^Fact: ", *([] if include_folds else [_FOLDS])], inverted=True, paths=paths)
     cut = cut_at(history.vault)
     for entry in history.entries(unnamed):
         if entry.commit in cut:
             continue
         after = history.vault.contents_at(entry.commit, paths)
-        # A merge touched a fact only where it agrees with none of its parents.
+        # A merge changed a fact only if the result differs from all parents.
         befores = [history.vault.contents_at(parent, paths) for parent in entry.parents] or [{}]
         for fact_id in wanted:
-            stands = _stands_in(after, fact_id, folds)
-            if all(_stands_in(before, fact_id, folds) != stands for before in befores):
+            stands = _states_in(after, fact_id, include_folds)
+            if all(_states_in(before, fact_id, include_folds) != stands for before in befores):
                 found[fact_id][entry.commit] = entry
 
 
-def beginnings(history: History, wanted: Mapping[str, Sequence[str]]) -> dict[str, HistoryEntry]:
-    """The commit where a shallow clone begins, for each of the facts that stood then: who recorded them is told by what
-    is not here. `wanted` gives the files a fact may stand in."""
+def shallow_starts(history: History, wanted: Mapping[str, Sequence[str]]) -> dict[str, HistoryEntry]:
+    """Return the first commit of a shallow clone for each fact that existed there.
+
+    The commit that recorded such a fact is not in this clone. `wanted` gives the possible files of each fact."""
     found: dict[str, HistoryEntry] = {}
     for name in cut_at(history.vault):
         held = history.vault.contents_at(name, dict.fromkeys(path for each in wanted.values() for path in each))
-        known = [fact_id for fact_id in wanted if _stands_in(held, fact_id, True)]
+        known = [fact_id for fact_id in wanted if _states_in(held, fact_id, True)]
         found.update(dict.fromkeys(known, history.entry(name)) if known else {})
     return found
 
 
-def _stands_in(contents: Mapping[str, bytes | None], fact_id: str, counters: bool) -> dict[str, Fact]:
-    """Where a fact stands and how; the place counts, because a move is part of its history."""
+def _states_in(contents: Mapping[str, bytes | None], fact_id: str, counters: bool) -> dict[str, Fact]:
+    """Return the state of a fact by path. The path matters, because a move is part of the history."""
     records = {path: record_in(data, fact_id) for path, data in contents.items() if data}
     return {path: fact if counters else bare(fact) for path, fact in records.items() if fact is not None}
 
@@ -181,19 +189,19 @@ def _oldest_first(history: History, found: Mapping[str, Mapping[str, HistoryEntr
 
 
 def former_names(index: Index, name: str) -> list[str]:
-    """The entity's name and every path it had before, as its aliases keep them."""
+    """Return the name of the entity and all its former paths, which its aliases contain."""
     aliases = next((one.aliases for one in entities(index) if one.name == name), ())
     names = [name]
     for alias in aliases:
         try:
             names.append(check_name(alias))
         except InvalidInput:
-            continue  # a title or nickname, which is no path
+            continue  # a title or nickname is not a path
     return list(dict.fromkeys(names))
 
 
 def paths_of_fact(index: Index, history: History, fact_id: str) -> list[str]:
-    """The files a fact stands or stood in: its entity's, under every name it had, and those its commits name."""
+    """Return the files that contain or contained a fact: of its entity under all names, and of its commits."""
     known = by_ids(index, [fact_id]).get(fact_id)
     names = former_names(index, known.entity) if known else []
     if not known:
@@ -202,31 +210,34 @@ def paths_of_fact(index: Index, history: History, fact_id: str) -> list[str]:
     return [items_path(name) for name in dict.fromkeys(names)]
 
 
-class LostFact(NamedTuple):
-    """A fact that is not in the vault any more, as it was last, and the commit that took it out."""
+class RemovedFact(NamedTuple):
+    """A fact that was removed from the vault, in its last state, and the commit that removed it."""
 
     fact: Fact
     entity: str
     removed: HistoryEntry
 
 
-def lost_fact(index: Index, history: History, reference: str) -> LostFact:
-    """The fact of this id or unique prefix that an undo or an edit took out; NotFound where history knows none, and
-    MaybeUnread where it may still stand in a file that cannot be read."""
+def find_removed_fact(index: Index, history: History, reference: str) -> RemovedFact:
+    """Return the removed fact with this id or unique prefix.
+
+    Raise NotFound if the history has no such fact, PossiblyUnreadable if it may be in a file that cannot be read."""
     refuse_unread(index, f"the id '{reference}'")
-    fact_id = fact_named(index, history, reference)
+    fact_id = resolve_fact(index, history, reference)
     paths = paths_of_fact(index, history, fact_id)
     for entry in reversed(fact_history(history, {fact_id: paths})[fact_id]):
         for parent in entry.parents:
             for path, data in history.vault.contents_at(parent, paths).items():
                 fact = record_in(data, fact_id) if data else None
                 if fact is not None:
-                    return LostFact(fact, name_of_path(path) or path, entry)
-    raise NotFound(f"No fact has the id '{reference}'.", f"`clawmem log {fact_id}` shows what is known of it.")
+                    return RemovedFact(fact, name_of_path(path) or path, entry)
+    raise NotFound(f"No fact has the id '{reference}'.", f"`clawmem log {fact_id}` shows its history.")
 
 
 def facts_at(vault: Vault, commit: str | None, paths: Iterable[str]) -> tuple[dict[str, tuple[Fact, ...]], list[str]]:
-    """The facts in files of a commit (None: before the first), by path, and a sentence for each that does not parse."""
+    """Return the facts in files of a commit by path, and a notice for each file that does not parse.
+
+    A commit of None means the state before the first commit: no facts."""
     contents = vault.contents_at(commit, paths) if commit else {}
     facts: dict[str, tuple[Fact, ...]] = {}
     problems: list[str] = []
@@ -238,42 +249,42 @@ def facts_at(vault: Vault, commit: str | None, paths: Iterable[str]) -> tuple[di
     return facts, problems
 
 
-def _meant(index: Index, history: History, about: str, caller: Caller) -> tuple[str, str]:
+def _resolve_subject(index: Index, history: History, about: str, caller: Caller) -> tuple[str, str]:
     if "/" in about:
         try:
-            return "entity", existing_entity(index, about, caller)
+            return "entity", find_entity(index, about, caller)
         except NotFound:
-            gone = check_name(expanded(about, caller))
+            gone = check_name(expand_own(about, caller))
             paths = (items_path(gone), summary_path(gone))
             if next(history.entries(HistoryFilter(paths=paths)), None) is None:
                 raise
             return "entity", gone
     if not about.startswith(FACT_PREFIX):
         try:
-            return "entity", existing_entity(index, about, caller)
+            return "entity", find_entity(index, about, caller)
         except NotFound:
             pass
     try:
-        return "fact", fact_named(index, history, about)
+        return "fact", resolve_fact(index, history, about)
     except PossiblyUnreadable:
         raise
     except (NotFound, InvalidInput):
         raise NotFound(
-            f"There is no entity and no fact '{about}'.", "`clawmem entity list` and `clawmem list` show what there is."
+            f"There is no entity and no fact '{about}'.", "`clawmem entity list` and `clawmem list` show all of them."
         ) from None
 
 
-def _wanted(bounds: LogBounds) -> HistoryFilter:
+def _history_filter(bounds: LogBounds) -> HistoryFilter:
     return HistoryFilter(
-        grep=() if bounds.folds else (_FOLDS,),
-        inverted=not bounds.folds,
+        grep=() if bounds.include_folds else (_FOLDS,),
+        inverted=not bounds.include_folds,
         author=bounds.author,
         since=bounds.since,
         until=bounds.until,
     )
 
 
-def _within(entries: Iterable[HistoryEntry], bounds: LogBounds) -> Iterator[HistoryEntry]:
+def _within_bounds(entries: Iterable[HistoryEntry], bounds: LogBounds) -> Iterator[HistoryEntry]:
     return (
         entry
         for entry in entries
@@ -281,15 +292,15 @@ def _within(entries: Iterable[HistoryEntry], bounds: LogBounds) -> Iterator[Hist
     )
 
 
-def _by(entry: HistoryEntry, author: str) -> bool:
+def _is_author(entry: HistoryEntry, author: str) -> bool:
     return author.casefold() in (entry.author.casefold(), entry.author_email.casefold(), entry.agent)
 
 
-def _logged(
+def _log_result(
     newest_first: Iterable[HistoryEntry], kind: str, name: str | None, bounds: LogBounds, index: Index
 ) -> LogResult:
     author = bounds.author
-    mine = newest_first if author is None else (entry for entry in newest_first if _by(entry, author))
+    mine = newest_first if author is None else (entry for entry in newest_first if _is_author(entry, author))
     taken = list(islice(mine, bounds.limit + 1))
     cut = len(taken) > bounds.limit
     return LogResult(tuple(reversed(taken[: bounds.limit])), kind, name, cut, index.notices)

@@ -1,4 +1,4 @@
-"""The past: what the vault knew at a commit or on a date, read like the present."""
+"""The past: read the vault as it was at a commit or on a date."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from clawmem.vault.vault import Vault
 
 
 class PastVault(NamedTuple):
-    """The vault as it was, the caller with the clock of then, the point they stand at, asides.
+    """The vault as it was at a revision, and a caller with the clock of that time.
 
-    Any reading act takes the two in place of the vault and the caller of today.
+    Every reading act accepts these two in place of the current vault and caller.
     """
 
     vault: VaultAt
@@ -23,16 +23,17 @@ class PastVault(NamedTuple):
     notices: tuple[str, ...]
 
 
-def past(vault: Vault, caller: Caller, text: str) -> PastVault:
-    """The vault at a commit, its unique start, a tag, or a date, which stands for the last commit at or before it.
+def open_past(vault: Vault, caller: Caller, text: str) -> PastVault:
+    """Open the vault at a commit, a unique commit prefix, a tag or a date.
 
-    The clock shows the commit's own time, or for a date its last instant, never later than now. Raises NotFound where
-    the branch has no such commit or begins later, AmbiguousId, and InvalidInput for what is no date there is.
+    A date means the last commit at or before it. The clock of the result is the time of the commit, or the end of the
+    given date, but never later than now. Raise NotFound if the branch has no such commit or begins later,
+    AmbiguousId for a prefix of several commits, and InvalidInput for an impossible date.
     """
     point = point_at(vault, text, caller.now)
     if point is None:
         raise nothing_yet(vault, text)
     then = VaultAt(vault, point.commit)
     said = f"this is what the vault knew at {point.commit[:12]} ({point.time[:10]} {point.time[11:16]})"
-    _ = then.settings, then.catalog  # read now, so that what is wrong with them is known
+    _ = then.settings, then.catalog  # read now, so that their problems are in the notices
     return PastVault(then, caller._replace(now=moment_of(point.moment)), point, (said, *then.notices))

@@ -1,4 +1,4 @@
-"""Undo: one operation taken back by a new commit, for one fact or whole; refused where later changes stand on it."""
+"""Undo: reverse one commit, for one fact or completely, with a new commit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from clawmem.errors import InvalidInput, NotFound, PossiblyUnreadable, Refused
 from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.tables.store import Index
-from clawmem.memory.history.log import fact_history, fact_named, paths_of_fact
-from clawmem.memory.history.undo_plan import UndoPlan, plan_back
+from clawmem.memory.history.log import fact_history, paths_of_fact, resolve_fact
+from clawmem.memory.history.undo_plan import UndoPlan, plan_undo
 from clawmem.memory.writing import writing
 from clawmem.model.facts.ids import FACT_PREFIX
 from clawmem.model.history.entry import REDACT, UNDO, UNDOES, HistoryEntry, trailer_pattern
@@ -20,14 +20,16 @@ from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.vault import Vault
 
 _SHORTEST_NAME = 4
-# A decision about a proposal is one thing: its fact goes back with the proposal, which waits again.
+# A review decision is undone completely: its fact is reversed and the proposal is open again.
 _REVIEW = "review"
 _HEX = frozenset("0123456789abcdef")
 
 
 class UndoResult(NamedTuple):
-    """The commit that was taken back, the new commit (None on a dry run), the facts as they now are (those taken out:
-    as they were), `restored` or `removed` for each, the files that changed, and those of them that were removed."""
+    """The undone commit and the new commit (None on a dry run).
+
+    `facts` are in their new state, or in their last state if removed; `outcome` is `restored` or `removed` for each.
+    `paths` are the changed files, `removed` those of them that were deleted."""
 
     undone: HistoryEntry
     commit: str | None
@@ -39,48 +41,47 @@ class UndoResult(NamedTuple):
 
 
 class _UndoTarget(NamedTuple):
-    """The commit to take back, and the one fact it is taken back for (None: all of it)."""
+    """The commit to undo, and the fact to undo it for (None: the whole commit)."""
 
     entry: HistoryEntry
     fact_id: str | None
 
 
 def undo(vault: Vault, reference: str, caller: Caller, dry_run: bool = False) -> UndoResult:
-    """Restore the state before one operation: a commit's, or the latest one on a fact, for that fact and those it
-    is connected with there.
+    """Undo a commit, or the latest change of a fact together with the facts that this change connected with it.
 
-    Raises NotFound, and Refused naming what stands in the way: a later change, or a fact that points at one which
-    would go. A dry run writes nothing and waits for nobody.
+    Raise NotFound, and Refused if a later change, or a fact that points at a removed one, prevents it. The message
+    names the obstacle. A dry run writes nothing and takes no lock.
     """
     if dry_run:
 
         def rehearsed(index: Index) -> UndoResult:
             target, plan = _plan(vault, index, vault.read, reference)
-            return _undone(target, plan, None, index.notices)
+            return _result(target, plan, None, index.notices)
 
         return answered(vault, rehearsed, one_state=False)
     with writing(vault, caller, "undo") as work:
         target, plan = _plan(vault, work.index, work.read, reference)
         commit = work.commit([_change(target.entry, plan, caller)])[-1]
-        return _undone(target, plan, commit, work.notices)
+        return _result(target, plan, commit, work.notices)
 
 
 def _plan(
     vault: Vault, index: Index, read: Callable[[str], bytes | None], reference: str
 ) -> tuple[_UndoTarget, UndoPlan]:
     with open_history(vault) as history:
-        target = _target(index, history, reference.strip())
-        _refuse_unfit(target.entry)
-        plan = plan_back(vault, index, history, read, target.entry, target.fact_id)
+        target = _find_target(index, history, reference.strip())
+        _check_undoable(target.entry)
+        plan = plan_undo(vault, index, history, read, target.entry, target.fact_id)
         if not plan.writes:
-            _refuse_empty(history, target, plan)
+            _refuse_empty_plan(history, target, plan)
         return target, plan
 
 
-def _target(index: Index, history: History, reference: str) -> _UndoTarget:
+def _find_target(index: Index, history: History, reference: str) -> _UndoTarget:
     commit = None if reference.startswith(FACT_PREFIX) else _commit_named(history, reference)
     try:
-        fact_id = fact_named(index, history, reference)
+        fact_id = resolve_fact(index, history, reference)
     except (NotFound, InvalidInput) as problem:
         if commit is not None:
             return _UndoTarget(commit, None)
@@ -89,31 +90,31 @@ def _target(index: Index, history: History, reference: str) -> _UndoTarget:
         raise NotFound(f"There is no fact and no commit '{reference}'.", "`clawmem log` shows both.") from None
     if commit is not None:
         raise Refused(
-            f"'{reference}' is the start of the fact {fact_id} and of the commit {commit.commit[:12]}.",
-            f"Write {fact_id}, or more of the commit's name.",
+            f"'{reference}' is a prefix of the fact {fact_id} and of the commit {commit.commit[:12]}.",
+            f"Write {fact_id}, or more characters of the commit.",
         )
-    latest = _latest(index, history, fact_id)
+    latest = _latest_change(index, history, fact_id)
     return _UndoTarget(latest, None if latest.op == _REVIEW else fact_id)
 
 
 def _commit_named(history: History, reference: str) -> HistoryEntry | None:
-    """The commit, where the text can be one's name; NotFound where it names one that HEAD does not hold."""
+    """Return the commit if the text can be a commit name. Raise NotFound if HEAD does not contain it."""
     if not (reference.startswith("HEAD") or (len(reference) >= _SHORTEST_NAME and set(reference) <= _HEX)):
         return None
     return history.named(reference) if history.resolve(reference) else None
 
 
-def _latest(index: Index, history: History, fact_id: str) -> HistoryEntry:
+def _latest_change(index: Index, history: History, fact_id: str) -> HistoryEntry:
     paths = paths_of_fact(index, history, fact_id)
     entries = fact_history(history, {fact_id: paths})[fact_id]
     if not entries:
-        raise NotFound(f"No commit tells of {fact_id}.", "`clawmem log` shows the commits; name one of them.")
+        raise NotFound(f"No commit names {fact_id}.", "`clawmem log` shows the commits; name one of them.")
     latest = entries[-1]
     if latest.op != UNDO:
         return latest
     earlier = [entry for entry in entries[:-1] if entry.op != UNDO and entry.commit != latest.undoes]
     further = f" To go further back: `clawmem undo {earlier[-1].commit[:12]}`." if earlier else ""
-    if _takes_back_an_undo(latest, entries):
+    if _restores_undone_change(latest, entries):
         raise Refused(
             f"Nothing to undo: the undo of the latest change of {fact_id} was undone itself, by {latest.commit[:12]}.",
             f"To undo that change again: `clawmem undo {latest.commit[:12]}`.{further}",
@@ -124,8 +125,8 @@ def _latest(index: Index, history: History, fact_id: str) -> HistoryEntry:
     )
 
 
-def _takes_back_an_undo(latest: HistoryEntry, entries: Sequence[HistoryEntry]) -> bool:
-    """Whether what an undo took back stands again by it: it undid an undo, or the undo of the undo of one."""
+def _restores_undone_change(latest: HistoryEntry, entries: Sequence[HistoryEntry]) -> bool:
+    """Return whether the latest undo restored a change: it reversed an undo, or an undo of an undo of an undo."""
     by_name = {entry.commit: entry for entry in entries}
     back, undone = True, by_name.get(latest.undoes or "")
     while undone is not None and undone.op == UNDO:
@@ -133,47 +134,47 @@ def _takes_back_an_undo(latest: HistoryEntry, entries: Sequence[HistoryEntry]) -
     return not back
 
 
-def _refuse_unfit(entry: HistoryEntry) -> None:
+def _check_undoable(entry: HistoryEntry) -> None:
     if not entry.parents:
         raise Refused(
-            f"{entry.commit[:12]} made the vault; there is nothing before it to go back to.",
-            "To start over, make a new vault with `clawmem init PATH`.",
+            f"{entry.commit[:12]} created the vault, so there is no earlier state.",
+            "To start over, create a new vault with `clawmem init PATH`.",
         )
     if entry.op == REDACT:
         raise Refused(
-            f"{entry.commit[:12]} redacted a secret, which cannot be undone: no history holds the text any more, and"
-            " the record of it must stay.",
+            f"{entry.commit[:12]} redacted a secret, which cannot be undone: the text is no longer in the history, and"
+            " the record of the redaction must stay.",
             "What is left of a fact can be changed: `clawmem supersede ID WORDS`, or `clawmem retract ID`.",
         )
     if len(entry.parents) > 1:
         raise Refused(
-            f"{entry.commit[:12]} joined two histories, so what was before it is not one state.",
-            "Undo the changes it brought in one by one: `clawmem log` shows them.",
+            f"{entry.commit[:12]} is a merge, so there is no single state before it.",
+            "Undo the merged changes one by one: `clawmem log` shows them.",
         )
 
 
-def _refuse_empty(history: History, target: _UndoTarget, plan: UndoPlan) -> None:
+def _refuse_empty_plan(history: History, target: _UndoTarget, plan: UndoPlan) -> None:
     entry = target.entry
     what = f"{entry.commit[:12]} ({entry.subject})"
-    if plan.kept:
-        raise Refused(f"{what} cannot be undone: {plan.kept[0]}.", "`clawmem log` shows what came later.")
-    if not plan.already:
+    if plan.skipped:
+        raise Refused(f"{what} cannot be undone: {plan.skipped[0]}.", "`clawmem log` shows what came later.")
+    if not plan.unchanged:
         raise Refused(f"Nothing to undo: {what} changed no fact, event or written text.", "`clawmem log` shows others.")
-    by = next((one for one in _undos(history, entry) if one.undoes == entry.commit), None)
+    by = next((one for one in _undos_of(history, entry) if one.undoes == entry.commit), None)
     raise Refused(
         f"Nothing to undo: {what} was undone already" + (f", by {by.commit[:12]}." if by else "."),
         f"To bring it back: `clawmem undo {by.commit[:12]}`." if by else "`clawmem log` shows what happened since.",
     )
 
 
-def _undos(history: History, entry: HistoryEntry) -> list[HistoryEntry]:
+def _undos_of(history: History, entry: HistoryEntry) -> list[HistoryEntry]:
     return list(history.entries(HistoryFilter(grep=[trailer_pattern(UNDOES, entry.commit)])))
 
 
 def _change(entry: HistoryEntry, plan: UndoPlan, caller: Caller) -> Change:
     entities = list(dict.fromkeys(one.entity for one, _ in plan.facts)) or list(entry.entities)
     place = entities[0] if len(entities) == 1 else "vault"
-    said = trailers(
+    rows = trailers(
         UNDO,
         facts=[one.fact.id for one, _ in plan.facts],
         entities=entities,
@@ -183,18 +184,18 @@ def _change(entry: HistoryEntry, plan: UndoPlan, caller: Caller) -> Change:
     return Change(
         subject=subject_line(UNDO, place, entry.subject),
         writes=plan.writes,
-        trailers=(*said, (UNDOES, entry.commit)),
+        trailers=(*rows, (UNDOES, entry.commit)),
         author=agent_author(caller.agent),
     )
 
 
-def _undone(target: _UndoTarget, plan: UndoPlan, commit: str | None, notices: tuple[str, ...]) -> UndoResult:
+def _result(target: _UndoTarget, plan: UndoPlan, commit: str | None, notices: tuple[str, ...]) -> UndoResult:
     return UndoResult(
         target.entry,
         commit,
         tuple(one for one, _ in plan.facts),
         tuple(outcome for _, outcome in plan.facts),
         tuple(sorted(plan.writes)),
-        (*notices, *(f"kept: {reason}" for reason in plan.kept)),
+        (*notices, *(f"kept: {reason}" for reason in plan.skipped)),
         tuple(sorted(path for path, data in plan.writes.items() if data is None)),
     )

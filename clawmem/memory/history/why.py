@@ -1,4 +1,4 @@
-"""Why a fact is in memory: its evidence, who recorded it in which commit, and the chain it belongs to."""
+"""Explain a fact: its evidence, the commit that recorded it, and its chain."""
 
 from __future__ import annotations
 
@@ -10,9 +10,16 @@ from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import PlacedFact, find
 from clawmem.index.search.unreadable import unreadable
 from clawmem.index.tables.store import Index
-from clawmem.memory.history.chains import chain_in
+from clawmem.memory.history.chains import find_chain
 from clawmem.memory.history.evidence import find_event
-from clawmem.memory.history.log import LostFact, beginnings, cut_off, fact_history, lost_fact, paths_of_fact
+from clawmem.memory.history.log import (
+    RemovedFact,
+    fact_history,
+    find_removed_fact,
+    paths_of_fact,
+    shallow_notices,
+    shallow_starts,
+)
 from clawmem.memory.permission import check_may_read
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.entry import HistoryEntry
@@ -24,8 +31,10 @@ from clawmem.vault.vault import Vault
 
 
 class ChainLink(NamedTuple):
-    """One fact of a chain, its entity, and the commit that recorded it (None where no commit holds it yet, or where a
-    shallow clone begins later: `begins` is its first commit then)."""
+    """One fact of a chain, its entity, and the commit that recorded it.
+
+    `recorded` is None if no commit contains the fact yet, or if the clone is shallow. In a shallow clone `begins` is
+    the first commit."""
 
     fact: Fact
     entity: str
@@ -34,8 +43,9 @@ class ChainLink(NamedTuple):
 
 
 class WhyResult(NamedTuple):
-    """A fact with everything that explains it; `recorded` and `begins` as in its link of the chain; `chain` and
-    `history` are oldest first; `removed` is the commit that took it out, where it is not in the vault any more."""
+    """A fact with its explanation. `recorded` and `begins` are those of its ChainLink.
+
+    `chain` and `history` are oldest first. `removed` is the commit that removed the fact from the vault, or None."""
 
     fact: Fact
     entity: str
@@ -49,44 +59,45 @@ class WhyResult(NamedTuple):
 
 
 def why(vault: Vault, reference: str, caller: Caller | None = None) -> WhyResult:
-    """Explain the fact with this id or unique prefix, also one that was taken out again; raises NotFound, AmbiguousId,
-    and NotPermitted where `caller` is an agent and it is another one's own."""
+    """Explain the fact with this id or unique prefix, also one that was removed.
+
+    Raise NotFound, AmbiguousId, and NotPermitted if the fact belongs to another agent."""
     return answered(vault, lambda index: _why(vault, index, reference, caller), one_state=False)
 
 
 def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> WhyResult:
     with open_history(vault) as history:
-        one, removed = _found(index, history, reference)
+        one, removed = _find(index, history, reference)
         check_may_read(caller, one.entity)
-        members = [one] if removed else chain_in(index, one.fact.id)
+        members = [one] if removed else find_chain(index, one.fact.id)
         wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
         told = fact_history(history, wanted)
-        begins = beginnings(history, wanted)
+        begins = shallow_starts(history, wanted)
     chain = tuple(_link(each, told[each.fact.id], begins.get(each.fact.id)) for each in members)
     own = next(link for link in chain if link.fact.id == one.fact.id)
     event, problems = _evidence(vault, index, one.fact)
     fact = with_access(one.fact, accesses(unfolded(vault)))
-    notices = (*index.notices, *unreadable(index), *problems, *cut_off(vault))
+    notices = (*index.notices, *unreadable(index), *problems, *shallow_notices(vault))
     return WhyResult(
         fact, one.entity, event, own.recorded, own.begins, chain, tuple(told[one.fact.id]), notices, removed
     )
 
 
-def _found(index: Index, history: History, reference: str) -> tuple[PlacedFact, HistoryEntry | None]:
-    """The fact, and where it is only in the history the commit that took it out."""
+def _find(index: Index, history: History, reference: str) -> tuple[PlacedFact, HistoryEntry | None]:
+    """Return the fact and, if it is only in the history, the commit that removed it."""
     try:
         return find(index, reference), None
     except NotFound:
-        lost = lost_fact(index, history, reference)
+        lost = find_removed_fact(index, history, reference)
         return PlacedFact(lost.fact, lost.entity), lost.removed
 
 
-def gone(vault: Vault, reference: str) -> NotFound | None:
-    """How to say that there is no such fact any more, where there was one."""
+def removed_fact_error(vault: Vault, reference: str) -> NotFound | None:
+    """Return the error for a fact that was removed from the vault, or None if there never was one."""
 
-    def sought(index: Index) -> LostFact:
+    def sought(index: Index) -> RemovedFact:
         with open_history(vault) as history:
-            return lost_fact(index, history, reference)
+            return find_removed_fact(index, history, reference)
 
     try:
         lost = answered(vault, sought, one_state=False)
@@ -94,8 +105,8 @@ def gone(vault: Vault, reference: str) -> NotFound | None:
         return None
     by = f"{lost.removed.commit[:12]} ({lost.removed.subject})"
     return NotFound(
-        f"{lost.fact.id} is not in the vault any more: {by} took it out.",
-        f"`clawmem why {lost.fact.id}` shows it as it was; `clawmem undo {lost.removed.commit[:12]}` brings it back.",
+        f"{lost.fact.id} is not in the vault any more: {by} removed it.",
+        f"`clawmem why {lost.fact.id}` shows its last state; `clawmem undo {lost.removed.commit[:12]}` restores it.",
     )
 
 
@@ -104,7 +115,7 @@ def _link(one: PlacedFact, entries: Sequence[HistoryEntry], begins: HistoryEntry
 
 
 def _evidence(vault: Vault, index: Index, fact: Fact) -> tuple[Event | None, list[str]]:
-    """The event the fact cites, and what is wrong with the evidence."""
+    """Return the event that the fact cites, and the problems of the evidence."""
     if fact.source_event is None:
         return None, []
     try:
@@ -114,5 +125,5 @@ def _evidence(vault: Vault, index: Index, fact: Fact) -> tuple[Event | None, lis
     if event is None:
         return None, [f"the ledger has no event {fact.source_event}"]
     if fact.source_span and event.text[slice(*fact.source_span)] != fact.source_text:
-        return event, [f"the quoted words are not what {event.id} has at characters {list(fact.source_span)}"]
+        return event, [f"the quote differs from the text of {event.id} at characters {list(fact.source_span)}"]
     return event, []

@@ -1,4 +1,4 @@
-"""Facts that history tells were withdrawn, and that stand again though nobody brought them back."""
+"""Find facts that are active although a commit withdrew them and no later commit restored them."""
 
 from __future__ import annotations
 
@@ -11,32 +11,33 @@ from clawmem.model.history.entry import UNDO, trailer_pattern
 from clawmem.model.records.entity import ITEMS
 from clawmem.vault.vault import Vault
 
-_WITHDRAW = ("retract", "revoke")
+_WITHDRAWING_OPS = ("retract", "revoke")
 _FACTS = f":(glob)**/{ITEMS}"
-_BY_OTHERS = frozenset(("complete", "unite"))
+_MERGE_OPS = frozenset(("complete", "unite"))
 
 
-class Risen(NamedTuple):
-    """A fact that stands though it was withdrawn: the commit that withdrew it, and the fact as it was left there."""
+class ReactivatedFact(NamedTuple):
+    """A fact that is active although `commit` withdrew it. `fact` is the withdrawn state."""
 
     fact: Fact
     commit: str
 
 
-def risen(vault: Vault, standing: Collection[str]) -> list[Risen]:
-    """Those of the facts that stand which a commit withdrew, and no later one brought back: not by `undo`, not by hand
-    in its place. A merge brings nothing back."""
+def find_reactivated(vault: Vault, standing: Collection[str]) -> list[ReactivatedFact]:
+    """Return the active facts that a commit withdrew and no later commit restored.
+
+    An undo or a hand edit in the same file restores a fact; a merge does not."""
     found = []
     for fact_id, commit in _withdrawals(vault, frozenset(standing)).items():
-        left = _left_by(vault, commit, fact_id)
-        if left is not None and not _brought_back(vault, commit, fact_id):
-            found.append(Risen(left, commit))
+        left = _state_after(vault, commit, fact_id)
+        if left is not None and not _was_restored(vault, commit, fact_id):
+            found.append(ReactivatedFact(left, commit))
     return found
 
 
 def _withdrawals(vault: Vault, standing: frozenset[str]) -> dict[str, str]:
-    """The latest commit that may have withdrawn each fact."""
-    ops = [f"--grep={trailer_pattern('Clawmem-Op', op)}" for op in _WITHDRAW]
+    """Return the latest commit that may have withdrawn each fact."""
+    ops = [f"--grep={trailer_pattern('Clawmem-Op', op)}" for op in _WITHDRAWING_OPS]
     named = "%(trailers:key=Fact,valueonly,separator=%x20)"
     printed = vault.git.run("log", "--topo-order", "--basic-regexp", *ops, f"--format=%H {named}", "HEAD", "--")
     found: dict[str, str] = {}
@@ -47,33 +48,38 @@ def _withdrawals(vault: Vault, standing: frozenset[str]) -> dict[str, str]:
     return found
 
 
-def _left_by(vault: Vault, commit: str, fact_id: str) -> Fact | None:
-    """The fact as a commit left it, where that withdrew it."""
+def _state_after(vault: Vault, commit: str, fact_id: str) -> Fact | None:
+    """Return the fact after a commit, if the commit withdrew it."""
     paths = [path for path in vault.changes_between(f"{commit}~1", commit) if path.endswith(f"/{ITEMS}")]
     held = [fact for path in paths for fact in _facts(vault, commit, path) if fact.id == fact_id]
     return held[0] if held and held[0].status == RETRACTED else None
 
 
-def _brought_back(vault: Vault, withdrawn: str, fact_id: str) -> bool:
+def _was_restored(vault: Vault, withdrawn: str, fact_id: str) -> bool:
     since = f"{withdrawn}..HEAD"
     patterns = (f"--grep={trailer_pattern('Fact', fact_id)}", f"--grep={trailer_pattern('Clawmem-Op', UNDO)}")
     if vault.git.run("log", "-n1", "--basic-regexp", "--all-match", *patterns, "--format=%H", since, "--").strip():
         return True
-    touched = vault.git.run("log", "--no-merges", f'-G"id": "{fact_id}"', f"--format={_OP}", since, "--", _FACTS)
-    return any(op not in _BY_OTHERS and _in_its_place(vault, commit, fact_id) for commit, op in _rows(touched.decode()))
+    touched = vault.git.run(
+        "log", "--no-merges", f'-G"id": "{fact_id}"', f"--format={_COMMIT_AND_OP}", since, "--", _FACTS
+    )
+    return any(
+        op not in _MERGE_OPS and _restored_in_place(vault, commit, fact_id)
+        for commit, op in _commits_and_ops(touched.decode())
+    )
 
 
-_OP = "%H %(trailers:key=Clawmem-Op,valueonly,separator=%x20)"
+_COMMIT_AND_OP = "%H %(trailers:key=Clawmem-Op,valueonly,separator=%x20)"
 
 
-def _rows(printed: str) -> Iterator[tuple[str, str]]:
+def _commits_and_ops(printed: str) -> Iterator[tuple[str, str]]:
     for line in printed.splitlines():
         commit, _, op = line.partition(" ")
         yield commit, op.strip()
 
 
-def _in_its_place(vault: Vault, commit: str, fact_id: str) -> bool:
-    """Whether a commit let a withdrawn fact stand in the very file in which it was withdrawn."""
+def _restored_in_place(vault: Vault, commit: str, fact_id: str) -> bool:
+    """Return whether a commit made a withdrawn fact active in the same file."""
     for path in vault.changes_between(f"{commit}~1", commit):
         if path.endswith(f"/{ITEMS}"):
             before, after = (

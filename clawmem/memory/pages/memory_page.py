@@ -1,4 +1,4 @@
-"""MEMORY.md: what matters most out of all global facts, in its generated part, in one commit."""
+"""MEMORY.md: its generated part lists the most important global facts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import weighty
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT
@@ -14,16 +14,14 @@ from clawmem.model.pages.memory_page import CATEGORIES, memory_block, sections
 from clawmem.model.pages.summary import with_generated
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.proposals.promotion import MARK
-from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS
-from clawmem.vault.vault import Vault
 
 PATH = "MEMORY.md"
 
 
 class MemoryPageResult(NamedTuple):
-    """Whether the page changed (or would), the commit, asides, and why it was left as it is."""
+    """Whether the page changed, or would on a dry run; the commit; and the problems that prevented it."""
 
     changed: bool
     commit: str | None = None
@@ -31,16 +29,14 @@ class MemoryPageResult(NamedTuple):
     problems: tuple[ClawmemError, ...] = ()
 
 
-def refresh_memory(vault: Vault, caller: Caller, dry_run: bool = False) -> MemoryPageResult:
-    """Rewrite the generated part of MEMORY.md where the facts say something else now; the rest is never touched, and
-    nothing of it where there are facts that cannot be read."""
-    with writing(vault, caller, "memory", dry_run=dry_run) as work:
-        return refreshed(work, dry_run)
+def refresh_memory_page(work: WriteScope, dry_run: bool = False) -> MemoryPageResult:
+    """Update the generated part of MEMORY.md in one commit. The rest of the page is never changed.
 
+    If facts cannot be read, the page is not changed.
 
-def refreshed(work: WriteScope, dry_run: bool = False) -> MemoryPageResult:
-    """The same within a write that is under way, whose index must be at HEAD."""
-    unread = [problem for path, problem in work.unread(ITEMS).items() if path.startswith("life/")]
+    The index of the write scope must be at HEAD.
+    """
+    unread = [problem for path, problem in work.unreadable_files(ITEMS).items() if path.startswith("life/")]
     if unread:
         return MemoryPageResult(False, None, work.notices, tuple(unread))
     page = work.text(PATH)

@@ -1,4 +1,4 @@
-"""Notes: lines in the daily note, the timeline that people and agents write and the heartbeat reads."""
+"""Notes: lines in the daily note. People and agents write them; the heartbeat learns from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clawmem.vault.vault import Vault
 
 
 class NoteResult(NamedTuple):
-    """The line as written, the note it stands in, its commit, asides."""
+    """The written line, the path of the daily note, and the commit."""
 
     line: str
     path: str
@@ -25,7 +25,7 @@ class NoteResult(NamedTuple):
 
 
 def note(vault: Vault, text: str, caller: Caller) -> NoteResult:
-    """Add a line to today's note: the agent's own where an agent asks, the vault's otherwise."""
+    """Add a line to today's note of the calling agent, or of the vault if a person calls. Raise SecretFound."""
     statement = allowed(vault.settings, check_statement(text, "note"), "The note")
     moment = stamp(caller.now)
     path = daily_path(moment[:10], caller.agent)

@@ -1,4 +1,4 @@
-"""Summaries: the generated part of each changed entity's page, and the index of all of them, in one commit."""
+"""Summaries: update the generated part of entity pages, and the index page, in one commit."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import all_facts, entities
 from clawmem.memory.entities.places import new_entity_files
-from clawmem.memory.writing import WriteScope, writing
+from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.lifecycle.week import week_began
 from clawmem.model.pages.summary import INDEX_PATH, IndexRow, facts_block, index_page, with_generated
-from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import Entity, name_of_path, owner_of, summary_path
-from clawmem.vault.vault import Vault
 
 
 class SummariesResult(NamedTuple):
-    """The entities whose pages changed, the commit, asides, and why a page was left as it is."""
+    """The entities with changed pages, the commit, and the problems that prevented updates."""
 
     entities: tuple[str, ...]
     commit: str | None = None
@@ -31,19 +29,15 @@ class SummariesResult(NamedTuple):
     problems: tuple[ClawmemError, ...] = ()
 
 
-def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> SummariesResult:
-    """Rewrite the generated part of every page that says something else now; the rest is never touched.
+def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
+    """Update the generated part of every page whose facts changed. The rest of a page is never changed.
 
-    Tiers are those at the beginning of the week, a day and hour of the settings: within a week only facts that
-    changed, or ended, change a page, and with a new one every page is made anew. Where files cannot be read, their
-    entities' pages and the index of all are left as they are.
+    Tiers are computed for the start of the week (`summary.weekly_day`, `summary.weekly_hour`). Within a week only
+    changed or ended facts change a page; in a new week all pages are updated. The pages of entities with unreadable
+    files, and then the index page too, are not changed.
+
+    The index of the write scope must be at HEAD.
     """
-    with writing(vault, caller, "summaries", dry_run=dry_run) as work:
-        return refreshed(work, dry_run)
-
-
-def refreshed(work: WriteScope, dry_run: bool = False) -> SummariesResult:
-    """The same within a write that is under way, whose index must be at HEAD."""
     settings = work.vault.settings
     most = settings.whole("summary.max_facts")
     since = week_began(work.caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour"))
@@ -52,7 +46,7 @@ def refreshed(work: WriteScope, dry_run: bool = False) -> SummariesResult:
         by_entity[one.entity].append(one.fact)
     described = {entity.name: entity for entity in entities(work.index)}
     writes: dict[str, bytes | None] = {}
-    unread = work.unread()
+    unread = work.unreadable_files()
     changed, problems = [], list(unread.values())
     for name in sorted({*by_entity, *described} - {name_of_path(path) for path in unread}):
         try:

@@ -1,4 +1,4 @@
-"""Counting tokens and judging events in the background, so that whoever asks for a context waits for neither."""
+"""Count tokens and check events for instructions in the heartbeat, so that `context` does not have to."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from clawmem.vault.vault import Vault
 
 
 class TokenCountResult(NamedTuple):
-    """How many facts and notes were counted, and by what; 0 where all were, or where this machine cannot count."""
+    """The number of counted facts and notes, and the tokenizer. 0 if nothing was left or no tokenizer is available."""
 
     number: int
     source: str = ""
 
 
 def count_tokens(vault: Vault) -> TokenCountResult:
-    """Judge the events that are new, and replace the bounds in the index by exact counts, where this machine has the
-    vocabulary. Makes no commit."""
-    return answered(vault, lambda index: _counted(vault, index), one_state=False)
+    """Check new events, and replace the estimated token counts in the index by exact ones. Makes no commit."""
+    return answered(vault, lambda index: _count(vault, index), one_state=False)
 
 
-def _counted(vault: Vault, index: Index) -> TokenCountResult:
+def _count(vault: Vault, index: Index) -> TokenCountResult:
     if not index.kept:
         return TokenCountResult(0)
     judge_events(index)

@@ -1,4 +1,4 @@
-"""Proposals in `review/`: filed in the commit of what made them, one file each; read, counted and found again."""
+"""Read and find the proposals in `review/`. Each proposal is one file."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Read = Callable[[str], bytes | None]
 
 
 class FiledProposals(NamedTuple):
-    """Every proposal that can be read, oldest first, and a sentence for each file that cannot."""
+    """All readable proposals, oldest first, and a notice for each unreadable file."""
 
     proposals: tuple[Proposal, ...]
     unreadable: tuple[str, ...] = ()
 
     @property
     def open(self) -> tuple[Proposal, ...]:
-        """Those that wait."""
+        """Return the proposals that wait for a decision."""
         return tuple(one for one in self.proposals if one.status == OPEN)
 
 
 def read_proposals(vault: Vault, read: Read | None = None) -> FiledProposals:
-    """Every proposal of the vault; `read` is a transaction's, where there is one."""
+    """Return all proposals of the vault. Pass the `read` of a transaction to see its state."""
     found: list[Proposal] = []
     unreadable: list[str] = []
     for path in sorted((vault.root / FOLDER).glob(f"{PREFIX}*.json")):
@@ -44,7 +44,7 @@ def read_proposals(vault: Vault, read: Read | None = None) -> FiledProposals:
 
 
 def find_proposal(filed: FiledProposals, reference: str) -> Proposal:
-    """The proposal with this id or unique prefix; NotFound or AmbiguousId."""
+    """Return the proposal with this id or unique prefix. Raise NotFound or AmbiguousId."""
     given = check_reference(reference)
     for prefix in (given, PREFIX + given):
         matches = [one for one in filed.proposals if one.id.startswith(prefix)]
@@ -56,18 +56,18 @@ def find_proposal(filed: FiledProposals, reference: str) -> Proposal:
     raise NotFound(f"There is no proposal '{given}'.", "`clawmem review list --all` shows them.")
 
 
-def choose(filed: FiledProposals, every: bool = False, kind: str | None = None) -> list[Proposal]:
-    """The proposals that wait, or every one, of one kind or of all; InvalidInput where there is no such kind."""
+def select_proposals(filed: FiledProposals, include_closed: bool = False, kind: str | None = None) -> list[Proposal]:
+    """Return the open proposals, or all of them, optionally of one kind. Raise InvalidInput for an unknown kind."""
     if kind is not None and kind not in KINDS:
         raise InvalidInput(f"'{kind}' is not a kind of proposal.", f"Choose one of {', '.join(KINDS)}.")
-    return [one for one in (filed.proposals if every else filed.open) if kind in (None, one.kind)]
+    return [one for one in (filed.proposals if include_closed else filed.open) if kind in (None, one.kind)]
 
 
-def filing(proposals: Iterable[Proposal]) -> dict[str, bytes | None]:
-    """The files that hold the proposals, for the change that makes or decides them."""
+def proposal_writes(proposals: Iterable[Proposal]) -> dict[str, bytes | None]:
+    """Return the writes that store the proposals."""
     return {proposal_path(one.id): render_proposal(one) for one in proposals}
 
 
-def filing_trailers(proposals: Iterable[Proposal]) -> tuple[tuple[str, str], ...]:
-    """The trailers by which plain git finds the commits of a proposal."""
+def proposal_trailers(proposals: Iterable[Proposal]) -> tuple[tuple[str, str], ...]:
+    """Return the trailers that let plain git find the commits of a proposal."""
     return tuple((TRAILER, one.id) for one in proposals)

@@ -1,12 +1,12 @@
-"""What may not be kept without a person: filed as a proposal in `review/`, whole, so that nothing is lost."""
+"""Quarantine: a fact that needs a decision of a person becomes a complete proposal in `review/`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from clawmem.memory.review.proposals import filing, filing_trailers, read_proposals
-from clawmem.memory.writing import WriteScope
+from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.trust import is_low
@@ -15,31 +15,31 @@ from clawmem.model.proposals.proposal import ADD, OPEN, REJECTED, Proposal, Prop
 from clawmem.model.proposals.quarantine import orders_in
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 
-_JOINTS = {"supersede": "instead of", "merge": "joined with"}
+_TARGET_WORDS = {"supersede": "instead of", "merge": "joined with"}
 
 
 class QuarantineReason(NamedTuple):
-    """The kind of proposal that a fact becomes, and why it waits."""
+    """The kind of the proposal, and why a person must decide."""
 
     kind: str
     why: str
 
 
 class FiledProposalChange(NamedTuple):
-    """The proposal, the change that files it (None where it was there), and an aside."""
+    """The proposal, and the change that files it (None if the proposal existed)."""
 
     proposal: Proposal
     change: Change | None
     notice: str | None = None
 
 
-def held(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineReason | None:
-    """Whether a person must decide about a fact that would stand `against` others, in their place."""
+def quarantine_reason(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineReason | None:
+    """Return why a person must decide about a fact, or None. `against` are the facts that it would replace."""
     orders = orders_in(fact)
     if orders:
         rule, words = orders
         return QuarantineReason(
-            "fact", f"From {_source(fact)}, and it reads as an order to whoever is served it ({rule}): {words}"
+            "fact", f"From {_describe_source(fact)}, and it reads like an instruction to the reader ({rule}): {words}"
         )
     better = next((one for one in against if not is_low(one.trust)), None)
     if better is None or not is_low(fact.trust):
@@ -50,43 +50,43 @@ def held(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineReason | None:
     )
 
 
-def _source(fact: Fact) -> str:
+def _describe_source(fact: Fact) -> str:
     return f"a source of low trust ({fact.trust})" if is_low(fact.trust) else f"an {fact.trust}"
 
 
 class ProposalWriter:
-    """The proposals there are, read once, and those that an act adds to them."""
+    """Plans new proposals. The existing ones are read once."""
 
     def __init__(self, work: WriteScope) -> None:
         self._work = work
         self._filed = list(read_proposals(work.vault, work.read).proposals)
 
     def file(
-        self, fact: Fact, entity: str, because: QuarantineReason, does: str = ADD, targets: Sequence[Fact] = ()
+        self, fact: Fact, entity: str, reason: QuarantineReason, does: str = ADD, targets: Sequence[Fact] = ()
     ) -> FiledProposalChange:
-        """Plan the proposal; one that waits for the same already, or was turned down, is given instead."""
+        """Plan the proposal. Return the existing one if the same proposal is open or was rejected."""
         waiting, named = fact._replace(id=UNSET_ID), {one.id for one in targets}
         for one in self._filed:
             if one.fact is None or thing(one.does, one.fact) != thing(does, waiting):
                 continue
             if one.status == OPEN and {target.id for target in one.targets} == named:
-                return FiledProposalChange(one, None, f"it waits for review already, as {one.id}")
+                return FiledProposalChange(one, None, f"it is waiting for review already, as {one.id}")
             if one.status == REJECTED:
-                return FiledProposalChange(one, None, f"it was turned down in review, as {one.id}")
-        proposal = self._proposal(waiting, entity, because, does, targets)
+                return FiledProposalChange(one, None, f"it was rejected in review, as {one.id}")
+        proposal = self._proposal(waiting, entity, reason, does, targets)
         self._filed.append(proposal)
         return FiledProposalChange(proposal, _change(self._work, proposal, fact, entity))
 
     def _proposal(
-        self, fact: Fact, entity: str, because: QuarantineReason, does: str, targets: Sequence[Fact]
+        self, fact: Fact, entity: str, reason: QuarantineReason, does: str, targets: Sequence[Fact]
     ) -> Proposal:
-        joint = _JOINTS.get(does)
+        words = _TARGET_WORDS.get(does)
         caller = self._work.caller
         return Proposal(
             new_proposal_id(caller.entropy, {one.id for one in self._filed}),
-            because.kind,
-            f"{fact.fact} ({joint}: {'; '.join(one.fact for one in targets)})" if joint else fact.fact,
-            because.why,
+            reason.kind,
+            f"{fact.fact} ({words}: {'; '.join(one.fact for one in targets)})" if words else fact.fact,
+            reason.why,
             stamp(caller.now),
             does,
             targets=tuple(ProposalTarget(one.id, one.fact) for one in targets),
@@ -108,14 +108,14 @@ def _change(work: WriteScope, proposal: Proposal, fact: Fact, entity: str) -> Ch
         events=[fact.source_event] if fact.source_event else [],
     )
     return Change(
-        # The words stand in the proposal alone: a log is read by machines, too.
+        # The words are in the proposal only, because agents read the log.
         subject_line("propose", entity, f"a {proposal.kind} that waits for a person ({proposal.id})"),
-        filing([proposal]),
-        (*said, *filing_trailers([proposal])),
+        proposal_writes([proposal]),
+        (*said, *proposal_trailers([proposal])),
         author=agent_author(caller.agent),
     )
 
 
-def shown_as(proposal: Proposal, fact: Fact) -> Fact:
-    """The fact under the name by which it can be looked at and decided about: the proposal's."""
+def with_proposal_id(proposal: Proposal, fact: Fact) -> Fact:
+    """Return the fact with the id of the proposal, which `clawmem review` accepts."""
     return fact._replace(id=proposal.id)

@@ -1,4 +1,4 @@
-"""Taking in what other machines learned: by moving forward to it, or by a merge; where the branch was is kept first."""
+"""Apply remote commits by a fast-forward or a merge. A rescue ref keeps the former position of the branch."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import HeadChange
+from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.merge_message import OP, merge_change
 from clawmem.memory.sync.merge_plan import MergePlan, plan_merge, policy_for
 from clawmem.memory.sync.relation import HistoryRelation
-from clawmem.memory.sync.removed_facts import TakenOut, taken_out
-from clawmem.memory.writing import WriteScope
+from clawmem.memory.sync.removed_facts import RemoteRemoval, find_removals
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import subject_line
@@ -21,60 +21,63 @@ from clawmem.vault.history.rescue_refs import RescueRef, rescue_lines
 from clawmem.vault.vault import Vault
 
 
-def planned(vault: Vault, commits: tuple[str, str], conflict: str, apart: HistoryRelation) -> MergePlan:
-    """How two commits, this machine's and the other's, would be merged by a policy."""
-    return plan_merge(vault, commits, policy_for(vault, conflict, *commits), apart.common)
+def plan_with_policy(vault: Vault, commits: tuple[str, str], conflict: str, relation: HistoryRelation) -> MergePlan:
+    """Plan the merge of two commits, ours and theirs, by a policy."""
+    return plan_merge(vault, commits, policy_for(vault, conflict, *commits), relation.common)
 
 
 class AppliedRemote(NamedTuple):
-    """Where the branch is now, the ref that tells where it was, for the index what has changed (None where that is
-    much), and the facts that others took out."""
+    """The new commit of the branch, the rescue ref, and the facts of ours that others removed or changed.
+
+    `head_change` lists the changed files for the index; None if there are too many."""
 
     commit: str
     rescue: str
-    step: HeadChange | None
-    lost: tuple[TakenOut, ...] = ()
+    head_change: HeadChange | None
+    removals: tuple[RemoteRemoval, ...] = ()
 
 
-def move_forward(started: Transaction, caller: Caller, head: str, tip: str, apart: HistoryRelation) -> AppliedRemote:
-    """Take in commits that build on what is here."""
-    rescue = rescue_lines(started.vault, head, caller.now)
-    subject = subject_line(OP, "vault", f"took in {counted(apart.received, 'change')}")
-    leave_also(started.vault, apart.news.merges)
-    look = advance(started, tip, subject, rescue.lines)
-    lost = taken_out(started.vault, head, tip, tip, look)
-    return _joined(head, tip, rescue, look)._replace(lost=lost)
+def fast_forward(txn: Transaction, caller: Caller, head: str, tip: str, relation: HistoryRelation) -> AppliedRemote:
+    """Move the branch forward to commits that are based on it."""
+    rescue = rescue_lines(txn.vault, head, caller.now)
+    subject = subject_line(OP, "vault", f"took in {counted(relation.received, 'change')}")
+    leave_also(txn.vault, relation.news.merges)
+    look = advance(txn, tip, subject, rescue.lines)
+    removals = find_removals(txn.vault, head, tip, tip, look)
+    return _applied(head, tip, rescue, look)._replace(removals=removals)
 
 
-def join(
-    started: Transaction, caller: Caller, remote: str, commits: tuple[str, str], apart: HistoryRelation, plan: MergePlan
+def commit_merge(
+    txn: Transaction, caller: Caller, remote: str, commits: tuple[str, str], relation: HistoryRelation, plan: MergePlan
 ) -> AppliedRemote:
-    """Make the merge that was planned and move the branch to it."""
-    vault, (head, tip) = started.vault, commits
-    words = f"{counted(apart.received, 'change')} from {remote} joined with {apart.own} made here"
-    change = merge_change(caller, plan, words, apart.news.subjects)
+    """Commit the planned merge and move the branch to it."""
+    vault, (head, tip) = txn.vault, commits
+    summary = f"{counted(relation.received, 'change')} from {remote} joined with {relation.own} made here"
+    change = merge_change(caller, plan, summary, relation.news.subjects)
     commit = write_merge(vault, commits, change, plan.entries, int(caller.now.timestamp()))
     rescue = rescue_lines(vault, head, caller.now)
-    leave_also(vault, apart.news.merges)
-    look = advance(started, commit, change.subject, rescue.lines + DROP_JOINED)
-    told = {one.fact for one in plan.conflicts if one.fact} | {one.old for one in plan.merged.renamed}
-    lost = taken_out(vault, head, commit, tip, look, told)
-    return _joined(head, commit, rescue, look)._replace(lost=lost)
+    leave_also(vault, relation.news.merges)
+    look = advance(txn, commit, change.subject, rescue.lines + DROP_JOINED)
+    reported = {one.fact for one in plan.conflicts if one.fact} | {one.old for one in plan.merged.renamed}
+    removals = find_removals(vault, head, commit, tip, look, reported)
+    return _applied(head, commit, rescue, look)._replace(removals=removals)
 
 
-def _joined(head: str, commit: str, rescue: RescueRef, look: FileStates | None) -> AppliedRemote:
+def _applied(head: str, commit: str, rescue: RescueRef, look: FileStates | None) -> AppliedRemote:
     return AppliedRemote(commit, rescue.ref, HeadChange(head, commit, look.new) if look else None)
 
 
-def make_anew(work: WriteScope, stale: Iterable[str]) -> tuple[str, ...]:
-    """Generated parts that both sides had rewritten are made anew, of the facts as they are now; the commits."""
-    from clawmem.memory.pages import memory_page as curated  # few merges meet them
-    from clawmem.memory.pages import summaries  # few merges meet them
+def regenerate_pages(work: WriteScope, stale: Iterable[str]) -> tuple[str, ...]:
+    """Regenerate the pages that both sides had rewritten, from the current facts. Return the commits."""
+    from clawmem.memory.pages import (
+        memory_page,  # few merges need them
+        summaries,  # few merges need them
+    )
 
     made: list[str | None] = []
     if any(path.endswith(("/summary.md", "/index.md")) for path in stale):
-        made.append(summaries.refreshed(work).commit)
-        work.bring_index()
-    if curated.PATH in stale:
-        made.append(curated.refreshed(work).commit)
+        made.append(summaries.refresh_pages(work).commit)
+        work.update_index()
+    if memory_page.PATH in stale:
+        made.append(memory_page.refresh_memory_page(work).commit)
     return tuple(filter(None, made))

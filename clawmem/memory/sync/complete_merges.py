@@ -1,4 +1,4 @@
-"""Git's own merges completed: git shows its merge driver one file at a time, and facts hang together across files."""
+"""Complete merges made by git. The merge driver sees one file at a time, but facts depend on facts in other files."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, Locked, NotPermitted, Refused, StorageFailed
-from clawmem.memory.sync.apply_remote import make_anew
-from clawmem.memory.sync.merge_plan import Whole, policy_for, whole_merge
-from clawmem.memory.writing import WriteScope
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.sync.apply_remote import regenerate_pages
+from clawmem.memory.sync.merge_plan import FullMerge, merge_commits, policy_for
 from clawmem.model.merging.files.merge import merge_file
 from clawmem.model.merging.moves import Files
 from clawmem.model.merging.policy import FAIL, REVIEW, MergePolicy
@@ -18,87 +18,91 @@ from clawmem.model.records.layout import is_owned
 from clawmem.vault.history.git_merges import COMPLETES, GitMerge, is_completed, leave, left
 from clawmem.vault.vault import Vault
 
-# Whoever starts it, it is done on behalf of the vault: `model/permission.py` counts it among upkeep.
+# The vault itself is the author, whoever runs the command: the permission rules list it as upkeep.
 OP = "complete"
-_PASSING = (NotPermitted, Refused, Locked, StorageFailed)
+_RETRYABLE = (NotPermitted, Refused, Locked, StorageFailed)
 
 
 class CompletedMerges(NamedTuple):
-    """The commits that were made, and the merges that are left to the next caller: something was in the way now that
-    need not be there then."""
+    """The new commits, and the merges that were postponed because of a passing problem, such as a lock."""
 
     commits: tuple[str, ...] = ()
-    left: tuple[GitMerge, ...] = ()
+    postponed: tuple[GitMerge, ...] = ()
 
 
 def complete_merges(work: WriteScope, merges: Iterable[GitMerge]) -> CompletedMerges:
-    """Do what git could not: ids and chains across files, entities that moved, values that contradict each other by the
-    catalog. One commit for each merge that needs it, which names the merge, so that no other clone does it again; what
-    a person decided in the merge stays. Those that an earlier command left come first."""
+    """Repair what git could not merge: ids and chains across files, moved entities, and contradicting values.
+
+    Each merge that needs it gets one commit. The commit names the merge, so that other clones skip it. Decisions of
+    a person in the merge are kept. Postponed merges come first."""
     commits: list[str] = []
-    later: list[GitMerge] = []
+    postponed: list[GitMerge] = []
     wanted = tuple(dict.fromkeys((*left(work.vault), *merges)))
-    leave(work.vault, wanted)  # killed meanwhile, the next command goes on
+    leave(work.vault, wanted)  # if this process is killed, the next command continues
     for one in wanted:
         try:
             commits += _complete(work, one)
         except ClawmemError as problem:
-            work.started.notices.append(f"the merge {one.commit[:12]} is not completed: {problem.message}")
-            later += [one] if isinstance(problem, _PASSING) else []
-    leave(work.vault, later)
-    return CompletedMerges(tuple(commits), tuple(later))
+            work.transaction.notices.append(f"the merge {one.commit[:12]} is not completed: {problem.message}")
+            postponed += [one] if isinstance(problem, _RETRYABLE) else []
+    leave(work.vault, postponed)
+    return CompletedMerges(tuple(commits), tuple(postponed))
 
 
 def _complete(work: WriteScope, one: GitMerge) -> tuple[str, ...]:
     if is_completed(work.vault, one):
         return ()
-    policy = policy_for(work.vault, _policy(work.vault), one.ours, one.theirs)
-    whole = whole_merge(work.vault, one.ours, one.theirs, policy)
-    made, wanted = _as_made(work.vault, one, whole, policy)
+    policy = policy_for(work.vault, _policy_name(work.vault), one.ours, one.theirs)
+    whole = merge_commits(work.vault, one.ours, one.theirs, policy)
+    made, wanted = _committed_and_expected(work.vault, one, whole, policy)
     lacking = [path for path, data in wanted.items() if data != made[path]]
     commits: tuple[str, ...] = ()
     if lacking:
         at_merge, whole_now = ({path: side[path] for path in lacking} for side in (made, wanted))
-        writes = _since(work, one, at_merge, whole_now, policy)
+        writes = _writes_now(work, one, at_merge, whole_now, policy)
         commits = work.commit([_change(work, one, whole.merged, writes)], OP) if writes else ()
-        work.bring_index()
-    return (*commits, *make_anew(work, whole.merged.stale))
+        work.update_index()
+    return (*commits, *regenerate_pages(work, whole.merged.stale))
 
 
-def _as_made(vault: Vault, one: GitMerge, whole: Whole, policy: MergePolicy) -> tuple[Files, Files]:
-    """The files that the merge is about, as its commit holds them and as it should: what the two sides together come
-    to, and of a file that a person decided about, with that decision."""
+def _committed_and_expected(vault: Vault, one: GitMerge, whole: FullMerge, policy: MergePolicy) -> tuple[Files, Files]:
+    """Return the merged files as the merge commit has them, and as they should be.
+
+    If a person changed a file during the merge, the expected content includes that change."""
     paths = sorted(path for path in whole.merged.files if is_owned(path))
     made = vault.contents_at(one.commit, paths)
     files = {path: whole.merged.files[path] for path in paths}
-    alone = {path: _alone(path, whole, made[path]) for path in paths}
+    alone = {path: _merged_alone(path, whole, made[path]) for path in paths}
     if alone == made:
         return made, files
     done = merge_trees(alone, made, files, policy).files
     return {path: made.get(path) for path in done}, done
 
 
-def _alone(path: str, whole: Whole, made: bytes | None) -> bytes | None:
-    """What git and the driver make of one file by themselves; what stands there where they could not, or where git
-    followed a folder that one side moved."""
+def _merged_alone(path: str, whole: FullMerge, made: bytes | None) -> bytes | None:
+    """Return what git and the driver make of one file alone.
+
+    Return the committed content if they cannot merge it, or if git followed a moved folder."""
     sides = whole.base.get(path), whole.ours.get(path), whole.theirs.get(path)
     if made in sides[1:]:
         return made
     try:
         merged = merge_file(path, *sides)
-        return made if made in _followed(path, whole) else merged.content
+        return made if made in _merged_with_moves(path, whole) else merged.content
     except ClawmemError:
         return made
 
 
-def _followed(path: str, whole: Whole) -> Iterator[bytes | None]:
-    """What a file has become where each side's moves are followed."""
+def _merged_with_moves(path: str, whole: FullMerge) -> Iterator[bytes | None]:
+    """Yield the merged file with the moves of both sides applied."""
     base, ours, theirs = one_name_each(whole.base, whole.ours, whole.theirs)
     yield merge_file(path, base.get(path), ours.get(path), theirs.get(path)).content
 
 
-def _since(work: WriteScope, one: GitMerge, made: Files, wanted: Files, policy: MergePolicy) -> dict[str, bytes | None]:
-    """What the merge lacks, brought to the vault as it is now: entities may have moved since, and facts gone on."""
+def _writes_now(
+    work: WriteScope, one: GitMerge, made: Files, wanted: Files, policy: MergePolicy
+) -> dict[str, bytes | None]:
+    """Return the missing changes as writes to the current vault, which may have changed since the merge."""
     vault = work.vault
     head = vault.head().commit
     paths = [path for path in vault.changes_between(one.commit, head or one.commit) if is_owned(path)]
@@ -108,8 +112,8 @@ def _since(work: WriteScope, one: GitMerge, made: Files, wanted: Files, policy: 
     return {path: data for path, data in done.items() if data != now.get(path)}
 
 
-def _policy(vault: Vault) -> str:
-    """The vault's policy; a merge that is made already cannot fail any more, so then a person is asked."""
+def _policy_name(vault: Vault) -> str:
+    """Return the conflict policy. A finished merge cannot fail, so `fail` becomes `review`."""
     name = vault.settings.words("sync.conflict")
     return REVIEW if name == FAIL else name
 

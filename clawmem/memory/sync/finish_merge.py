@@ -1,4 +1,4 @@
-"""A git merge that stopped in the vault, finished by what the files hold; what a person resolved already stays."""
+"""Finish a git merge that stopped in the vault. Files that a person resolved are kept."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, HistoryRewritten, NeedsDecision, Refused
 from clawmem.index.refresh.refresh import open_index
-from clawmem.memory.sync.apply_remote import make_anew
-from clawmem.memory.sync.merge_message import SHOWN, merge_change
+from clawmem.memory.sync.apply_remote import regenerate_pages
+from clawmem.memory.sync.merge_message import MAX_SUBJECTS, merge_change
 from clawmem.memory.sync.merge_plan import MergePlan, plan_merge, policy_for
 from clawmem.memory.writing import writing
 from clawmem.model.language.text import counted
@@ -23,11 +23,11 @@ from clawmem.vault.history.versions import is_ancestor
 from clawmem.vault.rewriting.redacted_history import redacted_side
 from clawmem.vault.vault import Vault
 
-_MARK = b"<<<<<<< "
+_CONFLICT_MARK = b"<<<<<<< "
 
 
 class FinishedMerge(NamedTuple):
-    """The merge commit (None where there was one already), where the branch was before, and what was planned."""
+    """The merge commit (None if it existed already), the rescue ref and the merge plan."""
 
     commit: str | None
     rescue: str | None = None
@@ -36,30 +36,30 @@ class FinishedMerge(NamedTuple):
 
 
 def finish_merge(vault: Vault, caller: Caller, policy: str | None = None) -> FinishedMerge:
-    """Finish the merge; Refused where none is under way, NeedsPerson where a version cannot be read."""
+    """Finish the merge. Raise Refused if there is none, NeedsDecision if a version cannot be read."""
     with stopped_merge(vault) as stopped:
         if stopped is None:
-            raise Refused("No git merge is unfinished here.", "`clawmem sync` meets other machines.")
+            raise Refused("There is no unfinished git merge here.", "`clawmem sync` merges with other machines.")
         install_driver(vault)
-        done = _finished(vault, caller, stopped, policy or vault.settings.words("sync.conflict"))
-    vault = Vault(vault.root, vault.git.environment, vault.disk)  # the merge may have brought other settings
+        done = _finish(vault, caller, stopped, policy or vault.settings.words("sync.conflict"))
+    vault = Vault(vault.root, vault.git.environment, vault.disk)  # the merge may have changed the settings
     open_index(vault).close()
     if done.plan is not None and done.plan.merged.stale:
         with writing(vault, caller, "summaries") as work:
-            make_anew(work, done.plan.merged.stale)
+            regenerate_pages(work, done.plan.merged.stale)
     return done
 
 
-def _finished(vault: Vault, caller: Caller, stopped: StoppedMerge, policy: str) -> FinishedMerge:
+def _finish(vault: Vault, caller: Caller, stopped: StoppedMerge, policy: str) -> FinishedMerge:
     if is_ancestor(vault, stopped.theirs, stopped.ours):
-        end_merge(vault, stopped, stopped.ours, _marked(stopped))
+        end_merge(vault, stopped, stopped.ours, _unresolved(stopped))
         return FinishedMerge(None)
-    between = apart(vault, stopped.ours, stopped.theirs, SHOWN)
+    between = apart(vault, stopped.ours, stopped.theirs, MAX_SUBJECTS)
     if redacted_side(vault, stopped.ours, stopped.theirs, between) is not None:
         raise HistoryRewritten(
-            "Something was redacted on one side of this merge, and the other has the history from before: finishing it"
-            " would bring that back.",
-            "Drop it with `git merge --abort`, and make a new clone of the side that was redacted.",
+            "One side of this merge has a redaction, and the other has the history from before it: finishing the merge"
+            " would restore the redacted text.",
+            "Stop it with `git merge --abort`, and clone the redacted side again.",
         )
     rule = policy_for(vault, policy, stopped.ours, stopped.theirs)
     plan = plan_merge(vault, (stopped.ours, stopped.theirs), rule)
@@ -70,28 +70,28 @@ def _finished(vault: Vault, caller: Caller, stopped: StoppedMerge, policy: str) 
     rescue = keep_rescue(vault, stopped.ours, caller.now)
     parents = (stopped.ours, stopped.theirs)
     commit = write_merge(vault, parents, change, entries, int(caller.now.timestamp()))
-    end_merge(vault, stopped, commit, _marked(stopped))
+    end_merge(vault, stopped, commit, _unresolved(stopped))
     notices = tuple(f"{path} stays as you resolved it" for path in sorted(resolved))
     return FinishedMerge(commit, rescue, plan, notices)
 
 
-def _marked(stopped: StoppedMerge) -> Mapping[str, bytes | None]:
-    """The files whose contents are git's doing and nobody else's."""
+def _unresolved(stopped: StoppedMerge) -> Mapping[str, bytes | None]:
+    """Return the files whose content git wrote and no person changed."""
     return {path: data for path, data in stopped.files.items() if path not in _resolved(stopped)}
 
 
 def _resolved(stopped: StoppedMerge) -> dict[str, bytes | None]:
-    """The files that a person changed while the merge waited: no marks, and not what git left there."""
+    """Return the files that a person resolved: no conflict marks, and not what git wrote."""
     found: dict[str, bytes | None] = {}
     for path, data in stopped.files.items():
-        if data is None or _MARK in data or data in stopped.known[path]:
+        if data is None or _CONFLICT_MARK in data or data in stopped.known[path]:
             continue
         try:
             check_file(path, data)
         except ClawmemError as problem:
             raise NeedsDecision(
-                f"{path} was edited while the merge waited, and cannot be read: {problem.message}",
-                f"Repair it, or bring one side back with `git checkout --ours {path}`, then run the command again.",
+                f"{path} was edited during the merge and cannot be read: {problem.message}",
+                f"Repair it, or restore one side with `git checkout --ours {path}`, then run the command again.",
             ) from problem
         found[path] = data
     return found

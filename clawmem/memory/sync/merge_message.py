@@ -1,4 +1,4 @@
-"""What the commit of a merge says: what came in, what was decided, which facts it touched beyond that."""
+"""The commit message of a merge: the received commits, the decisions and the changed facts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from clawmem.memory.sync.merge_plan import MergePlan
 
 OP = "sync"
-# So many subjects of what came in are told.
-SHOWN = 20
+# The maximum number of received commits that the message lists.
+MAX_SUBJECTS = 20
 
 
 def merge_change(caller: Caller, plan: MergePlan, words: str, subjects: Sequence[str]) -> Change:
-    """The words of a merge commit: what came in (`subjects`), what was decided, which facts it touched beyond that."""
+    """Return the message of a merge commit as a change without writes. `subjects` are those of the received commits."""
     merged = plan.merged
     told = [f"- {line}" for line in subjects]
     decided = [f"- {one.says}" for one in merged.conflicts]

@@ -1,4 +1,4 @@
-"""The merge of two commits planned: what git has of both sides, merged purely, as changes on the first."""
+"""Plan the merge of two commits, as changes on the first one."""
 
 from __future__ import annotations
 
@@ -28,33 +28,33 @@ from clawmem.vault.history.versions import (
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
-_CHECKED = (".yaml", "/summary.md")
+_CHECKED_SUFFIXES = (".yaml", "/summary.md")
 
 
 class MergePlan(NamedTuple):
-    """What a merge changes on our side, and what is to be told of it."""
+    """The changes of a merge on our side, and the merge result with its conflicts."""
 
     entries: Entries
     merged: MergedTree
 
     @property
     def conflicts(self) -> tuple[MergeConflict, ...]:
-        """What both sides changed in two ways."""
+        """Return the conflicts of the merge."""
         return self.merged.conflicts
 
 
 def policy_for(vault: Vault, name: str, ours: str, theirs: str) -> MergePolicy:
-    """The policy of a name for two commits: which of them is the newer one is told by their times, which relations take
-    one value by the catalog here."""
+    """Return the merge policy with this name. The commit times decide which side is newer; the predicate catalog says
+    which predicates have a single value."""
     times = committed_at(vault, ours, theirs) if name == NEWEST else ((), ())
-    return MergePolicy(name, OURS if times[0] > times[1] else THEIRS, _single(vault))
+    return MergePolicy(name, OURS if times[0] > times[1] else THEIRS, _single_valued(vault))
 
 
-def _single(vault: Vault) -> frozenset[str]:
+def _single_valued(vault: Vault) -> frozenset[str]:
     try:
         catalog = vault.catalog
     except ClawmemError:
-        # A stopped merge, or somebody's edit, may have left it unreadable: the committed one counts.
+        # A stopped merge or an edit may have made it unreadable. Then the committed catalog is used.
         data = (vault.contents_at("HEAD", [CATALOG])[CATALOG] or b"").decode(errors="replace")
         catalog = catalog_from_mapping(parse_yaml(data, CATALOG) or {})
     return frozenset(name for name in catalog.predicates if is_single(catalog, name))
@@ -63,37 +63,38 @@ def _single(vault: Vault) -> frozenset[str]:
 def plan_merge(
     vault: Vault, commits: tuple[str, str], policy: MergePolicy, common: Sequence[str] | None = None
 ) -> MergePlan:
-    """Merge two commits from what they have in common (`common`, where that was asked already). Raises NeedsPerson
-    where facts cannot be read, or where the policy is to fail and there is a conflict."""
+    """Merge two commits. `common` are their common ancestors, if they are known already.
+
+    Raise NeedsDecision if facts cannot be read, or if the policy is `fail` and there is a conflict. Raise Refused for
+    symbolic links."""
     ours, theirs = commits
     bases = [*(common_ancestors(vault, ours, theirs) if common is None else common)] or [EMPTY_TREE]
     found = versions(vault, bases[0], ours, theirs)
-    _refuse_odd(found)
-    sides = _loaded(vault, found, bases)
-    merged = _checked(merge_trees(*sides, policy), sides[1], sides[2])
+    _refuse_links(found)
+    sides = _load_sides(vault, found, bases)
+    merged = _with_valid_files(merge_trees(*sides, policy), sides[1], sides[2])
     if policy.name == FAIL and merged.conflicts:
         raise NeedsDecision(
-            f"Both sides changed the same in two ways: {merged.conflicts[0].says}.",
+            f"Both sides changed the same thing in different ways: {merged.conflicts[0].says}.",
             f"Nothing was changed ({counted(len(merged.conflicts), 'conflict')} in all). Name a --conflict policy.",
         )
     plan = MergePlan(_entries(found, merged, sides), merged)
-    _refuse_clashes(plan, found)
-    return _with_foreign(vault, plan, found, policy)
+    _refuse_path_clashes(plan, found)
+    return _with_other_files(vault, plan, found, policy)
 
 
-def _refuse_odd(found: Versions) -> None:
+def _refuse_links(found: Versions) -> None:
     for path in sorted(found.paths):
         for side in (found.ours, found.theirs):
             if is_owned(path) and path in side and not side[path].is_file:
                 raise Refused(
-                    f"{path} is not a plain file on one side: clawmem follows no links.",
-                    "Put a real file in its place on that side, commit it, then run the command again.",
+                    f"{path} is not a plain file on one side: clawmem does not follow links.",
+                    "Replace it by a plain file on that side, commit, then run the command again.",
                 )
 
 
-class Whole(NamedTuple):
-    """The contents of clawmem's files that differ between two commits and what they have in common, on each side, and
-    what `sync` would make of them."""
+class FullMerge(NamedTuple):
+    """The differing files of clawmem in the base and on both sides, and the merge of all of them together."""
 
     base: Files
     ours: Files
@@ -101,25 +102,25 @@ class Whole(NamedTuple):
     merged: MergedTree
 
 
-def whole_merge(vault: Vault, ours: str, theirs: str, policy: MergePolicy) -> Whole:
-    """What a merge of two commits is when all files are looked at together."""
+def merge_commits(vault: Vault, ours: str, theirs: str, policy: MergePolicy) -> FullMerge:
+    """Merge all files of two commits together, as `sync` does."""
     bases = common_ancestors(vault, ours, theirs) or [EMPTY_TREE]
-    sides = _loaded(vault, versions(vault, bases[0], ours, theirs), bases)
-    return Whole(*sides, _checked(merge_trees(*sides, policy), sides[1], sides[2]))
+    sides = _load_sides(vault, versions(vault, bases[0], ours, theirs), bases)
+    return FullMerge(*sides, _with_valid_files(merge_trees(*sides, policy), sides[1], sides[2]))
 
 
-def _loaded(vault: Vault, found: Versions, bases: list[str]) -> tuple[Files, Files, Files]:
+def _load_sides(vault: Vault, found: Versions, bases: list[str]) -> tuple[Files, Files, Files]:
     paths = sorted(path for path in found.paths if is_owned(path))
     sides = (found.base, found.ours, found.theirs)
     data = contents(vault, (side[path] for side in sides for path in paths if path in side and side[path].is_file))
     base, ours, theirs = (
         {path: data.get(side[path].blob) if path in side else None for path in paths} for side in sides
     )
-    return {**base, **_of_other_bases(vault, bases, base)}, ours, theirs
+    return {**base, **_merged_bases(vault, bases, base)}, ours, theirs
 
 
-def _of_other_bases(vault: Vault, bases: list[str], first: Files) -> dict[str, bytes | None]:
-    """Where histories crossed there are several common states: what they say together is what both sides know."""
+def _merged_bases(vault: Vault, bases: list[str], first: Files) -> dict[str, bytes | None]:
+    """Return the merge of several common ancestors, which criss-cross merges have."""
     found: dict[str, bytes | None] = {}
     for other in bases[1:]:
         merged = plan_merge(vault, (bases[0], other), MergePolicy()).merged
@@ -127,18 +128,18 @@ def _of_other_bases(vault: Vault, bases: list[str], first: Files) -> dict[str, b
     return found
 
 
-def _checked(merged: MergedTree, ours: Files, theirs: Files) -> MergedTree:
-    """A page of settings that does not hold together any more gives way to a side's."""
+def _with_valid_files(merged: MergedTree, ours: Files, theirs: Files) -> MergedTree:
+    """Replace merged settings and summaries that are not valid by the version of one side."""
     files, conflicts = dict(merged.files), list(merged.conflicts)
     for path, data in merged.files.items():
         sides = [side.get(path) for side in (ours, theirs)]
-        if data is None or not path.endswith(_CHECKED) or data in sides:
+        if data is None or not path.endswith(_CHECKED_SUFFIXES) or data in sides:
             continue
         try:
             check_file(path, data)
         except ClawmemError as problem:
             files[path] = max(side for side in sides if side is not None)
-            says = f"{path} stays as one side has it: together the two versions do not hold ({problem.message})"
+            says = f"{path} keeps the version of one side, because the merged file is not valid ({problem.message})"
             conflicts.append(MergeConflict(FILE, path, None, says))
     return merged._replace(files=files, conflicts=tuple(conflicts))
 
@@ -156,9 +157,10 @@ def _entries(found: Versions, merged: MergedTree, sides: tuple[Files, Files, Fil
     return entries
 
 
-def _with_foreign(vault: Vault, plan: MergePlan, found: Versions, policy: MergePolicy) -> MergePlan:
-    """The plan with the files that are not clawmem's: a side's where one changed them, merged as text where both did,
-    else both, the other version beside ours."""
+def _with_other_files(vault: Vault, plan: MergePlan, found: Versions, policy: MergePolicy) -> MergePlan:
+    """Add the files that clawmem does not manage to the plan.
+
+    If both sides changed a file, it is merged as text. If that fails, the other version is stored beside ours."""
     entries, conflicts = dict(plan.entries), list(plan.merged.conflicts)
     for path in sorted(path for path in found.paths if not is_owned(path)):
         base, one, other = (side.get(path) for side in (found.base, found.ours, found.theirs))
@@ -167,13 +169,13 @@ def _with_foreign(vault: Vault, plan: MergePlan, found: Versions, policy: MergeP
         if one == base or one is None:
             entries[path] = other
         elif other is not None:
-            added, told = _both(vault, path, (base, one, other), policy)
+            added, told = _merge_other_file(vault, path, (base, one, other), policy)
             entries.update(added)
             conflicts += told
     return MergePlan(entries, plan.merged._replace(conflicts=tuple(conflicts)))
 
 
-def _both(
+def _merge_other_file(
     vault: Vault, path: str, sides: tuple[FileVersion | None, FileVersion, FileVersion], policy: MergePolicy
 ) -> tuple[dict[str, bytes | FileVersion | None], Iterable[MergeConflict]]:
     base, one, other = sides
@@ -182,12 +184,12 @@ def _both(
         merged = merge_file(path, data[base.blob] if base else None, data[one.blob], data[other.blob], policy)
         if merged.beside is None and merged.content is not None:
             return {path: merged.content}, merged.conflicts
-    says = f"{path} cannot be merged; the other version stands beside it"
+    says = f"{path} cannot be merged; the other version is stored beside it"
     return {f"{path}.other-{other.blob[:8]}": other}, (MergeConflict(FILE, path, None, says),)
 
 
-def _refuse_clashes(plan: MergePlan, found: Versions) -> None:
-    """No path may be a file on one side and a folder on the other."""
+def _refuse_path_clashes(plan: MergePlan, found: Versions) -> None:
+    """Raise NeedsDecision if a path is a file on one side and a folder on the other."""
     there = {path for path, held in plan.entries.items() if held is not None}
     for path in there:
         parts = path.split("/")

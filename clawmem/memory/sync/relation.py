@@ -1,11 +1,11 @@
-"""How two histories stand to each other, and which of them must not be met."""
+"""Compare two histories, and refuse those that must not be merged."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from clawmem.errors import HistoryRewritten, Refused
-from clawmem.memory.sync.merge_message import SHOWN
+from clawmem.memory.sync.merge_message import MAX_SUBJECTS
 from clawmem.vault.exchange.remote import tracking_ref
 from clawmem.vault.history.git_merges import HistoryDistance, IncomingCommits, apart
 from clawmem.vault.history.versions import common_ancestors
@@ -13,17 +13,17 @@ from clawmem.vault.vault import Vault
 
 
 class RemoteBranch(NamedTuple):
-    """A branch of another repository, by the names they have here, and what is allowed of it."""
+    """A branch of a remote repository, and what the caller allows for it."""
 
     remote: str
     branch: str
-    unrelated: bool = False
-    rewritten: bool = False
+    allow_unrelated: bool = False
+    allow_rewritten: bool = False
 
 
 class HistoryRelation(NamedTuple):
-    """How far two commits are apart: how many commits only ours and only theirs has, what those of theirs are, and what
-    both have in common."""
+    """The difference of two histories: the number of commits only in ours (`own`) and only in theirs (`received`), the
+    received commits, and the common ancestors."""
 
     own: int = 0
     received: int = 0
@@ -31,37 +31,38 @@ class HistoryRelation(NamedTuple):
     common: tuple[str, ...] = ()
 
 
-def relation(vault: Vault, head: str, tip: str, place: RemoteBranch) -> HistoryRelation:
-    """How the branch here, at `head`, stands to the other one, at `tip`. The caller holds the writer lock.
+def compare_histories(vault: Vault, head: str, tip: str, remote_branch: RemoteBranch) -> HistoryRelation:
+    """Compare our branch at `head` with the remote branch at `tip`. The caller must hold the writer lock.
 
-    Raises Refused where they have nothing in common, HistoryRewritten where one is the other before a redaction.
+    Raise Refused if they have no common ancestor, HistoryRewritten if one is the history before a redaction.
     """
     if head == tip:
         return HistoryRelation()
-    between = apart(vault, head, tip, SHOWN)
+    between = apart(vault, head, tip, MAX_SUBJECTS)
     own, received = between.own, between.received
     if not received:
         return HistoryRelation(own, 0)
-    common = _common(vault, head, tip, between.parting) if own else (head,)
-    if not place.rewritten:
-        _refuse_rewritten(vault, head, tip, place, between)
-    if not common and not place.unrelated:
-        _forget_where_redacted(vault, head, place)
+    common = _best_common(vault, head, tip, between.parting) if own else (head,)
+    if not remote_branch.allow_rewritten:
+        _refuse_rewritten(vault, head, tip, remote_branch, between)
+    if not common and not remote_branch.allow_unrelated:
+        _forget_where_redacted(vault, head, remote_branch)
         raise Refused(
-            f"This vault and {place.remote}/{place.branch} have no history in common: they were begun separately.",
+            f"This vault and {remote_branch.remote}/{remote_branch.branch} have no common history:"
+            " they were created separately.",
             _UNRELATED if not (vault.git_dir / "shallow").exists() else _SHALLOW,
         )
     return HistoryRelation(own, received, between.news, common)
 
 
-def _common(vault: Vault, head: str, tip: str, parting: tuple[str, ...]) -> tuple[str, ...]:
-    """What they have in common at best: all of it is among the commits at which they part."""
+def _best_common(vault: Vault, head: str, tip: str, parting: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the best common ancestors. They are among the commits where the histories part."""
     return parting if len(parting) < 2 else tuple(common_ancestors(vault, head, tip))
 
 
-def _refuse_rewritten(vault: Vault, head: str, tip: str, place: RemoteBranch, between: HistoryDistance) -> None:
-    """Where something was redacted here or there, the other side must not bring it back."""
-    from clawmem.vault.rewriting.redacted_history import (  # not needed where nothing came in
+def _refuse_rewritten(vault: Vault, head: str, tip: str, remote_branch: RemoteBranch, between: HistoryDistance) -> None:
+    """Raise HistoryRewritten if a merge would restore a redacted text."""
+    from clawmem.vault.rewriting.redacted_history import (  # only where commits were received
         HERE,
         forget_fetched,
         redacted_side,
@@ -69,35 +70,35 @@ def _refuse_rewritten(vault: Vault, head: str, tip: str, place: RemoteBranch, be
 
     side = redacted_side(vault, head, tip, between)
     if side == HERE:
-        forget_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
+        forget_fetched(vault, tracking_ref(remote_branch.remote, remote_branch.branch), remote_branch.remote)
     if side is not None:
-        raise _rewritten(place.remote, side == HERE)
+        raise _rewritten_error(remote_branch.remote, side == HERE)
 
 
-def _forget_where_redacted(vault: Vault, head: str, place: RemoteBranch) -> None:
-    """What is refused may be an old form of what was redacted here, begun anew."""
-    from clawmem.vault.rewriting.redacted_history import forget_fetched, is_redacted  # not needed where nothing came in
+def _forget_where_redacted(vault: Vault, head: str, remote_branch: RemoteBranch) -> None:
+    """Delete the fetched commits if this history has redactions: they may contain the redacted text."""
+    from clawmem.vault.rewriting.redacted_history import forget_fetched, is_redacted  # only where commits were received
 
     if is_redacted(vault, head):
-        forget_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
+        forget_fetched(vault, tracking_ref(remote_branch.remote, remote_branch.branch), remote_branch.remote)
 
 
-def _rewritten(remote: str, here: bool) -> HistoryRewritten:
+def _rewritten_error(remote: str, here: bool) -> HistoryRewritten:
     if here:
         return HistoryRewritten(
-            f"{remote} still has the history from before a redaction here: meeting it would bring back what was taken"
-            " out. Nothing was kept of what it gave.",
-            f"Give it the new history: `git push --force-with-lease {remote}`. Then clone anew everywhere else.",
+            f"{remote} still has the history from before a redaction here: merging it would restore the redacted text."
+            " The fetched commits were deleted.",
+            f"Push the new history: `git push --force-with-lease {remote}`. Then clone again on all other machines.",
         )
     return HistoryRewritten(
-        f"Something was redacted in {remote}, and this clone still has the history from before: meeting it would bring"
-        " that back.",
-        "Make a new clone, and carry over what only this one has, say with `git cherry-pick`. "
-        "`clawmem sync --allow-rewritten` brings the old history back.",
+        f"{remote} has a redaction, and this clone still has the history from before it: merging them would restore"
+        " the redacted text.",
+        "Clone again, and copy the commits that only this clone has, for example with `git cherry-pick`. "
+        "`clawmem sync --allow-rewritten` restores the old history.",
     )
 
 
 _UNRELATED = (
-    "If they are one memory, join them with --allow-unrelated; else name another remote, or clone that vault instead."
+    "If they are the same memory, merge them with --allow-unrelated; else name another remote, or clone that vault."
 )
 _SHALLOW = "This clone is shallow: fetch the rest with `git fetch --unshallow`, then run the command again."

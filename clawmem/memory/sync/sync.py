@@ -1,4 +1,4 @@
-"""Sync: what other machines learned is taken in, what this one learned is given to them, and nothing is ever forced."""
+"""Sync: fetch and merge commits of other machines, and push ours. Sync never forces a push."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, HistoryRewritten, InvalidInput, Locked, Refused, RemoteFailed
-from clawmem.memory.permission import check_may_write_at_all
+from clawmem.memory.permission import check_not_read_only
 from clawmem.memory.sync.merge_message import OP
-from clawmem.memory.sync.relation import HistoryRelation, RemoteBranch, relation
+from clawmem.memory.sync.relation import HistoryRelation, RemoteBranch, compare_histories
 from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.commit.stale_locks import clear_ref_locks, ref_locks
@@ -29,16 +29,16 @@ from clawmem.vault.vault import Vault
 if TYPE_CHECKING:
     from clawmem.index.refresh.refresh import HeadChange
     from clawmem.memory.sync.merge_plan import MergePlan
-    from clawmem.memory.sync.removed_facts import TakenOut
+    from clawmem.memory.sync.removed_facts import RemoteRemoval
     from clawmem.model.merging.policy import MergeConflict
     from clawmem.model.settings.settings import Settings
 
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|\.lock$|/$|\.$))[A-Za-z0-9_][\w./-]*")
-_SHORTEST_NAP, _LONGEST_NAP = 0.02, 1.0
+_MIN_DELAY, _MAX_DELAY = 0.02, 1.0
 
 
 class SyncOptions(NamedTuple):
-    """With whom and how to meet; None where the settings say."""
+    """The remote, the branch and the policy of a sync. None means the value of the settings."""
 
     remote: str | None = None
     branch: str | None = None
@@ -49,9 +49,10 @@ class SyncOptions(NamedTuple):
 
 
 class ReceivedCommits(NamedTuple):
-    """What was taken in: `nothing`, by `fast-forward` or by `merge`; how many commits, the new head, the rescue ref,
-    and of a merge what was planned; where the branch was left, how many commits the remote lacked then, for the index
-    what has changed, and the facts that others took out or altered."""
+    """The result of one fetch. `how` is `nothing`, `fast-forward` or `merge`; `received` is the number of commits.
+
+    `head_after` is our branch afterwards, and `ahead` the number of commits that the remote lacked then.
+    `head_change` is for the index; `removals` are our facts that others removed or reworded."""
 
     how: str = "nothing"
     received: int = 0
@@ -59,19 +60,20 @@ class ReceivedCommits(NamedTuple):
     rescue: str | None = None
     plan: MergePlan | None = None
     notices: tuple[str, ...] = ()
-    left_at: str | None = None
+    head_after: str | None = None
     ahead: int | None = None
-    step: HeadChange | None = None
-    lost: tuple[TakenOut, ...] = ()
+    head_change: HeadChange | None = None
+    removals: tuple[RemoteRemoval, ...] = ()
 
 
 class SyncResult(NamedTuple):
-    """Where was met, what was taken in over all attempts, how many commits were given (or would be), why giving failed
-    where it did, what was in conflict and what waits for a person."""
+    """The result of a sync over all attempts.
+
+    `sent` is the number of commits that were pushed, or would be on a dry run. `problem` says why a push failed."""
 
     remote: str
     branch: str
-    taken: tuple[ReceivedCommits, ...]
+    rounds: tuple[ReceivedCommits, ...]
     sent: int = 0
     pushed: bool = False
     attempts: int = 1
@@ -80,58 +82,60 @@ class SyncResult(NamedTuple):
 
     @property
     def received(self) -> int:
-        """How many commits of others were taken in."""
-        return sum(one.received for one in self.taken)
+        """Return the number of received commits."""
+        return sum(one.received for one in self.rounds)
 
     @property
     def plans(self) -> list[MergePlan]:
-        """The merges that were made, or would be."""
-        return [one.plan for one in self.taken if one.plan]
+        """Return the merges that were made, or would be on a dry run."""
+        return [one.plan for one in self.rounds if one.plan]
 
     @property
     def conflicts(self) -> list[MergeConflict]:
-        """What both sides had changed in two ways."""
+        """Return the conflicts of all merges."""
         return [conflict for plan in self.plans for conflict in plan.conflicts]
 
     @property
-    def lost(self) -> list[TakenOut]:
-        """The facts that others took out or altered."""
-        return [fact for one in self.taken for fact in one.lost]
+    def removals(self) -> list[RemoteRemoval]:
+        """Return our facts that others removed or reworded."""
+        return [fact for one in self.rounds for fact in one.removals]
 
     @property
     def proposals(self) -> list[str]:
-        """What waits for a person since."""
+        """Return the ids of the new proposals."""
         return list(dict.fromkeys(one for plan in self.plans for one in plan.merged.proposals))
 
 
-def sync(vault: Vault, caller: Caller, wanted: SyncOptions, told: Told | None = None) -> SyncResult:
-    """Fetch, merge, push; again, a bounded number of times, where others push at the same moment.
+def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: Told | None = None) -> SyncResult:
+    """Fetch, merge and push. Repeat up to `sync.attempts` times if others push at the same time.
 
-    Raises NotFound without a remote, RemoteFailed where it cannot be fetched from, Refused for histories that have
-    nothing in common, NeedsPerson where the policy is to fail or facts cannot be read, Locked where others were faster
-    every time; what was merged here stays.
+    `on_progress` gets the progress lines of git. A failed push is not raised: see `problem` in the result. Raise
+    NotFound without a remote, RemoteFailed if the fetch fails, Refused without a common history, NeedsDecision if the
+    policy is `fail` or facts cannot be read, and Locked if others pushed first at every attempt. Merges made here
+    are kept.
     """
     if caller.agent:
-        check_may_write_at_all(vault, caller)
+        check_not_read_only(vault, caller)
     vault.prepare_state()
     wait = vault.settings.number("lock.wait_seconds")
     with writer_lock(vault.state / "sync.lock", wait, "sync"):
-        _clear_locks(vault, wait)
-        meeting = _SyncRun(vault, caller, wanted, told)
-        return meeting.tried() if wanted.dry_run else meeting.met()
+        _clear_stale_locks(vault, wait)
+        run = _SyncRun(vault, caller, options, on_progress)
+        return run.preview() if options.dry_run else run.run()
 
 
-def _clear_locks(vault: Vault, wait: float) -> None:
-    """Let go of the locks of a sync that was killed."""
+def _clear_stale_locks(vault: Vault, wait: float) -> None:
+    """Remove the ref locks of a sync that was killed."""
     if ref_locks(vault):
         with writer_lock(vault.state / "lock", wait, OP):
             clear_ref_locks(vault)
 
 
-def _check_answered(settings: Settings, wanted: SyncOptions) -> None:
-    """Raise Refused where the vault suggests another place than the one in force, and nobody on this machine said
-    which: either could be the wrong one to give a memory to."""
-    given = {"sync.remote": wanted.remote, "sync.branch": wanted.branch}
+def _check_suggestions(settings: Settings, options: SyncOptions) -> None:
+    """Raise Refused if the vault suggests another remote or branch than the current one and no person has decided.
+
+    Either could be the wrong place to send a memory to."""
+    given = {"sync.remote": options.remote, "sync.branch": options.branch}
     if not given.keys() & settings.suggested.keys():
         return
     from clawmem.model.settings.local import differences
@@ -140,157 +144,171 @@ def _check_answered(settings: Settings, wanted: SyncOptions) -> None:
         if one.key in given and given[one.key] is None and not one.answered:
             option, standing = one.key.replace("sync.", "--"), one.in_force or '""'
             raise Refused(
-                f"This vault suggests another {one.key} than the one in force on this machine, and nobody here accepted"
-                " it.",
-                f"`clawmem config trust` shows and accepts it; `clawmem config set {one.key} {standing}` keeps what is"
-                f" in force; {option} names one for this time.",
+                f"This vault suggests another {one.key} than this machine uses, and nobody has accepted it here.",
+                f"`clawmem config trust` shows and accepts it; `clawmem config set {one.key} {standing}` keeps the"
+                f" current value; {option} sets it for one run.",
             )
 
 
 class _SyncRun:
-    """One sync: with whom, how, and what was done so far."""
+    """One sync with its options."""
 
-    def __init__(self, vault: Vault, caller: Caller, wanted: SyncOptions, told: Told | None) -> None:
+    def __init__(self, vault: Vault, caller: Caller, options: SyncOptions, on_progress: Told | None) -> None:
         settings = vault.settings
-        _check_answered(settings, wanted)
-        self.vault, self.caller, self.wanted, self.told = vault, caller, wanted, told
-        self.conflict = wanted.conflict or settings.words("sync.conflict")
+        _check_suggestions(settings, options)
+        self.vault, self.caller, self.options, self.on_progress = vault, caller, options, on_progress
+        self.policy = options.conflict or settings.words("sync.conflict")
         self.seconds = settings.number("sync.timeout_seconds")
         self.attempts = settings.whole("sync.attempts")
-        self.branch = _checked_branch(wanted.branch or settings.words("sync.branch") or _own_branch(vault))
-        # Everything that git's own settings must tell is read by one git.
+        self.branch = _check_branch(options.branch or settings.words("sync.branch") or _current_branch(vault))
+        # One git process reads all git settings.
         self.configuration = configured(vault, f"{ABOUT_REMOTES}|{ABOUT_DRIVER}")
-        self.remote = find_remote(vault, wanted.remote or settings.words("sync.remote"), self.configuration)
+        self.remote = find_remote(vault, options.remote or settings.words("sync.remote"), self.configuration)
         unused = unused_on_the_way(vault)
         self.unused = (unused,) if unused else ()
-        self.place = RemoteBranch(self.remote.name, self.branch, wanted.allow_unrelated, wanted.allow_rewritten)
+        self.remote_branch = RemoteBranch(
+            self.remote.name, self.branch, options.allow_unrelated, options.allow_rewritten
+        )
 
-    def fetched(self) -> str | None:
-        """The remote's commit, or None where it has no such branch."""
-        allowed = self.wanted.allow_rewritten
-        # git moves this one by itself, whether or not we take what was fetched.
+    def fetch(self) -> str | None:
+        """Fetch, and return the commit of the remote branch, or None if it does not exist."""
+        allowed = self.options.allow_rewritten
+        # git updates this ref, even if we reject the fetched commits.
         theirs = f"refs/remotes/{self.remote.name}/{self.branch}"
         before = read_ref(self.vault.git_dir, theirs)
         try:
-            return fetch(self.vault, self.remote, self.branch, self.told, self.seconds, allowed)
+            return fetch(self.vault, self.remote, self.branch, self.on_progress, self.seconds, allowed)
         except HistoryRewritten:
-            from clawmem.vault.rewriting.redacted_history import forget_rejected  # only where a history is not taken
+            from clawmem.vault.rewriting.redacted_history import forget_rejected  # only where a history is rejected
 
             with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
                 forget_rejected(self.vault, theirs, before)
             raise
 
-    def tried(self) -> SyncResult:
-        """What would be done."""
-        tip = self.fetched()
+    def preview(self) -> SyncResult:
+        """Return what a sync would do. Only the fetch is done."""
+        tip = self.fetch()
         head = _commit(_head(self.vault))
         if tip is None:
-            return self._so_far([ReceivedCommits()], count_between(self.vault, None, head))
+            return self._result([ReceivedCommits()], count_between(self.vault, None, head))
         with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
-            apart = relation(self.vault, head, tip, self.place)
-        taken = _how(apart, tip)
+            relation = compare_histories(self.vault, head, tip, self.remote_branch)
+        taken = _received(relation, tip)
         if taken.how == "merge":
-            from clawmem.memory.sync.apply_remote import planned  # only where both sides have something new
+            from clawmem.memory.sync.apply_remote import plan_with_policy  # only where both sides have new commits
 
-            taken = taken._replace(plan=planned(self.vault, (head, tip), self.conflict, apart))
-        return self._so_far([taken], apart.own)
+            taken = taken._replace(plan=plan_with_policy(self.vault, (head, tip), self.policy, relation))
+        return self._result([taken], relation.own)
 
-    def met(self) -> SyncResult:
-        """Take in and give until nothing is left, or the attempts are."""
+    def run(self) -> SyncResult:
+        """Merge and push until both sides are equal, or all attempts are used."""
         install_driver(self.vault, self.configuration)
-        taken: list[ReceivedCommits] = []
+        rounds: list[ReceivedCommits] = []
         for attempt in range(1, self.attempts + 1):
             began = time.monotonic()
-            tip = self.fetched()
-            taken.append(self._take_in(tip))
+            tip = self.fetch()
+            rounds.append(self._take_in(tip))
             head = _head(self.vault)
-            done = self._so_far(taken)._replace(attempts=attempt)
+            done = self._result(rounds)._replace(attempts=attempt)
             if head.commit == tip:
                 return done
-            sent = self._ahead(taken[-1], tip, _commit(head))
+            sent = self._ahead(rounds[-1], tip, _commit(head))
             try:
-                if push(self.vault, self.remote, self.branch, head, self.told, self.seconds):
-                    return done._replace(sent=sent, pushed=True, notices=(*done.notices, *self._first(tip)))
+                if push(self.vault, self.remote, self.branch, head, self.on_progress, self.seconds):
+                    return done._replace(sent=sent, pushed=True, notices=(*done.notices, *self._after_first_push(tip)))
             except RemoteFailed as problem:
                 return done._replace(sent=sent, problem=problem)
-            time.sleep(self._nap(attempt, time.monotonic() - began))
+            time.sleep(self._delay(attempt, time.monotonic() - began))
         raise Locked(
-            f"Others pushed to {self.remote.name} at the same moment, {self.attempts} times; what they said is merged"
+            f"Others pushed to {self.remote.name} at the same time, {self.attempts} times. Their commits are merged"
             " here.",
-            "Run the command again: only giving is left to do.",
+            "Run the command again: only the push is missing.",
         )
 
-    def _first(self, tip: str | None) -> tuple[str, ...]:
-        """What is to be told where the remote had no such branch before."""
+    def _after_first_push(self, tip: str | None) -> tuple[str, ...]:
+        """Return notices for the first push to a branch."""
         if tip is not None:
             return ()
-        from clawmem.vault.exchange.first_push import settle_head  # once for each remote
+        from clawmem.vault.exchange.first_push import settle_head  # once for each remote branch
 
         said = settle_head(self.vault, self.remote, self.branch, self.seconds)
         return (said,) if said else ()
 
     def _ahead(self, taken: ReceivedCommits, tip: str | None, head: str) -> int:
-        """How many commits the remote lacks."""
-        known = taken.ahead if taken.left_at == head else None
+        """Return the number of commits that the remote lacks."""
+        known = taken.ahead if taken.head_after == head else None
         return count_between(self.vault, tip, head) if known is None else known
 
-    def _so_far(self, taken: list[ReceivedCommits], sent: int = 0) -> SyncResult:
-        return SyncResult(self.remote.name, self.branch, tuple(taken), sent, notices=(*self.unused, *_notices(taken)))
+    def _result(self, rounds: list[ReceivedCommits], sent: int = 0) -> SyncResult:
+        return SyncResult(self.remote.name, self.branch, tuple(rounds), sent, notices=(*self.unused, *_notices(rounds)))
 
-    def _nap(self, attempt: int, took: float) -> float:
-        """Up to as long as an attempt takes, as whoever was faster is through by then. Who has tried often tries again
-        soon, so that no one of many is passed over for ever."""
+    def _delay(self, attempt: int, took: float) -> float:
+        """Return a random delay in seconds, at most the duration of one attempt.
+
+        The delay gets shorter with each attempt, so that every machine gets its turn."""
         share = int.from_bytes(self.caller.entropy(2)) / 0xFFFF
-        return max(_SHORTEST_NAP, min(_LONGEST_NAP, took) * share / attempt)
+        return max(_MIN_DELAY, min(_MAX_DELAY, took) * share / attempt)
 
     def _take_in(self, tip: str | None) -> ReceivedCommits:
-        with transaction(self.vault, self.caller.now, OP) as started:
-            started.adopt()
+        with transaction(self.vault, self.caller.now, OP) as txn:
+            txn.adopt()
             head = _commit(_head(self.vault))
-            apart = relation(self.vault, head, tip, self.place) if tip is not None else HistoryRelation()
-            taken = _how(apart, tip)._replace(left_at=head, ahead=apart.own if tip else None)
+            relation = (
+                compare_histories(self.vault, head, tip, self.remote_branch) if tip is not None else HistoryRelation()
+            )
+            taken = _received(relation, tip)._replace(head_after=head, ahead=relation.own if tip else None)
             if tip is not None and taken.how != "nothing":
-                taken = self._joined(started, head, tip, apart, taken)
-            taken = taken._replace(notices=tuple(started.notices))
-        notices = self._settled(taken, apart.news.merges)
+                taken = self._apply(txn, head, tip, relation, taken)
+            taken = taken._replace(notices=tuple(txn.notices))
+        notices = self._complete(taken, relation.news.merges)
         if taken.plan is not None and taken.plan.merged.stale:
-            from clawmem.memory.sync.apply_remote import make_anew  # it is there: a merge was made
+            from clawmem.memory.sync.apply_remote import regenerate_pages  # loaded already: a merge was made
             from clawmem.memory.writing import writing
 
             with writing(self.vault, self.caller, "summaries") as work:
-                make_anew(work, taken.plan.merged.stale)
+                regenerate_pages(work, taken.plan.merged.stale)
         return taken._replace(notices=(*taken.notices, *notices))
 
-    def _joined(
-        self, started: Transaction, head: str, tip: str, apart: HistoryRelation, taken: ReceivedCommits
+    def _apply(
+        self, txn: Transaction, head: str, tip: str, relation: HistoryRelation, taken: ReceivedCommits
     ) -> ReceivedCommits:
-        from clawmem.memory.sync.apply_remote import (  # 20 ms: only where others said something new
-            join,
-            move_forward,
-            planned,
+        from clawmem.memory.sync.apply_remote import (  # 20 ms: only where commits were received
+            commit_merge,
+            fast_forward,
+            plan_with_policy,
         )
 
         if taken.how == "fast-forward":
-            done = move_forward(started, self.caller, head, tip, apart)
-            return taken._replace(rescue=done.rescue, left_at=tip, step=done.step, lost=done.lost)
-        plan = planned(self.vault, (head, tip), self.conflict, apart)
-        done = join(started, self.caller, self.remote.name, (head, tip), apart, plan)
-        ahead = apart.own + 1
+            done = fast_forward(txn, self.caller, head, tip, relation)
+            return taken._replace(
+                rescue=done.rescue, head_after=tip, head_change=done.head_change, removals=done.removals
+            )
+        plan = plan_with_policy(self.vault, (head, tip), self.policy, relation)
+        done = commit_merge(txn, self.caller, self.remote.name, (head, tip), relation, plan)
+        ahead = relation.own + 1
         return ReceivedCommits(
-            "merge", apart.received, done.commit, done.rescue, plan, (), done.commit, ahead, done.step, done.lost
+            "merge",
+            relation.received,
+            done.commit,
+            done.rescue,
+            plan,
+            (),
+            done.commit,
+            ahead,
+            done.head_change,
+            done.removals,
         )
 
-    def _settled(self, taken: ReceivedCommits, merges: Sequence[GitMerge]) -> tuple[str, ...]:
-        """What came in taken into the index; what git alone merged, here or elsewhere, completed, and ids that stand
-        twice united."""
-        doubled = False
+    def _complete(self, taken: ReceivedCommits, merges: Sequence[GitMerge]) -> tuple[str, ...]:
+        """Update the index, complete merges made by git, and merge duplicate ids. Return notices."""
+        duplicates = False
         if taken.received:
-            from clawmem.index.refresh.refresh import follow  # where nothing is new the index is not touched
+            from clawmem.index.refresh.refresh import follow  # without new commits the index is not opened
 
-            doubled = follow(self.vault, [taken.step] if taken.step else [])
-        if not merges and not doubled and not (git_merged(self.vault) or has_left(self.vault)):
+            duplicates = follow(self.vault, [taken.head_change] if taken.head_change else [])
+        if not merges and not duplicates and not (git_merged(self.vault) or has_left(self.vault)):
             return ()
-        from clawmem.memory.sync.complete_merges import complete_merges  # where people merge by hand
+        from clawmem.memory.sync.complete_merges import complete_merges  # only where people merge by hand
         from clawmem.memory.writing import writing
 
         with writing(self.vault, self.caller, OP) as work:
@@ -298,18 +316,20 @@ class _SyncRun:
             return work.notices
 
 
-def _how(apart: HistoryRelation, tip: str | None) -> ReceivedCommits:
-    if not apart.received:
+def _received(relation: HistoryRelation, tip: str | None) -> ReceivedCommits:
+    if not relation.received:
         return ReceivedCommits()
     return (
-        ReceivedCommits("merge", apart.received) if apart.own else ReceivedCommits("fast-forward", apart.received, tip)
+        ReceivedCommits("merge", relation.received)
+        if relation.own
+        else ReceivedCommits("fast-forward", relation.received, tip)
     )
 
 
-def _own_branch(vault: Vault) -> str:
+def _current_branch(vault: Vault) -> str:
     branch = vault.head().branch
     if branch is None:
-        raise Refused("HEAD is detached: there is no branch to meet others on.", "Return to it with `git switch main`.")
+        raise Refused("HEAD is detached, so there is no branch to sync.", "Return to it with `git switch main`.")
     return branch.removeprefix("refs/heads/")
 
 
@@ -321,17 +341,17 @@ def _commit(head: Head) -> str:
 def _head(vault: Vault) -> Head:
     head = vault.head()
     if head.branch is None:
-        raise Refused("HEAD is detached: there is no branch to meet others on.", "Return to it with `git switch main`.")
+        raise Refused("HEAD is detached, so there is no branch to sync.", "Return to it with `git switch main`.")
     if head.commit is None:
         raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
     return head
 
 
-def _checked_branch(name: str) -> str:
+def _check_branch(name: str) -> str:
     if not _BRANCH.fullmatch(name):
-        raise InvalidInput(f"'{name}' is not the name of a branch.", "Name one such as main.")
+        raise InvalidInput(f"'{name}' is not a valid branch name.", "Use a name such as main.")
     return name
 
 
-def _notices(taken: list[ReceivedCommits]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(notice for one in taken for notice in one.notices))
+def _notices(rounds: list[ReceivedCommits]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(notice for one in rounds for notice in one.notices))

@@ -1,5 +1,5 @@
-"""Ids that stand in several entities made one fact again, whatever brought them there: a copy that was committed with
-git, a merge by git alone, an older clawmem."""
+"""Merge duplicate ids: one fact id in several entities. Copies committed with git, merges by git and older versions of
+clawmem cause them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import note_doubles
 from clawmem.index.tables.doubles import doubled_ids
-from clawmem.memory.writing import WriteScope
+from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import render_items
 from clawmem.model.language.text import counted
 from clawmem.model.merging.facts.doubles import United, fronts, united
@@ -16,13 +16,15 @@ from clawmem.model.pages.summary import split_front_matter, with_generated
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, items_path, name_of_path, summary_path
 
-# Whoever starts it, it is done on behalf of the vault: `model/permission.py` counts it among upkeep.
+# The vault itself is the author, whoever runs the command: the permission rules list it as upkeep.
 OP = "unite"
 
 
-def unite(work: WriteScope) -> tuple[str, ...]:
-    """Give each id that stands in several files back to one of them; the commits. What ended a fact in one file ends
-    it, and no words are lost. Files that cannot be read wait."""
+def merge_duplicate_ids(work: WriteScope) -> tuple[str, ...]:
+    """Keep each duplicate id in one file, and return the commits.
+
+    If a fact ended in one file, it ends. Different statements are kept as separate facts. Unreadable files are
+    skipped."""
     doubled = doubled_ids(work.index)
     names = sorted({name for places in doubled.values() for name in places})
     if not names:
@@ -30,9 +32,9 @@ def unite(work: WriteScope) -> tuple[str, ...]:
     try:
         commits = work.commit([_change(work, names)], OP)
     except ClawmemError as problem:
-        work.started.notices.append(f"{counted(len(doubled), 'id')} stand twice: {problem.message}")
+        work.transaction.notices.append(f"{counted(len(doubled), 'id')} exist twice: {problem.message}")
         return ()
-    work.bring_index()
+    work.update_index()
     with work.index.writing():
         note_doubles(work.index)
     return commits
@@ -46,17 +48,18 @@ def _change(work: WriteScope, names: Collection[str]) -> Change:
         path: render_items(facts) for path, facts in single.items() if facts != shelves[path]
     }
     for path in [path for path in writes if not single[path]]:
-        writes.update(_left_behind(path, pages, told))
+        writes.update(_removed_files(path, pages, told))
     ids = [one.id for one in told] + [fact_id for one in told for fact_id in one.beside]
     rows = trailers(OP, facts=ids, entities=names, agent=work.caller.agent, session=work.caller.session)
-    words = f"{counted(len(told), 'id')} stood in several places, and now in one each"
-    work.started.notices.append(f"{words}: {_places(told)}")
-    return Change(subject_line(OP, "vault", words), writes, rows, "\n".join(f"- {_said(one)}" for one in told))
+    words = f"{counted(len(told), 'id')} existed in several entities, and now in one each"
+    work.transaction.notices.append(f"{words}: {_places(told)}")
+    return Change(subject_line(OP, "vault", words), writes, rows, "\n".join(f"- {_describe(one)}" for one in told))
 
 
-def _left_behind(path: str, pages: dict[str, bytes | None], told: Collection[United]) -> dict[str, bytes | None]:
-    """The files of an entity that has no facts any more and is only the former place of another: they go, unless its
-    page says something that the other's does not."""
+def _removed_files(path: str, pages: dict[str, bytes | None], told: Collection[United]) -> dict[str, bytes | None]:
+    """Return the deletion of an entity that has no facts left and is the former place of another one.
+
+    The entity is kept if its page has text that the other page lacks."""
     name = name_of_path(path) or path
     kept = {name_of_path(one.kept) or "" for one in told if path in one.left}
     page = summary_path(name)
@@ -71,7 +74,7 @@ def _left_behind(path: str, pages: dict[str, bytes | None], told: Collection[Uni
 
 
 def _lines(page: bytes | None) -> set[str]:
-    """What a person wrote on a page, but for its title."""
+    """Return the lines that a person wrote on a page, without the title."""
     _, rest = split_front_matter((page or b"").decode(errors="replace"))
     return {
         line.strip() for line in with_generated(rest, "").splitlines() if line.strip() and not line.startswith("# ")
@@ -82,7 +85,7 @@ def _places(told: Collection[United]) -> str:
     return ", ".join(dict.fromkeys(f"{name_of_path(one.kept)} keeps them" for one in told))
 
 
-def _said(one: United) -> str:
-    beside = f"; other words of it are {', '.join(one.beside)}" if one.beside else ""
+def _describe(one: United) -> str:
+    beside = f"; other statements with this id are now {', '.join(one.beside)}" if one.beside else ""
     left = ", ".join(path.removesuffix(f"/{ITEMS}") for path in one.left)
-    return f"{one.id} stays in {one.kept.removesuffix(f'/{ITEMS}')} and goes from {left}{beside}"
+    return f"{one.id} stays in {one.kept.removesuffix(f'/{ITEMS}')} and is removed from {left}{beside}"

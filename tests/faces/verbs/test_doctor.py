@@ -98,7 +98,7 @@ def test_many_remarks_of_a_kind_are_summed_up(clawmem: Command, vault_root: Path
         (vault_root / "life/projects/Bad Name" / name).write_text("[\n]\n")
     lines = clawmem("doctor").out.splitlines()
     assert [line for line in lines if line.startswith("info") and "[not-committed]" in line] == [
-        "info  wiki/page-00.md  The file differs from HEAD; the next change takes it in.  [not-committed]"
+        "info  wiki/page-00.md  The file differs from HEAD; the next change commits it.  [not-committed]"
         "  and 11 more like it: --full shows them"
     ]
     assert len([line for line in lines if line.startswith("info") and "[left-alone]" in line]) == 2

@@ -156,7 +156,7 @@ def test_diff_tells_changes_in_words_and_as_json(clawmem: Command) -> None:
     assert clawmem("diff", "HEAD~1", "--to", "HEAD").out.splitlines() == [first, *rest]
     same = clawmem("diff", "HEAD", "HEAD")
     assert same.out.splitlines()[0].endswith("learned, corrected and forgot nothing.")
-    assert "both points are one commit" in same.err
+    assert "both points are the same commit" in same.err
     assert clawmem("diff", "nowhere").code == 1
     assert clawmem("diff", "HEAD", "--from", "HEAD~1").code == 2
     early = clawmem("diff", "--to", "2020-01-01")
@@ -215,7 +215,7 @@ def test_a_fact_that_was_undone_or_edited_out_is_still_explained(clawmem: Comman
         assert (told["fact"]["id"], told["fact"]["fact"]) == (gone, words)
         assert told["removed"]["commit"] == told["history"][-1]["commit"]
         assert [entry["op"] for entry in told["history"]] == ["remember", "undo" if gone == undone else "edit"]
-        assert f"`clawmem undo {told['removed']['commit'][:12]}` brings it back" in clawmem("why", gone).out
+        assert f"`clawmem undo {told['removed']['commit'][:12]}` restores it" in clawmem("why", gone).out
         shown = clawmem("show", gone, "--json")
         assert (shown.code, shown.json["error"]["code"]) == (1, "not_found")
         assert "is not in the vault any more" in shown.json["error"]["message"]

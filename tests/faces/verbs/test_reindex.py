@@ -54,5 +54,5 @@ def test_an_index_that_cannot_be_kept_is_an_error(clawmem: Command, vault_root: 
     done = clawmem("reindex", "--json")
     assert done.code == 1
     assert done.json["error"]["code"] == "storage"
-    assert "no index to keep" in done.json["error"]["message"]
+    assert "index cannot be stored" in done.json["error"]["message"]
     assert clawmem("recall", "tea").code == 0

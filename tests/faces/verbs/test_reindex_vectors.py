@@ -63,7 +63,7 @@ def test_without_vectors_wanted_nothing_is_done(clawmem: Command) -> None:
     clawmem("config", "set", "semantic.model", "none")
     done = clawmem("reindex", "--vectors", "--json")
     assert done.code == 1
-    assert done.json["error"]["message"] == "The settings want no vectors: semantic.model is none."
+    assert done.json["error"]["message"] == "Vectors are disabled: semantic.model is none."
 
 
 def test_a_model_that_is_not_there_is_named(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

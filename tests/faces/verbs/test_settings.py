@@ -98,7 +98,7 @@ def test_setting_what_an_edit_broke_is_a_change_of_its_own(
     assert run(["config", "set", "defaults.limit", "5"]) == DONE
     said = capsys.readouterr()
     assert "defaults.limit: 10 -> 5" in said.out
-    assert "defaults.limit was banana by hand, which does not fit" in said.err
+    assert "defaults.limit was banana by a hand edit, which is not valid" in said.err
     assert subjects(vault, 1) == ["config(defaults.limit): 10 -> 5"]
 
 

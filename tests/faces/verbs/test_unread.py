@@ -59,7 +59,7 @@ def ids(
     drafts = [
         draft_from_record({"fact": words, "entity": name, "importance": 0.9}, NOW) for name, words in told.items()
     ]
-    kept = remember(vault, drafts, caller).kept
+    kept = remember(vault, drafts, caller).facts
     assert run(["heartbeat", "--quiet"]) == DONE
     assert run(["show", kept[0].fact.id, "--quiet"]) == DONE
     place = vault.path(ITEMS)

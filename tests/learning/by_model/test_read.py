@@ -403,7 +403,7 @@ def test_other_writers_do_not_wait_for_the_model(vault: Vault, caller: Caller) -
     def meanwhile(asked: Any) -> Any:
         draft = draft_from_record({"fact": "The bicycle is green"}, caller.now)
         other = caller._replace(entropy=random.Random(9).randbytes)
-        kept.append(remember(Vault(vault.root, vault.git.environment), [draft], other).kept[0].fact.id)
+        kept.append(remember(Vault(vault.root, vault.git.environment), [draft], other).facts[0].fact.id)
         return gives(LIVES)(asked)
 
     done, _ = learned_by(vault, caller, meanwhile)

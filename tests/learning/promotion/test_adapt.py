@@ -26,7 +26,7 @@ def test_withdrawn_promotions_make_it_stricter_once(vault: Vault, caller: Caller
     keys = {"category": "decision", "importance": 0.9, "entity": "projects/billing"}
     words = [f"We decided on engine {one} in Oslo." for one in "ABCDEF"]
     drafts = [draft_from_record({"fact": one, **keys}, caller.now) for one in words]
-    kept = remember(vault, drafts, caller).kept
+    kept = remember(vault, drafts, caller).facts
     assert len(promote(vault, caller, TODAY).kept) == 6
     assert adapt(vault, caller, TODAY).commit is None
     for one in kept:

@@ -20,7 +20,7 @@ from clawmem.memory.facts.revise import link, retract
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
-from clawmem.memory.review.proposals import filing, read_proposals
+from clawmem.memory.review.proposals import proposal_writes, read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
@@ -43,7 +43,7 @@ def keep(vault: Vault, caller: Caller, *statements: str, **keys: object) -> list
     """Facts that are worth promoting, where nothing else is said."""
     given = {"category": "decision", "importance": 0.9, "entity": BILLING, "trust": "user", **keys}
     drafts = [draft_from_record({"fact": one, **given}, caller.now) for one in statements]
-    return [one.fact for one in remember(vault, drafts, caller).kept]
+    return [one.fact for one in remember(vault, drafts, caller).facts]
 
 
 def facts_of(vault: Vault) -> dict[str, Fact]:
@@ -224,7 +224,7 @@ def test_what_an_open_conflict_would_replace_waits_too(vault: Vault, caller: Cal
         targets=(ProposalTarget(one.id, one.fact),),
     )  # fmt: skip
     with writing(vault, caller, "test") as work:
-        work.commit([Change("propose(test): one", filing([conflict]))])
+        work.commit([Change("propose(test): one", proposal_writes([conflict]))])
     (verdict,) = promote(vault, caller, TODAY, dry_run=True).verdicts
     assert (verdict.waits, verdict.reason) == (True, "it stands against prop_00000001")
 

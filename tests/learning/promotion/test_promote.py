@@ -12,7 +12,7 @@ from clawmem.learning.promotion.promote import promote
 from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.history.undo import undo
-from clawmem.memory.pages.summaries import refresh_summaries
+from clawmem.memory.pages.refresh import refresh_summaries
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.pages.daily import daily_path

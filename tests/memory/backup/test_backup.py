@@ -172,14 +172,14 @@ def _with_manifest(target: Path, **changes: object) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"counts": {"facts": 3, "events": 1, "entities": 1, "files": 21, "commits": 3}}, "counts is not"),
+        ({"counts": {"facts": 3, "events": 1, "entities": 1, "files": 21, "commits": 3}}, "counts differs"),
         ({"branch": "--upload-pack=evil"}, "branch that is none"),
         ({"branch": "refs/heads/other"}, "has no commit"),
         ({"object_format": "md5"}, "object format"),
-        ({"refs": {}}, "refs is not"),
+        ({"refs": {}}, "refs differs"),
         ({"kind": "something"}, "not that of a backup"),
         ({"members": {"../evil": {"size": 1, "sha256": "0"}}}, "other parts"),
-        ({"tree": "0" * 40}, "tree is not"),
+        ({"tree": "0" * 40}, "tree differs"),
     ],
 )
 def test_a_manifest_that_says_other_things(

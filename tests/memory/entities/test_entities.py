@@ -22,7 +22,7 @@ from clawmem.vault.vault import Vault
 
 
 def _keep(vault: Vault, caller: Caller, text: str, entity: str) -> str:
-    return remember(vault, [draft_from_record({"fact": text, "entity": entity}, caller.now)], caller).kept[0].entity
+    return remember(vault, [draft_from_record({"fact": text, "entity": entity}, caller.now)], caller).facts[0].entity
 
 
 def test_an_entity_is_made_once_and_found_by_title_and_alias(vault: Vault, caller: Caller) -> None:
@@ -143,7 +143,7 @@ def test_a_rename_takes_along_a_title_that_only_told_the_name(vault: Vault, call
 def test_a_rename_leaves_a_title_that_was_chosen_and_says_so(vault: Vault, caller: Caller) -> None:
     create_entity(vault, "areas/people/jane", caller, "Jane Doe")
     told = rename_entity(vault, "Jane Doe", "janet", caller).notices
-    assert told == ("its title is still 'Jane Doe': life/areas/people/janet/summary.md has it",)
+    assert told == ("its title is still 'Jane Doe': change it in life/areas/people/janet/summary.md",)
     assert show_entity(vault, "janet", caller).entity.aliases == ("areas/people/jane",)
 
 
@@ -154,7 +154,7 @@ def test_no_entity_takes_a_path_that_leads_to_another(vault: Vault, caller: Call
     before = vault.head()
     with pytest.raises(Refused) as refused:
         create_entity(vault, "projects/one", caller)
-    assert refused.value.message == "projects/one is an alias of archives/one, and leads there."
+    assert refused.value.message == "projects/one is an alias of archives/one."
     assert "life/archives/one/summary.md" in refused.value.hint
     with pytest.raises(Refused):
         move_entity(vault, "projects/two", "projects/one", caller)

@@ -9,16 +9,16 @@ from clawmem.index.refresh.refresh import answered
 from clawmem.index.search.lookup import ending_in
 from clawmem.memory.entities.agents import create_agent
 from clawmem.memory.entities.entities import archive_entity, create_entity, move_entity, rename_entity, show_entity
-from clawmem.memory.entities.places import entity_asked
+from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.history.past import past
+from clawmem.memory.history.past import open_past
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 
 
 def _keep(vault: Vault, caller: Caller, text: str, entity: str) -> str:
-    return remember(vault, [draft_from_record({"fact": text, "entity": entity}, caller.now)], caller).kept[0].entity
+    return remember(vault, [draft_from_record({"fact": text, "entity": entity}, caller.now)], caller).facts[0].entity
 
 
 def test_readers_and_writers_take_the_same_names(vault: Vault, caller: Caller) -> None:
@@ -27,7 +27,7 @@ def test_readers_and_writers_take_the_same_names(vault: Vault, caller: Caller) -
     home = archive_entity(vault, "janet", caller).name
     paths = ("areas/people/jane", "areas/people/janet", "archives/janet", "/Areas/people/jane/")
     for name in (*paths, "jane", "Janet", "jane doe", "jd", "ac/dc"):
-        assert entity_asked(vault, name, caller) == home == show_entity(vault, name, caller).entity.name, name
+        assert find_readable_entity(vault, name, caller) == home == show_entity(vault, name, caller).entity.name, name
     for name in ("jane", "AC/DC"):
         assert _keep(vault, caller, f"She is called {name}", name) == home
 
@@ -37,39 +37,39 @@ def test_a_name_that_nothing_has_is_an_error_with_what_is_near(vault: Vault, cal
     create_entity(vault, "projects/otters", caller)
     for name in ("areas/people/jaen", "jaen", "Jane Do"):
         with pytest.raises(NotFound) as known:
-            entity_asked(vault, name, caller)
+            find_readable_entity(vault, name, caller)
         assert known.value.message == f"There is no entity '{name}'."
         assert known.value.hint == "Did you mean areas/people/jane? `clawmem entity list` shows all of them."
     with pytest.raises(NotFound) as none_near:
-        entity_asked(vault, "xyz", caller)
+        find_readable_entity(vault, "xyz", caller)
     assert none_near.value.hint == "`clawmem entity list` shows all of them."
     with pytest.raises(InvalidInput, match="is not an entity name"):
-        entity_asked(vault, "elsewhere/x", caller)
+        find_readable_entity(vault, "elsewhere/x", caller)
 
 
 def test_a_name_that_several_have_lists_them(vault: Vault, caller: Caller) -> None:
     create_entity(vault, "projects/otters", caller, "Pool")
     create_entity(vault, "areas/otters", caller, "River")
     with pytest.raises(InvalidInput) as both:
-        entity_asked(vault, "otters", caller)
+        find_readable_entity(vault, "otters", caller)
     assert both.value.message == "'otters' may be areas/otters, projects/otters."
     create_entity(vault, "resources/x", caller, "Otters")
-    assert entity_asked(vault, "otters", caller) == "resources/x"  # a title goes before the ends of paths
+    assert find_readable_entity(vault, "otters", caller) == "resources/x"  # a title goes before the ends of paths
 
 
-def test_an_agent_asks_for_its_own_and_for_nobody_elses(vault: Vault, caller: Caller) -> None:
+def test_an_agent_finds_its_own_entities_and_not_those_of_another_agent(vault: Vault, caller: Caller) -> None:
     create_agent(vault, "finance", caller)
     finance = caller._replace(agent="finance")
     _keep(vault, finance, "The budget is 10k", "@/projects/budget")
     create_entity(vault, "areas/budget", caller)
     for name in ("@/projects/budget", "@finance/projects/budget", "budget"):
-        assert entity_asked(vault, name, finance) == "@finance/projects/budget"
-    assert entity_asked(vault, "budget", caller) == "areas/budget"
-    assert entity_asked(vault, "@finance/projects/budget", caller) == "@finance/projects/budget"
+        assert find_readable_entity(vault, name, finance) == "@finance/projects/budget"
+    assert find_readable_entity(vault, "budget", caller) == "areas/budget"
+    assert find_readable_entity(vault, "@finance/projects/budget", caller) == "@finance/projects/budget"
     with pytest.raises(NotPermitted):
-        entity_asked(vault, "@finance/projects/budget", caller._replace(agent="legal"))
+        find_readable_entity(vault, "@finance/projects/budget", caller._replace(agent="legal"))
     with pytest.raises(InvalidInput):
-        entity_asked(vault, "@/projects/budget", caller)
+        find_readable_entity(vault, "@/projects/budget", caller)
 
 
 def test_the_past_is_asked_by_the_names_of_then_and_of_now(vault: Vault, caller: Caller) -> None:
@@ -77,11 +77,11 @@ def test_the_past_is_asked_by_the_names_of_then_and_of_now(vault: Vault, caller:
     before = vault.head().commit or ""
     move_entity(vault, "areas/people/jane", "areas/people/janet", caller)
     create_entity(vault, "projects/new", caller)
-    then = past(vault, caller, before)
+    then = open_past(vault, caller, before)
     for name in ("areas/people/jane", "jane", "areas/people/janet", "janet"):
-        assert entity_asked(then.vault, name, then.caller) == "areas/people/jane"
+        assert find_readable_entity(then.vault, name, then.caller) == "areas/people/jane"
     with pytest.raises(NotFound):
-        entity_asked(then.vault, "projects/new", then.caller)
+        find_readable_entity(then.vault, "projects/new", then.caller)
 
 
 def test_an_entity_without_a_page_goes_by_the_end_of_its_path(vault: Vault, caller: Caller) -> None:

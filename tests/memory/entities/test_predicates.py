@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from clawmem.errors import Refused
-from clawmem.memory.entities.predicates import with_entry
+from clawmem.memory.entities.predicates import with_catalog_entry
 from clawmem.model.facts.catalog import Predicate, canonical, catalog_from_mapping
 from clawmem.model.proposals.proposal import CatalogEntry
 
@@ -21,7 +21,7 @@ def more(name: str, *phrases: str) -> CatalogEntry:
 
 
 def test_a_new_predicate_goes_to_the_end_and_all_else_stays() -> None:
-    text = with_entry(TEMPLATE, MENTORS)
+    text = with_catalog_entry(TEMPLATE, MENTORS)
     assert text.startswith(TEMPLATE)
     catalog = catalog_from_mapping(yaml.safe_load(text))
     assert catalog.predicates["mentors"] == MENTORS.predicate
@@ -34,9 +34,9 @@ def test_any_small_catalog_takes_an_entry(text: str) -> None:
     entry = MENTORS._replace(predicate=MENTORS.predicate._replace(single=True, replaces=True, value="person"))
     if text == "likes:\n":
         with pytest.raises(Exception, match="likes"):
-            with_entry(text, entry)
+            with_catalog_entry(text, entry)
         return
-    done = with_entry(text, entry)
+    done = with_catalog_entry(text, entry)
     assert done.startswith(text)
     assert catalog_from_mapping(yaml.safe_load(done)).predicates["mentors"] == entry.predicate
 
@@ -50,7 +50,7 @@ def test_any_small_catalog_takes_an_entry(text: str) -> None:
     ],
 )
 def test_a_known_predicate_gets_the_phrase_it_lacks(text: str) -> None:
-    done = with_entry(text, more("likes", "adores", "is mad about"))
+    done = with_catalog_entry(text, more("likes", "adores", "is mad about"))
     assert yaml.safe_load(done)["likes"]["phrases"] == ["loves", "adores", "is mad about"]
     assert [line for line in done.splitlines() if "#" in line] == [
         line.replace("adores]", 'adores, "is mad about"]') for line in text.splitlines() if "#" in line
@@ -58,23 +58,23 @@ def test_a_known_predicate_gets_the_phrase_it_lacks(text: str) -> None:
 
 
 def test_a_predicate_without_phrases_gets_its_first() -> None:
-    done = with_entry("height:\n  # in cm\n  cardinality: single\n", more("height", "is as tall as"))
+    done = with_catalog_entry("height:\n  # in cm\n  cardinality: single\n", more("height", "is as tall as"))
     assert yaml.safe_load(done)["height"] == {"phrases": ["is as tall as"], "cardinality": "single"}
     assert "# in cm" in done
 
 
 def test_a_phrase_that_belongs_to_another_predicate_is_refused() -> None:
     with pytest.raises(Refused, match="'loves' belongs to the predicate 'likes'"):
-        with_entry(TEMPLATE, more("adoration", "loves"))
+        with_catalog_entry(TEMPLATE, more("adoration", "loves"))
     with pytest.raises(Refused, match="belongs to the predicate 'likes'"):
-        with_entry(TEMPLATE, more("dislikes", "loves"))
+        with_catalog_entry(TEMPLATE, more("dislikes", "loves"))
 
 
 def test_what_is_there_already_is_refused() -> None:
     with pytest.raises(Refused, match="already"):
-        with_entry(TEMPLATE, more("likes", "loves"))
+        with_catalog_entry(TEMPLATE, more("likes", "loves"))
 
 
 def test_a_layout_that_cannot_be_extended_is_left_alone() -> None:
     with pytest.raises(Refused, match="safely"):
-        with_entry("{likes: {value: text}}\n", more("likes", "adores"))
+        with_catalog_entry("{likes: {value: text}}\n", more("likes", "adores"))

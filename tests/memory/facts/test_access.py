@@ -17,7 +17,7 @@ USED = "2026-11-21T10:00:00Z"
 def test_uses_of_an_unreadable_file_wait_in_the_journal(vault: Vault, caller: Caller) -> None:
     names = ("resources/bike", "resources/car")
     drafts = [draft_from_record({"fact": f"{name} is green", "entity": name}, caller.now) for name in names]
-    bike, car = (one.fact.id for one in remember(vault, drafts, caller).kept)
+    bike, car = (one.fact.id for one in remember(vault, drafts, caller).facts)
     for fact_id in (bike, bike, car):
         assert record_access(vault, USED, [fact_id]) is None
     path = vault.root / "life/resources/bike/items.json"

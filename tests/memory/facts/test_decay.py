@@ -16,7 +16,7 @@ from clawmem.vault.vault import Vault
 
 
 def _fact(vault: Vault, caller: Caller, words: str, **keys: object) -> str:
-    return remember(vault, [draft_from_record({"fact": words, **keys}, caller.now)], caller).kept[0].fact.id
+    return remember(vault, [draft_from_record({"fact": words, **keys}, caller.now)], caller).facts[0].fact.id
 
 
 def test_the_unused_is_archived_the_important_never_and_restored_facts_stay(vault: Vault, caller: Caller) -> None:

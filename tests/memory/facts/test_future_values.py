@@ -8,7 +8,7 @@ from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn
-from clawmem.memory.facts.future_values import settle_announced
+from clawmem.memory.facts.future_values import apply_future_values
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.doctor import doctor
@@ -43,18 +43,18 @@ def test_what_is_said_of_a_coming_day_waits_for_it(vault: Vault, caller: Caller)
     beta, acme = "Nora works at Beta.", "Nora works at Acme (2026-11-23)."
     assert told(vault) == {beta: ("active", "until 2026-11-23"), acme: ("active", "from 2026-11-23")}
     assert "! " not in context(vault, caller, 2000, "where does Nora work?").text
-    assert settle_announced(vault, caller).commit is None
+    assert apply_future_values(vault, caller).commit is None
     monday = caller._replace(now=caller.now + timedelta(days=2))
     assert "! " not in context(vault, monday, 2000, "where does Nora work?").text
-    assert [one.fact for one in settle_announced(vault, monday, dry_run=True).begun] == [acme]
-    done = settle_announced(vault, monday)
-    assert [one.fact for one in done.begun] == [acme] and done.commit
+    assert [one.fact for one in apply_future_values(vault, monday, dry_run=True).effective] == [acme]
+    done = apply_future_values(vault, monday)
+    assert [one.fact for one in done.effective] == [acme] and done.commit
     known = facts(vault)
     assert (known[beta].status, known[beta].superseded_by) == ("superseded", known[acme].id)
     assert "yields_to" not in (known[beta].metadata or {})
     assert [(link.type, link.to) for link in known[acme].links] == [("supersedes", known[beta].id)]
     assert doctor(vault, monday).healthy
-    assert settle_announced(vault, monday).commit is None
+    assert apply_future_values(vault, monday).commit is None
 
 
 def test_what_was_announced_by_hand_can_be_put_off_and_withdrawn(vault: Vault, caller: Caller) -> None:
@@ -69,17 +69,17 @@ def test_what_was_announced_by_hand_can_be_put_off_and_withdrawn(vault: Vault, c
     oslo = announce(old, "The office is in Oslo.", "2026-12")
     assert told(vault)["The office is in Rome."] == ("active", "until 2026-12-01")
     bergen = announce(oslo, "The office is in Bergen.", "2027-01-01")
-    assert settle_announced(vault, caller).commit is None
+    assert apply_future_values(vault, caller).commit is None
     assert told(vault) == {
         "The office is in Rome.": ("active", "until 2026-12-01"),
         "The office is in Oslo.": ("active", "2026-12-01 to 2027-01-01"),
         "The office is in Bergen.": ("active", "from 2027-01-01"),
     }
     retract(vault, oslo, caller)
-    assert settle_announced(vault, caller).commit
+    assert apply_future_values(vault, caller).commit
     assert told(vault)["The office is in Rome."] == ("active", "until 2027-01-01")
     retract(vault, bergen, caller)
-    assert [one.id for one in settle_announced(vault, caller).kept] == [old]
+    assert [one.id for one in apply_future_values(vault, caller).reopened] == [old]
     assert told(vault)["The office is in Rome."] == ("active", "until 2027-06-01")
     assert facts(vault)["The office is in Rome."].metadata is None
     assert doctor(vault, caller).healthy
@@ -92,7 +92,7 @@ def test_what_came_while_no_heartbeat_ran_is_settled_in_its_order(vault: Vault, 
         draft = draft_from_record({"fact": words, "valid_from": day}, caller.now)
         last = supersede(vault, last, draft, caller).facts[0].fact.id
     late = caller._replace(now=caller.now + timedelta(days=90))
-    assert len(settle_announced(vault, late).begun) == 2
+    assert len(apply_future_values(vault, late).effective) == 2
     assert told(vault) == {
         "The office is in Rome.": ("superseded", "until 2026-12-01"),
         "The office is in Oslo.": ("superseded", "2026-12-01 to 2027-01-01"),

@@ -25,7 +25,7 @@ from clawmem.vault.vault import Vault
 
 def _keep(vault: Vault, caller: Caller, **record: object) -> tuple[Fact, str, str]:
     done = remember(vault, [draft_from_record(record, caller.now)], caller)
-    return done.kept[0].fact, done.kept[0].entity, done.kept[0].outcome
+    return done.facts[0].fact, done.facts[0].entity, done.facts[0].outcome
 
 
 def _on_disk(vault: Vault, entity: str) -> tuple[Fact, ...]:
@@ -89,23 +89,23 @@ def test_what_a_duplicate_changes_and_what_it_cannot_is_said(vault: Vault, calle
     assert _keep(vault, caller, fact="Jane likes tea", entity="areas/people/jane")[2] == "noop"
     given = {"fact": "Jane likes tea", "entity": entity, "valid_from": "tomorrow", "category": "preference"}
     done = remember(vault, [draft_from_record(given, caller.now)], caller)
-    assert (done.kept[0].outcome, done.kept[0].fact.category) == ("updated", "preference")
-    assert done.notices == (f"{first.id} was known, and has now: category preference, valid_from 2026-11-22",)
+    assert (done.facts[0].outcome, done.facts[0].fact.category) == ("updated", "preference")
+    assert done.notices == (f"{first.id} was known; added to it: category preference, valid_from 2026-11-22",)
     other = {**given, "valid_from": "today", "category": "habit", "subject": "Jane"}
     done = remember(vault, [draft_from_record(other, caller.now)], caller)
-    assert done.kept[0].fact.valid_from == "2026-11-22"
+    assert done.facts[0].fact.valid_from == "2026-11-22"
     assert done.notices == (
-        f"{first.id} was known, and has now: subject Jane",
-        f"{first.id} was known, and does not take over: valid_from 2026-11-21, category habit",
+        f"{first.id} was known; added to it: subject Jane",
+        f"{first.id} was known; not changed: valid_from 2026-11-21, category habit",
     )
 
 
 def test_keys_that_are_the_vaults_to_give_are_named(vault: Vault, caller: Caller) -> None:
     given = {"fact": "Jane swims", "id": "fact_1", "status": "retracted", "createdAt": "2020-01-01", "accessCount": 9}
     done = remember(vault, [draft_from_record(given, caller.now)], caller)
-    fact = done.kept[0].fact
+    fact = done.facts[0].fact
     assert (fact.status, fact.access_count, fact.timestamp) == ("active", 0, "2026-11-21T09:30:00Z")
-    assert done.notices == ("not taken over, as the vault gives them itself: accessCount, createdAt, id, status",)
+    assert done.notices == ("ignored, because the vault sets these keys itself: accessCount, createdAt, id, status",)
 
 
 def test_links_lead_to_facts_that_exist(vault: Vault, caller: Caller) -> None:
@@ -159,10 +159,10 @@ def test_related_entities_are_named_as_they_are(vault: Vault, caller: Caller) ->
             _keep(vault, caller, fact="Jane swims", related_entities=[wrong])
     given = {"fact": "Jane works", "related_entities": ["the firm", "Acme Ltd", "areas/people/nobody", "Nobody"]}
     done = remember(vault, [draft_from_record(given, caller.now)], caller)
-    assert done.kept[0].fact.related_entities == ("areas/companies/acme", "areas/people/nobody", "Nobody")
+    assert done.facts[0].fact.related_entities == ("areas/companies/acme", "areas/people/nobody", "Nobody")
     assert done.notices == (
-        "'areas/people/nobody', to which the fact is related, is no entity yet",
-        "'Nobody', to which the fact is related, is no entity yet",
+        "'areas/people/nobody', a related entity of the fact, does not exist yet",
+        "'Nobody', a related entity of the fact, does not exist yet",
     )
 
 
@@ -206,10 +206,10 @@ def test_a_batch_makes_one_commit_for_each_fact(vault: Vault, caller: Caller) ->
     ]
     before = len(_log(vault, "%H"))
     done = remember(vault, drafts, caller)
-    added = [one for one in done.kept if one.outcome == "added"]
+    added = [one for one in done.facts if one.outcome == "added"]
     assert len(added) == 60
     again = remember(vault, drafts, caller)
-    assert {one.outcome for one in again.kept} == {"noop"}
+    assert {one.outcome for one in again.facts} == {"noop"}
     assert again.commit is None
     assert len(_log(vault, "%H")) == before + 60
     assert vault.git.run("status", "--porcelain") == b""
@@ -229,7 +229,7 @@ def test_whatever_is_accepted_reads_back_the_same(vault: Vault, caller: Caller, 
         done = remember(vault, [draft], caller)
     except (InvalidInput, SecretFound):
         return
-    fact = done.kept[0].fact
+    fact = done.facts[0].fact
     assert fact in _on_disk(vault, "resources/any")
     lines = (vault.read("life/resources/any/items.json") or b"").decode().split("\n")
     assert all(json.loads(line.rstrip(",")) for line in lines[1:-2])
@@ -268,13 +268,13 @@ def test_evidence_for_a_known_fact_is_checked_too(vault: Vault, caller: Caller) 
 def test_a_batch_that_fails_half_way_says_what_was_kept(
     vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clawmem.memory.facts.remember.CHUNK", 2)
+    monkeypatch.setattr("clawmem.memory.facts.remember.BATCH_SIZE", 2)
     _keep(vault, caller, fact="Broken soon", entity="projects/broken")
     (vault.root / "life/projects/broken/items.json").write_text("[\n{oops\n]\n")
     places = ["projects/a", "projects/a", "projects/broken", "projects/a"]
     drafts = [draft_from_record({"fact": f"Fact {n}", "entity": place}, caller.now) for n, place in enumerate(places)]
     done = remember(vault, drafts, caller)
-    assert [one.fact.fact for one in done.kept] == ["Fact 0", "Fact 1"]
+    assert [one.fact.fact for one in done.facts] == ["Fact 0", "Fact 1"]
     assert done.failed is not None
     assert "items.json:2" in done.failed.message
     assert {fact.fact for fact in _on_disk(vault, "projects/a")} == {"Fact 0", "Fact 1"}

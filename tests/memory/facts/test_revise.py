@@ -24,7 +24,7 @@ def _draft(caller: Caller, text: str, **more: object) -> Draft:
 
 
 def _keep(vault: Vault, caller: Caller, text: str, **more: object) -> Fact:
-    return remember(vault, [_draft(caller, text, **more)], caller).kept[0].fact
+    return remember(vault, [_draft(caller, text, **more)], caller).facts[0].fact
 
 
 def _facts(vault: Vault) -> dict[str, Fact]:
@@ -54,7 +54,7 @@ def test_a_superseded_fact_names_the_one_to_change(vault: Vault, caller: Caller)
     before = vault.head()
     with pytest.raises(AlreadySuperseded, match=new.id):
         supersede(vault, old.id, _draft(caller, "Jane lives in Paris"), caller)
-    with pytest.raises(Refused, match="exactly that"):
+    with pytest.raises(Refused, match="has exactly this statement"):
         supersede(vault, new.id, _draft(caller, "jane lives in rome."), caller)
     assert vault.head() == before
 

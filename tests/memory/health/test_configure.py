@@ -65,7 +65,7 @@ def test_every_setting_can_be_set_and_reads_back(chosen: object, vault: Vault, c
     read = setting(again(vault), one.key).value
     assert read == done.new
     if one.key in LOCAL:
-        assert (done.commit, done.kept) == (None, ".git/clawmem/local.yaml")
+        assert (done.commit, done.file) == (None, ".git/clawmem/local.yaml")
     else:
         assert (done.commit is None) == (done.old == done.new)
 

@@ -137,15 +137,15 @@ FAULTS = {
     "access count": Fault(ITEMS, line_of(TEA, access_count=-1), ERROR, "items", 2, "0 or more"),
     "tags": Fault(ITEMS, line_of(TEA, tags="tea"), ERROR, "items", 2, "list of texts"),
     "no statement": Fault(ITEMS, line_of(TEA, fact=" "), ERROR, "items", 2, "missing or empty"),
-    "id of no shape": Fault(ITEMS, line_of(TEA, id="a b"), ERROR, "id", 2, "no command can name it"),
-    "foreign id": Fault(ITEMS, line_of(TEA, id="jane-001"), INFO, "id", 2, "not an id of clawmem's"),
+    "id of no shape": Fault(ITEMS, line_of(TEA, id="a b"), ERROR, "id", 2, "no command accepts it"),
+    "foreign id": Fault(ITEMS, line_of(TEA, id="jane-001"), INFO, "id", 2, "not an id in the form of clawmem"),
     "id twice": Fault(ITEMS, f"[\n{GOOD_LINE},\n{GOOD_LINE}\n]\n", ERROR, "id-unique", 3, f"{ITEMS}:2"),
     "control character": Fault(ITEMS, line_of(TEA, fact="a\u202eb"), ERROR, "statement", 2, "U+202E"),
     "line break": Fault(ITEMS, line_of(TEA, fact="a\nb"), WARNING, "statement", 2, "line breaks"),
     "time": Fault(ITEMS, line_of(TEA, timestamp="yesterday"), ERROR, "time", 2, "'yesterday' as timestamp"),
     "a month": Fault(ITEMS, line_of(TEA, valid_from="2026-05", valid_to="2026-05"), WARNING, "time", 2, "'2026-05'"),
     "time with offset": Fault(
-        ITEMS, line_of(TEA, valid_from="2026-01-01T00:00:00+02:00"), WARNING, "time", 2, "sorts wrongly"
+        ITEMS, line_of(TEA, valid_from="2026-01-01T00:00:00+02:00"), WARNING, "time", 2, "sorts incorrectly"
     ),
     "validity": Fault(
         ITEMS, line_of(TEA, valid_from="2026-05-01", valid_to="2026-04-01"), ERROR, "validity", 2, "before it begins"
@@ -352,7 +352,7 @@ def test_a_credential_is_found_wherever_it_stands(
     put(root, path, text)
     (edited,) = [one for one in check().problems if one.check == "left-alone"]
     assert (edited.severity, edited.path) == (WARNING, path)
-    assert "no change takes it in as it is" in edited.message and KEY not in edited.message
+    assert "cannot be committed" in edited.message and KEY not in edited.message
     save(root)
     found = [one for one in check().problems if one.check == "secret"]
     assert [(one.severity, one.path, one.line) for one in found] == [(WARNING, path, line)]
@@ -371,25 +371,25 @@ def test_the_search_for_credentials_ends_in_time_and_says_what_it_left_out(vault
         put(vault.root, f"daily/2026-10-0{day}.md", f"{KEY}\n")
     days = [f"daily/2026-10-0{day}.md" for day in (1, 2, 3)]
     hurried, patient = SecretSearch(0), SecretSearch(None)
-    assert list(hurried.look(vault, days)) == []
-    assert hurried.left == days
+    assert list(hurried.search(vault, days)) == []
+    assert hurried.skipped == days
     assert hurried.notices() == [
-        "not all of daily/2026-10-01.md and 2 other files was searched for credentials, as that takes long;"
+        "not all of daily/2026-10-01.md and 2 other files was searched for credentials, because of the time limit;"
         " `clawmem doctor --full` searches everything"
     ]
-    assert [one.path for one in patient.look(vault, days)] == days
+    assert [one.path for one in patient.search(vault, days)] == days
     assert patient.notices() == []
 
 
 def test_a_credential_deep_in_a_large_file_has_its_line(vault: Vault) -> None:
     put(vault.root, "wiki/long.md", "A line of some words that say nothing.\n" * 80_000 + f"{KEY}\nmore\n")
-    assert [one.line for one in SecretSearch(None).look(vault, ["wiki/long.md"])] == [80_001]
+    assert [one.line for one in SecretSearch(None).search(vault, ["wiki/long.md"])] == [80_001]
 
 
 @pytest.mark.parametrize(
     ("path", "data", "severity", "words"),
     [
-        (ITEMS, b"[\n{oops}\n]\n", INFO, "no change takes it in as it is"),
+        (ITEMS, b"[\n{oops}\n]\n", INFO, "cannot be committed"),
         ("daily/2026-11-20.md", b"caf\xe9\n", INFO, "it is not UTF-8 text"),
         ("agents/finance/workspace/projects/a/b/c/notes/items.json", b"[\n]\n", INFO, "no entity can stand here"),
     ],
@@ -468,7 +468,7 @@ def test_a_record_of_a_redaction_that_is_gone(root: Path, check: Callable[..., D
     git(root, "commit", "-q", "--allow-empty", "-m", "redact(vault): a secret\n\nClawmem-Op: redact")
     problem = only(check(), "redactions")
     assert problem.severity == ERROR
-    assert problem.message.startswith("History tells of 1 redaction, the file of 0. `git checkout ")
+    assert problem.message.startswith("The history has 1 redaction, but the file has 0. `git checkout ")
     put(root, "ledger/redactions.json", "nonsense")
     assert "cannot be read" in only(check(), "json").message
     put(root, "ledger/redactions.json", '{"redactions": [{}]}')
@@ -647,7 +647,7 @@ def test_fix_in_an_unfinished_rebase_says_that_nothing_was_mended(root: Path, ch
     (root / ".git/rebase-merge").mkdir()
     found = check(fix=True)
     assert found.commits == ()
-    assert any("nothing was mended" in notice for notice in found.notices)
+    assert any("nothing was repaired" in notice for notice in found.notices)
     assert not any(one.fixed for one in found.problems)
 
 
@@ -685,7 +685,7 @@ def test_a_clock_that_was_set_back_is_told(vault: Vault, caller: Caller, environ
     (told,) = [one for one in doctor(vault, caller, full=True).problems if one.check == "clock"]
     name = git(vault.root, "rev-parse", "HEAD~1").strip()
     assert told.severity == INFO
-    assert f"The commit {name[:12]} is dated 2,516 days before an older one" in told.message
+    assert f"The commit {name[:12]} is dated 2,516 days before its parent" in told.message
 
 
 def test_a_committed_file_that_cannot_be_read_has_its_way_back(vault: Vault, caller: Caller) -> None:

@@ -24,7 +24,7 @@ def draft(caller: Caller, words: str, entity: str = "projects/x") -> Draft:
 
 
 def keep(vault: Vault, caller: Caller, words: str) -> str:
-    return remember(vault, [draft(caller, words)], caller).kept[0].fact.id
+    return remember(vault, [draft(caller, words)], caller).facts[0].fact.id
 
 
 def later(caller: Caller, **span: float) -> Caller:

@@ -27,7 +27,7 @@ def draft(caller: Caller, words: str, entity: str = "areas/people/jane", **given
 
 
 def keep(vault: Vault, caller: Caller, words: str, entity: str = "areas/people/jane") -> str:
-    return remember(vault, [draft(caller, words, entity)], caller).kept[0].fact.id
+    return remember(vault, [draft(caller, words, entity)], caller).facts[0].fact.id
 
 
 def ops(told: LogResult) -> list[str | None]:
@@ -42,10 +42,10 @@ def test_the_vaults_history_is_oldest_first_and_the_newest_of_it(vault: Vault, c
         keep(vault, caller, f"Fact number {number}.")
     told = log(vault, None, caller, EVERYTHING)
     assert ops(told) == ["init", *["remember"] * 4]
-    assert (told.kind, told.name, told.cut) == ("vault", None, False)
+    assert (told.kind, told.name, told.truncated) == ("vault", None, False)
     short = log(vault, None, caller, LogBounds(2))
     assert [entry.subject[-2:] for entry in short.entries] == ["2.", "3."]
-    assert short.cut
+    assert short.truncated
 
 
 def test_a_facts_history_holds_every_commit_that_touched_it_and_no_other(vault: Vault, caller: Caller) -> None:
@@ -84,7 +84,7 @@ def test_folds_are_skipped_unless_asked_for(vault: Vault, caller: Caller) -> Non
     one = keep(vault, caller, "Jane likes tea.")
     record_access(vault, "2026-11-21T10:00:00Z", [one])
     assert fold_accesses(vault, caller).commit is not None
-    shown = LogBounds(100, folds=True)
+    shown = LogBounds(100, include_folds=True)
     for about in (None, "areas/people/jane", one):
         assert "access" not in ops(log(vault, about, caller, EVERYTHING))
         assert ops(log(vault, about, caller, shown))[-1] == "access"
@@ -147,8 +147,8 @@ def test_a_shallow_clone_says_once_that_its_history_is_cut_off(vault: Vault, cal
     for about in (None, one, "areas/people/jane"):
         told = log(clone, about, caller, EVERYTHING)
         assert [one for one in told.notices if "shallow" in one] == [
-            "the history is cut off: this shallow clone does not have what was before its first commit;"
-            " `git fetch --unshallow` brings the rest"
+            "the history is incomplete: this is a shallow clone, which lacks the older commits;"
+            " `git fetch --unshallow` gets them"
         ]
         assert log(vault, about, caller, EVERYTHING).notices == ()
     assert log(clone, one, caller, EVERYTHING).entries == ()

@@ -21,7 +21,7 @@ from clawmem.index.tables.store import index_path, open_store
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import supersede
 from clawmem.memory.health.reindex import reindex
-from clawmem.memory.history.past import PastVault, past
+from clawmem.memory.history.past import PastVault, open_past
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
@@ -65,10 +65,10 @@ def test_a_point_is_a_commit_its_beginning_a_tag_or_a_way_to_it(vault: Vault, th
     plain_git(vault, "tag", "start", three[0])
     plain_git(vault, "tag", "-a", "-m", "said", "v1", three[0])
     for text in (three[0], three[0][:9], "start", "v1", "HEAD~2", f" {three[0][:12]} "):
-        then = past(vault, later, text)
+        then = open_past(vault, later, text)
         assert (then.vault.commit, said(then)) == (three[0], ["Said on day 1."])
         assert stamp(then.caller.now) == then.point.time == "2026-11-22T09:30:00Z"
-    assert said(past(vault, later, "HEAD")) == [f"Said on day {day}." for day in (1, 2, 3)]
+    assert said(open_past(vault, later, "HEAD")) == [f"Said on day {day}." for day in (1, 2, 3)]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_point_is_a_commit_its_beginning_a_tag_or_a_way_to_it(vault: Vault, th
 def test_a_date_is_the_last_commit_at_or_before_it(
     vault: Vault, three: list[str], later: Caller, text: str, commits: int, clock: str
 ) -> None:
-    then = past(vault, later, text)
+    then = open_past(vault, later, text)
     assert len(said(then)) == commits
     assert stamp(then.caller.now) == clock
 
@@ -113,7 +113,7 @@ def test_what_is_no_point_is_said(
     vault: Vault, three: list[str], later: Caller, text: str, kind: type[ClawmemError], words: str
 ) -> None:
     with pytest.raises(kind, match=words) as caught:
-        past(vault, later, text)
+        open_past(vault, later, text)
     assert caught.value.hint
 
 
@@ -121,7 +121,7 @@ def test_a_commit_of_another_branch_is_refused(vault: Vault, three: list[str], l
     tree = plain_git(vault, "rev-parse", "HEAD^{tree}")
     aside = plain_git(vault, "commit-tree", tree, "-p", three[1], "-m", "aside")
     with pytest.raises(NotFound, match="not part of this vault's history"):
-        past(vault, later, aside)
+        open_past(vault, later, aside)
 
 
 def test_a_beginning_of_several_commits_is_ambiguous(vault: Vault, three: list[str], later: Caller) -> None:
@@ -135,7 +135,7 @@ def test_a_beginning_of_several_commits_is_ambiguous(vault: Vault, three: list[s
                 break
             seen[name[:4]] = name
     with pytest.raises(AmbiguousId, match=f"'{name[:4]}' matches 2 ids"):
-        past(vault, later, name[:4])
+        open_past(vault, later, name[:4])
 
 
 def test_a_shallow_copy_says_where_its_history_begins(
@@ -143,12 +143,12 @@ def test_a_shallow_copy_says_where_its_history_begins(
 ) -> None:
     plain_git(vault, "clone", "--quiet", "--depth", "2", f"file://{vault.root}", str(tmp_path / "copy"))
     copy = Vault(tmp_path / "copy", environment)
-    assert len(said(past(copy, later, three[1]))) == 2
+    assert len(said(open_past(copy, later, three[1]))) == 2
     with pytest.raises(NotFound, match="shallow, its history begins at 2026-11-23T09:30:00Z") as caught:
-        past(copy, later, "2026-11-22")
+        open_past(copy, later, "2026-11-22")
     assert "--unshallow" in caught.value.hint
     with pytest.raises(NotFound) as caught:
-        past(copy, later, three[0])
+        open_past(copy, later, three[0])
     assert "--unshallow" in caught.value.hint
 
 
@@ -161,7 +161,7 @@ def test_settings_catalog_and_pages_are_those_of_then(vault: Vault, caller: Call
     settings.write_text(settings.read_text().replace("limit: 10", "limit: 3"))
     catalog.write_text("dwells_in:\n  cardinality: single\n")
     plain_git(vault, "commit", "-qam", "by hand")
-    then, now = past(vault, later, "HEAD~1"), past(vault, later, "HEAD")
+    then, now = open_past(vault, later, "HEAD~1"), open_past(vault, later, "HEAD")
     assert [one.vault.settings.whole("defaults.limit") for one in (then, now)] == [10, 3]
     assert "lives_in" in str(then.vault.catalog)
     assert "dwells_in" in str(now.vault.catalog)
@@ -185,7 +185,7 @@ def test_settings_that_cannot_be_read_give_way_to_todays_and_that_is_said(
     for name, data in good.items():
         (vault.root / name).write_bytes(data)
     plain_git(vault, "commit", "-qam", "mended")
-    then = past(Vault(vault.root, vault.git.environment), later, "HEAD~1")
+    then = open_past(Vault(vault.root, vault.git.environment), later, "HEAD~1")
     assert said(then) == ["Jane lives in Oslo."]
     assert [sum(name in notice for notice in then.notices) for name in good] == [1, 1]
 
@@ -193,7 +193,7 @@ def test_settings_that_cannot_be_read_give_way_to_todays_and_that_is_said(
 def test_looking_back_counts_no_access_and_cannot_write(vault: Vault, three: list[str], later: Caller) -> None:
     recall(vault, "what was said on day 1?", later, FactFilter(), 5)
     journal = unfolded(vault)
-    then = past(vault, later, three[1])
+    then = open_past(vault, later, three[1])
     found = recall(then.vault, "what was said on day 1?", then.caller, FactFilter(), 5).found
     assert [one.fact.access_count for one in found] == [0, 0]
     assert show(then.vault, found[0].fact.id, then.caller).fact.access_count == 0
@@ -204,7 +204,7 @@ def test_looking_back_counts_no_access_and_cannot_write(vault: Vault, three: lis
 
 def test_a_fact_that_came_later_is_named_as_such(vault: Vault, three: list[str], later: Caller) -> None:
     last = next(one.fact.id for one, _ in list_facts(vault, later, FactFilter()).facts if "day 3" in one.fact.fact)
-    then = past(vault, later, three[0])
+    then = open_past(vault, later, three[0])
     with pytest.raises(NotFound, match=f"{last} was not in the vault then; it was recorded at 2026-11-24T09:30:00Z"):
         show(then.vault, last, then.caller)
     with pytest.raises(NotFound, match="No fact has the id"):
@@ -212,10 +212,10 @@ def test_a_fact_that_came_later_is_named_as_such(vault: Vault, three: list[str],
 
 
 def test_a_second_look_opens_what_the_first_built(vault: Vault, three: list[str], later: Caller) -> None:
-    then = past(vault, later, three[1])
+    then = open_past(vault, later, three[1])
     said(then)
     built = os.path.realpath(index_path(then.vault))
-    again = past(vault, later, three[1])
+    again = open_past(vault, later, three[1])
     assert len(said(again)) == 2
     # A new index would have a new name.
     assert os.path.realpath(index_path(again.vault)) == built
@@ -226,21 +226,21 @@ def test_only_the_points_used_last_are_kept(vault: Vault, caller: Caller) -> Non
     commits = [keep(vault, caller, f"Fact {number}.", number) for number in range(KEPT + 3)]
     folder = vault.state / "at"
     for age, commit in enumerate(reversed(commits[:-1])):
-        said(past(vault, caller, commit))
+        said(open_past(vault, caller, commit))
         os.utime(folder / commit, (2_000_000_000 - age, 2_000_000_000 - age))
     assert len(list(folder.iterdir())) == KEPT
     first_kept = commits[-2]
-    past(vault, caller, first_kept)
-    said(past(vault, caller, commits[-1]))
+    open_past(vault, caller, first_kept)
+    said(open_past(vault, caller, commits[-1]))
     assert {path.name for path in folder.iterdir()} >= {commits[-1]}
     assert len(list(folder.iterdir())) == KEPT
     reindex(vault)
     assert not folder.exists()
-    assert len(said(past(vault, caller, commits[0]))) == 1
+    assert len(said(open_past(vault, caller, commits[0]))) == 1
 
 
 def test_the_present_index_is_never_mistaken_for_one_of_the_past(vault: Vault, three: list[str], later: Caller) -> None:
-    then = past(vault, later, three[0])
+    then = open_past(vault, later, three[0])
     said(then)
     own = os.path.realpath(index_path(vault))
     keep(vault, later, "Said today.")
@@ -272,7 +272,7 @@ def test_near_points_begin_as_a_copy_of_the_present_and_far_ones_do_not(
     present = open_index(vault)
     present.set_meta("mark", "copied along")
     present.close()
-    then, far = past(vault, later, near), past(vault, later, first)
+    then, far = open_past(vault, later, near), open_past(vault, later, first)
     assert _begun_as_a_copy(then)
     assert not _begun_as_a_copy(far)
     assert (len(said(then)), len(said(far))) == (401, 1)
@@ -298,8 +298,8 @@ def _overwrite(path: Path) -> None:
 def test_a_damaged_index_of_the_past_is_built_anew(
     vault: Vault, three: list[str], later: Caller, spoil: Callable[[Path], None]
 ) -> None:
-    said(past(vault, later, three[1]))
-    then = past(vault, later, three[1])
+    said(open_past(vault, later, three[1]))
+    then = open_past(vault, later, three[1])
     spoil(Path(os.path.realpath(index_path(then.vault))))
     assert said(then) == ["Said on day 1.", "Said on day 2."]
 
@@ -307,13 +307,13 @@ def test_a_damaged_index_of_the_past_is_built_anew(
 def test_a_damaged_present_index_does_not_spoil_the_past(vault: Vault, three: list[str], later: Caller) -> None:
     open_index(vault).close()
     _overwrite(Path(os.path.realpath(index_path(vault))))
-    assert said(past(vault, later, three[1])) == ["Said on day 1.", "Said on day 2."]
+    assert said(open_past(vault, later, three[1])) == ["Said on day 1.", "Said on day 2."]
 
 
 def test_where_nothing_can_be_kept_the_past_is_read_in_memory(vault: Vault, three: list[str], later: Caller) -> None:
     open_index(vault).close()
     (vault.state / "at").write_text("a file in the way\n")
-    then = past(vault, later, three[0])
+    then = open_past(vault, later, three[0])
     told = list_facts(then.vault, then.caller, FactFilter())
     assert [one.fact.fact for one, _ in told.facts] == ["Said on day 1."]
     assert "the index is built for this command only" in told.notices[0]
@@ -326,7 +326,7 @@ def test_a_half_built_index_is_no_index(vault: Vault, three: list[str], later: C
     database = sqlite3.connect(folder / "index-dead.sqlite")
     database.execute("CREATE TABLE fact (n INTEGER)")
     database.close()
-    assert len(said(past(vault, later, three[1]))) == 2
+    assert len(said(open_past(vault, later, three[1]))) == 2
     assert not (folder / "index-dead.sqlite").exists()
 
 
@@ -344,5 +344,5 @@ def test_many_may_look_back_at_once(vault: Vault, three: list[str], environment:
 
 def test_the_clock_of_a_commit_from_the_future_is_its_own(vault: Vault, caller: Caller) -> None:
     ahead = keep(vault, caller, "Said by a clock that is ahead.", 400)
-    assert past(vault, caller, ahead).caller.now == caller.now + timedelta(days=400)
-    assert isinstance(past(vault, caller, "today").caller.now, datetime)
+    assert open_past(vault, caller, ahead).caller.now == caller.now + timedelta(days=400)
+    assert isinstance(open_past(vault, caller, "today").caller.now, datetime)

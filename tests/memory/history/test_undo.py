@@ -42,7 +42,7 @@ def draft(caller: Caller, words: str, **given: object) -> Draft:
 
 
 def keep(vault: Vault, caller: Caller, words: str, **given: object) -> str:
-    return remember(vault, [draft(caller, words, **given)], caller).kept[0].fact.id
+    return remember(vault, [draft(caller, words, **given)], caller).facts[0].fact.id
 
 
 def facts(vault: Vault) -> dict[str, Fact]:
@@ -169,7 +169,7 @@ def test_a_later_edit_by_hand_is_named_and_refused(vault: Vault, caller: Caller)
 def test_a_fact_that_another_stands_on_stays(vault: Vault, caller: Caller) -> None:
     base, other = keep(vault, caller, "Jane likes tea."), keep(vault, caller, "Jane owns a kettle.")
     link(vault, other, "depends_on", base, caller)
-    with pytest.raises(Refused, match=f"{other} .* stands on {base}"):
+    with pytest.raises(Refused, match=f"{other} .* depends on {base}"):
         undo(vault, "HEAD~2", caller)
     undo(vault, other, caller)
     undo(vault, base, caller)
@@ -181,7 +181,7 @@ def test_a_fact_does_not_come_back_pointing_at_nothing(vault: Vault, caller: Cal
     link(vault, other, "depends_on", base, caller)
     unlinked = undo(vault, other, caller)
     undo(vault, base, caller)
-    with pytest.raises(Refused, match=f"would point at {base}, which is gone"):
+    with pytest.raises(Refused, match=f"would point at {base}, which does not exist any more"):
         undo(vault, str(unlinked.commit), caller)
 
 
@@ -218,7 +218,7 @@ def test_making_an_entity_is_undone_while_it_is_empty(vault: Vault, caller: Call
     create_entity(vault, "projects/x", caller)
     made = head(vault)
     one = keep(vault, caller, "X is late.", entity="projects/x")
-    with pytest.raises(Refused, match="other facts stand in it"):
+    with pytest.raises(Refused, match="it has other facts"):
         undo(vault, made, caller)
     undo(vault, one, caller)
     undo(vault, made, caller)
@@ -236,7 +236,7 @@ def test_a_move_goes_back_whole_or_not_at_all(vault: Vault, caller: Caller) -> N
     with pytest.raises(Refused, match="a move"):
         undo(vault, one, caller)
     late = keep(vault, caller, "X is archived.", entity="archives/x")
-    with pytest.raises(Refused, match="facts came to archives/x since"):
+    with pytest.raises(Refused, match="archives/x has new facts since"):
         undo(vault, moved, caller)
     undo(vault, late, caller)
     undo(vault, moved, caller)
@@ -299,7 +299,7 @@ def test_a_dry_run_plans_the_same_and_writes_nothing(vault: Vault, caller: Calle
 
 
 def test_what_cannot_be_undone_says_why(vault: Vault, caller: Caller) -> None:
-    with pytest.raises(Refused, match="made the vault"):
+    with pytest.raises(Refused, match="created the vault"):
         undo(vault, "HEAD", caller)
     for unknown in ("fact_ffffffffff", "beefbeef", "HEAD~7", "nobody"):
         with pytest.raises(NotFound):
@@ -309,7 +309,7 @@ def test_what_cannot_be_undone_says_why(vault: Vault, caller: Caller) -> None:
     vault.git.run("-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "side")
     vault.git.run("switch", "-q", "main")
     vault.git.run("-c", "user.name=A", "-c", "user.email=a@b.c", "merge", "-q", "--no-edit", "side")
-    with pytest.raises(Refused, match="joined two histories"):
+    with pytest.raises(Refused, match="is a merge"):
         undo(vault, "HEAD", caller)
     assert undo(vault, one, caller).outcome == ("removed",)
 
@@ -370,7 +370,7 @@ def test_a_commit_that_brought_a_record_back_is_undone_without_it(
     assert (vault.root / RECORD).read_bytes() == record
     (vault.root / "MEMORY.md").write_text("# Mine\n")
     git("commit", "-qam", "more")
-    with pytest.raises(Refused, match="must stay known"):
+    with pytest.raises(Refused, match="must be kept"):
         undo(vault, "HEAD~1", caller)
     assert (vault.root / RECORD).read_bytes() == record
 

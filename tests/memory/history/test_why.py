@@ -12,7 +12,8 @@ from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import merge, supersede
 from clawmem.memory.history.why import why
-from clawmem.memory.writing import items_write, writing
+from clawmem.memory.scope import items_write
+from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
@@ -28,7 +29,7 @@ def draft(caller: Caller, words: str, **given: object) -> Draft:
 
 
 def keep(vault: Vault, caller: Caller, words: str, **given: object) -> str:
-    return remember(vault, [draft(caller, words, **given)], caller).kept[0].fact.id
+    return remember(vault, [draft(caller, words, **given)], caller).facts[0].fact.id
 
 
 def heard(vault: Vault, caller: Caller) -> str:
@@ -55,7 +56,7 @@ def test_evidence_that_is_not_there_is_said(vault: Vault, caller: Caller) -> Non
     event = heard(vault, caller)
     edits: list[tuple[dict[str, Any], str]] = [
         ({"source_event": "evt_none"}, "no event evt_none"),
-        ({"source_span": (0, 3)}, "not what"),
+        ({"source_span": (0, 3)}, "the quote differs"),
     ]
     for change, words in edits:
         cited = keep(vault, caller, f"Jane said so, {words}.", source_event=event)
@@ -99,8 +100,8 @@ def test_a_fact_written_by_hand_has_its_writer(vault: Vault, caller: Caller) -> 
 
 def test_a_fact_of_anothers_workspace_is_shown_with_accesses_not_folded_yet(vault: Vault, caller: Caller) -> None:
     theirs = remember(vault, [draft(caller, "A secret plan.")._replace(entity="@other/projects/plan")], caller)
-    record_access(vault, "2026-11-21T10:00:00Z", [theirs.kept[0].fact.id])
-    told = why(vault, theirs.kept[0].fact.id)
+    record_access(vault, "2026-11-21T10:00:00Z", [theirs.facts[0].fact.id])
+    told = why(vault, theirs.facts[0].fact.id)
     assert (told.entity, told.fact.access_count) == ("@other/projects/plan", 1)
     assert told.fact.last_accessed == "2026-11-21T10:00:00Z"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.pages.memory_page import refresh_memory
+from clawmem.memory.pages.refresh import refresh_memory
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault

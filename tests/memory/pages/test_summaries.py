@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.configure import change_setting
-from clawmem.memory.pages.summaries import refresh_summaries
+from clawmem.memory.pages.refresh import refresh_summaries
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault

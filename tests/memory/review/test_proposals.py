@@ -8,11 +8,11 @@ from clawmem.errors import AmbiguousId, InvalidInput, NotFound
 from clawmem.memory.health.status import status
 from clawmem.memory.review.proposals import (
     FiledProposals,
-    choose,
-    filing,
-    filing_trailers,
     find_proposal,
+    proposal_trailers,
+    proposal_writes,
     read_proposals,
+    select_proposals,
 )
 from clawmem.memory.writing import writing
 from clawmem.model.proposals.proposal import LINE, REJECTED, PageLine, Proposal, ReviewDecision
@@ -36,7 +36,7 @@ ALL = (FIRST, SECOND, GONE)
 def filed(vault: Vault, caller: Caller) -> FiledProposals:
     """Three proposals, committed."""
     with writing(vault, caller, "test") as work:
-        work.commit([Change("propose(test): three", filing(ALL), filing_trailers(ALL))])
+        work.commit([Change("propose(test): three", proposal_writes(ALL), proposal_trailers(ALL))])
     return read_proposals(vault)
 
 
@@ -47,11 +47,11 @@ def test_they_are_read_oldest_first(filed: FiledProposals) -> None:
 
 
 def test_they_are_chosen_by_state_and_kind(filed: FiledProposals) -> None:
-    assert choose(filed) == [SECOND, FIRST]
-    assert choose(filed, every=True) == [SECOND, GONE, FIRST]
-    assert choose(filed, every=True, kind="tacit") == [GONE, FIRST]
+    assert select_proposals(filed) == [SECOND, FIRST]
+    assert select_proposals(filed, include_closed=True) == [SECOND, GONE, FIRST]
+    assert select_proposals(filed, include_closed=True, kind="tacit") == [GONE, FIRST]
     with pytest.raises(InvalidInput, match="whim"):
-        choose(filed, kind="whim")
+        select_proposals(filed, kind="whim")
 
 
 def test_a_unique_prefix_is_enough(filed: FiledProposals) -> None:

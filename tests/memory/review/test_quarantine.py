@@ -26,7 +26,7 @@ def test_an_order_from_outside_waits_whole_and_is_served_nowhere(clawmem: Comman
     assert "Acme" not in clawmem("log").out
     again = clawmem("remember", ORDER, "-e", "areas/shops", "--trust", "external", "--json")
     assert again.data["outcome"] == ["proposed"] and again.data["commit"] is None
-    assert "waits for review already" in again.json["notices"][-1]
+    assert "is waiting for review already" in again.json["notices"][-1]
 
 
 def test_only_a_person_lets_it_in(clawmem: Command) -> None:
@@ -46,7 +46,7 @@ def test_what_was_turned_down_stays_so(clawmem: Command) -> None:
     waiting = clawmem("remember", ORDER, "--trust", "tool", "--json").data["facts"][0]["id"]
     clawmem("review", "reject", waiting, "--reason", "advertising")
     again = clawmem("remember", ORDER, "--trust", "tool", "--json")
-    assert again.data["commit"] is None and "turned down" in again.json["notices"][-1]
+    assert again.data["commit"] is None and "rejected" in again.json["notices"][-1]
 
 
 def test_a_person_may_give_orders_and_an_agent_may_not_forge_them(clawmem: Command) -> None:

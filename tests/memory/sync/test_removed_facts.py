@@ -103,7 +103,7 @@ def test_an_undo_of_others_is_named_too(machines: list[Machine]) -> None:
     other.sync()
     undo(other.vault, lamp.id, other.caller)
     other.sync()
-    (lost,) = one.sync().lost
+    (lost,) = one.sync().removals
     assert (lost.fact, lost.how, lost.commit) == (lamp.id, "gone", other.head())
 
 
@@ -112,7 +112,7 @@ def test_what_only_moved_or_was_replaced_is_not_named(machines: list[Machine]) -
     shutil.move(other.root / FOLDER, other.root / "life/resources/ship")
     other.keep("Something else.")
     other.sync()
-    assert one.sync().lost == []
+    assert one.sync().removals == []
     (fact,) = [fact for fact in one.facts().values() if fact.fact == "The boat is red."]
     other.write(
         "life/resources/ship/items.json", other.read("life/resources/ship/items.json").replace('"user"', '"chat"')
@@ -120,5 +120,5 @@ def test_what_only_moved_or_was_replaced_is_not_named(machines: list[Machine]) -
     other.keep("And more.")
     other.sync()
     one.keep("Meanwhile.")
-    assert one.sync().lost == []
+    assert one.sync().removals == []
     assert fact.id in one.facts()

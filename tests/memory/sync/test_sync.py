@@ -84,7 +84,7 @@ def test_what_only_others_did_is_taken_in_without_a_merge(machines: list[Machine
     one.keep("The boat is red.", entity="projects/boat")
     one.sync()
     done = other.sync()
-    assert [taken.how for taken in done.taken] == ["fast-forward"]
+    assert [taken.how for taken in done.rounds] == ["fast-forward"]
     assert other.head() == one.head()
     assert "The boat is red." in other.standing()
     assert_alike(one, other)
@@ -99,12 +99,12 @@ def test_what_both_did_is_joined_in_one_commit_of_two_parents(machines: list[Mac
     one.sync()
     before = other.head()
     done = other.sync()
-    assert [taken.how for taken in done.taken] == ["merge"]
+    assert [taken.how for taken in done.rounds] == ["merge"]
     assert other.git("rev-parse", "HEAD^1", "HEAD^2").split() == [before, one.head()]
     subject, _, rest = other.git("log", "-1", "--format=%B").partition("\n\n")
     assert subject == "sync(vault): 1 change from origin joined with 1 made here"
     assert "- remember(areas/general): The boat is red." in rest and rest.strip().endswith("Clawmem-Op: sync")
-    assert one.sync().taken[-1].how == "fast-forward"
+    assert one.sync().rounds[-1].how == "fast-forward"
     assert_alike(one, other)
     assert one.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
 
@@ -117,7 +117,7 @@ def test_a_rescue_ref_says_where_the_branch_was(machines: list[Machine]) -> None
         other.keep(f"Fact {number} of the other.")
         before = other.head()
         done = other.sync()
-        assert other.git("rev-parse", str(done.taken[0].rescue)).strip() == before
+        assert other.git("rev-parse", str(done.rounds[0].rescue)).strip() == before
         one.sync()
     refs = other.git("for-each-ref", "--format=%(refname)", "refs/clawmem").split()
     assert len([ref for ref in refs if ref.startswith("refs/clawmem/rescue/")]) == KEPT
@@ -310,7 +310,7 @@ def test_the_index_has_followed_whatever_came_in(machines: list[Machine]) -> Non
     (boat,) = one.keep("The boat is red.", entity="projects/boat")
     one.write("daily/2026-11-20.md", "# 2026-11-20\n\n- 09:30 We sailed.\n")
     assert one.sync().pushed
-    assert [taken.how for taken in other.sync().taken] == ["fast-forward"]
+    assert [taken.how for taken in other.sync().rounds] == ["fast-forward"]
     assert_index_followed(other)
     move_entity(one.vault, JANE, "archives/jane", one.caller)
     replace(one, boat.id, "The boat is blue.")
@@ -318,7 +318,7 @@ def test_the_index_has_followed_whatever_came_in(machines: list[Machine]) -> Non
     other.keep("Jane has a cat.", entity=JANE)
     # An edit by hand, and an index that does not know of it: git tells it what changed.
     other.write("wiki/ropes.md", "# Ropes\n\nA bowline holds.\n")
-    assert [taken.how for taken in other.sync().taken] == ["merge"]
+    assert [taken.how for taken in other.sync().rounds] == ["merge"]
     assert_index_followed(other)
     index_path(other.vault).write_bytes(b"nonsense")
     one.sync()
@@ -384,7 +384,7 @@ def test_vaults_begun_separately(tmp_path: Path, environment: dict[str, str]) ->
     stranger.keep("Jane likes tea.", entity=JANE)
     stranger.git("remote", "add", "origin", str(tmp_path / "hub.git"))
     before = stranger.head()
-    with pytest.raises(Refused, match="no history in common") as refused:
+    with pytest.raises(Refused, match="no common history") as refused:
         stranger.sync()
     assert "--allow-unrelated" in refused.value.hint and stranger.head() == before
     stranger.sync(SyncOptions(allow_unrelated=True))
@@ -403,7 +403,7 @@ def test_without_a_remote_or_with_another_one(vault_root: Path, machines: list[M
         one.sync(SyncOptions(remote="backup"))
     with pytest.raises(NotFound, match="no remote"):
         one.sync(SyncOptions(remote="ext::sh -c date"))
-    with pytest.raises(InvalidInput, match="not the name of a branch"):
+    with pytest.raises(InvalidInput, match="not a valid branch name"):
         one.sync(SyncOptions(branch="main:refs/heads/other"))
     one.git("remote", "rename", "origin", "hub")
     accept(one.vault.git_dir, one.environment)

@@ -29,7 +29,7 @@ from tests.needs import exact_count
 
 def _keep(vault: Vault, caller: Caller, *records: str | dict[str, Any]) -> list[str]:
     drafts = [draft_from_record({"fact": one} if isinstance(one, str) else one, caller.now) for one in records]
-    return [one.fact.id for one in remember(vault, drafts, caller).kept]
+    return [one.fact.id for one in remember(vault, drafts, caller).facts]
 
 
 def _ordinary(number: int) -> list[str | dict[str, Any]]:

@@ -15,7 +15,7 @@ _AGAINST = "! In conflict with the line above"
 
 
 def _keep(vault: Vault, caller: Caller, text: str, **more: object) -> str:
-    return remember(vault, [draft_from_record({"fact": text, **more}, caller.now)], caller).kept[0].fact.id
+    return remember(vault, [draft_from_record({"fact": text, **more}, caller.now)], caller).facts[0].fact.id
 
 
 def _lives(vault: Vault, caller: Caller, text: str, place: str | None, **more: object) -> str:

@@ -19,7 +19,7 @@ EVERYTHING = FactFilter()
 
 
 def _keep(vault: Vault, caller: Caller, text: str, **more: object) -> str:
-    return remember(vault, [draft_from_record({"fact": text, **more}, caller.now)], caller).kept[0].fact.id
+    return remember(vault, [draft_from_record({"fact": text, **more}, caller.now)], caller).facts[0].fact.id
 
 
 def _ask(vault: Vault, caller: Caller, question: str, wanted: FactFilter = EVERYTHING, limit: int = 10) -> RecallResult:

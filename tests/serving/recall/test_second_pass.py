@@ -13,7 +13,7 @@ from clawmem.vault.vault import Vault
 
 def keep(vault: Vault, caller: Caller, text: str, **more: object) -> str:
     """A new fact's id."""
-    return remember(vault, [draft_from_record({"fact": text, **more}, caller.now)], caller).kept[0].fact.id
+    return remember(vault, [draft_from_record({"fact": text, **more}, caller.now)], caller).facts[0].fact.id
 
 
 def found(vault: Vault, caller: Caller, question: str, passes: int, limit: int = 5) -> list[str]:

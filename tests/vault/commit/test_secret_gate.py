@@ -45,8 +45,8 @@ def tainted(vault: Vault, caller: Caller, environment: dict[str, str]) -> list[s
     for number, fact in enumerate(words[:2]):
         items.write_text(items.read_text().replace(f"Jane's note {number}", fact))
     subprocess.run(["git", "commit", "-qam", "from elsewhere"], cwd=vault.root, env=environment, check=True)
-    kept = [one.fact.id for one in done.kept]
-    return [*kept, remember(vault, [_draft(caller, words[2])], caller).kept[0].fact.id]
+    kept = [one.fact.id for one in done.facts]
+    return [*kept, remember(vault, [_draft(caller, words[2])], caller).facts[0].fact.id]
 
 
 def test_what_stands_already_stops_nobody(vault: Vault, caller: Caller, tainted: list[str]) -> None:

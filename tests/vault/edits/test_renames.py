@@ -7,7 +7,7 @@ import shutil
 import pytest
 import yaml
 
-from clawmem.memory.entities.places import entity_asked
+from clawmem.memory.entities.places import find_readable_entity
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.caller import Caller
 from clawmem.vault.edits.renames import with_alias
@@ -36,7 +36,7 @@ def test_the_old_path_stays_an_alias(furnished: Vault, environment: dict[str, st
     git(furnished.root, environment, "add", "--all")
     keep(furnished, "Tea is hot.", entity="projects/tea")
     assert aliases(furnished, NEW) == [OLD]
-    assert entity_asked(furnished, OLD, caller) == entity_asked(furnished, NEW, caller) == NEW
+    assert find_readable_entity(furnished, OLD, caller) == find_readable_entity(furnished, NEW, caller) == NEW
     subjects = git(furnished.root, environment, "log", "-2", "--format=%s").splitlines()
     assert subjects[1] == f"edit({NEW}): by hand, 2 facts moved from {OLD}"
     assert git(furnished.root, environment, "status", "--porcelain") == ""

@@ -1,4 +1,4 @@
-"""The index against what it must be: exactly what a rebuild from HEAD would give."""
+"""Check that the index equals a rebuild from HEAD."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from clawmem.model.records.entity import ITEMS, SUMMARY, name_of_path
 from clawmem.model.records.event import parse_events
 from clawmem.vault.vault import Vault
 
-_SHOWN = 3
+_MAX_SHOWN = 3
 _PLACE = ".git/clawmem/index.sqlite"
 
 
 class ExpectedIndex(NamedTuple):
-    """What the index must hold: (entity, line) of each fact, entities with a summary, the digests of events' ids,
-    sorted."""
+    """The expected content of the index: (entity, line) of each fact, entities with a summary, and sorted hashes of the
+    event ids."""
 
     lines: frozenset[tuple[str, str]]
     entities: frozenset[str]
@@ -36,8 +36,7 @@ class ExpectedIndex(NamedTuple):
 def expected_at_head(
     vault: Vault, facts: Iterable[CheckedFact], events: EventIds, owned: Iterable[str], waiting: Iterable[str]
 ) -> ExpectedIndex:
-    """What a rebuild would give. Files in `waiting` differ from HEAD and are
-    read from there, all others count as the work tree has them."""
+    """Return what a rebuild would contain. Files in `waiting` differ from HEAD and are read from HEAD."""
     changed = set(waiting)
     lines = {(one.entity, fact_to_line(one.fact)) for one in facts if one.path not in changed}
     entities = {name_of_path(path) or "" for path in owned if path.endswith(f"/{SUMMARY}") and path not in changed}
@@ -61,17 +60,18 @@ def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str]
         elif path.startswith("ledger/"):
             ids.update(event.id for event in parse_events(data, path))
     except ClawmemError:
-        return  # the index leaves such a file out as well, and says so
+        return  # the index skips such a file too, and reports it
 
 
 def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterator[HealthProblem]:
-    """How the index, brought to HEAD as any read would, differs from a rebuild; nothing where there is none. With
-    `full` a rebuild is made, and every row and every word compared."""
+    """Yield the differences of the updated index from a rebuild; nothing if there is no index.
+
+    With `full`, the index is rebuilt in memory, and every row and word is compared."""
     if not index_path(vault).exists():
         return
     index = open_store(vault)
     if index is None:
-        message = "The index is of another version, engine or boot, or damaged; the next command builds it anew."
+        message = "The index has another version, engine or boot id, or is damaged; the next command rebuilds it."
         yield HealthProblem(INFO, "index", _PLACE, None, message, fixable=True)
         return
     try:
@@ -91,13 +91,13 @@ def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterato
     except Exception as damage:
         if not is_damage(index, damage):
             raise
-        yield _wrong(f"it cannot be read ({damage})")
+        yield _index_problem(f"it cannot be read ({damage})")
     finally:
         index.close()
 
 
 def _check_seals(index: Index) -> None:
-    check_edges(index)  # which reads every fact, and holds it against its seal
+    check_edges(index)  # reads every fact and checks its checksum
     check_total(index.database)
     check_passages(index.database)
 
@@ -112,32 +112,32 @@ def _rebuilt(vault: Vault, index: Index) -> Iterator[HealthProblem]:
     finally:
         wanted.close()
     if found:
-        yield _wrong(found)
+        yield _index_problem(found)
 
 
 def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
     (verdict,) = index.database.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
-        yield _wrong(f"SQLite says: {verdict}")
+        yield _index_problem(f"SQLite says: {verdict}")
         return
     rows = index.database.execute("SELECT entity, line FROM fact").fetchall()
     yield from _differences("facts", expected.lines, frozenset(rows))
     if len(rows) != len(set(rows)):
-        yield _wrong(f"{len(rows) - len(set(rows))} facts stand in it twice")
+        yield _index_problem(f"{len(rows) - len(set(rows))} facts are in it twice")
     names = frozenset(row[0] for row in index.database.execute("SELECT name FROM entity"))
     yield from _differences("entities", expected.entities, names)
     yield from _event_differences(index, expected.events)
     if index.engine.name == "fts5":
         (words,) = index.database.execute("SELECT COUNT(*) FROM words_docsize").fetchone()
         if words != len(rows):
-            yield _wrong(f"keyword search knows {words} texts of {len(rows)} facts")
+            yield _index_problem(f"keyword search knows {words} texts of {len(rows)} facts")
 
 
 def _differences(what: str, wanted: frozenset[object], found: frozenset[object]) -> Iterator[HealthProblem]:
     missing, surplus = wanted - found, found - wanted
     if missing or surplus:
-        shown = ", ".join(_brief(one) for one in sorted(missing | surplus, key=str)[:_SHOWN])
-        yield _wrong(f"{len(missing)} {what} are missing and {len(surplus)} should not be there ({shown})")
+        shown = ", ".join(_describe(one) for one in sorted(missing | surplus, key=str)[:_MAX_SHOWN])
+        yield _index_problem(f"{len(missing)} {what} are missing and {len(surplus)} should not be there ({shown})")
 
 
 def _event_differences(index: Index, wanted: Sequence[int]) -> Iterator[HealthProblem]:
@@ -148,15 +148,13 @@ def _event_differences(index: Index, wanted: Sequence[int]) -> Iterator[HealthPr
     named = (
         one for (one,) in index.database.execute("SELECT DISTINCT id FROM event ORDER BY id") if hash(one) in surplus
     )
-    shown = f" ({', '.join(islice(named, _SHOWN))})" if surplus else ""
-    yield _wrong(f"{len(missing)} events are missing and {len(surplus)} should not be there{shown}")
+    shown = f" ({', '.join(islice(named, _MAX_SHOWN))})" if surplus else ""
+    yield _index_problem(f"{len(missing)} events are missing and {len(surplus)} should not be there{shown}")
 
 
-def _brief(one: object) -> str:
+def _describe(one: object) -> str:
     return f"{one[0]} {one[1][8:21]}" if isinstance(one, tuple) else str(one)
 
 
-def _wrong(why: str) -> HealthProblem:
-    return HealthProblem(
-        ERROR, "index", _PLACE, None, f"The index is not what a rebuild would give: {why}.", fixable=True
-    )
+def _index_problem(why: str) -> HealthProblem:
+    return HealthProblem(ERROR, "index", _PLACE, None, f"The index differs from a rebuild: {why}.", fixable=True)

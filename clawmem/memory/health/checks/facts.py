@@ -1,4 +1,4 @@
-"""What must hold for each fact on its own, and for all facts of a vault together."""
+"""Check the rules for a single fact, and the rules for all facts together."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from clawmem.model.language.text import check_statement, normal
 from clawmem.model.lifecycle import chain
 from clawmem.model.safety.secrets.find import find_secret
 
-_OWN_ID = re.compile(r"fact_[0-9a-f]{8,64}")
+_CLAWMEM_ID = re.compile(r"fact_[0-9a-f]{8,64}")
 _WRITTEN_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?")
 _TIMES = ("timestamp", "last_accessed", "valid_from", "valid_to")
 _WORD = re.compile(r"[\w.:-]+")
 
 
 class CheckedFact(NamedTuple):
-    """A fact, its entity, and the file and line it stands on."""
+    """A fact with its entity, file and line (from 1)."""
 
     fact: Fact
     entity: str
@@ -31,19 +31,21 @@ class CheckedFact(NamedTuple):
     line: int
 
     def problem(self, severity: str, check: str, message: str) -> HealthProblem:
-        """A problem at this fact's place."""
+        """Return a problem with the file and line of this fact."""
         return HealthProblem(severity, check, self.path, self.line, message)
 
 
 def fact_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
-    """What is wrong with one fact, looked at alone."""
+    """Yield the problems of a single fact."""
     yield from _id_problems(placed)
     yield from _statement_problems(placed)
     yield from _time_problems(placed)
     yield from _word_problems(placed)
     match = find_secret(fact_to_line(placed.fact))
     if match:
-        yield placed.problem(WARNING, "secret", f"{placed.fact.id} holds what looks like a credential ({match.rule}).")
+        yield placed.problem(
+            WARNING, "secret", f"{placed.fact.id} contains what looks like a credential ({match.rule})."
+        )
 
 
 def _id_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
@@ -51,10 +53,10 @@ def _id_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
     try:
         check_reference(fact_id)
     except InvalidInput:
-        yield placed.problem(ERROR, "id", f"'{fact_id}' cannot be an id: no command can name it.")
+        yield placed.problem(ERROR, "id", f"'{fact_id}' is not a valid id: no command accepts it.")
         return
-    if not _OWN_ID.fullmatch(fact_id):
-        yield placed.problem(INFO, "id", f"{fact_id} is not an id of clawmem's making (fact_ and 8 hex digits).")
+    if not _CLAWMEM_ID.fullmatch(fact_id):
+        yield placed.problem(INFO, "id", f"{fact_id} is not an id in the form of clawmem (fact_ and 8 hex digits).")
 
 
 def _statement_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
@@ -76,13 +78,13 @@ def _time_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
         value = getattr(fact, key)
         if value is not None:
             try:
-                readable[key] = moment_of(_whole(key, value))
+                readable[key] = moment_of(_comparable_time(key, value))
             except ValueError:
                 yield placed.problem(ERROR, "time", f"{fact.id} has '{value[:40]}' as {key}, which is not a time.")
                 continue
             if not _WRITTEN_TIME.fullmatch(value):
                 message = (
-                    f"{fact.id} has {key} '{value}', which sorts wrongly: write 2026-11-21 or 2026-11-21T09:30:00Z."
+                    f"{fact.id} has {key} '{value}', which sorts incorrectly: write 2026-11-21 or 2026-11-21T09:30:00Z."
                 )
                 yield placed.problem(WARNING, "time", message)
     if "valid_from" in readable and "valid_to" in readable and readable["valid_from"] > readable["valid_to"]:
@@ -91,15 +93,15 @@ def _time_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
         )
 
 
-def _whole(key: str, value: str) -> str:
-    """A time as it is read: where something begins or ends, a month or a year alone stands for a day."""
+def _comparable_time(key: str, value: str) -> str:
+    """Return a time for parsing. `valid_from` and `valid_to` may be a month or a year, which becomes a day."""
     return (sortable(value, end=key == "valid_to") or value) if key in ("valid_from", "valid_to") else value
 
 
 def _word_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
     fact = placed.fact
     if fact.trust is not None and fact.trust not in TRUSTS:
-        message = f"{fact.id} has the trust '{fact.trust}', which is none of {', '.join(TRUSTS)}."
+        message = f"{fact.id} has the trust '{fact.trust}', which is not one of {', '.join(TRUSTS)}."
         yield placed.problem(WARNING, "trust", message)
     for link in fact.links:
         if link.type not in LINK_TYPES:
@@ -109,23 +111,23 @@ def _word_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
 def all_facts_problems(
     facts: Sequence[CheckedFact], known_names: frozenset[str], unread: str
 ) -> Iterator[HealthProblem]:
-    """Ids, chains, links and related entities over the whole vault.
+    """Yield problems of ids, chains, links and related entities in the whole vault.
 
-    `known_names` are names, titles and aliases of entities in normal form; ids that occur in `unread`, the
-    text of lines that do not parse, count as existing.
+    `known_names` are names, titles and aliases of entities in normal form. Ids in `unread`, the text of lines that
+    do not parse, count as existing.
     """
     first: dict[str, CheckedFact] = {}
     for placed in facts:
         earlier = first.setdefault(placed.fact.id, placed)
         if earlier is not placed:
             place = f"{earlier.path}:{earlier.line}"
-            problem = placed.problem(ERROR, "id-unique", f"{placed.fact.id} is already the id of the fact at {place}.")
+            problem = placed.problem(ERROR, "id-unique", f"{placed.fact.id} is also the id of the fact at {place}.")
             yield problem._replace(fixable=earlier.path != placed.path)
     yield from _chain_problems(first, unread)
     for placed in facts:
         for name in placed.fact.related_entities:
             if normal(name) not in known_names:
-                message = f"{placed.fact.id} is related to '{name}', which is no entity."
+                message = f"{placed.fact.id} is related to '{name}', which is not an entity."
                 yield placed.problem(WARNING, "related", message)
 
 

@@ -1,4 +1,4 @@
-"""This machine's own settings: files that cannot be read, and what the vault suggests that is not in force here."""
+"""Check the local settings files, and report suggested settings that are not used here."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from clawmem.vault.git.config import shown as shown_entry
 from clawmem.vault.state.local_settings import own_files
 from clawmem.vault.vault import Vault
 
-CHECK = "own-settings"
-_TRUST = "`clawmem config trust` shows what that means, and accepts it."
+LOCAL_SETTINGS = "own-settings"
+_TRUST = "`clawmem config trust` shows the effect and accepts it."
 
 
-def own_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
-    """What is wrong with the files of this machine, and what is suggested and not accepted."""
+def local_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Yield problems of the local settings files, and suggestions that were not accepted."""
     for own in own_files(vault):
         if not own.accepted:
             message = f"The vault was not accepted on this machine, so the file has no effect. {_TRUST}"
-            yield HealthProblem(WARNING, CHECK, own.name, None, message)
+            yield HealthProblem(WARNING, LOCAL_SETTINGS, own.name, None, message)
             continue
         for message in dict.fromkeys(f"{one.message} {one.hint}" for one in own.wrong.values()):
-            yield HealthProblem(ERROR, CHECK, own.name, None, message.removeprefix(f"{own.name}: "))
+            yield HealthProblem(ERROR, LOCAL_SETTINGS, own.name, None, message.removeprefix(f"{own.name}: "))
         for key in own.no_effect:
-            message = f"'{key}' is no setting of a machine; it has no effect here."
-            yield HealthProblem(WARNING, CHECK, own.name, None, message)
+            message = f"'{key}' is not a local setting; it has no effect here."
+            yield HealthProblem(WARNING, LOCAL_SETTINGS, own.name, None, message)
     try:
         settings = vault.settings
     except ClawmemError:
-        return  # a newer format, which is told with the file itself
+        return  # a newer format, which is reported with the file
     for one in differences(settings):
         value = str(one.suggested)[:200]
-        message = f"{one.key} is suggested as '{value}', which is not in force on this machine. {_TRUST}"
-        yield HealthProblem(INFO, CHECK, SETTINGS, None, message)
+        message = f"{one.key} is suggested as '{value}', which this machine does not use. {_TRUST}"
+        yield HealthProblem(INFO, LOCAL_SETTINGS, SETTINGS, None, message)
     for named in dict.fromkeys(shown_entry(one) for one in vault.git.not_accepted()):
         message = f"git's setting {named} is not used, as this vault was not accepted on this machine. {_TRUST}"
-        yield HealthProblem(INFO, CHECK, ".git/config", None, message)
+        yield HealthProblem(INFO, LOCAL_SETTINGS, ".git/config", None, message)

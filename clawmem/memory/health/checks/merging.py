@@ -1,4 +1,4 @@
-"""Whether git in this clone merges facts as clawmem does."""
+"""Check that git in this clone uses the merge driver of clawmem."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ UNFINISHED_MERGE = ".git/MERGE_HEAD"
 
 
 def merging_problems(vault: Vault) -> Iterator[HealthProblem]:
-    """What keeps `git merge` and `git pull` from merging facts."""
+    """Yield what prevents `git merge` and `git pull` from merging facts."""
     why = driver_problem(vault)
     if why is not None:
         yield HealthProblem(WARNING, CHECK, CONFIGURATION, None, f"{why[0].upper()}{why[1:]}", fixable=True)
     if missing_attributes(vault.read(ATTRIBUTES)):
-        message = "The file does not say that clawmem merges this vault's files, so git merges them as plain text."
+        message = "The file does not set the merge driver of clawmem, so git merges the vault files as plain text."
         yield HealthProblem(WARNING, CHECK, ATTRIBUTES, None, message, fixable=True)
 
 
 def missing_attributes(data: bytes | None) -> list[str]:
-    """The rules that `.gitattributes` lacks."""
+    """Return the rules that `.gitattributes` lacks."""
     wanted = {"*.md": "clawmem", "*.json": "clawmem", "*.jsonl": "union", "*.yaml": "clawmem"}
     lines = (data or b"").decode(errors="replace").splitlines()
     rules = [line.split() for line in lines if line.strip() and not line.startswith("#")]
@@ -39,7 +39,7 @@ def missing_attributes(data: bytes | None) -> list[str]:
 
 
 def with_attributes(data: bytes | None) -> bytes:
-    """The file with the rules it lacks, at its end."""
+    """Return the file with the missing rules added at its end."""
     text = (data or b"").decode(errors="replace")
     gap = "" if not text or text.endswith("\n") else "\n"
     return (text + gap + "".join(f"{line}\n" for line in missing_attributes(data))).encode()

@@ -1,4 +1,4 @@
-"""A finding of doctor: how bad, which rule, where, in words."""
+"""A problem that doctor found."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SEVERITIES = (ERROR, WARNING, INFO)
 
 
 class HealthProblem(NamedTuple):
-    """One broken rule. `check` names the rule; `path` and `line` (from 1) the place, None where it has none."""
+    """One broken rule. `check` names the rule; `path` and `line` (from 1) are None if there is no place."""
 
     severity: str
     check: str
@@ -23,8 +23,8 @@ class HealthProblem(NamedTuple):
     fixed: bool = False
 
 
-def in_order(problems: Iterable[HealthProblem]) -> tuple[HealthProblem, ...]:
-    """The worst first, then by place; each once."""
+def sorted_problems(problems: Iterable[HealthProblem]) -> tuple[HealthProblem, ...]:
+    """Return the problems without duplicates, worst first, then by place."""
     unique = dict.fromkeys(problems)
     return tuple(
         sorted(unique, key=lambda one: (SEVERITIES.index(one.severity), one.path or "", one.line or 0, one.check))

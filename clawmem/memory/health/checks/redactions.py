@@ -1,4 +1,4 @@
-"""Whether the vault still tells of every redaction that its history tells of."""
+"""Check that the vault has a record of every redaction in its history."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from clawmem.vault.vault import Vault
 
 
 def redaction_problems(vault: Vault, head: str) -> Iterator[HealthProblem]:
-    """A record that was taken out, or a file of records that is none. Runs git."""
+    """Yield missing records, or an unreadable record file. Runs git."""
     made = redactions_in(vault, head)
     try:
         known = len(records_of(vault.read(RECORD)))
     except ValueError:
         return  # named with the other files that cannot be read
     if known < len(made):
-        message = f"History tells of {counted(len(made), 'redaction')}, the file of {known}.{_cure(made)}"
+        message = f"The history has {counted(len(made), 'redaction')}, but the file has {known}.{_cure(made)}"
         yield HealthProblem(ERROR, "redactions", RECORD, None, message)
 
 
 def old_history_problems(vault: Vault, head: str) -> Iterator[HealthProblem]:
-    """Commits from before a redaction that git still keeps, by whatever road they came. Runs git over all objects."""
+    """Yield commits from before a redaction that the repository still has. Runs git over all objects."""
     kept = old_forms(vault, head) if is_redacted(vault, head) else []
     if kept:
         message = (
-            f"git still keeps {counted(len(kept), 'commit')} that look like this history from before a redaction, "
-            f"{kept[0][:12]} among them. If nothing else needs them: `git remote prune origin`, delete the refs that "
-            "lead there (`git for-each-ref --contains COMMIT`), `git reflog expire --expire=now --all`, "
-            "`git repack -a -d` and `git prune --expire=now`."
+            f"git still has {counted(len(kept), 'commit')} of this history from before a redaction, "
+            f"such as {kept[0][:12]}. To remove them, if nothing else needs them: `git remote prune origin`, delete "
+            "the refs that contain them (`git for-each-ref --contains COMMIT`), "
+            "`git reflog expire --expire=now --all`, `git repack -a -d` and `git prune --expire=now`."
         )
         yield HealthProblem(WARNING, "redactions", ".git", None, message)
 
 
 def _cure(made: list[str]) -> str:
-    return f" `git checkout {made[0][:12]} -- {RECORD}` brings back what was known then." if made else ""
+    return f" `git checkout {made[0][:12]} -- {RECORD}` restores the record of that commit." if made else ""

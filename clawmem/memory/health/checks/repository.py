@@ -1,4 +1,4 @@
-"""The state of git and of unfinished work: what would stop, or has stopped, a change half-way."""
+"""Check the state of the repository, and find interrupted changes."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ UNFINISHED = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
-HALF_BESIDE = ".half"
+PARTIAL_SUFFIX = ".half"
 
 
 def unfinished_git(vault: Vault) -> str | None:
-    """The git operation a person began in the vault and has not finished, or None."""
+    """Return the name of an unfinished git operation, such as `merge`, or None."""
     return next((what for name, what in UNFINISHED.items() if (vault.git_dir / name).exists()), None)
 
 
 def repository_problems(vault: Vault) -> Iterator[HealthProblem]:
-    """Where HEAD stands and what git has not finished."""
+    """Yield problems of HEAD and unfinished git operations."""
     try:
         head = vault.head()
     except ClawmemError as problem:
@@ -60,31 +60,31 @@ def _name_of(what: str) -> str:
 
 
 def state_problems(vault: Vault) -> Iterator[HealthProblem]:
-    """Locks, notes and half-written files that a killed process left. The writer lock must be held."""
+    """Yield locks, notes and partial files of killed processes. The caller must hold the writer lock."""
     yield from _pending_problems(vault)
     yield from _lock_problems(vault)
-    for path in half_files(vault):
-        message = "A file half written by a process that was killed."
-        yield HealthProblem(WARNING, "half-file", _shown(vault, path), None, message, fixable=True)
+    for path in partial_files(vault):
+        message = "A partial file of a process that was killed."
+        yield HealthProblem(WARNING, "half-file", _relative_path(vault, path), None, message, fixable=True)
     yield from _journal_problems(vault)
 
 
-def half_files(vault: Vault) -> list[Path]:
-    """What a write that was cut short left behind; with the writer lock held nobody else is writing."""
-    # A read that keeps a parsed page in its cache writes without the lock: its process is alive.
-    staged = [path for path in vault.state.glob(f"{HALF}*") if not _alive(path.name.removeprefix(HALF))]
+def partial_files(vault: Vault) -> list[Path]:
+    """Return the partial files of interrupted writes. The caller must hold the writer lock."""
+    # Reads write their cache without the lock, so files of running processes are left out.
+    staged = [path for path in vault.state.glob(f"{HALF}*") if not _is_running(path.name.removeprefix(HALF))]
     files = files_below(vault.root, leaving_out=".git")
-    beside = [path for path in files if path.name.startswith(".") and path.name.endswith(HALF_BESIDE)]
+    beside = [path for path in files if path.name.startswith(".") and path.name.endswith(PARTIAL_SUFFIX)]
     return sorted({*staged, *beside, *vault.git_dir.glob("fast_import_crash_*"), *abandoned(vault)})
 
 
-def clear_leftovers(vault: Vault) -> None:
-    """Remove what `half_files` finds; the writer lock must be held."""
-    for path in half_files(vault):
+def remove_partial_files(vault: Vault) -> None:
+    """Remove the partial files. The caller must hold the writer lock."""
+    for path in partial_files(vault):
         vault.disk.remove(path)
 
 
-def _alive(process: str) -> bool:
+def _is_running(process: str) -> bool:
     try:
         os.kill(int(process), 0)
     except (ValueError, ProcessLookupError):
@@ -95,14 +95,14 @@ def _alive(process: str) -> bool:
 
 
 def _pending_problems(vault: Vault) -> Iterator[HealthProblem]:
-    place = _shown(vault, vault.state / "pending.json")
+    place = _relative_path(vault, vault.state / "pending.json")
     try:
         pending = read_pending(vault)
     except StorageFailed as problem:
         yield HealthProblem(ERROR, "pending", place, None, f"{problem.message} {problem.hint}")
         return
     if pending is not None:
-        message = f"A change was interrupted and waits to be finished: {pending.subject}."
+        message = f"An interrupted change, which the next command completes: {pending.subject}."
         yield HealthProblem(WARNING, "pending", place, None, message, fixable=True)
 
 
@@ -110,8 +110,8 @@ def _lock_problems(vault: Vault) -> Iterator[HealthProblem]:
     common = common_dir_of(vault.git_dir)
     removable = lock_files(vault)
     for path in sorted({*vault.git_dir.glob("*.lock"), *common.glob("*.lock"), *ref_locks(vault)}):
-        message = "A lock of git's, left by a process that was killed or held by one at work."
-        yield HealthProblem(WARNING, "lock", _shown(vault, path), None, message, fixable=path in removable)
+        message = "A git lock of a running process, or of one that was killed."
+        yield HealthProblem(WARNING, "lock", _relative_path(vault, path), None, message, fixable=path in removable)
 
 
 def _journal_problems(vault: Vault) -> Iterator[HealthProblem]:
@@ -122,31 +122,30 @@ def _journal_problems(vault: Vault) -> Iterator[HealthProblem]:
         except ValueError:
             fact_ids = []
         if not fact_ids:
-            place = _shown(vault, vault.state / "access.log")
-            message = "The access journal has a damaged line, which counts for nothing; the next heartbeat clears it."
+            place = _relative_path(vault, vault.state / "access.log")
+            message = "The access journal has a damaged line, which is ignored; the next heartbeat removes it."
             yield HealthProblem(WARNING, "journal", place, number, message)
 
 
 def waiting_problems(edits: HandEdits, named: Collection[str | None]) -> Iterator[HealthProblem]:
-    """Owned files that differ from HEAD: edits made by hand, taken in by the next change or not. `named` are files that
-    something is known to be wrong with already."""
+    """Yield the files with hand edits. `named` are the files that have other problems."""
     for path in edits.good:
         yield HealthProblem(
-            INFO, "not-committed", path, None, "The file differs from HEAD; the next change takes it in."
+            INFO, "not-committed", path, None, "The file differs from HEAD; the next change commits it."
         )
     for path, problem in edits.bad:
-        message = f"The file differs from HEAD, and no change takes it in as it is: {problem.message}"
+        message = f"The file differs from HEAD and cannot be committed: {problem.message}"
         yield HealthProblem(INFO if path in named else WARNING, "left-alone", path, None, message)
 
 
 def fsck_problems(vault: Vault) -> Iterator[HealthProblem]:
-    """Every object of the repository, read and checked by git itself."""
+    """Yield the problems that `git fsck` finds in all objects."""
     for line in fsck(vault.git):
         yield HealthProblem(ERROR, "fsck", ".git", None, f"git fsck says: {line}.")
 
 
-def _shown(vault: Vault, path: Path) -> str:
-    """A path below the vault as it is written, git's own folder as `.git`."""
+def _relative_path(vault: Vault, path: Path) -> str:
+    """Return a path relative to the vault. The git folder is written as `.git`."""
     for top, name in ((vault.git_dir, ".git/"), (vault.root, "")):
         if path.is_relative_to(top):
             return name + path.relative_to(top).as_posix()

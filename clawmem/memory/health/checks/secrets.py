@@ -1,4 +1,4 @@
-"""Credentials in files, wherever they stand; in a large vault the search ends in time and says what it left out."""
+"""Search files for credentials. In a large vault the search has a time limit and reports the skipped files."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from clawmem.model.records.layout import is_ledger
 from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.vault.vault import Vault
 
-SECONDS = 5.0
-# So many bytes are looked at before the clock is.
-_PIECE = 1 << 20
-_SHOWN = 3
+SEARCH_SECONDS = 5.0
+# The time limit is checked after this many bytes.
+_CHUNK_BYTES = 1 << 20
+_MAX_PER_FILE = 3
 
 
 class SecretSearch:
-    """Looks through one file after the other, for so many seconds (None: to the end); `left` are the files for which
-    they did not suffice."""
+    """Searches files one by one for at most `seconds` (None: no limit). `skipped` are the files that were left out."""
 
-    def __init__(self, seconds: float | None = SECONDS) -> None:
+    def __init__(self, seconds: float | None = SEARCH_SECONDS) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
-        self.left: list[str] = []
+        self.skipped: list[str] = []
 
-    def look(self, vault: Vault, paths: Iterable[str]) -> Iterator[HealthProblem]:
-        """The first credentials in each file; what cannot be read is told elsewhere."""
+    def search(self, vault: Vault, paths: Iterable[str]) -> Iterator[HealthProblem]:
+        """Yield the first credentials in each file. Unreadable files are reported elsewhere."""
         for path in paths:
             try:
                 data = vault.read(path)
@@ -37,40 +36,38 @@ class SecretSearch:
 
     def _look_at(self, path: str, data: bytes) -> Iterator[HealthProblem]:
         found = start = lines = 0
-        for end in _ends(data):
+        for end in _chunk_ends(data):
             if self._end is not None and time.monotonic() > self._end:
-                self.left.append(path)
+                self.skipped.append(path)
                 return
-            # Events have ids of others' making, which may look as random as a credential.
+            # Events have foreign ids, which may look like credentials.
             text = data[start:end].decode(errors="replace")
             for match in find_secrets(text, unnamed=not is_ledger(path)):
                 found += 1
-                if found > _SHOWN:
+                if found > _MAX_PER_FILE:
                     return
                 line = lines + text.count("\n", 0, match.start) + 1
-                yield HealthProblem(
-                    WARNING, "secret", path, line, f"Here is what looks like a credential ({match.rule})."
-                )
+                yield HealthProblem(WARNING, "secret", path, line, f"This looks like a credential ({match.rule}).")
             start, lines = end, lines + text.count("\n")
 
     def notices(self) -> list[str]:
-        """What to say of the files that were left out."""
-        if not self.left:
+        """Return a notice for the skipped files."""
+        if not self.skipped:
             return []
-        more = f" and {len(self.left) - 1:,} other files" if len(self.left) > 1 else ""
-        left = f"not all of {self.left[0]}{more} was searched for credentials, as that takes long"
+        more = f" and {len(self.skipped) - 1:,} other files" if len(self.skipped) > 1 else ""
+        left = f"not all of {self.skipped[0]}{more} was searched for credentials, because of the time limit"
         return [f"{left}; `clawmem doctor --full` searches everything"]
 
 
-def _ends(text: bytes) -> Iterator[int]:
-    """Where pieces of whole lines end."""
+def _chunk_ends(text: bytes) -> Iterator[int]:
+    """Yield the ends of chunks of whole lines."""
     end = 0
     while end < len(text):
-        end = text.find(b"\n", end + _PIECE) + 1 or len(text)
+        end = text.find(b"\n", end + _CHUNK_BYTES) + 1 or len(text)
         yield end
 
 
 def files_to_search(reading: VaultContent) -> list[str]:
-    """Every file but those whose facts or proposals were looked at one by one, ledgers last."""
+    """Return the files to search, ledgers last. Facts and proposals are checked one by one elsewhere."""
     known = {one.path for one in reading.facts} | {one.path for one in reading.filed}
     return sorted((path for path in reading.tree.owned if path not in known - reading.broken), key=is_ledger)

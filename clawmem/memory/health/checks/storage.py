@@ -1,4 +1,4 @@
-"""What disks and clones do to a vault: damaged files of git's, bytes altered without a trace, histories cut off."""
+"""Check the storage: damaged git files, silently changed bytes, and incomplete clones."""
 
 from __future__ import annotations
 
@@ -18,77 +18,79 @@ GIT_INDEX = "git-index"
 LINE_ENDS = "line-ends"
 LOST = "lost"
 _DAY = 86_400
-_SHOWN = 5
+_MAX_SHOWN = 5
 
 
 def clone_problems(vault: Vault) -> Iterator[HealthProblem]:
-    """How this clone differs from a whole and plain one."""
+    """Yield how this clone differs from a complete one with default settings."""
     if is_shallow(vault):
         message = (
-            "This is a shallow clone: what was before its first commit is not known here, so `log`, `why` and `undo`"
-            " see only the rest, and `backup` refuses. `git fetch --unshallow` brings the rest."
+            "This is a shallow clone, which lacks the older commits: `log`, `why` and `undo` see only a part of the"
+            " history, and `backup` refuses. `git fetch --unshallow` gets the rest."
         )
         yield HealthProblem(WARNING, "shallow", ".git/shallow", None, message)
     if converts_line_ends(vault):
-        message = "core.autocrlf is on, so plain git writes files with other line ends than the vault's."
+        message = "core.autocrlf is on, so git writes files with other line ends than clawmem."
         yield HealthProblem(WARNING, LINE_ENDS, ".git/config", None, message, fixable=True)
     for said in broken_refs(vault):
         yield HealthProblem(ERROR, "refs", ".git/refs", None, f"git says: {said}.")
 
 
 def branch_problems(vault: Vault) -> Iterator[HealthProblem]:
-    """A branch whose file is damaged or gone, so that git knows an older commit or none in its place."""
+    """Yield a branch whose ref file is damaged or missing."""
     found = lost_branch(vault.git_dir)
     if found is None:
         return
     branch, commit = found
     there = is_there(vault, commit)
-    cure = "It can be put back" if there else "That one is gone too: restore the vault from a backup or another clone"
-    message = f"The file of the branch is lost; by git's log of it the last commit was {commit[:12]}. {cure}."
+    cure = (
+        "It can be restored" if there else "That commit is lost too: restore the vault from a backup or another clone"
+    )
+    message = f"The ref file of the branch is lost; the last commit in its reflog is {commit[:12]}. {cure}."
     yield HealthProblem(ERROR, BRANCH, f".git/{branch}", None, message, fixable=there)
 
 
 def git_index_problems(vault: Vault) -> Iterator[HealthProblem]:
-    """Whether git's index is what git wrote."""
+    """Yield damage of the git index."""
     if not index_is_whole(vault):
-        message = "git's index does not have its checksum: it is damaged. It can be made anew from HEAD."
+        message = "The git index is damaged: its checksum is wrong. It can be rebuilt from HEAD."
         yield HealthProblem(ERROR, GIT_INDEX, ".git/index", None, message, fixable=True)
     elif not (vault.git_dir / "index").exists():
-        message = "git's index is missing; the next change makes it anew."
+        message = "The git index is missing; the next change creates it."
         yield HealthProblem(WARNING, GIT_INDEX, ".git/index", None, message, fixable=True)
 
 
 def lost_problems(lost: Collection[str], whole: Collection[str]) -> Iterator[HealthProblem]:
-    """Files of HEAD that git cannot give any more; `whole` are those that still stand in the vault as committed."""
+    """Yield files of HEAD whose git objects are lost. `whole` are those with an unchanged file in the work tree."""
     for path in lost:
-        cure = "the file itself is whole, and `clawmem doctor --fix` gives it back to git"
+        cure = "the file itself is intact, and `clawmem doctor --fix` restores the git object from it"
         if path not in whole:
             cure = "restore the vault from a backup, or from another clone"
-        message = f"git has lost the committed contents of the file, so nothing that needs them works: {cure}."
+        message = f"git has lost the committed content of the file, which many commands need: {cure}."
         yield HealthProblem(ERROR, LOST, path, None, message, fixable=path in whole)
 
 
 def altered_problems(altered: Collection[str]) -> Iterator[HealthProblem]:
-    """Files that are not what was committed and that nobody wrote to."""
+    """Yield files that differ from HEAD although their times say that nobody wrote to them."""
     for path in altered:
         message = (
-            "The file is not what was committed, though by its times nobody wrote to it: the disk may have altered it."
-            f" `touch {path} && git checkout HEAD -- {path}` brings the committed one back."
+            "The file differs from its commit, but its times say that nobody wrote to it: the disk may have changed it."
+            f" `touch {path} && git checkout HEAD -- {path}` restores the committed file."
         )
         yield HealthProblem(ERROR, "altered", path, None, message)
 
 
 def committed_name_problems(in_head: Mapping[str, str], owned: Collection[str]) -> Iterator[HealthProblem]:
-    """Committed paths that one file system keeps apart and another takes for the same: there, one of them is lost."""
+    """Yield committed paths that are the same on some file systems, where one of them would be lost."""
     yield from case_problems(sorted({path for path in in_head if is_owned(path)} | set(owned)))
 
 
 def clock_problems(vault: Vault) -> Iterator[HealthProblem]:
-    """Commits that were made while a clock was behind: a date stands for the last commit at or before it."""
+    """Yield commits with a date before that of their parent: they make the lookup by date wrong."""
     found = set_back(vault, _DAY)
-    for name, seconds in found[:_SHOWN]:
+    for name, seconds in found[:_MAX_SHOWN]:
         message = (
-            f"The commit {name[:12]} is dated {counted(seconds // _DAY, 'day')} before an older one: a clock was wrong."
-            " `--at` and `diff` with a date in between may serve what was learned later; name a commit instead."
+            f"The commit {name[:12]} is dated {counted(seconds // _DAY, 'day')} before its parent: a clock was wrong."
+            " `--at` and `diff` with a date in between may show later facts; use a commit instead."
         )
         yield HealthProblem(INFO, "clock", ".git", None, message)

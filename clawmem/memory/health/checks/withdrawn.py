@@ -1,4 +1,4 @@
-"""Whether what was withdrawn stands again without anybody's doing."""
+"""Check that withdrawn facts are not active again without a reason."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 
 from clawmem.memory.health.checks.facts import CheckedFact
 from clawmem.memory.health.checks.problem import ERROR, HealthProblem
-from clawmem.memory.history.withdrawn import risen
+from clawmem.memory.history.withdrawn import find_reactivated
 from clawmem.vault.vault import Vault
 
 CHECK = "withdrawn"
 
 
 def withdrawn_problems(vault: Vault, facts: Sequence[CheckedFact]) -> Iterator[HealthProblem]:
-    """Facts that stand though history tells that they were withdrawn. An id that stands twice is another problem."""
+    """Yield facts that are active although a commit withdrew them. Duplicate ids are reported elsewhere."""
     places: dict[str, list[CheckedFact]] = defaultdict(list)
     for one in facts:
         places[one.fact.id].append(one)
     standing = {key: held[0] for key, held in places.items() if len(held) == 1 and held[0].fact.stands}
-    for back in risen(vault, standing):
+    for back in find_reactivated(vault, standing):
         message = (
-            f"{back.fact.id} was withdrawn by {back.commit[:12]} and stands again, though nothing brought it back:"
-            " a merge by an older version may have."
+            f"{back.fact.id} was withdrawn by {back.commit[:12]} and is active again, but no commit restored it:"
+            " a merge by an older version may be the cause."
         )
         yield standing[back.fact.id].problem(ERROR, CHECK, message)._replace(fixable=True)

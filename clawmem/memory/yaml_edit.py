@@ -1,9 +1,10 @@
-"""One value of a YAML text changed where it stands; every comment, blank line and other key stays as it was."""
+"""Edit YAML text in place. All other bytes stay the same: comments, blank lines, quotes and indentation."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -13,23 +14,58 @@ from clawmem.vault.strict_yaml import parse_yaml
 
 _INDENT = "  "
 
-# What needs no quotes anywhere, inside {braces} too.
+# Text that needs no quotes, not even in a flow mapping.
 _PLAIN = re.compile(r"[\w./@ -]+")
 
 
 def with_value(text: str, key: str, value: int | float | bool | str, name: str) -> str:
-    """The text with a dotted key set, added below its section or at the end where it is missing.
+    """Return the text with a dotted key set to a value. A missing key is added to its section, or at the end.
 
-    Raises Refused where the result would not read back as the old values with just this one changed,
-    Unreadable where the text is no YAML. `name` is the file's, for messages.
+    `name` is the file name for messages. Raise Unreadable if the text is not YAML. Raise Refused if the result would
+    not parse to the old values with only this change, for example if the value is an alias.
     """
     wanted = _changed(parse_yaml(text, name) or {}, key, value)
     parts = key.split(".")
-    for scalar in _forms(value):
-        candidate = _edited(text, parts, scalar)
+    for scalar in _scalar_forms(value):
+        candidate = _edit(text, parts, scalar)
         if _reads_as(candidate, wanted, name):
             return candidate
     raise Refused(f"{key} cannot be changed safely in {name} as it is laid out.", f"Edit {name} by hand.")
+
+
+def with_section(text: str, name: str, entries: Mapping[str, Any]) -> str:
+    """Return the text with a new top-level section at its end. The caller must check that the name is new."""
+    # JSON strings and lists are valid YAML and need no rules for quotes.
+    lines = [f"{_INDENT}{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in entries.items()]
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    return f"{text}{gap}{name}:\n" + "".join(lines)
+
+
+def with_items(text: str, section: str, key: str, items: Sequence[str]) -> str:
+    """Return the text with strings added to the list `section.key`. A missing list becomes the first key.
+
+    An unusual layout, such as a section in braces, is returned unchanged: the caller must parse the result to check it.
+    """
+    import yaml  # only where a list is edited
+
+    entry = _value(yaml.compose(text, Loader=yaml.SafeLoader), section)
+    known = _value(entry, key)
+    added = [json.dumps(one, ensure_ascii=False) for one in items]
+    if isinstance(known, yaml.SequenceNode) and known.value:
+        last = known.value[-1]
+        before = ", " if known.flow_style else "\n" + " " * (last.start_mark.column - 2) + "- "
+        place = last.end_mark.index
+        return text[:place] + "".join(before + one for one in added) + text[place:]
+    if known is None and isinstance(entry, yaml.MappingNode) and entry.value and not entry.flow_style:
+        first = entry.value[0][0].start_mark
+        line = f"{key}: [{', '.join(added)}]\n{' ' * first.column}"
+        return text[: first.index] + line + text[first.index :]
+    return text
+
+
+def _value(node: Any, key: str) -> Any:
+    pairs = node.value if node is not None and node.id == "mapping" else ()
+    return next((value for name, value in pairs if name.value == key), None)
 
 
 def _changed(old: Any, key: str, value: object) -> Any:
@@ -43,29 +79,29 @@ def _changed(old: Any, key: str, value: object) -> Any:
     return new
 
 
-def _forms(value: int | float | bool | str) -> Sequence[str]:
-    """How the value may be written, the plainest first."""
+def _scalar_forms(value: int | float | bool | str) -> Sequence[str]:
+    """Return the possible notations of a value, the simplest first."""
     if isinstance(value, bool):
         return ("true" if value else "false",)
     if isinstance(value, str):
         return (value, yaml_scalar(value)) if _PLAIN.fullmatch(value) else (yaml_scalar(value),)
-    # Above 2**53 a float without its point would be read as another number.
-    return (in_full(value), f"{in_full(value)}.0")
+    # Above 2**53 a float without a decimal point would be read as another number.
+    return (format_number(value), f"{format_number(value)}.0")
 
 
-def in_full(number: int | float) -> str:
-    """A number as people write it, never with an exponent, which YAML may take for text."""
+def format_number(number: int | float) -> str:
+    """Return a number without an exponent, which YAML may read as text."""
     return f"{Decimal(repr(number)):f}".removesuffix(".0")
 
 
 def _reads_as(candidate: str, wanted: object, name: str) -> bool:
     try:
         return bool(parse_yaml(candidate, name) == wanted)
-    except Exception:  # noqa: BLE001 - any failure to parse says that this form will not do
+    except Exception:  # noqa: BLE001 - if it does not parse, the next notation is tried
         return False
 
 
-def _edited(text: str, parts: Sequence[str], scalar: str) -> str:
+def _edit(text: str, parts: Sequence[str], scalar: str) -> str:
     import yaml
 
     node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -79,13 +115,13 @@ def _edited(text: str, parts: Sequence[str], scalar: str) -> str:
         if depth == len(parts) - 1:
             return _replaced(text, value_node, scalar)
         if not isinstance(value_node, yaml.MappingNode):
-            return _begun(text, node, key_node, value_node, parts[depth + 1 :], scalar)
+            return _with_first_key(text, node, key_node, value_node, parts[depth + 1 :], scalar)
         node = value_node
     return text
 
 
-def _begun(text: str, parent: Any, key: Any, empty: Any, parts: Sequence[str], scalar: str) -> str:
-    """A section that is named and has no keys yet."""
+def _with_first_key(text: str, parent: Any, key: Any, empty: Any, parts: Sequence[str], scalar: str) -> str:
+    """Add the first key to an empty section."""
     if parent.flow_style or empty.end_mark.index > empty.start_mark.index:
         return _replaced(text, empty, "{" + _in_flow(parts, scalar) + "}")
     return _line_added(text, key.start_mark.line, key.start_mark.column, _INDENT, parts, scalar)

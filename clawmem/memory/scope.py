@@ -1,0 +1,144 @@
+"""The write scope of acts that change the vault, and the changes that they make to facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from threading import Thread
+
+from clawmem.errors import ClawmemError
+from clawmem.index.refresh.refresh import apply_commit, get_ready
+from clawmem.index.search.lookup import items_of
+from clawmem.index.search.unreadable import broken_files
+from clawmem.index.tables.store import UNREADABLE, Index, discard
+from clawmem.memory.permission import check_may_write
+from clawmem.model.facts.codec import parse_items, render_items
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.entity import items_path, name_of_path
+from clawmem.vault.commit.transaction import Transaction
+from clawmem.vault.vault import Vault
+
+
+class WriteScope:
+    """One running write. Reads go through the transaction; commits are applied to the index when the scope ends."""
+
+    def __init__(self, vault: Vault, caller: Caller, txn: Transaction, index: Index, purpose: str) -> None:
+        self.vault = vault
+        self.caller = caller
+        self.transaction = txn
+        self.index = index
+        self._purpose = purpose
+        self._unindexed: dict[str, bytes | None] = {}
+        self._last_commit: str | None = None
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Return the notices of the transaction and of the index."""
+        return (*self.transaction.notices, *self.index.notices)
+
+    def read(self, path: str) -> bytes | None:
+        """Return the content of a vault file as the transaction sees it, or None if it does not exist."""
+        return self.transaction.read(path)
+
+    def text(self, path: str) -> str:
+        """Return a vault file as text, or an empty string if it does not exist."""
+        return (self.transaction.read(path) or b"").decode("utf-8-sig", errors="replace")
+
+    def facts(self, entity: str) -> list[Fact]:
+        """Return the facts of an entity in file order. Raise Unreadable if its file does not parse."""
+        path = items_path(entity)
+        data = self.transaction.read(path)
+        if data is None:
+            return []
+        if data == items_of(self.index, entity):
+            self.transaction.seen.vouch(path)
+        return list(parse_items(data, path))
+
+    def is_readable(self, entity: str) -> bool:
+        """Return whether the `items.json` of the entity can be read. Writers leave unreadable files unchanged."""
+        return items_path(entity) not in self.transaction.unreadable
+
+    def unreadable_files(self, kind: str = "") -> dict[str, ClawmemError]:
+        """Return the committed entity files that cannot be read, each with an error that says how to restore it.
+
+        `kind` limits the result to one file name, for example `items.json`. A page that is generated from all facts
+        must not be regenerated while one of these files is unreadable."""
+        paths = [path for path, _ in broken_files(self.index) if name_of_path(path) and path.endswith(kind)]
+        if not paths:
+            return {}
+        from clawmem.vault.edits.last_readable import unread  # few vaults hold such a file
+
+        return unread(self.vault, paths)
+
+    def commit(self, changes: Sequence[Change], purpose: str | None = None) -> tuple[str, ...]:
+        """Commit the changes and return the commit hashes, oldest first. The index is updated when the scope ends.
+
+        `purpose` replaces the purpose of the scope in the permission check and in the lock note."""
+        if self.caller.agent:
+            paths = [path for change in changes for path in change.writes]
+            check_may_write(self.vault, self.caller, paths, purpose or self._purpose)
+        # A commit takes about ten milliseconds. The modules that the index needs are imported in that time.
+        ready = Thread(target=get_ready)
+        ready.start()
+        names = self.transaction.commit(changes, purpose)
+        ready.join()
+        for path in (path for change in changes for path in change.writes):
+            self._unindexed[path] = self.transaction.read(path)
+        self._last_commit = names[-1] if names else self._last_commit
+        return names
+
+    def update_index(self) -> None:
+        """Apply the commits to the index. If the index cannot be written, the next reader rebuilds it."""
+        if not self._unindexed:
+            return
+        try:
+            apply_commit(self.vault, self.index, self._unindexed, self._last_commit)
+        except (*UNREADABLE, OSError) as problem:
+            self.transaction.notices.append(f"the index will be rebuilt: {problem}")
+            discard(self.vault)
+        self._unindexed = {}
+
+    def flush(self) -> None:
+        """Update the index and release the committed contents. This bounds the memory of an act with many commits."""
+        self.update_index()
+        self.transaction.seen.release()
+
+
+def with_fact(facts: Sequence[Fact], changed: Fact) -> list[Fact]:
+    """Return the facts with the one of the same id replaced by `changed`."""
+    return [changed if fact.id == changed.id else fact for fact in facts]
+
+
+def items_write(entity: str, facts: Sequence[Fact]) -> dict[str, bytes | None]:
+    """Return the write that stores these facts in the `items.json` of the entity."""
+    return {items_path(entity): render_items(facts)}
+
+
+def fact_change(
+    caller: Caller,
+    verb: str,
+    entity: str,
+    words: str,
+    writes: Mapping[str, bytes | None],
+    facts: Sequence[Fact],
+    *,
+    entities: Sequence[str] = (),
+    supersedes: Sequence[str] = (),
+) -> Change:
+    """Return the change that a verb makes to some facts. Its trailers let plain git find the facts."""
+    return Change(
+        subject=subject_line(verb, entity, words),
+        writes=writes,
+        trailers=trailers(
+            verb,
+            facts=[fact.id for fact in facts],
+            entities=[entity, *entities],
+            agent=caller.agent,
+            session=caller.session,
+            sources=[fact.source for fact in facts],
+            supersedes=supersedes,
+            events=[fact.source_event for fact in facts if fact.source_event],
+        ),
+        author=agent_author(caller.agent),
+    )
