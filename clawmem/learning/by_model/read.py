@@ -12,7 +12,6 @@ from clawmem.learning.by_model.answers import CATEGORIES, SCHEMA, understood
 from clawmem.learning.by_model.extraction import RULES, Extraction, ledgers
 from clawmem.learning.by_model.pieces import EventPiece, as_data, pieces, question, speaks
 from clawmem.learning.by_model.telemetry import JUDGING, cents_of, runs_of, telemetry_of_reading, worth_telling
-from clawmem.learning.reconciling.cursor import PATH, parse_cursor, unread
 from clawmem.llm.budget import Account, amount
 from clawmem.llm.choice import Model
 from clawmem.llm.client import Message, check, prices_of
@@ -23,6 +22,7 @@ from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.cursor import PATH, parse_cursor, unread
 from clawmem.model.records.event import Event, parse_events, people_in
 from clawmem.vault.vault import Vault
 

@@ -12,11 +12,11 @@ from clawmem.index.search.unreadable import broken_files
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read
 from clawmem.model.facts.draft import Draft
+from clawmem.model.kinds import SUMMARY_PAGE, file_kind
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import (
-    SUMMARY,
     Entity,
     check_name,
     check_new_name,
@@ -58,7 +58,7 @@ def _refuse_unread(index: Index, text: str, name: str) -> None:
     """Raise MaybeUnread where the entity may be one whose files cannot be read: of this name, or any, as a page that
     cannot be read may have the name among its aliases."""
     for path, _ in broken_files(index):
-        if (owner := name_of_path(path)) and (owner == name or path.endswith(f"/{SUMMARY}")):
+        if (owner := name_of_path(path)) and (owner == name or file_kind(path) is SUMMARY_PAGE):
             raise PossiblyUnreadable(f"an entity '{text}'", path)
 
 

@@ -13,18 +13,16 @@ from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import points_at
 from clawmem.model.history.entry import REDACT, HistoryEntry
-from clawmem.model.history.redaction import RECORD, lacks_record
+from clawmem.model.history.redaction import lacks_record
 from clawmem.model.history.restoration import changed_facts, connected, facts_back, file_back, lines_back
-from clawmem.model.records.entity import ITEMS, SUMMARY, items_path, name_of_path
+from clawmem.model.kinds import EVENTS, FACTS, FILE, NEVER, NOTE, PAGE, REDACTIONS, SUMMARY, handling
+from clawmem.model.records.entity import items_path, name_of_path
 from clawmem.model.records.event import parse_events
 from clawmem.model.records.layout import is_owned
 from clawmem.vault.history.history import History, HistoryFilter
 from clawmem.vault.vault import Vault
 
 Read = Callable[[str], bytes | None]
-
-# How far learning has come. It never goes back: the next heartbeat would learn again what was just taken back.
-_PROGRESS = "ledger/learned.json"
 
 
 class UndoPlan(NamedTuple):
@@ -49,7 +47,7 @@ class _UndoPlanner:
         self.paths = vault.changes_between(parent, entry.commit)
         self.before = vault.contents_at(parent, self.paths)
         self.after = vault.contents_at(entry.commit, self.paths)
-        self.now = {path: read(path) for path in self.paths if is_owned(path) and path != _PROGRESS}
+        self.now = {path: read(path) for path in self.paths if is_owned(path) and handling(path).undo != NEVER}
         self.writes: dict[str, bytes | None] = {}
         self.facts: list[tuple[PlacedFact, str]] = []
         self.left: dict[str, int] = {}
@@ -58,7 +56,7 @@ class _UndoPlanner:
 
     def items(self) -> list[str]:
         """The commit's files of facts."""
-        return [path for path in self.now if path.endswith(f"/{ITEMS}") and name_of_path(path)]
+        return [path for path in self.now if handling(path).undo == FACTS]
 
     def parsed(self, path: str) -> tuple[Sequence[Fact], Sequence[Fact], Sequence[Fact]]:
         """A file's facts before, after and now."""
@@ -84,12 +82,9 @@ def plan_back(
     _refuse_dangling(scene)
     if fact_id is None:
         for path in scene.now:
-            if path.startswith("ledger/") and path.endswith(".jsonl"):
-                _take_events_back(scene, path)
-            elif path not in states and not path.endswith(f"/{SUMMARY}"):
-                _take_file_back(scene, path)
+            STEPS[handling(path).undo](scene, path)
     for path in scene.now:
-        if path.endswith(f"/{SUMMARY}"):
+        if handling(path).undo == SUMMARY:
             _take_summary_back(scene, path, whole=fact_id is None)
     scene.kept += [f"{path} is not clawmem's" for path in scene.paths if fact_id is None and not is_owned(path)]
     return UndoPlan(scene.writes, tuple(scene.facts), tuple(scene.already), tuple(scene.kept))
@@ -241,7 +236,7 @@ def _take_file_back(scene: _UndoPlanner, path: str) -> None:
     found = file_back(path, before, after, now)
     if found.verdict == "blocked":
         raise _refused(scene, path, _later_on(scene, path))
-    if path == RECORD and lacks_record(found.content if found.verdict == "back" else now, now):
+    if handling(path).undo == REDACTIONS and lacks_record(found.content if found.verdict == "back" else now, now):
         scene.kept.append(f"{path} stays: what was redacted must stay known")
     elif found.verdict == "back":
         scene.write(path, found.content)
@@ -277,3 +272,21 @@ def _take_summary_back(scene: _UndoPlanner, path: str, whole: bool) -> None:
 def _has_facts(scene: _UndoPlanner, items: str) -> bool:
     data = scene.now.get(items)
     return bool(data and parse_items(data, items))
+
+
+def _elsewhere_done(scene: _UndoPlanner, path: str) -> None:
+    """Facts are taken back before all other files, summaries after them, and a learning cursor never: the next
+    heartbeat would learn again what was just taken back."""
+
+
+# For each value of a kind's `undo`, what is done with a file of the commit.
+STEPS: Mapping[str, Callable[[_UndoPlanner, str], None]] = {
+    FACTS: _elsewhere_done,
+    SUMMARY: _elsewhere_done,
+    NEVER: _elsewhere_done,
+    EVENTS: _take_events_back,
+    NOTE: _take_file_back,
+    PAGE: _take_file_back,
+    FILE: _take_file_back,
+    REDACTIONS: _take_file_back,
+}

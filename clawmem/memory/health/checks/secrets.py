@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from clawmem.errors import ClawmemError
 from clawmem.memory.health.checks.problem import WARNING, HealthProblem
 from clawmem.memory.health.checks.reading import VaultContent
-from clawmem.model.records.layout import is_ledger
+from clawmem.model.kinds import AT_INGEST, LOG, handling
 from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.vault.vault import Vault
 
@@ -43,7 +43,7 @@ class SecretSearch:
                 return
             # Events have ids of others' making, which may look as random as a credential.
             text = data[start:end].decode(errors="replace")
-            for match in find_secrets(text, unnamed=not is_ledger(path)):
+            for match in find_secrets(text, unnamed=handling(path).secrets != AT_INGEST):
                 found += 1
                 if found > _SHOWN:
                     return
@@ -73,4 +73,5 @@ def _ends(text: bytes) -> Iterator[int]:
 def files_to_search(reading: VaultContent) -> list[str]:
     """Every file but those whose facts or proposals were looked at one by one, ledgers last."""
     known = {one.path for one in reading.facts} | {one.path for one in reading.filed}
-    return sorted((path for path in reading.tree.owned if path not in known - reading.broken), key=is_ledger)
+    paths = (path for path in reading.tree.owned if path not in known - reading.broken)
+    return sorted(paths, key=lambda path: handling(path).owner == LOG)
