@@ -14,7 +14,8 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from clawmem.model.records.bounds import JSON_BYTES, LEDGER_LINE_BYTES, TEXT_BYTES, YAML_BYTES
-from clawmem.model.records.entity import ROOTS
+from clawmem.model.records.entity import ITEMS, ROOTS
+from clawmem.model.records.entity import SUMMARY as SUMMARY_NAME
 
 # Owners: who writes the file.
 PERSON, GENERATED, LOG, MIXED = "person", "generated", "log", "mixed"
@@ -24,19 +25,17 @@ OWN, LIFE, RECORDS, CONFIGURATION, ALL, EVERYONE = "own", "life", "records", "se
 
 # Checks by `doctor`: a table in `memory/health/checks/reading.py` has a function for each. PARSE reports what `parse`
 # raises and is enough for most kinds.
-FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG, PARSE, NONE = (
-    *("facts", "events", "summary", "proposal", "settings", "catalog", "parse", "none"),
-)
-CHECKS = (FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG, PARSE, NONE)
+FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG = "facts", "events", "summary", "proposal", "settings", "catalog"
+REDACTIONS, PARSE, NONE = "redactions", "parse", "none"
+CHECKS = (FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG, REDACTIONS, PARSE, NONE)
 
 # How the index takes the file in: a table in `index/tables/intake.py` has a function for each but NONE.
 PAGE = "page"
 INDEXES = (FACTS, EVENTS, SUMMARY, PROPOSAL, PAGE, NONE)
 
 # How two versions merge: a table in `model/merging/files/merge.py` has a function for each.
-RECORD, CURSOR, ADAPTATION, REDACTIONS, NOTE, YAML, NAMES, TEXT = (
-    *("record", "cursor", "adaptation", "redactions", "note", "yaml", "names", "text"),
-)
+RECORD, CURSOR, ADAPTATION, NOTE = "record", "cursor", "adaptation", "note"
+YAML, NAMES, TEXT = "yaml", "names", "text"
 MERGES = (FACTS, EVENTS, RECORD, PROPOSAL, CURSOR, ADAPTATION, REDACTIONS, PAGE, NOTE, YAML, NAMES, TEXT)
 
 # What undo does: fact by fact, event by event, with the entity (SUMMARY), line by line (NOTE), a whole page but for its
@@ -74,7 +73,7 @@ class FileKind(NamedTuple):
     check: str
     merge: str
     owner: str
-    index: str
+    indexed_as: str
     undo: str
     places: tuple[str, ...]
     secrets: str = SEARCHED
@@ -159,13 +158,13 @@ LEDGER_DAY = FileKind(
 )  # fmt: skip
 ITEMS_FILE = FileKind(
     "facts",
-    tuple(f"{place}/items.json" for place in _ENTITIES),
+    tuple(f"{place}/{ITEMS}" for place in _ENTITIES),
     "records.parsing:facts", "facts.codec:render_items",
     FACTS, FACTS, MIXED, FACTS, FACTS, (LIFE, OWN), limit=JSON_BYTES,
 )  # fmt: skip
 SUMMARY_PAGE = FileKind(
     "entity summary",
-    tuple(f"{place}/summary.md" for place in _ENTITIES),
+    tuple(f"{place}/{SUMMARY_NAME}" for place in _ENTITIES),
     "records.parsing:page", "records.parsing:encode",
     SUMMARY, PAGE, MIXED, SUMMARY, SUMMARY, (LIFE, OWN),
 )  # fmt: skip
@@ -199,7 +198,7 @@ KINDS: tuple[FileKind, ...] = (
     _json(
         "redactions", "ledger/redactions.json", "records.parsing:redactions", "history.redaction:render_records",
         REDACTIONS, (RECORDS,),
-    )._replace(undo=REDACTIONS),
+    )._replace(check=REDACTIONS, undo=REDACTIONS),
     _page("agent's page", "agents/*/*.md", places=(OWN,), owner=MIXED, index=PAGE),
     AGENT_NOTE,
     _page("agent's undated note", "agents/*/daily/{undated}.md", places=(OWN,), index=PAGE),
@@ -219,6 +218,8 @@ _UNCLAIMED = {
     ".yaml": _yaml("unclaimed YAML", "", "records.parsing:yaml_value", PARSE)._replace(places=()),
 }
 _UNKNOWN = _text("unclaimed file", places=())
+# Facts in a folder where no entity can be: nobody finds them, but no merge and no half of a move may lose them.
+_MISPLACED = ITEMS_FILE._replace(name="misplaced facts", check=PARSE, indexed_as=NONE, undo=FILE, places=())
 
 
 @lru_cache(maxsize=4096)
@@ -236,6 +237,8 @@ def handling(path: str) -> FileKind:
     if kind is not None:
         return kind
     name = path.rpartition("/")[2]
+    if name == ITEMS:
+        return _MISPLACED
     if name.startswith(".git"):
         return _UNKNOWN._replace(merge=NAMES)
     ending = "." + name.rpartition(".")[2]
@@ -251,7 +254,7 @@ def rows_for(first: str) -> tuple[FileKind, ...]:
 @lru_cache
 def indexed_roots() -> tuple[str, ...]:
     """The folders and files in the vault's root below which the index takes anything in."""
-    firsts = (one.partition("/")[0] for kind in KINDS if kind.index != NONE for one in kind.patterns)
+    firsts = (one.partition("/")[0] for kind in KINDS if kind.indexed_as != NONE for one in kind.patterns)
     return tuple(dict.fromkeys(firsts))
 
 
@@ -277,7 +280,7 @@ def _name_fits(wanted: str, name: str) -> bool:
         if found:
             inner = name[len(before) : len(name) - len(after)]
             ends = name.startswith(before) and name.endswith(after)
-            return bool(inner) and ends and (mark == "{version}" or not _is_version(name)) and holds(inner)
+            return bool(inner) and ends and (mark == "{version}" or not is_other_version(name)) and holds(inner)
     return False
 
 
@@ -285,8 +288,8 @@ def _is_day(text: str) -> bool:
     return len(text) == 10 and text[4] + text[7] == "--" and (text[:4] + text[5:7] + text[8:]).isdecimal()
 
 
-def _is_version(name: str) -> bool:
-    """Whether a name is `<name>.other-<8 hex digits>.<ending>`, as `merging/tree.py` makes them."""
+def is_other_version(name: str) -> bool:
+    """Whether a merge gave this name, `<name>.other-<8 hex digits>.<ending>`, to the other version of a file."""
     before, mark, rest = name.rpartition(".other-")
     digits, dot, ending = rest.partition(".")
     return bool(before and mark and dot and ending) and len(digits) == 8 and set(digits) <= set("0123456789abcdef")
@@ -297,5 +300,5 @@ _PLACEHOLDERS: dict[str, Callable[[str], bool]] = {
     "{day}": _is_day,
     "{undated}": lambda text: not _is_day(text),
     "{root}": ROOTS.__contains__,
-    "{version}": _is_version,
+    "{version}": is_other_version,
 }

@@ -34,7 +34,7 @@ _INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 24
 def is_indexed(path: str) -> bool:
     """Whether the index holds anything of this vault file."""
     kind = file_kind(path)
-    return kind is not None and kind.index != NONE
+    return kind is not None and kind.indexed_as != NONE
 
 
 def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
@@ -45,9 +45,9 @@ def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
     """
     for path, data in contents.items():
         kind = file_kind(path)
-        if kind is None or kind.index == NONE:
+        if kind is None or kind.indexed_as == NONE:
             continue
-        take_in_file = INTAKES[kind.index]
+        take_in_file = INTAKES[kind.indexed_as]
         index.database.execute("DELETE FROM broken WHERE path = ?", (path,))
         try:
             take_in_file(index, path, data)
@@ -236,7 +236,7 @@ def _texts(value: object) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list | tuple) else []
 
 
-# For each value of a kind's `index` but NONE, the function that takes a file in (None: it is gone).
+# For each value of a kind's `indexed_as` but NONE, the function that takes a file in (None: it is gone).
 INTAKES: Mapping[str, Callable[[Index, str, bytes | None], None]] = {
     FACTS: _facts,
     SUMMARY: _summary,

@@ -21,8 +21,8 @@ def is_owned(path: str) -> bool:
 
 def agent_of(path: str) -> str | None:
     """The agent whose folder a vault path is in; None where it is in none."""
-    first, _, rest = path.partition("/")
-    return rest.partition("/")[0] if first == "agents" and "/" in rest else None
+    parts = path.split("/", 2)
+    return parts[1] if parts[0] == "agents" and len(parts) > 2 else None
 
 
 def is_text(path: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from clawmem.errors import ClawmemError, InvalidInput, Refused, SecretFound, Unreadable
-from clawmem.model.kinds import ITEMS_FILE, LOG, REDACTIONS, file_kind, handling
+from clawmem.model.kinds import FACTS, LOG, REDACTIONS, file_kind, handling
 from clawmem.model.records.bounds import beyond
 from clawmem.model.records.entity import ITEMS, SUMMARY, check_agent, check_name, name_of_path
 from clawmem.model.safety.secrets.find import find_secret, redact
@@ -45,8 +45,8 @@ def _sound(vault: Vault, path: str) -> bytes | None:
     if data is not None:
         _refuse_secret_name(vault, path)
         _check_place(path)
-    check_file(path, data)
     _refuse_lost_record(vault, path, data)
+    check_file(path, data)
     _refuse_new_secret(vault, path, data)
     return data
 
@@ -77,7 +77,7 @@ def _without_their_other_half(
     """The valid files that must wait: facts moved between them and a file that is left alone. To commit one half of
     the move would lose the facts."""
     head = vault.head().commit
-    paths = [path for path in (*good, *bad) if file_kind(path) is ITEMS_FILE]
+    paths = [path for path in (*good, *bad) if handling(path).merge == FACTS]
     stood = vault.contents_at(head, paths) if head else {}
     before = {place_of(path): _ids(stood.get(path)) for path in paths}
     after = {place_of(path): _ids(good[path] if path in good else _raw(vault, path)) for path in paths}
