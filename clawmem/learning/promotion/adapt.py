@@ -5,7 +5,6 @@ The store is `ledger/adaptation.json`: the outcomes counted and the values they 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from clawmem.model.proposals.adaptation import (
     change_in_words,
     outcomes,
     outcomes_from_record,
+    render_adaptation,
 )
 from clawmem.model.proposals.promotion import MARK
 from clawmem.model.proposals.proposal import REJECTED
@@ -95,4 +95,4 @@ def _rejected(work: WriteScope, on: str) -> int:
 
 
 def _render(after: Adaptation, seen: PromotionOutcomes, on: str) -> bytes:
-    return (json.dumps({"changed": on, **after._asdict(), "outcomes": seen._asdict()}, indent=1) + "\n").encode()
+    return render_adaptation({"changed": on, **after._asdict(), "outcomes": seen._asdict()})
