@@ -12,7 +12,19 @@ from clawmem.learning.by_model.extraction import BY_RULES, Extraction, extract_u
 from clawmem.learning.by_model.telemetry import add_event
 from clawmem.learning.promotion.adapt import current_adaptation
 from clawmem.learning.reconciling.candidate import KEPT, LearningCandidate
-from clawmem.learning.reconciling.cursor import (
+from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
+from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
+from clawmem.learning.reconciling.round_state import RoundState
+from clawmem.llm.choice import Model
+from clawmem.memory.review.proposals import proposal_trailers
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
+from clawmem.model.kinds import LEDGER_DAY, file_kind
+from clawmem.model.language.text import counted
+from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.records.cursor import (
     CURSOR_PATH,
     DayProgress,
     LearningCursor,
@@ -21,19 +33,7 @@ from clawmem.learning.reconciling.cursor import (
     parse_cursor,
     render_cursor,
 )
-from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
-from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
-from clawmem.learning.reconciling.round_state import RoundState
-from clawmem.llm.choice import Model
-from clawmem.memory.review.proposals import proposal_trailers
-from clawmem.memory.scope import WriteScope
-from clawmem.memory.writing import writing
-from clawmem.model.language.text import counted
-from clawmem.model.proposals.proposal import Proposal
-from clawmem.model.records.caller import Caller
-from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.event import Event, parse_events, people_in
-from clawmem.model.records.layout import is_ledger
 from clawmem.vault.vault import Vault
 
 _SHOWN_IN_BODY = 100
@@ -69,7 +69,7 @@ def days_to_read(vault: Vault, since: str | None) -> frozenset[str] | None:
     changed = vault.changed_between(since, head) if since and head else None
     if changed is None or since is None:
         return None
-    days = frozenset(PurePosixPath(path).stem for path in changed if is_ledger(path))
+    days = frozenset(PurePosixPath(path).stem for path in changed if file_kind(path) is LEDGER_DAY)
     if CURSOR_PATH not in changed:
         return days
     try:

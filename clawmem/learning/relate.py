@@ -21,10 +21,11 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.entry import trailer_pattern
+from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.model.records.entity import ITEMS, name_of_path
+from clawmem.model.records.entity import name_of_path
 from clawmem.vault.vault import Vault
 
 OP = "relate"
@@ -96,7 +97,7 @@ def _past(vault: Vault, since: str | None) -> _FactsSince | None:
     changed = vault.changed_between(since, head) if since and head else None
     if since is None or changed is None:
         return None
-    paths = {path: name for path in changed if path.endswith(f"/{ITEMS}") and (name := name_of_path(path))}
+    paths = {path: name for path in changed if file_kind(path) is ITEMS_FILE and (name := name_of_path(path))}
     contents = vault.contents_at(since, paths) if paths else {}
     return _FactsSince(
         list(paths.values()), {one.id: one for path, data in contents.items() for one in _parsed(data, path)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
@@ -13,13 +14,14 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import normal
 from clawmem.model.pages.daily import daily_path, noted
 from clawmem.model.pages.day_page import DayFact, day_block, is_day, mentions_of, replaced_by, with_day_block
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.model.records.entity import ITEMS, name_of_path, owner_of
+from clawmem.model.records.entity import ITEMS, owner_of
 from clawmem.model.records.event import ledger_path, parse_events
 from clawmem.vault.vault import Vault
 
@@ -82,8 +84,8 @@ def _touched(work: WriteScope, since: str | None) -> set[str] | None:
     paths = work.vault.changed_between(since, head) if since and head else None
     if since is None or head is None or paths is None:
         return None
-    days = {path[7:-6] for path in paths if path.startswith("ledger/") and path.endswith(".jsonl")}
-    items = [path for path in paths if path.endswith(f"/{ITEMS}") and name_of_path(path)]
+    days = {PurePosixPath(path).stem for path in paths if file_kind(path) is LEDGER_DAY}
+    items = [path for path in paths if file_kind(path) is ITEMS_FILE]
     before, after = work.vault.contents_at(since, items), work.vault.contents_at(head, items)
     for path in items:
         days |= {day for fact in _changed(before[path], after[path], path) for day in _days_of(work.index, fact)}

@@ -18,7 +18,10 @@ from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.learning.by_model.extraction import BY_RULES
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import days_to_read, learn, unread_events
-from clawmem.learning.reconciling.cursor import (
+from clawmem.memory.history.undo import undo
+from clawmem.memory.writing import writing
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.cursor import (
     CURSOR_PATH,
     DayProgress,
     LearningCursor,
@@ -26,9 +29,6 @@ from clawmem.learning.reconciling.cursor import (
     parse_cursor,
     render_cursor,
 )
-from clawmem.memory.history.undo import undo
-from clawmem.memory.writing import writing
-from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, event_to_line
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.state.heartbeat_state import last_beat

@@ -11,7 +11,6 @@ from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import LearnResult, learn
 from clawmem.learning.reconciling.candidate import LearningCandidate
-from clawmem.learning.reconciling.cursor import LearningCursor
 from clawmem.learning.reconciling.gate import GateLimits
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import RoundState
@@ -23,6 +22,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.cursor import LearningCursor
 from clawmem.model.records.event import Event
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault

@@ -306,7 +306,7 @@ def test_plain_text_merges_are_right_or_stop(
     except ClawmemError:
         return
     old, ours, theirs = (name.read_bytes() for name in names)
-    wanted = merge_file("life/x/items.json", old, ours, theirs).content
+    wanted = merge_file("life/projects/x/items.json", old, ours, theirs).content
     kept = {fact.id: fact for fact in parse_items(wanted or b"", "items.json")}
     assert {key: fact.tags for key, fact in merged.items()} == {
         key: fact.tags for key, fact in kept.items() if key in merged

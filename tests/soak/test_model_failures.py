@@ -19,9 +19,9 @@ from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.by_model.telemetry import model_runs
 from clawmem.learning.ingest import ingest
-from clawmem.learning.reconciling.cursor import CURSOR_PATH, parse_cursor
 from clawmem.memory.health.configure import change_setting
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 from tests.conftest import Command

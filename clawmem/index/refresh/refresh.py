@@ -15,9 +15,10 @@ from clawmem.index.tables.store import (
     open_store,
     put_in_use,
 )
+from clawmem.model.kinds import indexed_roots
 from clawmem.vault.vault import Vault
 
-FOLDERS = ("life", "agents", "ledger", "daily", "review", "MEMORY.md")
+FOLDERS = indexed_roots()
 # The index's note that ids stand in several files, empty where none does.
 DOUBLED = "doubled"
 _BATCH = 500

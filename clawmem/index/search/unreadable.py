@@ -8,7 +8,8 @@ from collections.abc import Collection
 from clawmem.errors import IncompleteAnswer, PossiblyUnreadable
 from clawmem.index.tables.seals import check_broken
 from clawmem.index.tables.store import Index
-from clawmem.model.records.entity import ITEMS, name_of_path, owner_of
+from clawmem.model.kinds import ITEMS_FILE, file_kind
+from clawmem.model.records.entity import name_of_path, owner_of
 
 
 def broken_files(index: Index) -> list[tuple[str, str]]:
@@ -21,7 +22,7 @@ def broken_files(index: Index) -> list[tuple[str, str]]:
 
 def unread_facts(index: Index, entity: str | None = None) -> list[str]:
     """The committed files of facts, of one entity or of all, that could not be read."""
-    files = ((path, name_of_path(path)) for path, _ in broken_files(index) if path.endswith(f"/{ITEMS}"))
+    files = ((path, name_of_path(path)) for path, _ in broken_files(index) if file_kind(path) is ITEMS_FILE)
     return [path for path, name in files if name and entity in (None, name)]
 
 
@@ -40,7 +41,7 @@ def unreadable(
     for path, problem in broken_files(index):
         name = name_of_path(path)
         asked = entity in (None, name) and (owners is None or (owner_of(name or "") or "") in owners)
-        lacking = asked and (not facts or path.endswith(f"/{ITEMS}"))
+        lacking = asked and (not facts or file_kind(path) is ITEMS_FILE)
         sentence = f"not searched: {problem} `clawmem doctor` says how to bring it back."
         told.append(IncompleteAnswer(sentence) if lacking else sentence)
     return told

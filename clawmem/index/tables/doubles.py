@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clawmem.index.tables.store import Index
-from clawmem.model.records.entity import ITEMS, name_of_path
+from clawmem.model.kinds import ITEMS_FILE, file_kind
+from clawmem.model.records.entity import name_of_path
 
 _DOUBLED = "SELECT id FROM fact GROUP BY id HAVING count(*) > 1"
 _AMONG = "SELECT id FROM fact AS one WHERE entity = ? AND EXISTS (SELECT 1 FROM fact WHERE id = one.id AND n != one.n)"
@@ -17,7 +18,7 @@ def doubled_ids(index: Index, paths: Iterable[str] | None = None) -> dict[str, t
     if paths is None:
         rows = index.database.execute(_DOUBLED).fetchall()
     else:
-        names = {name_of_path(path) for path in paths if path.endswith(f"/{ITEMS}")} - {None}
+        names = {name_of_path(path) for path in paths if file_kind(path) is ITEMS_FILE} - {None}
         rows = [row for name in sorted(filter(None, names)) for row in index.database.execute(_AMONG, (name,))]
     return {fact_id: _entities(index, fact_id) for (fact_id,) in rows}
 

@@ -1,9 +1,9 @@
-"""Vault files as rows of the index: what a file held before is compared with what it holds now."""
+"""Turn vault files into rows of the index, by comparing what a file held with what it holds now."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from clawmem.errors import ClawmemError
@@ -14,11 +14,11 @@ from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.facts.fact import Fact, pointers
+from clawmem.model.kinds import EVENTS, FACTS, NONE, PAGE, PROPOSAL, SUMMARY, file_kind
 from clawmem.model.language.dates import sortable
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import line_tokens
-from clawmem.model.records.entity import ITEMS, kind_of, name_of_path, owner_of, title_of
-from clawmem.model.records.layout import is_ledger, is_page, is_proposal_path
+from clawmem.model.records.entity import kind_of, name_of_path, owner_of, title_of
 from clawmem.model.records.seal import seal
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.settings.acceptance import as_served
@@ -32,65 +32,62 @@ _INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 24
 
 
 def is_indexed(path: str) -> bool:
-    """Whether the index takes in this vault file."""
-    if not path.isprintable():
-        return False
-    return name_of_path(path) is not None or is_ledger(path) or is_page(path) or is_proposal_path(path)
+    """Whether the index holds anything of this vault file."""
+    kind = file_kind(path)
+    return kind is not None and kind.indexed_as != NONE
 
 
 def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
-    """Make the index say of these files what they hold now (None: they are gone).
+    """Bring the index to what these files hold now (None: the file is gone).
 
-    A file that cannot be read counts as empty and is noted with the reason, so that the outcome depends on the
-    files alone and not on what they held before.
+    A file that cannot be read counts as empty and is recorded as broken with the reason. So the result depends on the
+    files alone, not on what they held before.
     """
     for path, data in contents.items():
-        if not is_indexed(path):
+        kind = file_kind(path)
+        if kind is None or kind.indexed_as == NONE:
             continue
+        take_in_file = INTAKES[kind.indexed_as]
         index.database.execute("DELETE FROM broken WHERE path = ?", (path,))
         try:
-            _file(index, path, data)
+            take_in_file(index, path, data)
         except ClawmemError as problem:
-            _file(index, path, None)
+            take_in_file(index, path, None)
             told = (path, problem.message)
             index.database.execute("INSERT INTO broken VALUES (?, ?, ?)", (*told, seal(*told)))
 
 
-def _file(index: Index, path: str, data: bytes | None) -> None:
-    name = name_of_path(path)
-    if name is None:
-        _passages(index, path, data)
-    elif path.endswith(ITEMS):
-        added = _only_added(index, name, data)
-        if added is not None:
-            _put(index, name, added, {})
-        else:
-            _items(index, name, parse_items(data, path) if data is not None else ())
+def _facts(index: Index, path: str, data: bytes | None) -> None:
+    name = name_of_path(path) or path
+    added = _only_added(index, name, data)
+    if added is not None:
+        _put(index, name, added, {})
     else:
-        _summary(index, name, path, data)
+        _items(index, name, parse_items(data, path) if data is not None else ())
 
 
-def _passages(index: Index, path: str, data: bytes | None) -> None:
-    from clawmem.index.tables.passages import (  # most changes are of facts alone
-        page_lines,
-        take_in_ledger,
-        take_in_page,
-    )
+def _events(index: Index, path: str, data: bytes | None) -> None:
+    from clawmem.index.tables.passages import take_in_ledger  # most changes are of facts alone
 
-    if is_proposal_path(path):
-        from clawmem.index.tables.disputes import take_in_proposal
+    take_in_ledger(index, path, data)
 
-        take_in_proposal(index, path, data)
-    elif is_ledger(path):
-        take_in_ledger(index, path, data)
-    else:
-        take_in_page(index, path, page_lines(path, data))
+
+def _page(index: Index, path: str, data: bytes | None) -> None:
+    from clawmem.index.tables.passages import page_lines, take_in_page  # most changes are of facts alone
+
+    take_in_page(index, path, page_lines(path, data))
+
+
+def _proposal(index: Index, path: str, data: bytes | None) -> None:
+    from clawmem.index.tables.disputes import take_in_proposal  # most changes are of facts alone
+
+    take_in_proposal(index, path, data)
 
 
 def _only_added(index: Index, entity: str, data: bytes | None) -> list[Fact] | None:
-    """The new facts of a file that is what the index holds with lines added at its end, or None where it is not.
+    """The new facts of a file, where it is what the index holds with lines added at its end; None otherwise.
 
-    Most changes are of this kind, and reading only the new lines is what makes a large batch fast.
+    Most changes are of this kind. Reading only the new lines makes a large batch fast.
     """
     lines = (data or b"").decode(errors="replace").split("\n")
     if lines[0] != "[" or lines[-2:] != ["]", ""]:
@@ -115,7 +112,7 @@ def _items(index: Index, entity: str, facts: Sequence[Fact]) -> None:
     standing = {fact_id: (n, line) for fact_id, n, line in rows}
     known = [fact.id for fact in facts if fact.id in standing]
     if known != [fact_id for fact_id in standing if fact_id in set(known)] or not _appended(facts, known):
-        # Rows keep the order of the file, and a row's number never changes: begin again.
+        # Rows keep the order of the file, and a row's number never changes: start again.
         _remove(index, entity, standing.values())
         standing = {}
     wanted = {fact.id for fact in facts}
@@ -124,7 +121,7 @@ def _items(index: Index, entity: str, facts: Sequence[Fact]) -> None:
 
 
 def _appended(facts: Sequence[Fact], known: Sequence[str]) -> bool:
-    """Whether the facts that are new stand after all that are known."""
+    """Whether all new facts come after all known ones."""
     return [fact.id for fact in facts[: len(known)]] == known
 
 
@@ -175,7 +172,7 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
 
 
 def take_in_again(index: Index, fact_ids: Iterable[str]) -> None:
-    """Make the columns of some facts anew, whose lines are as they were."""
+    """Compute the columns of some facts again; their lines have not changed."""
     staked = stakes(index)
     for fact_id in fact_ids:
         query = "SELECT n, entity, owner, line FROM fact WHERE id = ?"
@@ -199,7 +196,7 @@ def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, .
 
 
 def search_text(entity: str, fact: Fact) -> str:
-    """The words a fact is found by: its statement, its triple, its tags, and the entity it stands in."""
+    """The words that find a fact: its statement, its triple, its tags, and its entity."""
     parts = [fact.fact, fact.subject, fact.object, fact.relation_phrase, *fact.tags, title_of(entity)]
     return " ".join(part for part in dict.fromkeys(parts) if part)
 
@@ -208,7 +205,8 @@ def _text_of_line(entity: str, line: str) -> str:
     return search_text(entity, fact_from_record(json.loads(line)))
 
 
-def _summary(index: Index, name: str, path: str, data: bytes | None) -> None:
+def _summary(index: Index, path: str, data: bytes | None) -> None:
+    name = name_of_path(path) or path
     index.database.execute("DELETE FROM entity WHERE name = ?", (name,))
     index.database.execute("DELETE FROM alias WHERE name = ?", (name,))
     from clawmem.index.tables.passages import take_in_page  # most changes are of facts alone
@@ -236,3 +234,13 @@ def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     return [str(one) for one in value] if isinstance(value, list | tuple) else []
+
+
+# For each value of a kind's `indexed_as` but NONE, the function that takes a file in (None: it is gone).
+INTAKES: Mapping[str, Callable[[Index, str, bytes | None], None]] = {
+    FACTS: _facts,
+    SUMMARY: _summary,
+    EVENTS: _events,
+    PROPOSAL: _proposal,
+    PAGE: _page,
+}

@@ -12,6 +12,7 @@ from clawmem.index.tables.seals import event_seal, note_seal
 from clawmem.index.tables.store import Index
 from clawmem.model.pages.daily import day_and_agent, noted
 from clawmem.model.records.event import Event, event_from_record, event_to_line, parse_events
+from clawmem.model.records.layout import agent_of
 from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import SPREAD, search_texts
 
@@ -110,7 +111,7 @@ def take_in_page(index: Index, path: str, lines: Iterable[str]) -> None:
     """Make the index hold these lines of a page that people write."""
     execute = index.database.execute
     place = day_and_agent(path)
-    day, owner = place or (None, path.split("/")[1] if path.startswith("agents/") else None)
+    day, owner = place or (None, agent_of(path))
     old = execute("SELECT n, text, day FROM note WHERE path = ?", (path,)).fetchall()
     index.spoken.remove(document for n, text, on in old for document in _note_documents(n, text, on))
     execute("DELETE FROM note WHERE path = ?", (path,))

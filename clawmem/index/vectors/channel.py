@@ -24,6 +24,7 @@ from clawmem.index.vectors.store import (
     open_vectors,
     page_of,
 )
+from clawmem.model.records.layout import agent_of
 from clawmem.model.search.vector import closeness, code_size, differences, expected_closeness, signs
 from clawmem.vault.vault import Vault
 
@@ -190,8 +191,7 @@ def _nearest(asked: VectorQuery, kind: str, limit: int, owners: Collection[str] 
 
 
 def _owner(note: str) -> str:
-    page = page_of(note)
-    return page.split("/")[1] if page.startswith("agents/") else ""
+    return agent_of(page_of(note)) or ""
 
 
 def _placed(index: Index, scores: Mapping[str, float]) -> dict[int, float]:

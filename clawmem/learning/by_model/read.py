@@ -12,7 +12,6 @@ from clawmem.learning.by_model.answers import CATEGORIES, SCHEMA, parse_answer
 from clawmem.learning.by_model.extraction import RULES, Extraction, ledger_paths
 from clawmem.learning.by_model.pieces import EventPiece, batch_size, is_readable, render_pieces, split_events
 from clawmem.learning.by_model.telemetry import JUDGING, is_worth_recording, model_runs, reading_event, total_cents
-from clawmem.learning.reconciling.cursor import CURSOR_PATH, events_after, parse_cursor
 from clawmem.llm.budget import Account, amount
 from clawmem.llm.choice import Model
 from clawmem.llm.client import Message, check, prices_of
@@ -23,6 +22,7 @@ from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.cursor import CURSOR_PATH, events_after, parse_cursor
 from clawmem.model.records.event import Event, parse_events, people_in
 from clawmem.vault.vault import Vault
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from clawmem.learning.reconciling.cursor import CURSOR_PATH, DayProgress, parse_cursor, render_cursor
 from clawmem.llm.budget import Spent
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
+from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, parse_cursor, render_cursor
 from clawmem.model.records.event import Event, ledger_path, parse_events, render_events
 
 SOURCE = "clawmem"

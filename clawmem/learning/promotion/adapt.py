@@ -5,7 +5,6 @@ The outcome counts and the resulting values are stored in `ledger/adaptation.jso
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from clawmem.model.proposals.adaptation import (
     change_in_words,
     outcomes,
     outcomes_from_record,
+    render_adaptation,
 )
 from clawmem.model.proposals.promotion import MARK
 from clawmem.model.proposals.proposal import REJECTED
@@ -96,4 +96,4 @@ def _rejected(work: WriteScope, on: str) -> int:
 
 
 def _render(after: Adaptation, seen: PromotionOutcomes, on: str) -> bytes:
-    return (json.dumps({"changed": on, **after._asdict(), "outcomes": seen._asdict()}, indent=1) + "\n").encode()
+    return render_adaptation({"changed": on, **after._asdict(), "outcomes": seen._asdict()})

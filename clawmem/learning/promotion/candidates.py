@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import TakenIds, about, entities, of_days, standing_with
-from clawmem.learning.reconciling.cursor import CURSOR_PATH as CURSOR
-from clawmem.learning.reconciling.cursor import parse_cursor
 from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, close_people, place
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.reconciling.reconcile import ADD, reconcile
@@ -22,6 +20,8 @@ from clawmem.model.pages.day_page import mentions_of
 from clawmem.model.proposals.learned_fact import learned_fact
 from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.records.cursor import CURSOR_PATH as CURSOR
+from clawmem.model.records.cursor import parse_cursor
 from clawmem.model.records.event import Event, ledger_path, parse_events, people_in
 from clawmem.model.safety.recalled_text import masked, parts_of
 from clawmem.model.safety.secrets.find import find_secret

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 from clawmem.index.search.lookup import TakenIds, about, by_ids, entities, entity_exists, learned_from, standing_with
 from clawmem.learning.english.spelling import other_spellings
-from clawmem.learning.reconciling.cursor import LearningCursor
 from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, Placement, close_people, place
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
@@ -22,6 +21,7 @@ from clawmem.model.pages.daily import daily_path
 from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, new_proposal_id, thing
 from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.records.cursor import LearningCursor
 from clawmem.model.records.entity import items_path
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")

@@ -12,11 +12,11 @@ from clawmem import __version__
 from clawmem.errors import ClawmemError, DamagedBackup, GitFailed, InvalidInput, Locked, Refused
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.history.manifest import Manifest
+from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import ITEMS, name_of_path
+from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import parse_events
-from clawmem.model.records.layout import is_ledger
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.exchange.archive import BUNDLE, JOURNAL, measured, read_archive, write_archive
@@ -211,20 +211,16 @@ def _counts_at(vault: Vault, commit: str) -> dict[str, int]:
     counts = {"facts": 0, "events": 0, "entities": 0, "files": len(paths), "commits": 0, "unreadable": 0}
     counts["entities"] = len({name for path in paths if (name := name_of_path(path))})
     counts["commits"] = int(vault.git.run("rev-list", "--count", commit))
-    telling = [path for path in paths if path.isprintable() and (is_ledger(path) or _holds_facts(path))]
+    telling = [path for path in paths if file_kind(path) in (LEDGER_DAY, ITEMS_FILE)]
     for start in range(0, len(telling), _BATCH_SIZE):
         for path, data in vault.contents_at(commit, telling[start : start + _BATCH_SIZE]).items():
             _count_records(path, data or b"", counts)
     return counts
 
 
-def _holds_facts(path: str) -> bool:
-    return path.endswith(f"/{ITEMS}") and name_of_path(path) is not None
-
-
 def _count_records(path: str, data: bytes, counts: dict[str, int]) -> None:
     try:
-        if is_ledger(path):
+        if file_kind(path) is LEDGER_DAY:
             counts["events"] += len(parse_events(data, path))
         else:
             counts["facts"] += len(parse_items(data, path))

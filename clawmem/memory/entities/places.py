@@ -12,11 +12,11 @@ from clawmem.index.search.unreadable import broken_files
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read
 from clawmem.model.facts.draft import Draft
+from clawmem.model.kinds import SUMMARY_PAGE, file_kind
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import (
-    SUMMARY,
     Entity,
     check_name,
     check_new_name,
@@ -57,7 +57,7 @@ def find_entity(index: Index, text: str, caller: Caller) -> str:
 def _refuse_unread(index: Index, text: str, name: str) -> None:
     """Raise PossiblyUnreadable if the entity may be in unreadable files. An unreadable page may contain any alias."""
     for path, _ in broken_files(index):
-        if (owner := name_of_path(path)) and (owner == name or path.endswith(f"/{SUMMARY}")):
+        if (owner := name_of_path(path)) and (owner == name or file_kind(path) is SUMMARY_PAGE):
             raise PossiblyUnreadable(f"an entity '{text}'", path)
 
 

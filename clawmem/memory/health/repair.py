@@ -19,10 +19,11 @@ from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.memory.sync.unite import merge_duplicate_ids
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, render_items
+from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.pages.summary import facts_block, generated_part, with_generated
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.entity import ITEMS, name_of_path
+from clawmem.model.records.entity import name_of_path
 from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.git.driver import install_driver
 from clawmem.vault.state.integrity import give_back, put_branch_back, renew_index
@@ -113,7 +114,7 @@ def _changes(work: WriteScope, problems: Iterable[HealthProblem]) -> Iterator[Ch
 def _new_file(work: WriteScope, name: str, path: str) -> bytes:
     content = new_entity_files(name, work.caller)[path]
     assert content is not None
-    if path.endswith(ITEMS):
+    if file_kind(path) is ITEMS_FILE:
         return content
     return with_generated(content.decode(), _generated_block(work, name)).encode()
 

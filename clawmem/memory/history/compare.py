@@ -11,10 +11,10 @@ from clawmem.memory.history.log import facts_at, shallow_notices
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import FactDifference, differences, moves
 from clawmem.model.history.entry import HistoryEntry
+from clawmem.model.kinds import AGENT_NOTE, DAILY_NOTE, ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import moment_of, stamp
-from clawmem.model.pages.daily import day_and_agent
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import ITEMS, name_of_path
+from clawmem.model.records.entity import name_of_path
 from clawmem.vault.history.history import History, open_history
 from clawmem.vault.history.points import nothing_yet
 from clawmem.vault.vault import Vault
@@ -80,7 +80,7 @@ def _first_commit(vault: Vault, last: HistoryEntry) -> str:
 def _compare(vault: Vault, first: HistoryEntry | None, last: HistoryEntry) -> Comparison:
     start = first.commit if first else None
     paths = _changed_paths(vault, start, last.commit)
-    items = [path for path in paths if path.endswith(f"/{ITEMS}") and name_of_path(path)]
+    items = [path for path in paths if file_kind(path) is ITEMS_FILE]
     old, old_problems = facts_at(vault, start, items)
     new, new_problems = facts_at(vault, last.commit, items)
     comparable = old.keys() & new.keys() if start else new.keys()
@@ -117,11 +117,11 @@ def _count_other_changes(vault: Vault, start: str | None, end: str, paths: Itera
     counts = OtherChanges()
     for path in names:
         added, removed = _lines_changed(old.get(path) or b"", new[path] or b"")
-        if path.startswith("ledger/") and path.endswith(".jsonl"):
+        if file_kind(path) is LEDGER_DAY:
             counts = counts._replace(
                 events_added=counts.events_added + added, events_removed=counts.events_removed + removed
             )
-        elif day_and_agent(path):
+        elif file_kind(path) in (DAILY_NOTE, AGENT_NOTE):
             counts = counts._replace(
                 note_lines_added=counts.note_lines_added + added, note_lines_removed=counts.note_lines_removed + removed
             )

@@ -13,18 +13,16 @@ from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import points_at
 from clawmem.model.history.entry import REDACT, HistoryEntry
-from clawmem.model.history.redaction import RECORD, lacks_record
+from clawmem.model.history.redaction import lacks_record
 from clawmem.model.history.restoration import changed_facts, connected, facts_back, file_back, lines_back
-from clawmem.model.records.entity import ITEMS, SUMMARY, items_path, name_of_path
+from clawmem.model.kinds import EVENTS, FACTS, FILE, NEVER, NOTE, PAGE, REDACTIONS, SUMMARY, handling
+from clawmem.model.records.entity import items_path, name_of_path
 from clawmem.model.records.event import parse_events
 from clawmem.model.records.layout import is_owned
 from clawmem.vault.history.history import History, HistoryFilter
 from clawmem.vault.vault import Vault
 
 Read = Callable[[str], bytes | None]
-
-# The learning cursor is never undone: the next heartbeat would learn the undone facts again.
-_LEARNING_CURSOR = "ledger/learned.json"
 
 
 class UndoPlan(NamedTuple):
@@ -50,7 +48,7 @@ class _UndoPlanner:
         self.paths = vault.changes_between(parent, entry.commit)
         self.before = vault.contents_at(parent, self.paths)
         self.after = vault.contents_at(entry.commit, self.paths)
-        self.now = {path: read(path) for path in self.paths if is_owned(path) and path != _LEARNING_CURSOR}
+        self.now = {path: read(path) for path in self.paths if is_owned(path) and handling(path).undo != NEVER}
         self.writes: dict[str, bytes | None] = {}
         self.facts: list[tuple[PlacedFact, str]] = []
         self.remaining: dict[str, int] = {}
@@ -59,7 +57,7 @@ class _UndoPlanner:
 
     def items(self) -> list[str]:
         """Return the `items.json` files of the commit."""
-        return [path for path in self.now if path.endswith(f"/{ITEMS}") and name_of_path(path)]
+        return [path for path in self.now if handling(path).undo == FACTS]
 
     def parsed(self, path: str) -> tuple[Sequence[Fact], Sequence[Fact], Sequence[Fact]]:
         """Return the facts of a file before the commit, after it and now."""
@@ -85,12 +83,9 @@ def plan_undo(
     _refuse_dangling(planner)
     if fact_id is None:
         for path in planner.now:
-            if path.startswith("ledger/") and path.endswith(".jsonl"):
-                _undo_events(planner, path)
-            elif path not in states and not path.endswith(f"/{SUMMARY}"):
-                _undo_file(planner, path)
+            UNDO_BY_KIND[handling(path).undo](planner, path)
     for path in planner.now:
-        if path.endswith(f"/{SUMMARY}"):
+        if handling(path).undo == SUMMARY:
             _undo_summary(planner, path, whole=fact_id is None)
     planner.skipped += [
         f"{path} is not managed by clawmem" for path in planner.paths if fact_id is None and not is_owned(path)
@@ -244,7 +239,7 @@ def _undo_file(planner: _UndoPlanner, path: str) -> None:
     found = file_back(path, before, after, now)
     if found.verdict == "blocked":
         raise _blocked_error(planner, path, _later_change(planner, path))
-    if path == RECORD and lacks_record(found.content if found.verdict == "back" else now, now):
+    if handling(path).undo == REDACTIONS and lacks_record(found.content if found.verdict == "back" else now, now):
         planner.skipped.append(f"{path} stays: the record of redactions must be kept")
     elif found.verdict == "back":
         planner.write(path, found.content)
@@ -280,3 +275,21 @@ def _undo_summary(planner: _UndoPlanner, path: str, whole: bool) -> None:
 def _has_facts(planner: _UndoPlanner, items: str) -> bool:
     data = planner.now.get(items)
     return bool(data and parse_items(data, items))
+
+
+def _undone_elsewhere(planner: _UndoPlanner, path: str) -> None:
+    """Facts are undone before all other files, and summaries after them. The learning cursor is never undone, because
+    the next heartbeat would learn the undone facts again."""
+
+
+# What undo does with a file of the commit, for each value of a kind's `undo`.
+UNDO_BY_KIND: Mapping[str, Callable[[_UndoPlanner, str], None]] = {
+    FACTS: _undone_elsewhere,
+    SUMMARY: _undone_elsewhere,
+    NEVER: _undone_elsewhere,
+    EVENTS: _undo_events,
+    NOTE: _undo_file,
+    PAGE: _undo_file,
+    FILE: _undo_file,
+    REDACTIONS: _undo_file,
+}

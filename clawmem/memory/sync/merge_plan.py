@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NeedsDecision, Refused
 from clawmem.model.facts.catalog import catalog_from_mapping, is_single
+from clawmem.model.kinds import PAGE, YAML, handling
 from clawmem.model.language.text import counted
 from clawmem.model.merging.files.merge import merge_file
 from clawmem.model.merging.moves import Files
@@ -27,8 +28,6 @@ from clawmem.vault.history.versions import (
 )
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
-
-_CHECKED_SUFFIXES = (".yaml", "/summary.md")
 
 
 class MergePlan(NamedTuple):
@@ -133,7 +132,7 @@ def _with_valid_files(merged: MergedTree, ours: Files, theirs: Files) -> MergedT
     files, conflicts = dict(merged.files), list(merged.conflicts)
     for path, data in merged.files.items():
         sides = [side.get(path) for side in (ours, theirs)]
-        if data is None or not path.endswith(_CHECKED_SUFFIXES) or data in sides:
+        if data is None or handling(path).merge not in (PAGE, YAML) or data in sides:
             continue
         try:
             check_file(path, data)

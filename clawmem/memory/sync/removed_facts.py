@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.records.entity import ITEMS, name_of_path
 from clawmem.vault.vault import Vault
 
@@ -47,7 +48,7 @@ def _changed_files(vault: Vault, old: str, new: str) -> tuple[Files, Files]:
 
 
 def _is_items(path: str) -> bool:
-    return path.endswith(f"/{ITEMS}") and name_of_path(path) is not None
+    return file_kind(path) is ITEMS_FILE
 
 
 def _removals(before: Files, after: Files) -> Iterable[tuple[str, RemoteRemoval]]:

@@ -96,7 +96,7 @@ def merged_records(*sides: bytes | None) -> bytes | None:
             found.update({_which(row): row for row in records_of(side)})
         except ValueError:
             continue
-    return _rendered([found[key] for key in sorted(found)]) if found else None
+    return render_records([found[key] for key in sorted(found)]) if found else None
 
 
 def _which(row: Mapping[str, Any]) -> str:
@@ -106,9 +106,10 @@ def _which(row: Mapping[str, Any]) -> str:
 def with_record(data: bytes | None, record: RedactionRecord) -> bytes:
     """The file of redactions with one more at its end: one line each, oldest first."""
     row = {key: value for key, value in record._asdict().items() if value is not None}
-    return _rendered([*records_of(data), row])
+    return render_records([*records_of(data), row])
 
 
-def _rendered(rows: Iterable[Mapping[str, Any]]) -> bytes:
+def render_records(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """The file of redactions, one record a line."""
     lines = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in rows)
     return f'{{"redactions": [\n{lines}\n]}}\n'.encode()

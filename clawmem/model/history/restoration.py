@@ -1,7 +1,7 @@
-"""Taking one operation back: what each file must become so that the operation has not happened.
+"""Undo one operation: what each file must become, as if the operation had not happened.
 
-Three states decide, compared record by record: before the operation, after it, and now. What now is as the
-operation left it goes back; what was changed since is in the way; what is as before needs nothing.
+Three states are compared record by record: before the operation, after it, and now. A record that is as the operation
+left it goes back. One that was changed since blocks the undo. One that is as before needs nothing.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from typing import Generic, NamedTuple, TypeVar
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import bare, points_at
-from clawmem.model.pages.daily import day_and_agent
+from clawmem.model.kinds import NOTE, PAGE, SUMMARY, handling
 from clawmem.model.pages.summary import generated_part, with_generated
 
 Record = TypeVar("Record")
 
 
 class RestoredRecords(NamedTuple, Generic[Record]):
-    """The records a file must hold, in order, and ids: put back, taken out, as before already, and changed since."""
+    """The records that a file must hold, in order; the ids that were restored, removed, already as before, and blocked
+    because they were changed since."""
 
     records: Mapping[str, Record]
     restored: tuple[str, ...] = ()
@@ -30,7 +31,7 @@ class RestoredRecords(NamedTuple, Generic[Record]):
 def facts_back(
     before: Sequence[Fact], after: Sequence[Fact], now: Sequence[Fact], only: Collection[str]
 ) -> RestoredRecords[Fact]:
-    """The facts a file must hold; only those in `only` go back, and all keep the accesses counted since."""
+    """The facts that a file must hold. Only those in `only` go back; all keep the accesses counted since."""
     current = _by_id(now)
     back = records_back(_by_id(before), _by_id(after), current, only, lambda one, other: bare(one) == bare(other))
     return back._replace(records={key: _counted(fact, current.get(key)) for key, fact in back.records.items()})
@@ -43,7 +44,7 @@ def _by_id(facts: Sequence[Fact]) -> dict[str, Fact]:
 def lines_back(
     before: Mapping[str, bytes], after: Mapping[str, bytes], now: Mapping[str, bytes]
 ) -> RestoredRecords[bytes]:
-    """The lines a ledger must hold, by event id."""
+    """The lines that a ledger must hold, by event id."""
     return records_back(before, after, now, before.keys() | after.keys(), lambda one, other: one == other)
 
 
@@ -54,7 +55,7 @@ def records_back(
     only: Collection[str],
     same: Callable[[Record, Record], bool],
 ) -> RestoredRecords[Record]:
-    """The records a file must hold so that the operation between `before` and `after` has not happened."""
+    """The records that a file must hold for the operation between `before` and `after` to be undone."""
 
     def alike(one: Record | None, other: Record | None) -> bool:
         return one is other if one is None or other is None else same(one, other)
@@ -74,7 +75,7 @@ def records_back(
 
 
 def _put(records: Mapping[str, Record], key: str, before: Mapping[str, Record]) -> dict[str, Record]:
-    """The records with one as it was: in its place, or after the nearest one that stood before it."""
+    """The records with one as it was, in its place or after the nearest record that was before it."""
     if key in records:
         return {**records, key: before[key]}
     order = list(before)
@@ -94,7 +95,7 @@ def _counted(fact: Fact, now: Fact | None) -> Fact:
 
 
 def changed_facts(before: Sequence[Fact], after: Sequence[Fact]) -> dict[str, tuple[Fact | None, Fact | None]]:
-    """The facts that differ between two states of a file, each with both its states, accesses apart."""
+    """The facts that differ between two states of a file, each with both states. Accesses do not count."""
     old, new = _by_id(before), _by_id(after)
     pairs = {key: (old.get(key), new.get(key)) for key in dict.fromkeys((*old, *new))}
     return {key: pair for key, pair in pairs.items() if _bare(pair[0]) != _bare(pair[1])}
@@ -105,7 +106,7 @@ def _bare(fact: Fact | None) -> Fact | None:
 
 
 def connected(start: str, changed: Mapping[str, Sequence[Fact | None]]) -> frozenset[str]:
-    """The changed facts that belong together with one: those it points at, that point at it, and so on."""
+    """The changed facts connected with one: those it points at, those that point at it, and so on."""
     near: dict[str, set[str]] = {key: set() for key in changed}
     for key, states in changed.items():
         for state in states:
@@ -119,24 +120,24 @@ def connected(start: str, changed: Mapping[str, Sequence[Fact | None]]) -> froze
 
 
 class RestoredFile(NamedTuple):
-    """What a whole file must become: `same` where nothing is to do, `back` with its content (None: gone), `blocked`."""
+    """The verdict on a whole file: `same` where nothing is to do, `back` with its content (None: delete), `blocked`."""
 
     verdict: str
     content: bytes | None = None
 
 
 def file_back(path: str, before: bytes | None, after: bytes | None, now: bytes | None) -> RestoredFile:
-    """A file that holds no records, taken back as a whole; the generated part of a page never counts."""
+    """Undo the change of a file without records as a whole. The generated part of a page does not count."""
     if _written(path, before) == _written(path, after) or _written(path, now) == _written(path, before):
         return RestoredFile("same")
     if _written(path, now) == _written(path, after):
         return RestoredFile("back", _with_part_of(path, before, now))
-    without = _without_added(before, after, now) if day_and_agent(path) else None
+    without = _without_added(before, after, now) if handling(path).undo == NOTE else None
     return RestoredFile("blocked") if without is None else RestoredFile("back", without)
 
 
 def _without_added(before: bytes | None, after: bytes | None, now: bytes | None) -> bytes | None:
-    """A note without the lines that the operation added to it, or None where that cannot be told."""
+    """A note without the lines that the operation added, or None where they cannot be identified."""
     if after is None or now is None:
         return None
     new, lines = after.split(b"\n"), now.split(b"\n")
@@ -151,7 +152,7 @@ def _without_added(before: bytes | None, after: bytes | None, now: bytes | None)
 
 
 def _written(path: str, data: bytes | None) -> str | bytes | None:
-    """What people wrote of a file: all of it, but for a page's generated part."""
+    """What people wrote in a file: all of it except the generated part of a page."""
     text = _page(path, data)
     return data if text is None else with_generated(text, "")
 
@@ -164,7 +165,7 @@ def _with_part_of(path: str, before: bytes | None, now: bytes | None) -> bytes |
 
 def _page(path: str, data: bytes | None) -> str | None:
     """The text of a page that may have a generated part."""
-    if data is None or not path.endswith(".md"):
+    if data is None or handling(path).undo not in (PAGE, NOTE, SUMMARY):
         return None
     try:
         return data.decode()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError, NeedsDecision
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
+from clawmem.model.kinds import ITEMS_FILE, LOG, PROPOSAL_FILE, file_kind, handling
 from clawmem.model.merging.facts.collisions import RenamedId, collisions, with_new_names
 from clawmem.model.merging.facts.doubles import fronts, united
 from clawmem.model.merging.facts.duplicates import DuplicateFact
@@ -19,8 +20,6 @@ from clawmem.model.merging.moves import Files, agreed, moves, renamed
 from clawmem.model.merging.policy import OURS, VALUES, MergeConflict, MergePolicy
 from clawmem.model.proposals.proposal import OPEN, SUPERSEDE, Proposal, proposal_path
 from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
-from clawmem.model.records.entity import ITEMS, name_of_path
-from clawmem.model.records.layout import is_proposal_path
 
 Trees = tuple[dict[str, bytes | None], dict[str, bytes | None], dict[str, bytes | None]]
 
@@ -74,7 +73,7 @@ def _one_meaning_each(trees: Trees) -> tuple[Trees, tuple[RenamedId, ...]]:
 
 def _with_names(path: str, data: bytes | None, names: Mapping[str, str]) -> bytes | None:
     """A file with new ids; what was said is never changed."""
-    if data is None or not names or path.endswith(".jsonl"):
+    if data is None or not names or handling(path).owner == LOG:
         return data
     try:
         return with_new_names(data.decode(), names).encode()
@@ -82,15 +81,11 @@ def _with_names(path: str, data: bytes | None, names: Mapping[str, str]) -> byte
         return data
 
 
-def _is_items(path: str) -> bool:
-    return path.endswith(f"/{ITEMS}") and name_of_path(path) is not None
-
-
 def _readable(side: Files, trees: Trees) -> dict[str, tuple[Fact, ...]]:
     """The facts of each file that all three sides can be read of; NeedsPerson where both changed one that cannot."""
     found = {}
     for path, data in side.items():
-        if _is_items(path) and not _is_broken(path, trees):
+        if file_kind(path) is ITEMS_FILE and not _is_broken(path, trees):
             found[path] = parse_items(data, path) if data is not None else ()
     return found
 
@@ -164,7 +159,7 @@ def _filed(files: dict[str, bytes | None], facts: MergedFacts) -> tuple[str, ...
 def _narrower(files: Files, wanted: Proposal) -> list[str]:
     """Open questions about some of the facts that a new one is about."""
     about = {one.id for one in wanted.targets}
-    paths = [path for path, data in files.items() if data is not None and is_proposal_path(path)]
+    paths = [path for path, data in files.items() if data is not None and file_kind(path) is PROPOSAL_FILE]
     return [path for path in paths if _asks_about(files[path] or b"", path) < about]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any, NamedTuple
@@ -87,6 +88,11 @@ def outcomes_from_record(record: Mapping[str, Any]) -> PromotionOutcomes:
     if not all(isinstance(count, int) and not isinstance(count, bool) and count >= 0 for count in counts):
         raise ValueError("a count is not a whole number")
     return PromotionOutcomes(*counts)
+
+
+def render_adaptation(record: Mapping[str, Any]) -> bytes:
+    """The file of promotion outcomes as JSON, one value a line."""
+    return (json.dumps(record, indent=1) + "\n").encode()
 
 
 def _tenths(amount: float, seen: PromotionOutcomes) -> float:

@@ -18,6 +18,8 @@ YAML_BYTES = 1 << 20
 YAML_NUMBER = 4_000
 # One file of facts, or any other JSON file of a vault.
 JSON_BYTES = 32 << 20
+# One page, or any other text file of a vault.
+TEXT_BYTES = 32 << 20
 # One event: a line of a ledger, and the text of one message that is taken in.
 LEDGER_LINE_BYTES = 32 << 20
 MESSAGE_CHARACTERS = 4_000_000

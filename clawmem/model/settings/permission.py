@@ -1,17 +1,16 @@
-"""Who may write where: an agent its own workspace and what all share, never another agent's; a person everything."""
+"""Who may write where: an agent its own folder and what all agents share, a person everything."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import NamedTuple
 
+from clawmem.model.kinds import ALL, CONFIGURATION, EVERYONE, LIFE, OWN, RECORDS, YAML, handling
 from clawmem.model.records.entity import folder_of, name_of_path
+from clawmem.model.records.layout import agent_of
 from clawmem.model.settings.settings import Settings
 
-OWN, LIFE, RECORDS, CONFIGURATION, ALL = "own", "life", "records", "settings", "all"
-_RECORDS = ("ledger/", "daily/", "review/", "wiki/")
-_PROPOSALS = "review/"
-# Acts on behalf of the vault, whoever starts them: they write what the events and the facts say, wherever that is.
+# Operations on behalf of the vault, whoever starts them: they may write every file.
 UPKEEP = frozenset(
     "heartbeat learn settle fold decay synthesize promote adapt tacit summaries memory doctor upkeep sync "
     "complete unite".split()
@@ -19,14 +18,14 @@ UPKEEP = frozenset(
 
 
 class WriteRights(NamedTuple):
-    """What an agent may write: nothing where it is `read_only`, else the places, as the settings name them."""
+    """What an agent may write: nothing where it is `read_only`, otherwise the places that the settings name."""
 
     read_only: bool
     places: tuple[str, ...]
 
 
 def rights_of(settings: Settings, agent: str) -> WriteRights:
-    """The rights of an agent: its own entry in the settings, else that of every agent, else the default."""
+    """The rights of an agent: from its own entry in the settings, from that of all agents, or the default."""
     return WriteRights(
         settings.agent_value(agent, "read_only") is True,
         tuple(str(settings.agent_value(agent, "write")).split(", ")),
@@ -43,30 +42,27 @@ def forbidden(agent: str, rights: WriteRights, paths: Collection[str], purpose: 
 
 
 def _may(agent: str, rights: WriteRights, path: str) -> bool:
-    return path.startswith(_PROPOSALS) or any(_covers(place, agent, path) for place in rights.places)
+    return EVERYONE in handling(path).places or any(_covers(place, agent, path) for place in rights.places)
 
 
 def _covers(place: str, agent: str, path: str) -> bool:
-    if place == OWN:
-        return path.startswith(f"agents/{agent}/")
-    if place == LIFE:
-        return path.startswith("life/")
-    if place == RECORDS:
-        return path.startswith(_RECORDS) or path == "MEMORY.md"
-    if place == CONFIGURATION:
-        return "/" not in path
+    """Whether a place of the settings covers a path: a class of kinds, or a folder."""
     if place == ALL:
         return True
+    if place in (OWN, LIFE, RECORDS, CONFIGURATION):
+        # Entities exist in life/ and in an agent's folder: one class covers the one, and one the other.
+        mine = agent_of(path) == agent if place == OWN else agent_of(path) is None
+        return place in handling(path).places and mine
     folder = folder_of(place) if "/" in place or not place.startswith("@") else f"agents/{place[1:]}"
     return path.startswith(f"{folder}/")
 
 
 def in_words(path: str) -> str:
-    """What a path is, as a person calls it."""
+    """A path in the words of a person."""
     entity = name_of_path(path)
     if entity:
         return entity
-    return f"the settings ({path})" if path.endswith(".yaml") else path
+    return f"the settings ({path})" if handling(path).merge == YAML else path
 
 
 def allowed(rights: WriteRights) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clawmem.errors import ClawmemError, SecretFound
+from clawmem.model.kinds import AT_INGEST, handling
 from clawmem.model.records.change import Change
-from clawmem.model.records.layout import is_ledger
 from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, find_secrets, redact
 from clawmem.model.settings.permission import UPKEEP
 from clawmem.model.settings.settings import Settings
@@ -84,7 +84,7 @@ class _Gate:
     def _look_at_file(self, path: str, data: bytes | None) -> None:
         before = self._before[path] if path in self._before else self._seen[path]
         self._before[path] = data
-        if data is None or is_ledger(path):
+        if data is None or handling(path).secrets == AT_INGEST:
             return
         match = find_secret(path) if before is None else None
         if match and not self._is_known(path[match.start : match.end]):
@@ -140,7 +140,7 @@ class _Gate:
 
 def _check(path: str, data: bytes | None, rule: str) -> None:
     """A file that could not be read with the mask in it cannot be masked."""
-    from clawmem.vault.edits.hand_edits import check_file  # knows every kind of file
+    from clawmem.vault.edits.hand_edits import check_file  # only where something was masked
 
     try:
         check_file(path, data)

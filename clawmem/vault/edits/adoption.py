@@ -9,9 +9,10 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
+from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.records.change import Author, Change, subject_line, trailers
-from clawmem.model.records.entity import ITEMS, items_path, name_of_path
+from clawmem.model.records.entity import items_path, name_of_path
 from clawmem.vault.edits.copies import standing
 from clawmem.vault.edits.moved_facts import gathered, place_of, travels
 from clawmem.vault.vault import Vault
@@ -77,7 +78,7 @@ def _facts(files: Files) -> dict[str, dict[str, Fact]]:
     """The facts by place and id; of what HEAD holds and does not parse nothing can be said."""
     found: dict[str, dict[str, Fact]] = {}
     for path, data in files.items():
-        if data is None or not path.endswith(f"/{ITEMS}"):
+        if data is None or file_kind(path) is not ITEMS_FILE:
             continue
         try:
             found[place_of(path)] = {fact.id: fact for fact in parse_items(data, path)}
@@ -119,7 +120,7 @@ def told_of(vault: Vault, adopted: Sequence[Adoption], commits: Sequence[str]) -
 
 def _taken_out(change: Change, gone: Sequence[str], commit: str) -> str:
     names = ", ".join(gone[:_SHOWN]) + (f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else "")
-    edited = [path for path in change.writes if path.endswith(f"/{ITEMS}")]
+    edited = [path for path in change.writes if file_kind(path) is ITEMS_FILE]
     what = f"your edit of {edited[0]}" if len(edited) == 1 else f"your edits ({change.subject})"
     # The one fact comes back alone; what went with a whole file comes back with it.
     alone = len(gone) == 1 and all(data is not None for data in change.writes.values())

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from clawmem.errors import ClawmemError, Refused
 from clawmem.model.facts.codec import parse_items
+from clawmem.model.kinds import ITEMS_FILE, SUMMARY_PAGE, file_kind
 from clawmem.model.language.text import counted
-from clawmem.model.records.entity import ITEMS, SUMMARY, items_path, name_of_path, summary_path
+from clawmem.model.records.entity import ITEMS, items_path, summary_path
 from clawmem.vault.commit.pending import put
 from clawmem.vault.edits.moved_facts import place_of
 from clawmem.vault.vault import Vault
@@ -36,7 +37,7 @@ def copies(vault: Vault, good: Files) -> list[tuple[str, ClawmemError]]:
     """The edited files that must be left alone, as facts in them stand in other places too; and what hangs together
     with those: the rest of a folder that was copied, and what was taken away from where it was copied from."""
     head = vault.head().commit
-    items = [path for path in good if path.endswith(f"/{ITEMS}") and name_of_path(path)]
+    items = [path for path in good if file_kind(path) is ITEMS_FILE]
     stood = vault.contents_at(head, items) if head and items else {}
     now = {path: _ids(path, good[path]) for path in items}
     before = {path: _ids(path, stood.get(path)) for path in items}
@@ -97,8 +98,8 @@ def finish_renames(vault: Vault, changed: Sequence[str]) -> tuple[str, ...]:
 def _renames(vault: Vault, changed: Sequence[str]) -> list[tuple[str, str]]:
     """The entities, by old and new path, whose folder was renamed but for a file of facts that is as git has it."""
     head = vault.head().commit
-    fresh = [path for path in changed if path.endswith(f"/{ITEMS}") and name_of_path(path)]
-    gone = [path for path in changed if path.endswith(f"/{SUMMARY}") and name_of_path(path)]
+    fresh = [path for path in changed if file_kind(path) is ITEMS_FILE]
+    gone = [path for path in changed if file_kind(path) is SUMMARY_PAGE]
     if not head or not fresh or not gone:
         return []
     found = []

@@ -1,4 +1,4 @@
-"""Edits made by hand, checked: what cannot be taken in is left as it is and named, and no fact is lost by that."""
+"""Check edits made by hand. A file that cannot be committed is left as it is and named, and no fact is lost by that."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ import re
 from collections.abc import Iterable, Mapping
 
 from clawmem.errors import ClawmemError, InvalidInput, Refused, SecretFound, Unreadable
-from clawmem.model.facts.catalog import catalog_from_mapping
-from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
-from clawmem.model.pages.summary import split_front_matter
+from clawmem.model.kinds import FACTS, LOG, REDACTIONS, file_kind, handling
+from clawmem.model.records.bounds import beyond
 from clawmem.model.records.entity import ITEMS, SUMMARY, check_agent, check_name, name_of_path
-from clawmem.model.records.event import parse_events
-from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.model.safety.secrets.find import find_secret, redact
-from clawmem.model.settings.settings import settings_from_mapping
 from clawmem.vault.edits.copies import copies
 from clawmem.vault.edits.moved_facts import MovedFact, gathered, place_of, travels
 from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
+UNCLAIMED = "clawmem knows no kind of file with this name in this folder, so nothing reads it"
+UNCLAIMED_HINT = "Make it a Markdown page (.md), or move it out of the vault."
+
 _ID = re.compile(rb'"(?:id|fact_id)"\s*:\s*"([^"]+)"')
 
 
 def check_edits(vault: Vault, paths: Iterable[str]) -> HandEdits:
-    """Sort changed files into those that can be taken in and those that cannot."""
+    """Divide changed files into those that can be committed and those that cannot."""
     good: dict[str, bytes | None] = {}
     bad: list[tuple[str, ClawmemError]] = []
     for path in paths:
@@ -46,15 +45,14 @@ def _sound(vault: Vault, path: str) -> bytes | None:
     if data is not None:
         _refuse_secret_name(vault, path)
         _check_place(path)
-        _check_encoding(path, data)
-    check_file(path, data)
     _refuse_lost_record(vault, path, data)
+    check_file(path, data)
     _refuse_new_secret(vault, path, data)
     return data
 
 
 def _check_place(path: str) -> None:
-    """Raise InvalidInput where nothing would read the file under the name it has."""
+    """Raise InvalidInput where nothing would read the file under its name."""
     parts, name = path.split("/"), name_of_path(path)
     try:
         if parts[0] == "agents" and len(parts) > 2:
@@ -69,23 +67,17 @@ def _check_place(path: str) -> None:
             f"{path} is not taken in: no entity can stand here.",
             "Move its folder to life/projects/NAME, life/areas/NAME, life/areas/people/NAME or life/resources/NAME.",
         )
-
-
-def _check_encoding(path: str, data: bytes) -> None:
-    try:
-        data.decode()
-    except UnicodeDecodeError as problem:
-        line = data.count(b"\n", 0, problem.start) + 1
-        raise Unreadable(path, line, "it is not UTF-8 text") from None
+    if file_kind(path) is None:
+        raise InvalidInput(f"{path} is not taken in: {UNCLAIMED}.", UNCLAIMED_HINT)
 
 
 def _without_their_other_half(
     vault: Vault, good: Mapping[str, bytes | None], bad: Mapping[str, ClawmemError]
 ) -> list[tuple[str, ClawmemError]]:
-    """The sound files that must wait: facts went between them and one that is left alone, so that to take in the one
-    half of the move would be to lose them."""
+    """The valid files that must wait: facts moved between them and a file that is left alone. To commit one half of
+    the move would lose the facts."""
     head = vault.head().commit
-    paths = [path for path in (*good, *bad) if path.endswith(f"/{ITEMS}")]
+    paths = [path for path in (*good, *bad) if handling(path).merge == FACTS]
     stood = vault.contents_at(head, paths) if head else {}
     before = {place_of(path): _ids(stood.get(path)) for path in paths}
     after = {place_of(path): _ids(good[path] if path in good else _raw(vault, path)) for path in paths}
@@ -104,7 +96,7 @@ def _waits(path: str, stops: str, went: Iterable[MovedFact]) -> Refused:
     old, new = next((one.old, one.new) for one in went if place in (one.old, one.new))
     return Refused(
         f"{path} waits for {stops}: facts moved from {old} to {new}, and half of that would lose them.",
-        "Mend what is left alone, or move the facts back.",
+        "Repair the file that is left alone, or move the facts back.",
     )
 
 
@@ -112,7 +104,7 @@ def _raw(vault: Vault, path: str) -> bytes | None:
     try:
         return vault.read(path)
     except (ClawmemError, OSError):
-        return None  # behind a link, or a folder: nothing that could have moved there
+        return None  # behind a link, or a folder: no fact can have moved there
 
 
 def _ids(data: bytes | None) -> dict[str, None]:
@@ -121,7 +113,7 @@ def _ids(data: bytes | None) -> dict[str, None]:
 
 
 def _refuse_secret_name(vault: Vault, path: str) -> None:
-    """Raise SecretFound, without the credential, where a new file would bring one in its name or a folder's."""
+    """Raise SecretFound, without the credential, where the path of a new file contains one."""
     match = find_secret(path)
     head = vault.head().commit
     if match is None or (head and vault.contents_at(head, [path])[path] is not None):
@@ -130,19 +122,21 @@ def _refuse_secret_name(vault: Vault, path: str) -> None:
 
 
 def _refuse_lost_record(vault: Vault, path: str, data: bytes | None) -> None:
-    """Raise Refused where an edit takes out the record of a redaction."""
-    from clawmem.model.history.redaction import RECORD, lacks_record  # few vaults have such a file, and nobody edits it
-
+    """Raise Refused where an edit removes the record of a redaction."""
     head = vault.head().commit
-    if path == RECORD and head and lacks_record(data, vault.contents_at(head, [RECORD])[RECORD]):
+    if head is None or handling(path).undo != REDACTIONS:
+        return
+    from clawmem.model.history.redaction import lacks_record  # few vaults have such a file, and nobody edits it
+
+    if lacks_record(data, vault.contents_at(head, [path])[path]):
         raise Refused(
-            f"{RECORD} is not taken in: it tells what was redacted, and that must stay known.",
-            f"Bring it back: `git checkout HEAD -- {RECORD}`.",
+            f"{path} is not taken in: it tells what was redacted, and that must stay known.",
+            f"Bring it back: `git checkout HEAD -- {path}`.",
         )
 
 
 def _refuse_new_secret(vault: Vault, path: str, data: bytes | None) -> None:
-    """Raise SecretFound where an edit brings a credential that history does not hold yet."""
+    """Raise SecretFound where an edit adds a credential that history does not hold yet."""
     text = (data or b"").decode(errors="replace")
     match = find_secret(text)
     if match is None:
@@ -155,26 +149,10 @@ def _refuse_new_secret(vault: Vault, path: str, data: bytes | None) -> None:
 
 
 def check_file(path: str, data: bytes | None) -> None:
-    """Raise Unreadable or NeedsPerson, naming the line, where a vault file cannot be what its path says."""
+    """Raise Unreadable, ConflictMarkers or InvalidInput, naming the line, where a file cannot be what its path says."""
     if data is None:
         return
-    name = path.rsplit("/", 1)[-1]
-    if name == ITEMS:
-        parse_items(data, path)
-    elif path.startswith("ledger/") and path.endswith(".jsonl"):
-        parse_events(data, path)
-    else:
-        _check_text(path, name, data)
-
-
-def _check_text(path: str, name: str, data: bytes) -> None:
-    text = data.decode(errors="replace")
-    refuse_conflict_markers(text, path)
-    if path == SETTINGS:
-        settings_from_mapping(parse_yaml(text, path) or {})
-    elif path == CATALOG:
-        catalog_from_mapping(parse_yaml(text, path) or {})
-    elif name == SUMMARY:
-        front, _ = split_front_matter(text)
-        if front is not None:
-            parse_yaml(front, path)
+    kind = handling(path)
+    if kind.owner != LOG and len(data) > kind.limit:
+        raise Unreadable(path, None, beyond("it", len(data), kind.limit, "bytes"))
+    kind.parsed(data, path, parse_yaml)

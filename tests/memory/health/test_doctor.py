@@ -227,6 +227,13 @@ FAULTS = {
     "ledger of no day": Fault("ledger/today.jsonl", "", ERROR, "ledger", None, "named after its day"),
     "entity too deep": Fault("life/areas/a/b/c/items.json", "[]\n", ERROR, "entity-place", None, "No entity"),
     "agent name": Fault("agents/Big Boss/TACIT.md", "x\n", ERROR, "agent-name", None, "not an agent id"),
+    "proposal of another name": Fault("review/notes.json", "{}\n", WARNING, "unclaimed-file", None, "no kind of file"),
+    "unclaimed JSON that cannot be read": Fault(
+        "agents/cli/notes.json", "{\n", ERROR, "unreadable", 2, "it is not valid JSON"
+    ),
+    "session that cannot be read": Fault(
+        "agents/cli/sessions/s2.json", "not json\n", ERROR, "unreadable", 1, "it is not valid JSON"
+    ),
     "foreign file": Fault("daily/photo.png", "x", INFO, "foreign-file", None, "never committed"),
 }
 

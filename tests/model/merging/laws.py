@@ -6,13 +6,14 @@ from collections import Counter
 
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
+from clawmem.model.kinds import PROPOSAL_FILE, file_kind
 from clawmem.model.lifecycle import chain
 from clawmem.model.merging.moves import Files
 from clawmem.model.merging.policy import MergePolicy
 from clawmem.model.merging.tree import MergedTree, merge_trees
 from clawmem.model.proposals.proposal_file import parse_proposal
 from clawmem.model.records.event import parse_events
-from clawmem.model.records.layout import is_owned, is_proposal_path
+from clawmem.model.records.layout import is_owned
 from tests.model.merging.histories import ANYTHING, LEDGER, NOTE, ORDERLY, Life, Step, first_vault, record_of
 
 # Of what Jane sees there is one thing at a time.
@@ -73,7 +74,7 @@ def assert_sound(files: Files) -> None:
     for path, data in there(files).items():
         assert is_owned(path)
         assert b"<<<<<<<" not in data and b">>>>>>>" not in data
-        if is_proposal_path(path):
+        if file_kind(path) is PROPOSAL_FILE:
             parse_proposal(data, path)
     times = [event.timestamp for event in parse_events(there(files)[LEDGER], LEDGER)]
     assert times == sorted(times)

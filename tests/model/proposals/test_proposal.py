@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clawmem.model.facts.fact import Fact
+from clawmem.model.kinds import PROPOSAL_FILE, file_kind
 from clawmem.model.proposals.proposal import ADD, END, SUPERSEDE, new_proposal_id, proposal_path, thing
-from clawmem.model.records.layout import is_proposal_path
 
 HOME = Fact("new", "Dana lives in Porto.", "fact", "", "chat", subject="Dana", predicate="lives_in", object="Porto")
 
@@ -16,8 +16,9 @@ def test_ids_are_short_and_grow_where_they_are_taken() -> None:
 
 def test_a_proposal_has_a_file_of_its_own() -> None:
     assert proposal_path("prop_1a2b3c4d") == "review/prop_1a2b3c4d.json"
-    assert is_proposal_path("review/prop_1a2b3c4d.json")
-    assert not any(map(is_proposal_path, ("review/notes.md", "review/old/prop_1.json", "life/prop_1.json")))
+    assert file_kind("review/prop_1a2b3c4d.json") is PROPOSAL_FILE
+    others = ("review/notes.md", "review/old/prop_1.json", "life/prop_1.json")
+    assert PROPOSAL_FILE not in map(file_kind, others)
 
 
 def test_the_same_triple_in_other_words_is_the_same_thing() -> None:

@@ -16,7 +16,8 @@ from clawmem.memory.health.checks.facts import CheckedFact
 from clawmem.memory.health.checks.ledger import EventIds
 from clawmem.memory.health.checks.problem import ERROR, INFO, HealthProblem
 from clawmem.model.facts.codec import fact_to_line, parse_items
-from clawmem.model.records.entity import ITEMS, SUMMARY, name_of_path
+from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, SUMMARY_PAGE, file_kind
+from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import parse_events
 from clawmem.vault.vault import Vault
 
@@ -39,7 +40,7 @@ def expected_at_head(
     """Return what a rebuild would contain. Files in `waiting` differ from HEAD and are read from HEAD."""
     changed = set(waiting)
     lines = {(one.entity, fact_to_line(one.fact)) for one in facts if one.path not in changed}
-    entities = {name_of_path(path) or "" for path in owned if path.endswith(f"/{SUMMARY}") and path not in changed}
+    entities = {name_of_path(path) or "" for path in owned if file_kind(path) is SUMMARY_PAGE and path not in changed}
     more: set[str] = set()
     head = vault.head().commit
     if head and changed:
@@ -51,13 +52,13 @@ def expected_at_head(
 
 
 def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str], ids: set[str]) -> None:
-    name = name_of_path(path)
+    name, kind = name_of_path(path) or path, file_kind(path)
     try:
-        if name is not None and path.endswith(ITEMS):
+        if kind is ITEMS_FILE:
             lines.update((name, fact_to_line(fact)) for fact in parse_items(data, path))
-        elif name is not None:
+        elif kind is SUMMARY_PAGE:
             entities.add(name)
-        elif path.startswith("ledger/"):
+        elif kind is LEDGER_DAY:
             ids.update(event.id for event in parse_events(data, path))
     except ClawmemError:
         return  # the index skips such a file too, and reports it

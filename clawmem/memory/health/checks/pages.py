@@ -1,4 +1,4 @@
-"""Pages people write and settings: front matter, marks, conflict marks, `clawmem.yaml`, `predicates.yaml`."""
+"""Check text files: encoding, conflict markers, front matter, markers of generated parts, settings, catalog."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter
 from clawmem.model.records.entity import is_path, name_of_path, summary_path, title_of
 from clawmem.model.records.layout import CATALOG, SETTINGS
-from clawmem.model.records.strict_json import read_json
 from clawmem.model.settings.settings import settings_from_mapping
+from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.strict_yaml import parse_yaml
 
 _MARKS = ("<<<<<<< ", ">>>>>>> ")
@@ -24,7 +24,7 @@ _QUOTED = re.compile(r"'([^']+)'|setting (\S+)")
 
 
 class SummaryContent(NamedTuple):
-    """What an entity is known as: its title and aliases; and what is wrong with its page."""
+    """The title and aliases of an entity, and the problems of its page."""
 
     title: str
     aliases: tuple[str, ...]
@@ -32,7 +32,7 @@ class SummaryContent(NamedTuple):
 
 
 def text_problems(path: str, data: bytes) -> Iterator[HealthProblem]:
-    """What must hold for any text file: UTF-8, and no marks of a merge conflict."""
+    """The problems that any text file can have: not UTF-8, markers of a merge conflict, Windows line ends."""
     for line, piece in _pieces(data):
         try:
             piece.decode()
@@ -52,7 +52,7 @@ def text_problems(path: str, data: bytes) -> Iterator[HealthProblem]:
 
 
 def _pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Some whole lines at a time, with the number of the first."""
+    """Some whole lines at a time, with the number of the first line."""
     number = 1
     for lines in iter(partial(BytesIO(data).readlines, _PIECE), []):
         yield number, b"".join(lines)
@@ -60,7 +60,7 @@ def _pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def read_summary(path: str, data: bytes) -> SummaryContent:
-    """An entity's page: its front matter and its marks."""
+    """Read the page of an entity: its front matter and the markers of its generated part."""
     name = name_of_path(path) or path
     text = data.decode("utf-8-sig", errors="replace")
     problems: list[HealthProblem] = []
@@ -76,9 +76,9 @@ def read_summary(path: str, data: bytes) -> SummaryContent:
 
 
 def alias_problems(aliases: Mapping[str, Sequence[str]], entities: Collection[str]) -> Iterator[HealthProblem]:
-    """Paths that could mean two entities: an alias that is a path of another one, or an alias of another one, too.
+    """Paths that could mean two entities: an alias that is the path or an alias of another entity as well.
 
-    `aliases` are those of each entity that has a page.
+    `aliases` holds those of each entity that has a page.
     """
     bearers: dict[str, list[str]] = {}
     for name in sorted(aliases):
@@ -100,7 +100,7 @@ def _front_matter(path: str, text: str, problems: list[HealthProblem]) -> dict[s
     try:
         described = parse_yaml(front, path)
     except Unreadable as problem:
-        line = (problem.line or 0) + 1  # the fence before it is a line, too
+        line = (problem.line or 0) + 1  # the fence before it is a line as well
         problems.append(HealthProblem(ERROR, "front-matter", path, line, f"The front matter {_why(problem)}."))
         return {}
     if described is None or isinstance(described, dict):
@@ -118,18 +118,18 @@ def _mark_problems(path: str, text: str) -> Iterator[HealthProblem]:
         yield HealthProblem(WARNING, "marks", path, None, message, fixable=True)
 
 
-def json_problems(path: str, data: bytes) -> Iterator[HealthProblem]:
-    """What keeps a JSON file that clawmem writes for itself from being read."""
+def parse_problems(path: str, data: bytes) -> Iterator[HealthProblem]:
+    """What keeps a file from being read as what its kind says. The same check decides about edits made by hand."""
     try:
-        read_json(data)
-    except ValueError as problem:
-        yield HealthProblem(
-            ERROR, "json", path, getattr(problem, "lineno", None), f"The file cannot be read: {problem}."
-        )
+        check_file(path, data)
+    except Unreadable as problem:
+        yield HealthProblem(ERROR, "unreadable", path, problem.line, f"The file cannot be read: {_reason(problem)}.")
+    except ClawmemError as problem:
+        yield HealthProblem(ERROR, "unreadable", path, None, f"The file cannot be read: {problem.message}")
 
 
 def settings_problems(text: str) -> Iterator[HealthProblem]:
-    """What is wrong with `clawmem.yaml`."""
+    """The problems of `clawmem.yaml`."""
     try:
         mapping = parse_yaml(text, SETTINGS)
         settings = settings_from_mapping(mapping or {})
@@ -144,7 +144,7 @@ def settings_problems(text: str) -> Iterator[HealthProblem]:
 
 
 def catalog_problems(text: str) -> Iterator[HealthProblem]:
-    """What is wrong with `predicates.yaml`."""
+    """The problems of `predicates.yaml`."""
     try:
         catalog_from_mapping(parse_yaml(text, CATALOG) or {})
     except ClawmemError as problem:
@@ -159,8 +159,12 @@ def _yaml_problem(check: str, path: str, text: str, problem: ClawmemError) -> He
     return HealthProblem(ERROR, check, path, line, problem.message.removeprefix(f"{path}: "))
 
 
+def _reason(problem: Unreadable) -> str:
+    return str(problem).partition(" cannot be read: ")[2].rstrip(".")
+
+
 def _why(problem: Unreadable) -> str:
-    return str(problem).partition(" cannot be read: ")[2].removeprefix("it ").rstrip(".")
+    return _reason(problem).removeprefix("it ")
 
 
 def _line_of(text: str, key: str) -> int | None:

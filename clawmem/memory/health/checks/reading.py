@@ -1,9 +1,9 @@
-"""Every owned file read once, in the order that lets each check see what it needs."""
+"""Read every owned file once, in the order that lets each check see what it needs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.memory.health.checks.facts import CheckedFact, all_facts_problems, fact_problems
@@ -12,7 +12,7 @@ from clawmem.memory.health.checks.ledger import EventIds, evidence_problems, rea
 from clawmem.memory.health.checks.pages import (
     alias_problems,
     catalog_problems,
-    json_problems,
+    parse_problems,
     read_summary,
     settings_problems,
     text_problems,
@@ -20,17 +20,16 @@ from clawmem.memory.health.checks.pages import (
 from clawmem.memory.health.checks.problem import ERROR, HealthProblem
 from clawmem.memory.health.checks.review import FiledProposal, read_review, review_problems
 from clawmem.memory.health.checks.tree import VaultTree, walk
+from clawmem.model.kinds import CATALOG, EVENTS, FACTS, NONE, PARSE, PROPOSAL, REDACTIONS, SETTINGS, SUMMARY, handling
 from clawmem.model.language.text import normal
-from clawmem.model.proposals.proposal import FOLDER
-from clawmem.model.records.entity import ITEMS, SUMMARY, name_of_path
+from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import Event
-from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.vault.vault import Vault
 
 
 class VaultContent(NamedTuple):
-    """What the files hold: facts, the ids of events by file, the files that do not parse, the problems of
-    the files; names entities go by, texts of cited events by id, text that does not parse; counts; proposals."""
+    """What the files hold: facts; ids of events by file; files that do not parse; the problems of the files; names of
+    entities; texts of cited events by id; text that does not parse; counts; proposals."""
 
     tree: VaultTree
     facts: tuple[CheckedFact, ...]
@@ -45,7 +44,7 @@ class VaultContent(NamedTuple):
 
 
 class _VaultReader:
-    """What is gathered while the files go by."""
+    """What is collected while the files are read."""
 
     def __init__(self) -> None:
         self.facts: list[CheckedFact] = []
@@ -63,12 +62,10 @@ class _VaultReader:
 
 
 def read_vault(vault: Vault) -> VaultContent:
-    """Read the vault's work tree whole. What the files' facts say is checked by `reading_problems`, later."""
+    """Read the whole work tree of the vault. `reading_problems` checks later what the facts say."""
     tree, book = walk(vault), _VaultReader()
-    ledgers = [path for path in tree.owned if path.startswith("ledger/") and path.endswith(".jsonl")]
-    others = [path for path in tree.owned if path not in set(ledgers)]
     # Facts first: then it is known which events' texts must be kept for comparison.
-    for path in [*others, *ledgers]:
+    for path in sorted(tree.owned, key=lambda path: handling(path).check == EVENTS):
         _read_file(vault, path, book)
     book.problems += repeated_problems(lambda path: vault.read(path) or b"", book.event_ids)
     book.problems += alias_problems(book.aliases, book.entities)
@@ -88,7 +85,7 @@ def read_vault(vault: Vault) -> VaultContent:
 
 
 def reading_problems(reading: VaultContent) -> Iterator[HealthProblem]:
-    """What is wrong with the facts that were read, each alone and all together; needs no file any more."""
+    """The problems of the facts that were read, each alone and all together. Reads no file."""
     for placed in reading.facts:
         yield from fact_problems(placed)
     yield from all_facts_problems(reading.facts, reading.names, reading.unread)
@@ -106,46 +103,38 @@ def _read_file(vault: Vault, path: str, book: _VaultReader) -> None:
             HealthProblem(ERROR, "unreadable", path, None, f"The file cannot be read: {problem.strerror}.")
         )
         return
-    if data is None:
-        return
+    if data is not None:
+        name = name_of_path(path)
+        if name is not None:
+            book.entities.add(name)
+            book.names.add(name)
+        CHECKS[handling(path).check](path, data, book)
+
+
+def _check_facts(path: str, data: bytes, book: _VaultReader) -> None:
     book.problems += text_problems(path, data)
-    name, last = name_of_path(path), path.rsplit("/", 1)[-1]
-    if name is not None:
-        book.entities.add(name)
-        book.names.add(name)
-    if name is not None and last == ITEMS:
-        _take_items(path, name, data, book)
-    elif name is not None and last == SUMMARY:
-        summary = read_summary(path, data)
-        book.names.update((summary.title, *summary.aliases))
-        book.aliases[name] = summary.aliases
-        book.problems += summary.problems
-    elif path.startswith("ledger/") and path.endswith(".jsonl"):
-        _take_ledger(path, data, book)
-    elif path.startswith(f"{FOLDER}/"):
-        _take_review(path, data, book)
-    elif path.endswith(".json"):
-        book.problems += json_problems(path, data)
-    elif path == SETTINGS:
-        book.problems += settings_problems(data.decode("utf-8-sig", errors="replace"))
-    elif path == CATALOG:
-        book.problems += catalog_problems(data.decode("utf-8-sig", errors="replace"))
-
-
-def _take_items(path: str, name: str, data: bytes, book: _VaultReader) -> None:
     items = read_items(path, data)
     book.problems += items.problems
     if not items.parses:
         book.broken.add(path)
         book.unread.append(items.unread)
     for line, fact in items.facts:
-        book.facts.append(CheckedFact(fact, name, path, line))
+        book.facts.append(CheckedFact(fact, name_of_path(path) or path, path, line))
         if fact.source_event is not None:
             book.wanted.add(fact.source_event)
             book.counts["quotes"] += fact.source_span is not None
 
 
-def _take_review(path: str, data: bytes, book: _VaultReader) -> None:
+def _check_summary(path: str, data: bytes, book: _VaultReader) -> None:
+    book.problems += text_problems(path, data)
+    summary = read_summary(path, data)
+    book.names.update((summary.title, *summary.aliases))
+    book.aliases[name_of_path(path) or path] = summary.aliases
+    book.problems += summary.problems
+
+
+def _check_proposal(path: str, data: bytes, book: _VaultReader) -> None:
+    book.problems += text_problems(path, data)
     filed, problems = read_review(path, data)
     book.problems += problems
     if filed is not None:
@@ -155,15 +144,56 @@ def _take_review(path: str, data: bytes, book: _VaultReader) -> None:
             book.wanted.add(filed.proposal.fact.source_event)
 
 
-def _take_ledger(path: str, data: bytes, book: _VaultReader) -> None:
+def _check_events(path: str, data: bytes, book: _VaultReader) -> None:
     def take(line: int, event: Event) -> None:
         book.counts["events"] += 1
         book.event_ids.add(path, event.id)
         if event.id in book.wanted:
             book.cited.setdefault(event.id, event.text)
 
+    book.problems += text_problems(path, data)
     ledger = read_ledger(path, data, take)
     book.problems += ledger.problems
     if ledger.unread:
         book.broken.add(path)
         book.unread.append(ledger.unread)
+
+
+def _check_settings(path: str, data: bytes, book: _VaultReader) -> None:
+    book.problems += text_problems(path, data)
+    book.problems += settings_problems(data.decode("utf-8-sig", errors="replace"))
+
+
+def _check_catalog(path: str, data: bytes, book: _VaultReader) -> None:
+    book.problems += text_problems(path, data)
+    book.problems += catalog_problems(data.decode("utf-8-sig", errors="replace"))
+
+
+def _check_redactions(path: str, data: bytes, book: _VaultReader) -> None:
+    """`redactions.py` compares the records with history, and reports where they cannot be read."""
+    book.problems += text_problems(path, data)
+
+
+def _check_parse(path: str, data: bytes, book: _VaultReader) -> None:
+    found = list(text_problems(path, data))
+    book.problems += found
+    if not any(one.severity == ERROR for one in found):
+        book.problems += parse_problems(path, data)
+
+
+def _check_nothing(path: str, data: bytes, book: _VaultReader) -> None:
+    """Files that nothing reads may hold anything."""
+
+
+# For each value of a kind's `check`, the function that reads the file for what doctor reports and compares later.
+CHECKS: Mapping[str, Callable[[str, bytes, _VaultReader], None]] = {
+    FACTS: _check_facts,
+    EVENTS: _check_events,
+    SUMMARY: _check_summary,
+    PROPOSAL: _check_proposal,
+    SETTINGS: _check_settings,
+    CATALOG: _check_catalog,
+    REDACTIONS: _check_redactions,
+    PARSE: _check_parse,
+    NONE: _check_nothing,
+}

@@ -1,4 +1,4 @@
-"""Proposals: every file in `review/` readable, and those that wait still able to be approved."""
+"""Check proposals: every one can be read, and those that are open can still be approved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NeedsDecision, Unreadable
 from clawmem.memory.health.checks.facts import CheckedFact
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.memory.health.checks.problem import ERROR, WARNING, HealthProblem
 from clawmem.model.facts.ids import check_reference
 from clawmem.model.language.dates import moment_of
 from clawmem.model.language.text import normal
@@ -16,7 +16,6 @@ from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.proposals.proposal import OPEN, PROMOTE, Proposal, ProposalTarget
 from clawmem.model.proposals.proposal_file import parse_proposal
 from clawmem.model.records.entity import check_name
-from clawmem.model.records.layout import is_proposal_path
 from clawmem.model.safety.secrets.find import find_secret
 
 _NAMED = re.compile(r"(?<!\w)'(\w+)'")
@@ -24,7 +23,7 @@ _REJECT = "`clawmem review reject {} --reason ...` closes it"
 
 
 class FiledProposal(NamedTuple):
-    """A proposal, its path, and the file's text, in which a key's line is looked up."""
+    """A proposal, its path, and the text of the file, to look up the line of a key."""
 
     proposal: Proposal
     path: str
@@ -36,15 +35,12 @@ class FiledProposal(NamedTuple):
 
 
 def read_review(path: str, data: bytes) -> tuple[FiledProposal | None, list[HealthProblem]]:
-    """Read one file of `review/`: the proposal, where it is one and can be read, and what is wrong with the file."""
+    """Read a proposal: the proposal, or None where it cannot be read, and the problems of the file."""
     text = data.decode("utf-8-sig", errors="replace")
-    if not is_proposal_path(path):
-        message = "No proposal has this name, so nothing reads the file."
-        return None, [HealthProblem(INFO, "proposal", path, None, message)] if path.endswith(".json") else []
     try:
         filed = FiledProposal(parse_proposal(data, path), path, text)
     except NeedsDecision:
-        return None, []  # the marks are reported for every file alike
+        return None, []  # conflict markers are reported for every file alike
     except Unreadable as problem:
         why = str(problem).partition(" cannot be read: ")[2].rstrip(".")
         line = problem.line or _line_named(text, why)
@@ -53,19 +49,19 @@ def read_review(path: str, data: bytes) -> tuple[FiledProposal | None, list[Heal
 
 
 def line_of(text: str, key: str) -> int | None:
-    """The line on which the value of a top-level key begins, None where it cannot be told."""
+    """The line on which a top-level key begins, or None where it cannot be found."""
     wanted = re.compile(rf'\s*[{{,]?\s*"{re.escape(key)}"\s*:')
     return next((number for number, line in enumerate(text.split("\n"), 1) if wanted.match(line)), None)
 
 
 def _line_named(text: str, why: str) -> int | None:
-    """The line of the last key that a complaint names: "the key 'on' of 'worth'" stands on the line of `worth`."""
+    """The line of the last key that a message names: "the key 'on' of 'worth'" is on the line of `worth`."""
     found = (line_of(text, name) for name in reversed(_NAMED.findall(why)))
     return next((line for line in found if line is not None), None)
 
 
 def _own_problems(filed: FiledProposal) -> Iterator[HealthProblem]:
-    """What is wrong with a proposal that can be read, looked at alone."""
+    """The problems of a proposal that can be read, by itself."""
     one = filed.proposal
     yield from _time_problems(filed)
     match = find_secret(filed.text)
@@ -97,10 +93,10 @@ def _time_problems(filed: FiledProposal) -> Iterator[HealthProblem]:
 def review_problems(
     filed: Sequence[FiledProposal], facts: Mapping[str, CheckedFact], texts: Mapping[str, str], unread: str
 ) -> Iterator[HealthProblem]:
-    """What stands in the way of approving the proposals that wait.
+    """What prevents the approval of open proposals.
 
-    `facts` are by id, `texts` those of cited events by id; what occurs in `unread`, the text of lines that do not
-    parse, is not missed.
+    `facts` are by id, `texts` are those of cited events by id. What occurs in `unread`, the text of lines that do not
+    parse, is not reported as missing.
     """
     for one in filed:
         if one.proposal.status == OPEN:
@@ -112,7 +108,7 @@ def review_problems(
 def _target_problems(
     filed: FiledProposal, target: ProposalTarget, facts: Mapping[str, CheckedFact], unread: str
 ) -> Iterator[HealthProblem]:
-    """As approval would refuse it."""
+    """The reasons for which approval would refuse a target."""
     close = _REJECT.format(filed.proposal.id)
     if target.id not in facts:
         if f'"{target.id}"' not in unread:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from clawmem.errors import ClawmemError
 from clawmem.memory.health.checks.problem import WARNING, HealthProblem
 from clawmem.memory.health.checks.reading import VaultContent
-from clawmem.model.records.layout import is_ledger
+from clawmem.model.kinds import AT_INGEST, LOG, handling
 from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.vault.vault import Vault
 
@@ -42,7 +42,7 @@ class SecretSearch:
                 return
             # Events have foreign ids, which may look like credentials.
             text = data[start:end].decode(errors="replace")
-            for match in find_secrets(text, unnamed=not is_ledger(path)):
+            for match in find_secrets(text, unnamed=handling(path).secrets != AT_INGEST):
                 found += 1
                 if found > _MAX_PER_FILE:
                     return
@@ -70,4 +70,5 @@ def _chunk_ends(text: bytes) -> Iterator[int]:
 def files_to_search(reading: VaultContent) -> list[str]:
     """Return the files to search, ledgers last. Facts and proposals are checked one by one elsewhere."""
     known = {one.path for one in reading.facts} | {one.path for one in reading.filed}
-    return sorted((path for path in reading.tree.owned if path not in known - reading.broken), key=is_ledger)
+    paths = (path for path in reading.tree.owned if path not in known - reading.broken)
+    return sorted(paths, key=lambda path: handling(path).owner == LOG)

@@ -1,4 +1,4 @@
-"""The vault's folder as doctor walks it: clawmem's files, other people's, links, and names that collide."""
+"""Walk the folder of the vault: owned files, other files, links, and names that collide."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.model.kinds import file_kind, is_other_version
 from clawmem.model.language.text import as_one_file
 from clawmem.model.records.entity import ITEMS, ROOTS, SUMMARY, check_agent, check_name, name_of_path
-from clawmem.model.records.layout import OWNED_FOLDERS, is_owned, is_text
+from clawmem.model.records.layout import OWNED_FOLDERS, agent_of, is_owned, is_text
+from clawmem.vault.edits.hand_edits import UNCLAIMED, UNCLAIMED_HINT
 from clawmem.vault.vault import Vault
 
 PAGES = ("README.md", "AGENTS.md", "MEMORY.md")
@@ -28,8 +30,8 @@ FOLDERS = (
 
 
 class VaultTree(NamedTuple):
-    """Vault paths: files clawmem owns, files it does not own in its folders or with names that are no text, links,
-    and its standing folders."""
+    """Vault paths: files that clawmem owns; other files in its folders or with names that are not text; links; and the
+    folders that exist."""
 
     owned: tuple[str, ...]
     foreign: tuple[str, ...]
@@ -38,7 +40,7 @@ class VaultTree(NamedTuple):
 
 
 def walk(vault: Vault) -> VaultTree:
-    """Every file below the vault's root but git's own."""
+    """Find every file below the vault's root, except git's own."""
     owned, foreign, links, folders = [], [], [], set()
     for path, is_folder, is_link in _entries(str(vault.root), ""):
         if is_link:
@@ -65,17 +67,36 @@ def _entries(root: str, below: str) -> Iterator[tuple[str, bool, bool]]:
 
 
 def tree_problems(vault: Vault, tree: VaultTree) -> Iterator[HealthProblem]:
-    """What is wrong with names and places, whatever the files hold."""
+    """The problems of names and places, whatever the files hold."""
     yield from _missing(tree)
     yield from (_link_problem(vault, path) for path in tree.links)
     for path in tree.foreign:
-        if not path.endswith(".half"):  # a file half written by a crash: the state checks name it
+        if not path.endswith(".half"):  # a file that a crash left half written: the state checks report it
             odd = "" if is_text(path) else " Its name is not UTF-8 text."
             yield HealthProblem(
                 INFO, "foreign-file", path, None, f"This file is not clawmem's; it is never committed.{odd}"
             )
+    yield from _unclaimed(tree.owned)
     yield from _entity_problems(tree.owned)
     yield from _agent_problems(tree.owned)
+
+
+def _unclaimed(owned: Iterable[str]) -> Iterator[HealthProblem]:
+    for path in owned:
+        if file_kind(path) is None and not _is_misplaced(path):
+            message = f"{UNCLAIMED[0].upper()}{UNCLAIMED[1:]}. Edits of it are not committed. {UNCLAIMED_HINT}"
+            yield HealthProblem(WARNING, "unclaimed-file", path, None, message)
+        elif is_other_version(path.rpartition("/")[2]):
+            message = "A merge kept this other version. Take over what you need, then delete the file."
+            yield HealthProblem(WARNING, "other-version", path, None, message)
+
+
+def _is_misplaced(path: str) -> bool:
+    """Whether a file has the name of an entity's file in a folder where no entity can be."""
+    last = path.rpartition("/")[2]
+    return (
+        last in (ITEMS, SUMMARY) and name_of_path(path) is None and (path.startswith("life/") or "/workspace/" in path)
+    )
 
 
 def _missing(tree: VaultTree) -> Iterator[HealthProblem]:
@@ -98,15 +119,12 @@ def _link_problem(vault: Vault, path: str) -> HealthProblem:
 def _entity_problems(owned: Iterable[str]) -> Iterator[HealthProblem]:
     files: dict[str, dict[str, str]] = defaultdict(dict)
     for path in owned:
-        last = path.rsplit("/", 1)[-1]
-        if last in (ITEMS, SUMMARY):
-            name = name_of_path(path)
-            if name is not None:
-                files[name][last] = path
-            elif path.startswith("life/") or "/workspace/" in path:
-                yield HealthProblem(
-                    ERROR, "entity-place", path, None, "No entity can stand here, so nothing reads this file."
-                )
+        name = name_of_path(path)
+        if name is not None:
+            files[name][path.rpartition("/")[2]] = path
+        elif _is_misplaced(path):
+            message = "No entity can be in this folder, so nothing reads this file."
+            yield HealthProblem(ERROR, "entity-place", path, None, message)
     for name, there in files.items():
         yield from _name_problems(name, next(iter(there.values())))
         folder = next(iter(there.values())).rsplit("/", 1)[0]
@@ -132,7 +150,7 @@ def _is_legal(name: str) -> bool:
 
 
 def _agent_problems(owned: Iterable[str]) -> Iterator[HealthProblem]:
-    for agent in sorted({path.split("/")[1] for path in owned if path.startswith("agents/") and path.count("/") > 1}):
+    for agent in sorted({agent for path in owned if (agent := agent_of(path))}):
         try:
             check_agent(agent)
         except InvalidInput as problem:
@@ -140,7 +158,7 @@ def _agent_problems(owned: Iterable[str]) -> Iterator[HealthProblem]:
 
 
 def case_problems(owned: Iterable[str]) -> Iterator[HealthProblem]:
-    """Paths that one file system keeps apart and another takes for the same."""
+    """Paths that are different files on one file system and the same file on another."""
     alike: dict[str, list[str]] = defaultdict(list)
     for path in owned:
         alike[as_one_file(path)].append(path)

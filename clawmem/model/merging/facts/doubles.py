@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
+from clawmem.model.kinds import SUMMARY_PAGE, file_kind
 from clawmem.model.merging.facts.chains import Facts, close_replaced, put, without_circles
 from clawmem.model.merging.facts.fields import merged_fact
 from clawmem.model.merging.facts.table import FiledFact, Shelves
 from clawmem.model.merging.facts.wordings import set_beside
 from clawmem.model.merging.policy import OURS
 from clawmem.model.pages.summary import split_front_matter
-from clawmem.model.records.entity import SUMMARY, name_of_path
+from clawmem.model.records.entity import name_of_path
 
 Pages = Mapping[str, str]
 """By entity the front matter of its page."""
@@ -32,7 +33,7 @@ def fronts(files: Mapping[str, bytes | None]) -> dict[str, str]:
     found = {}
     for path, data in files.items():
         name = name_of_path(path)
-        if name and data is not None and path.endswith(f"/{SUMMARY}"):
+        if name and data is not None and file_kind(path) is SUMMARY_PAGE:
             found[name] = split_front_matter(data.decode(errors="replace"))[0] or ""
     return found
 

@@ -1,13 +1,14 @@
-"""One file merged by what it is: facts, events, a proposal, a page, settings, any text; anything else keeps a side."""
+"""Merge one file, by the rule that its kind names; a file that no rule can merge keeps one side."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NeedsDecision
+from clawmem.model import kinds
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers, render_items
-from clawmem.model.history.redaction import RECORD, merged_records
+from clawmem.model.history.redaction import merged_records
 from clawmem.model.merging.facts.collisions import RenamedId, collisions, with_new_names
 from clawmem.model.merging.facts.merge import merge_facts
 from clawmem.model.merging.facts.values import merged_names
@@ -16,21 +17,39 @@ from clawmem.model.merging.files.ledger import merge_ledger, rested_upon
 from clawmem.model.merging.files.lines import merge_lines
 from clawmem.model.merging.files.pages import merge_page
 from clawmem.model.merging.files.prose import TextMergeReport, counting
-from clawmem.model.merging.files.records import merge_record
+from clawmem.model.merging.files.records import (
+    MergeRecords,
+    latest_adaptation,
+    merge_records,
+    merged_cursor,
+    merged_object,
+    merged_proposal,
+)
 from clawmem.model.merging.policy import EVENT, FILE, OURS, SETTING, TEXT, MergeConflict, MergePolicy
-from clawmem.model.records.entity import ITEMS
 
 _RESTS = "a fact was learned from it on the other"
 
 
 class MergedFile(NamedTuple):
-    """What a file has become (None: gone), what was in conflict, whether its generated part must be made anew; where
-    the other version cannot be put into it, `beside` is that version."""
+    """The merged content (None: deleted), the conflicts, whether the generated part must be made again; `beside` is
+    the other version, where it could not be merged in."""
 
     content: bytes | None
     conflicts: tuple[MergeConflict, ...] = ()
     stale: bool = False
     beside: bytes | None = None
+
+
+class FileVersions(NamedTuple):
+    """A file that both sides changed: its path, its three versions (`base` is None where both created it), and how to
+    decide. Ids in `cited` are events that must stay."""
+
+    path: str
+    base: bytes | None
+    ours: bytes
+    theirs: bytes
+    policy: MergePolicy
+    cited: Container[str]
 
 
 def merge_file(
@@ -41,45 +60,60 @@ def merge_file(
     policy: MergePolicy = MergePolicy(),  # noqa: B008
     cited: Container[str] = (),
 ) -> MergedFile:
-    """Merge one file from what it was on either side; None is a file that is not there. Ids in `cited` are events that
-    must stay.
+    """Merge one file from its three versions; None is a file that does not exist. Ids in `cited` are events that must
+    stay.
 
-    Raises NeedsPerson where a list of facts cannot be read: half of it would be lost.
+    Raises NeedsDecision where a list of facts cannot be read: half of it would be lost.
     """
-    # What was redacted stays known, whoever took the record out. Sorted, as whose side it is must not matter.
-    records = merged_records(*sorted(filter(None, (base, ours, theirs)))) if path == RECORD else None
-    if records is not None:
-        return MergedFile(records)
-    is_ledger = path.startswith("ledger/") and path.endswith(".jsonl")
-    kept = rested_upon(base or b"", ours or b"", theirs or b"", cited) if is_ledger else ()
-    if kept:
-        said = (f"{one} was taken back on one side; it stays: {_RESTS}" for one in kept)
-        lines = merge_ledger(base or b"", ours or b"", theirs or b"", cited)
-        return MergedFile(lines, tuple(MergeConflict(EVENT, path, None, one) for one in said))
+    rule = kinds.handling(path).merge
+    whole = _WHOLE.get(rule)
+    done = whole(path, base, ours, theirs, cited) if whole else None
+    if done is not None:
+        return done
     if ours == theirs or theirs == base:
         return MergedFile(ours)
     if ours == base:
         return MergedFile(theirs)
     if ours is None or theirs is None:
-        # Taken out on one side, changed on the other: what was changed stays.
+        # One side deleted the file and the other changed it: the change stays.
         return MergedFile(theirs if ours is None else ours)
-    if path.rsplit("/", 1)[-1] == ITEMS:
-        return _facts(path, base, ours, theirs, policy)
-    if is_ledger:
-        return MergedFile(merge_ledger(base or b"", ours, theirs, cited))
-    if path.endswith(".json"):
-        record = merge_record(path, base, ours, theirs)
-        if record is not None:
-            return MergedFile(record)
-    return _text(path, base, ours, theirs, policy)
+    return RULES[rule](FileVersions(path, base, ours, theirs, policy, cited))
 
 
-def _facts(path: str, base: bytes | None, ours: bytes, theirs: bytes, policy: MergePolicy) -> MergedFile:
+def _all_redactions(
+    path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, cited: Container[str]
+) -> MergedFile | None:
+    """Every record of a redaction stays, whoever deleted it. Sorted: the result must not depend on the side."""
+    records = merged_records(*sorted(filter(None, (base, ours, theirs))))
+    return None if records is None else MergedFile(records)
+
+
+def _cited_events(
+    path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, cited: Container[str]
+) -> MergedFile | None:
+    """The events that one side deleted although a fact cites them stay, even where only that side changed the file."""
+    kept = rested_upon(base or b"", ours or b"", theirs or b"", cited)
+    if not kept:
+        return None
+    said = (f"{one} was taken back on one side; it stays: {_RESTS}" for one in kept)
+    lines = merge_ledger(base or b"", ours or b"", theirs or b"", cited)
+    return MergedFile(lines, tuple(MergeConflict(EVENT, path, None, one) for one in said))
+
+
+# Rules that look at the file even where only one side changed it; None leaves it to the usual rule.
+_WHOLE: Mapping[str, Callable[..., MergedFile | None]] = {
+    kinds.REDACTIONS: _all_redactions,
+    kinds.EVENTS: _cited_events,
+}
+
+
+def _facts(file: FileVersions) -> MergedFile:
+    path = file.path
     try:
-        before, one, other = (parse_items(data, path) for data in (base or b"[]", ours, theirs))
+        before, one, other = (parse_items(data, path) for data in (file.base or b"[]", file.ours, file.theirs))
         for clash in collisions({path: before}, {path: one}, {path: other}):
             one, other = _renamed(clash, path, one, other)
-        merged = merge_facts({path: before}, {path: one}, {path: other}, policy)
+        merged = merge_facts({path: before}, {path: one}, {path: other}, file.policy)
     except ClawmemError as problem:
         raise NeedsDecision(
             f"{path} was changed on both sides and one version cannot be read: {problem.message}",
@@ -95,25 +129,82 @@ def _renamed(clash: RenamedId, path: str, *sides: tuple) -> list[tuple]:  # type
     return [changed if place == wanted else side for place, side in enumerate(sides)]
 
 
-def _text(path: str, base: bytes | None, ours: bytes, theirs: bytes, policy: MergePolicy) -> MergedFile:
-    texts = [_decoded(data) for data in (base or b"", ours, theirs)]
-    before, one, other = texts
-    if before is None or one is None or other is None:
-        return _either(path, ours, theirs, policy)
-    refuse_conflict_markers(one, path)
-    refuse_conflict_markers(other, path)
-    if path.endswith(".md"):
-        page = merge_page(path, None if base is None else before, one, other, policy.side)
-        return MergedFile(page.text.encode(), _told(TEXT, path, page.conflicts), page.stale)
-    told = TextMergeReport()
-    if path.endswith((".yaml", ".yml")):
-        text = merge_lines(before, one, other, keeping_keys(told, policy.side))
-        return MergedFile(text.encode(), _told(SETTING, path, told.conflicts))
-    if path.rsplit("/", 1)[-1].startswith(".git"):
-        return MergedFile(merge_lines(before, one, other, lambda *sides: list(merged_names(*sides))).encode())
+def _events(file: FileVersions) -> MergedFile:
+    return MergedFile(merge_ledger(file.base or b"", file.ours, file.theirs, file.cited))
+
+
+def _object(merge: MergeRecords) -> Callable[[FileVersions], MergedFile]:
+    """The rule for a JSON object; where a version is none, both are kept as text."""
+
+    def rule(file: FileVersions) -> MergedFile:
+        record = merge_records(merge, file.base, file.ours, file.theirs)
+        return _text(file) if record is None else MergedFile(record)
+
+    return rule
+
+
+def _page(file: FileVersions, is_note: bool = False) -> MergedFile:
+    texts = _texts(file)
+    if texts is None:
+        return _either(file)
+    base = None if file.base is None else texts[0]
+    page = merge_page(base, texts[1], texts[2], file.policy.side, is_note)
+    return MergedFile(page.text.encode(), _conflicts(TEXT, file.path, page.conflicts), page.stale)
+
+
+def _note(file: FileVersions) -> MergedFile:
+    return _page(file, is_note=True)
+
+
+def _yaml(file: FileVersions) -> MergedFile:
+    texts, told = _texts(file), TextMergeReport()
+    if texts is None:
+        return _either(file)
+    text = merge_lines(*texts, keeping_keys(told, file.policy.side))
+    return MergedFile(text.encode(), _conflicts(SETTING, file.path, told.conflicts))
+
+
+def _names(file: FileVersions) -> MergedFile:
+    texts = _texts(file)
+    if texts is None:
+        return _either(file)
+    return MergedFile(merge_lines(*texts, lambda *sides: list(merged_names(*sides))).encode())
+
+
+def _text(file: FileVersions) -> MergedFile:
+    texts, told = _texts(file), TextMergeReport()
+    if texts is None:
+        return _either(file)
     # In a program or a table two additions at one place are no more two paragraphs than two versions are.
-    text = merge_lines(before, one, other, counting(told))
-    return _either(path, ours, theirs, policy) if told.conflicts else MergedFile(text.encode())
+    text = merge_lines(*texts, counting(told))
+    return _either(file) if told.conflicts else MergedFile(text.encode())
+
+
+# For each value of a kind's `merge`, the rule for a file that both sides changed.
+RULES: Mapping[str, Callable[[FileVersions], MergedFile]] = {
+    kinds.FACTS: _facts,
+    kinds.EVENTS: _events,
+    kinds.RECORD: _object(merged_object),
+    kinds.PROPOSAL: _object(merged_proposal),
+    kinds.CURSOR: _object(merged_cursor),
+    kinds.ADAPTATION: _object(latest_adaptation),
+    kinds.REDACTIONS: _object(merged_object),
+    kinds.PAGE: _page,
+    kinds.NOTE: _note,
+    kinds.YAML: _yaml,
+    kinds.NAMES: _names,
+    kinds.TEXT: _text,
+}
+
+
+def _texts(file: FileVersions) -> tuple[str, str, str] | None:
+    """The three versions as text, or None where one is not text; NeedsDecision where one has conflict markers."""
+    before, one, other = (_decoded(data) for data in (file.base or b"", file.ours, file.theirs))
+    if before is None or one is None or other is None:
+        return None
+    refuse_conflict_markers(one, file.path)
+    refuse_conflict_markers(other, file.path)
+    return before, one, other
 
 
 def _decoded(data: bytes) -> str | None:
@@ -123,7 +214,7 @@ def _decoded(data: bytes) -> str | None:
         return None
 
 
-def _told(kind: str, path: str, number: int) -> tuple[MergeConflict, ...]:
+def _conflicts(kind: str, path: str, number: int) -> tuple[MergeConflict, ...]:
     if not number:
         return ()
     what = "values" if kind == SETTING else "versions"
@@ -131,12 +222,11 @@ def _told(kind: str, path: str, number: int) -> tuple[MergeConflict, ...]:
     return (MergeConflict(kind, path, None, f"{path} has two {what} in {places}"),)
 
 
-def _either(path: str, ours: bytes, theirs: bytes, policy: MergePolicy) -> MergedFile:
-    """One version as the file, the other one beside it."""
-    first, second = (ours, theirs) if ours > theirs else (theirs, ours)
-    if policy.side is not None:
-        return MergedFile(
-            ours if policy.side == OURS else theirs, (MergeConflict(FILE, path, None, f"{path} is a side's"),)
-        )
+def _either(file: FileVersions) -> MergedFile:
+    """One version as the file, and the other one beside it unless the policy names a side."""
+    path, side = file.path, file.policy.side
+    if side is not None:
+        content = file.ours if side == OURS else file.theirs
+        return MergedFile(content, (MergeConflict(FILE, path, None, f"{path} is a side's"),))
     conflict = MergeConflict(FILE, path, None, f"{path} cannot be merged; the other version stands beside it")
-    return MergedFile(first, (conflict,), beside=second)
+    return MergedFile(max(file.ours, file.theirs), (conflict,), beside=min(file.ours, file.theirs))

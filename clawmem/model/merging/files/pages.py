@@ -8,7 +8,6 @@ from clawmem.model.merging.facts.values import MISSING, fuller, three_way
 from clawmem.model.merging.files.keyed import keeping_keys
 from clawmem.model.merging.files.lines import Settle, merge_lines
 from clawmem.model.merging.files.prose import TextMergeReport, keeping_both, uniting
-from clawmem.model.pages.daily import day_and_agent
 from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter, with_generated
 
 
@@ -29,12 +28,11 @@ class _PageParts(NamedTuple):
     generated: str | None
 
 
-def merge_page(path: str, base: str | None, ours: str, theirs: str, side: str | None) -> MergedPage:
-    """One page out of two; `base` is None where each side began it."""
+def merge_page(base: str | None, ours: str, theirs: str, side: str | None, is_note: bool = False) -> MergedPage:
+    """Merge two versions of a page; `base` is None where each side created it. A note keeps the lines of both."""
     told = TextMergeReport()
     before, one, other = _parted(base or ""), _parted(ours), _parted(theirs)
     front = merge_lines(before.front, one.front, other.front, keeping_keys(told, side))
-    is_note = day_and_agent(path) is not None
     rule: Settle = uniting if is_note else keeping_both(told, side)
     body = merge_lines(before.body, one.body, other.body, rule)
     generated, stale = _generated(before.generated if base else None, one.generated, other.generated, is_note)

@@ -1,40 +1,51 @@
-"""JSON files that are one object: proposals, how far learning has come, how strict promotion is, and any other."""
+"""Merge JSON files that hold one object: proposals, the learning cursor, promotion outcomes, and any other."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from clawmem.errors import InvalidInput
 from clawmem.model.merging.facts.values import MISSING, canonical, fuller, merged_mapping, three_way
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED
 from clawmem.model.proposals.proposal_file import proposal_from_record, render_proposal
-from clawmem.model.records.layout import is_proposal_path
 from clawmem.model.records.strict_json import read_json
 
-LEARNED = "ledger/learned.json"
-ADAPTATION = "ledger/adaptation.json"
+Record = dict[str, Any]
+# Merges three objects, given with the bytes of our and their file; None where the result cannot be written.
+MergeRecords = Callable[[Record, Record, Record, tuple[bytes, bytes]], bytes | None]
 _DEPTH = 4
 # What was carried out beats what was turned down beats what waits.
 _STATES = {OPEN: 0, REJECTED: 1, APPROVED: 2}
 
 
-def merge_record(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
-    """The object that both have become, or None where a side holds no JSON object."""
+def merge_records(merge: MergeRecords, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
+    """The file merged as a JSON object, or None where a version holds no JSON object."""
     before, one, other = (_object(data) for data in (base or b"{}", ours, theirs))
     if before is None or one is None or other is None:
         return None
-    if is_proposal_path(path):
-        return _merged_proposal(before, one, other)
-    if path == ADAPTATION:
-        # The values hang together: those of the later night, as a whole.
-        return max(ours, theirs, key=lambda data: (canonical((_object(data) or {}).get("changed")), data))
-    merged = merged_mapping(before, one, other, _DEPTH)
-    if path == LEARNED:
-        merged["days"] = _furthest(*(side.get("days") for side in (before, one, other)))
-        merged["mentions"] = _summed(*(side.get("mentions") for side in (before, one, other)))
-    return _as_written(merged, max(ours, theirs)).encode()
+    return merge(before, one, other, (ours, theirs))
+
+
+def merged_object(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
+    """Key by key."""
+    return _as_written(merged_mapping(base, ours, theirs, _DEPTH), max(files)).encode()
+
+
+def latest_adaptation(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
+    """The file that was changed later, as a whole: its values depend on each other."""
+    both = zip((ours, theirs), files, strict=True)
+    return max(both, key=lambda side: (canonical(side[0].get("changed")), side[1]))[1]
+
+
+def merged_cursor(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
+    """How far each day was learned from, the further one; mentions are added up."""
+    sides = (base, ours, theirs)
+    merged = merged_mapping(base, ours, theirs, _DEPTH)
+    merged["days"] = _furthest(*(side.get("days") for side in sides))
+    merged["mentions"] = _summed(*(side.get("mentions") for side in sides))
+    return _as_written(merged, max(files)).encode()
 
 
 def _object(data: bytes) -> dict[str, Any] | None:
@@ -45,7 +56,8 @@ def _object(data: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _merged_proposal(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bytes | None:
+def merged_proposal(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes | None:
+    """A proposal: what was approved wins over what was rejected, and that over what is open."""
     merged = merged_mapping(base, ours, theirs, 1)
 
     def join(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:

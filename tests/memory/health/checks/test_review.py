@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.memory.health.checks.facts import CheckedFact
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.memory.health.checks.problem import ERROR, WARNING, HealthProblem
 from clawmem.memory.health.checks.review import line_of, read_review, review_problems
 from clawmem.memory.health.doctor import Diagnosis, doctor
 from clawmem.model.facts.draft import UNSET_ID
@@ -127,11 +127,6 @@ def test_an_entity_that_cannot_be_and_a_credential_are_said() -> None:
     (secret,) = problems(render_proposal(OPEN_ONE._replace(why=f"It named {key}.")))
     assert (secret.check, secret.severity) == ("secret", WARNING)
     assert key not in secret.message
-
-
-def test_files_of_other_names_are_only_mentioned() -> None:
-    assert [one.severity for one in read_review("review/notes.json", b"{}")[1]] == [INFO]
-    assert read_review("review/README.md", b"hello") == (None, [])
 
 
 @given(st.binary(max_size=80) | st.dictionaries(st.sampled_from(Proposal._fields), st.integers() | st.text()).map(

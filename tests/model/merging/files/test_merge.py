@@ -246,8 +246,8 @@ def test_what_cannot_be_merged_stands_beside() -> None:
 
 
 def test_facts_that_cannot_be_read_stop_the_merge() -> None:
-    with pytest.raises(NeedsDecision, match=r"life/x/items\.json was changed on both sides"):
-        merge_file("life/x/items.json", b"[]\n", b"[\n", b"[ ]\n")
+    with pytest.raises(NeedsDecision, match=r"life/projects/x/items\.json was changed on both sides"):
+        merge_file("life/projects/x/items.json", b"[]\n", b"[\n", b"[ ]\n")
 
 
 def said(**more: object) -> str:

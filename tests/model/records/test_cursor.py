@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.learning.reconciling.cursor import DayProgress, LearningCursor, events_after, parse_cursor, render_cursor
+from clawmem.model.records.cursor import DayProgress, LearningCursor, events_after, parse_cursor, render_cursor
 from clawmem.model.records.event import Event
 
 

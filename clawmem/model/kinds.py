@@ -1,0 +1,304 @@
+"""The registry of file kinds: one row says everything that differs between one kind of vault file and another.
+
+A path has at most one kind. `file_kind` finds it, and the index, `doctor`, hand edits, merges, undo, the search for
+credentials and write permissions ask the row what to do. `docs/contributing/file-kind.md` shows how to add a row.
+
+Importing this module imports no parser and no merge: functions are named as `module:function` below `clawmem.model`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from clawmem.model.records.bounds import JSON_BYTES, LEDGER_LINE_BYTES, TEXT_BYTES, YAML_BYTES
+from clawmem.model.records.entity import ITEMS, ROOTS
+from clawmem.model.records.entity import SUMMARY as SUMMARY_NAME
+
+# Owners: who writes the file.
+PERSON, GENERATED, LOG, MIXED = "person", "generated", "log", "mixed"
+
+# Write permissions: the places that the settings name, as `agents.<id>.write` does; EVERYONE needs no permission.
+OWN, LIFE, RECORDS, CONFIGURATION, ALL, EVERYONE = "own", "life", "records", "settings", "all", "everyone"
+
+# Checks by `doctor`: a table in `memory/health/checks/reading.py` has a function for each. PARSE reports what `parse`
+# raises and is enough for most kinds.
+FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG = "facts", "events", "summary", "proposal", "settings", "catalog"
+REDACTIONS, PARSE, NONE = "redactions", "parse", "none"
+CHECKS = (FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG, REDACTIONS, PARSE, NONE)
+
+# How the index takes the file in: a table in `index/tables/intake.py` has a function for each but NONE.
+PAGE = "page"
+INDEXES = (FACTS, EVENTS, SUMMARY, PROPOSAL, PAGE, NONE)
+
+# How two versions merge: a table in `model/merging/files/merge.py` has a function for each.
+RECORD, CURSOR, ADAPTATION, NOTE = "record", "cursor", "adaptation", "note"
+YAML, NAMES, TEXT = "yaml", "names", "text"
+MERGES = (FACTS, EVENTS, RECORD, PROPOSAL, CURSOR, ADAPTATION, REDACTIONS, PAGE, NOTE, YAML, NAMES, TEXT)
+
+# What undo does: fact by fact, event by event, with the entity (SUMMARY), line by line (NOTE), a whole page but for its
+# generated part (PAGE), the whole file, never (NEVER), or whole unless a redaction would be forgotten (REDACTIONS).
+FILE, NEVER = "file", "never"
+UNDOS = (FACTS, EVENTS, SUMMARY, NOTE, PAGE, FILE, REDACTIONS, NEVER)
+
+# Credentials: every text is searched, or each message was searched when it was ingested.
+SEARCHED, AT_INGEST = "searched", "at ingest"
+SECRETS = (SEARCHED, AT_INGEST)
+
+# The value of `render` where clawmem keeps the bytes that a person wrote.
+AS_WRITTEN = "as written"
+
+Yaml = Callable[[str, str], Any]
+Parse = Callable[[bytes, str, Yaml], Any]
+Render = Callable[[Any], bytes]
+
+
+class FileKind(NamedTuple):
+    """One kind of vault file.
+
+    patterns: the paths. `*` is any text within a name, `**` any number of folders, `{day}` a date, `{undated}` no date,
+        `{root}` a PARA root, `{version}` a name that a merge gave to the other version of a file.
+    parse: `(data, path, yaml) -> value`; raises Unreadable or ConflictMarkers, naming the line.
+    render: `(value) -> bytes`, or AS_WRITTEN.
+    limit: the most bytes that are read; of a line, where the owner is LOG.
+    otherwise: the row claims only paths that no other row claims.
+    """
+
+    name: str
+    patterns: tuple[str, ...]
+    parse: str
+    render: str
+    check: str
+    merge: str
+    owner: str
+    indexed_as: str
+    undo: str
+    places: tuple[str, ...]
+    secrets: str = SEARCHED
+    limit: int = TEXT_BYTES
+    otherwise: bool = False
+
+    def parsed(self, data: bytes, path: str, yaml: Yaml) -> Any:
+        """The value that the file holds; `yaml` reads YAML text, as `vault/strict_yaml.py` does."""
+        parse: Parse = function_named(self.parse)
+        return parse(data, path, yaml)
+
+    def rendered(self, value: Any) -> bytes:
+        """The file for a value that `parsed` gave."""
+        render: Render = function_named(self.render)
+        return render(value)
+
+
+def function_named(name: str) -> Any:
+    """The function that a row names as `module:function`."""
+    module, _, function = name.partition(":")
+    return getattr(import_module(f"clawmem.model.{module}"), function)
+
+
+def _text(name: str, *patterns: str, merge: str = TEXT, places: tuple[str, ...] = (CONFIGURATION,)) -> FileKind:
+    read, written = "records.parsing:text", "records.parsing:encode"
+    return FileKind(name, patterns, read, written, PARSE, merge, PERSON, NONE, FILE, places)
+
+
+def _page(name: str, *patterns: str, places: tuple[str, ...], owner: str = PERSON, index: str = NONE) -> FileKind:
+    read, written = "records.parsing:text", "records.parsing:encode"
+    return FileKind(name, patterns, read, written, PARSE, PAGE, owner, index, PAGE, places)
+
+
+def _note(name: str, pattern: str, places: tuple[str, ...]) -> FileKind:
+    return _page(name, pattern, places=places, owner=MIXED, index=PAGE)._replace(merge=NOTE, undo=NOTE)
+
+
+def _json(name: str, pattern: str, parse: str, render: str, merge: str, places: tuple[str, ...]) -> FileKind:
+    return FileKind(
+        name, (pattern,), parse, render, PARSE, merge, GENERATED, NONE, FILE, places, limit=JSON_BYTES
+    )  # fmt: skip
+
+
+def _yaml(name: str, pattern: str, parse: str, check: str) -> FileKind:
+    return FileKind(
+        name, (pattern,), parse, AS_WRITTEN, check, YAML, PERSON, NONE, FILE, (CONFIGURATION,), limit=YAML_BYTES
+    )  # fmt: skip
+
+
+# The folders of a vault, and who may write what lies in them.
+ROOMS = {
+    "life": (LIFE,),
+    "daily": (RECORDS,),
+    "ledger": (RECORDS,),
+    "agents": (OWN,),
+    "review": (EVERYONE,),
+    "wiki": (RECORDS,),
+}
+
+
+def _in_each_room() -> tuple[FileKind, ...]:
+    """What may lie in any folder: placeholders of empty folders, the versions that a merge put aside, documents."""
+    rows = []
+    for room, places in ROOMS.items():
+        rows.append(_text(f"placeholder in {room}", f"{room}/**/.gitkeep", merge=NAMES, places=places))
+        aside = _text(f"other version in {room}", f"{room}/**/{{version}}", places=places)
+        rows.append(aside._replace(parse="records.parsing:unread", render=AS_WRITTEN, check=NONE, owner=GENERATED))
+        if room != "ledger":
+            rows.append(_page(f"document in {room}", f"{room}/**/*.md", places=places)._replace(otherwise=True))
+    return tuple(rows)
+
+
+# The folders of entities: `areas/people/jane` has one folder more than `projects/website`.
+_ENTITIES = (
+    *("life/{root}/*", "life/{root}/*/*"),
+    *("agents/*/workspace/{root}/*", "agents/*/workspace/{root}/*/*"),
+)
+
+LEDGER_DAY = FileKind(
+    "ledger day", ("ledger/*.jsonl",), "records.parsing:events", "records.event:render_events",
+    EVENTS, EVENTS, LOG, EVENTS, EVENTS, (RECORDS,), AT_INGEST, LEDGER_LINE_BYTES,
+)  # fmt: skip
+ITEMS_FILE = FileKind(
+    "facts",
+    tuple(f"{place}/{ITEMS}" for place in _ENTITIES),
+    "records.parsing:facts", "facts.codec:render_items",
+    FACTS, FACTS, MIXED, FACTS, FACTS, (LIFE, OWN), limit=JSON_BYTES,
+)  # fmt: skip
+SUMMARY_PAGE = FileKind(
+    "entity summary",
+    tuple(f"{place}/{SUMMARY_NAME}" for place in _ENTITIES),
+    "records.parsing:page", "records.parsing:encode",
+    SUMMARY, PAGE, MIXED, SUMMARY, SUMMARY, (LIFE, OWN),
+)  # fmt: skip
+PROPOSAL_FILE = FileKind(
+    "proposal", ("review/prop_*.json",), "records.parsing:proposal", "proposals.proposal_file:render_proposal",
+    PROPOSAL, PROPOSAL, MIXED, PROPOSAL, FILE, (EVERYONE,), limit=JSON_BYTES,
+)  # fmt: skip
+DAILY_NOTE = _note("daily note", "daily/{day}.md", (RECORDS,))
+AGENT_NOTE = _note("agent's daily note", "agents/*/daily/{day}.md", (OWN,))
+
+KINDS: tuple[FileKind, ...] = (
+    _yaml("settings", "clawmem.yaml", "records.parsing:settings", SETTINGS),
+    _yaml("predicate catalog", "predicates.yaml", "records.parsing:catalog", CATALOG),
+    _page("instructions", "README.md", "AGENTS.md", places=(CONFIGURATION,)),
+    _page("memory page", "MEMORY.md", places=(CONFIGURATION, RECORDS), owner=MIXED, index=PAGE),
+    _text("git settings", ".gitattributes", ".gitignore", merge=NAMES),
+    _page("index of entities", "life/index.md", places=(LIFE,), owner=MIXED),
+    ITEMS_FILE,
+    SUMMARY_PAGE,
+    DAILY_NOTE,
+    _page("undated note", "daily/{undated}.md", places=(RECORDS,), index=PAGE),
+    LEDGER_DAY,
+    _json(
+        "learning cursor", "ledger/learned.json", "records.parsing:cursor", "records.cursor:render_cursor",
+        CURSOR, (RECORDS,),
+    )._replace(undo=NEVER),
+    _json(
+        "promotion outcomes", "ledger/adaptation.json", "records.parsing:adaptation",
+        "proposals.adaptation:render_adaptation", ADAPTATION, (RECORDS,),
+    ),
+    _json(
+        "redactions", "ledger/redactions.json", "records.parsing:redactions", "history.redaction:render_records",
+        REDACTIONS, (RECORDS,),
+    )._replace(check=REDACTIONS, undo=REDACTIONS),
+    _page("agent's page", "agents/*/*.md", places=(OWN,), owner=MIXED, index=PAGE),
+    AGENT_NOTE,
+    _page("agent's undated note", "agents/*/daily/{undated}.md", places=(OWN,), index=PAGE),
+    _json(
+        "session record", "agents/*/sessions/*.json", "records.session:parse_session",
+        "records.session:render_session", RECORD, (OWN,),
+    ),
+    PROPOSAL_FILE,
+    *_in_each_room(),
+)  # fmt: skip
+
+# What is done with a file that no row claims: it may be in history, or be somebody else's.
+_UNCLAIMED = {
+    ".md": _page("unclaimed page", places=()),
+    ".json": _json("unclaimed JSON", "", "records.parsing:json_value", AS_WRITTEN, RECORD, ()),
+    ".jsonl": _json("unclaimed JSON lines", "", "records.parsing:json_lines", AS_WRITTEN, TEXT, ()),
+    ".yaml": _yaml("unclaimed YAML", "", "records.parsing:yaml_value", PARSE)._replace(places=()),
+}
+_UNKNOWN = _text("unclaimed file", places=())
+# Facts in a folder where no entity can be: nobody finds them, but no merge and no half of a move may lose them.
+_MISPLACED = ITEMS_FILE._replace(name="misplaced facts", check=PARSE, indexed_as=NONE, undo=FILE, places=())
+
+
+@lru_cache(maxsize=4096)
+def file_kind(path: str) -> FileKind | None:
+    """The kind of the file at a vault path, or None where no row claims it."""
+    if not path.isprintable() or "\\" in path:
+        return None
+    claims = [kind for kind in rows_for(path.partition("/")[0]) if any(fits(one, path) for one in kind.patterns)]
+    return next((kind for kind in claims if not kind.otherwise), claims[0] if claims else None)
+
+
+def handling(path: str) -> FileKind:
+    """The row that says how to treat a file: its kind's, or one that goes by the ending where no row claims it."""
+    kind = file_kind(path)
+    if kind is not None:
+        return kind
+    name = path.rpartition("/")[2]
+    if name == ITEMS:
+        return _MISPLACED
+    if name.startswith(".git"):
+        return _UNKNOWN._replace(merge=NAMES)
+    ending = "." + name.rpartition(".")[2]
+    return _UNCLAIMED.get(".yaml" if ending == ".yml" else ending, _UNKNOWN)
+
+
+@lru_cache
+def rows_for(first: str) -> tuple[FileKind, ...]:
+    """The rows whose paths begin with a folder, or are a file in the vault's root."""
+    return tuple(kind for kind in KINDS if any(one.partition("/")[0] == first for one in kind.patterns))
+
+
+@lru_cache
+def indexed_roots() -> tuple[str, ...]:
+    """The folders and files in the vault's root below which the index takes anything in."""
+    firsts = (one.partition("/")[0] for kind in KINDS if kind.indexed_as != NONE for one in kind.patterns)
+    return tuple(dict.fromkeys(firsts))
+
+
+def fits(pattern: str, path: str) -> bool:
+    """Whether a path is one that a pattern describes."""
+    wanted, given = pattern.split("/"), path.split("/")
+    if "**" in wanted:
+        at = wanted.index("**")
+        after = len(wanted) - at - 1
+        if len(given) < at + after:
+            return False
+        return _each_fits(wanted[:at], given[:at]) and _each_fits(wanted[at + 1 :], given[len(given) - after :])
+    return len(wanted) == len(given) and _each_fits(wanted, given)
+
+
+def _each_fits(wanted: list[str], given: list[str]) -> bool:
+    return all(one == other or _name_fits(one, other) for one, other in zip(wanted, given, strict=True))
+
+
+def _name_fits(wanted: str, name: str) -> bool:
+    for mark, holds in _PLACEHOLDERS.items():
+        before, found, after = wanted.partition(mark)
+        if found:
+            inner = name[len(before) : len(name) - len(after)]
+            ends = name.startswith(before) and name.endswith(after)
+            return bool(inner) and ends and (mark == "{version}" or not is_other_version(name)) and holds(inner)
+    return False
+
+
+def _is_day(text: str) -> bool:
+    return len(text) == 10 and text[4] + text[7] == "--" and (text[:4] + text[5:7] + text[8:]).isdecimal()
+
+
+def is_other_version(name: str) -> bool:
+    """Whether a merge gave this name, `<name>.other-<8 hex digits>.<ending>`, to the other version of a file."""
+    before, mark, rest = name.rpartition(".other-")
+    digits, dot, ending = rest.partition(".")
+    return bool(before and mark and dot and ending) and len(digits) == 8 and set(digits) <= set("0123456789abcdef")
+
+
+_PLACEHOLDERS: dict[str, Callable[[str], bool]] = {
+    "*": bool,
+    "{day}": _is_day,
+    "{undated}": lambda text: not _is_day(text),
+    "{root}": ROOTS.__contains__,
+    "{version}": is_other_version,
+}

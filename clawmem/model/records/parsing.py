@@ -1,0 +1,142 @@
+"""Parsers of the file kinds, all called alike: the bytes, the vault path for messages, and a reader of YAML text.
+
+Each raises Unreadable or ConflictMarkers with the line where the file cannot be what its path says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
+from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.bounds import LEDGER_LINE_BYTES
+from clawmem.model.records.event import Event, parse_events
+from clawmem.model.records.strict_json import read_json
+
+Yaml = Callable[[str, str], Any]
+
+
+def text(data: bytes, path: str, yaml: Yaml) -> str:
+    """UTF-8 text without the markers of a merge conflict."""
+    try:
+        decoded = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise Unreadable(path, data.count(b"\n", 0, problem.start) + 1, "it is not UTF-8 text") from None
+    refuse_conflict_markers(decoded, path)
+    return decoded
+
+
+def encode(value: str) -> bytes:
+    """A text as the bytes of its file."""
+    return value.encode()
+
+
+def unread(data: bytes, path: str, yaml: Yaml) -> bytes:
+    """The bytes themselves, of a file that nothing reads."""
+    return data
+
+
+def page(data: bytes, path: str, yaml: Yaml) -> str:
+    """A page whose front matter, where it has one, is YAML."""
+    from clawmem.model.pages.summary import split_front_matter
+
+    whole = text(data, path, yaml)
+    front, _ = split_front_matter(whole)
+    if front is not None:
+        yaml(front, path)
+    return whole
+
+
+def json_value(data: bytes, path: str, yaml: Yaml) -> Any:
+    """Any JSON value."""
+    try:
+        return read_json(text(data, path, yaml))
+    except ValueError as problem:
+        raise Unreadable(path, getattr(problem, "lineno", None), f"it is not valid JSON ({problem})") from None
+
+
+def json_object(data: bytes, path: str, yaml: Yaml) -> dict[str, Any]:
+    """A JSON object."""
+    record = json_value(data, path, yaml)
+    if not isinstance(record, dict):
+        raise Unreadable(path, None, "it is not a JSON object")
+    return record
+
+
+def json_lines(data: bytes, path: str, yaml: Yaml) -> Sequence[Any]:
+    """A JSON value on each line."""
+    found = []
+    for number, line in enumerate(text(data, path, yaml).split("\n"), 1):
+        try:
+            found += [read_json(line, LEDGER_LINE_BYTES)] if line.strip() else []
+        except ValueError as problem:
+            raise Unreadable(path, number, f"it is not valid JSON ({problem})") from None
+    return found
+
+
+def yaml_value(data: bytes, path: str, yaml: Yaml) -> Any:
+    """Any YAML value."""
+    return yaml(text(data, path, yaml), path)
+
+
+def settings(data: bytes, path: str, yaml: Yaml) -> Any:
+    """The settings of a vault."""
+    from clawmem.model.settings.settings import settings_from_mapping
+
+    return settings_from_mapping(yaml_value(data, path, yaml) or {})
+
+
+def catalog(data: bytes, path: str, yaml: Yaml) -> Catalog:
+    """The predicates that a vault knows by name."""
+    return catalog_from_mapping(yaml_value(data, path, yaml) or {})
+
+
+def facts(data: bytes, path: str, yaml: Yaml) -> tuple[Fact, ...]:
+    """The facts of an entity."""
+    return parse_items(data, path)
+
+
+def events(data: bytes, path: str, yaml: Yaml) -> tuple[Event, ...]:
+    """The events of a day."""
+    return parse_events(data, path)
+
+
+def proposal(data: bytes, path: str, yaml: Yaml) -> Any:
+    """A proposal."""
+    from clawmem.model.proposals.proposal_file import parse_proposal
+
+    return parse_proposal(data, path)
+
+
+def cursor(data: bytes, path: str, yaml: Yaml) -> Any:
+    """How far learning has come."""
+    from clawmem.model.records.cursor import parse_cursor
+
+    text(data, path, yaml)
+    return parse_cursor(data)
+
+
+def adaptation(data: bytes, path: str, yaml: Yaml) -> dict[str, Any]:
+    """What became of promoted facts."""
+    from clawmem.model.proposals.adaptation import outcomes_from_record
+
+    record = json_object(data, path, yaml)
+    try:
+        outcomes_from_record(record["outcomes"])
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise Unreadable(path, None, f"it does not say what became of promoted facts ({problem})") from None
+    return record
+
+
+def redactions(data: bytes, path: str, yaml: Yaml) -> tuple[dict[str, Any], ...]:
+    """The records of redactions."""
+    from clawmem.model.history.redaction import records_of
+
+    text(data, path, yaml)
+    try:
+        return records_of(data)
+    except (ValueError, InvalidInput) as problem:
+        raise Unreadable(path, getattr(problem, "lineno", None), str(problem)) from None

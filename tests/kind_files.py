@@ -1,0 +1,50 @@
+"""One readable file of each kind, and one that cannot be read. A kind without an entry here fails `test_kinds.py`."""
+
+from __future__ import annotations
+
+from clawmem.model.kinds import KINDS, ROOMS
+
+CONFLICT = b"<<<<<<< ours\nA boat.\n=======\nA ship.\n>>>>>>> theirs\n"
+FACT = (
+    b'[\n{"id": "fact_%08x", "fact": "The boat is blue.", "timestamp": "2026-11-20T08:00:00Z", "source": "hand"}\n]\n'
+)
+SUMMARY = b'---\ntitle: "Boat"\n---\n\n# Boat\n\n<!-- clawmem:begin -->\n<!-- clawmem:end -->\n'
+EVENT = b'{"id": "evt_1", "timestamp": "2026-11-20T08:00:00Z", "role": "user", "text": "Hello."}\n'
+PROPOSAL = (
+    b'{"id": "prop_0000abcd", "kind": "conflict", "status": "open", "says": "Which?", "why": "Two values.",'
+    b' "created": "2026-11-20T08:00:00Z", "does": "retract",'
+    b' "targets": [{"id": "fact_00000001", "fact": "The boat is blue."}]}\n'
+)
+OUTCOMES = b'{"changed": "2026-11-20", "outcomes": {"recalled": 1}}\n'
+REDACTIONS = b'{"redactions": [\n  {"at": "2026-11-20T08:00:00Z", "by": "a person", "commits": 1, "base": "02ab"}\n]}\n'
+
+# By kind: a path, a file that can be read, and one that cannot.
+FILES: dict[str, tuple[str, bytes, bytes]] = {
+    "settings": ("clawmem.yaml", b"format: 1\n", b"format: [1\n"),
+    "predicate catalog": ("predicates.yaml", b"likes:\n  phrases: [loves]\n", b"likes: {\n"),
+    "instructions": ("AGENTS.md", b"# For agents\n", CONFLICT),
+    "memory page": ("MEMORY.md", b"# Memory\n", CONFLICT),
+    "git settings": (".gitignore", b"*.tmp\n", b"\xff\xfe\n"),
+    "index of entities": ("life/index.md", b"# Index\n", CONFLICT),
+    "facts": ("life/projects/boat/items.json", FACT % 1, b"[\n{broken\n]\n"),
+    "entity summary": ("life/projects/ship/summary.md", SUMMARY, b"---\ntitle: [\n---\n"),
+    "daily note": ("daily/2026-11-20.md", b"# 2026-11-20\n\n- 08:00 Sailed.\n", CONFLICT),
+    "undated note": ("daily/boats.md", b"# Boats\n", b"Jos\xe9\n"),
+    "ledger day": ("ledger/2026-11-20.jsonl", EVENT, b"not json\n"),
+    "learning cursor": ("ledger/learned.json", b'{"days": {}, "mentions": {}}\n', b'{"days": 3}\n'),
+    "promotion outcomes": ("ledger/adaptation.json", OUTCOMES, b'{"outcomes": {"recalled": "x"}}\n'),
+    "redactions": ("ledger/redactions.json", REDACTIONS, b'{"redactions": 3}\n'),
+    "agent's page": ("agents/cli/TACIT.md", b"# Tacit\n", CONFLICT),
+    "agent's daily note": ("agents/cli/daily/2026-11-20.md", b"# 2026-11-20\n\n- Rowed.\n", b"Jos\xe9\n"),
+    "agent's undated note": ("agents/cli/daily/boats.md", b"# Boats\n", CONFLICT),
+    "session record": ("agents/cli/sessions/s1.json", b'{"id": "s1"}\n', b'{"name": "s1"}\n'),
+    "proposal": ("review/prop_0000abcd.json", PROPOSAL, b'{"id": "prop_0000abcd"}\n'),
+}
+for room in ROOMS:
+    FILES[f"placeholder in {room}"] = (f"{room}/empty/.gitkeep", b"", b"\xff\n")
+    # Nothing reads the other version of a file, so it can always be read.
+    FILES[f"other version in {room}"] = (f"{room}/boats.other-0123abcd.json", b"{\n", b"")
+    if room != "ledger":
+        FILES[f"document in {room}"] = (f"{room}/more/about/boats.md", b"# About boats\n", CONFLICT)
+
+READ = [kind.name for kind in KINDS if kind.name in FILES and not kind.name.startswith("other version")]

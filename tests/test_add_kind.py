@@ -1,0 +1,52 @@
+"""The worked example of `docs/contributing/file-kind.md`, performed on a copy of the package."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.conftest import Command
+
+REPOSITORY = Path(__file__).parent.parent
+BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
+FOLDER = "agents/cli/checklists"
+
+
+def test_two_source_files_add_a_kind(
+    tmp_path: Path, vault_root: Path, environment: dict[str, str], clawmem: Command
+) -> None:
+    module, row, sample = BLOCK.findall((REPOSITORY / "docs/contributing/file-kind.md").read_text())
+    copy = tmp_path / "copy"
+    shutil.copytree(REPOSITORY / "clawmem", copy / "clawmem", ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "clawmem/model/records/checklist.py").write_text(module)
+    registry = copy / "clawmem/model/kinds.py"
+    before = "    PROPOSAL_FILE,\n    *_in_each_room(),\n"
+    assert before in registry.read_text()
+    registry.write_text(registry.read_text().replace(before, row + before))
+    path, readable, unreadable = eval("{" + sample + "}")["checklist"]
+    env = {**environment, "PYTHONPATH": str(copy)}
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "clawmem", *arguments], cwd=vault_root, env=env, capture_output=True, text=True
+        )
+        assert done.returncode != 3, done.stderr
+        return done.stdout + done.stderr
+
+    file = vault_root / path
+    file.parent.mkdir(parents=True)
+    file.write_bytes(unreadable)
+    assert f"{path} cannot be read: the key 'items' is missing" in run("remember", "The sky is blue.")
+    assert f"error  {path}" in run("doctor") or path in run("doctor")
+    # Without the row the package names the file, too, and does not commit it.
+    assert f"left alone: {path} is not taken in: clawmem knows no kind" in clawmem("remember", "Rain is wet.").err
+    file.write_bytes(readable)
+    assert "took in 1 file(s) edited by hand" in run("remember", "Grass is green.")
+    edit = subprocess.run(
+        ["git", "rev-parse", "HEAD~1"], cwd=vault_root, env=env, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    run("undo", edit)
+    assert not file.exists()
