@@ -179,12 +179,12 @@ def run_ahead(arguments: Sequence[str]) -> None:
 
     Anything that stands in the way is left to the command itself, which meets and reports it.
     """
-    from clawmem.vault.edits.early_scan import start_early
+    from clawmem.vault.commit.early_scan import start_early
 
     try:
         runtime = from_process(_option(arguments, "--vault"))
         vault = runtime.vault()
-        vault.early = start_early(vault)
+        vault.early_scan = start_early(vault)
     except (ClawmemError, OSError):
         return
     _AHEAD[vault.root] = vault

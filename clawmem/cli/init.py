@@ -10,7 +10,7 @@ import typer
 from clawmem.cli.face import Face
 from clawmem.errors import StorageFailed
 from clawmem.vault.exchange.create import create_vault
-from clawmem.vault.git.acceptance import accepted_or_why
+from clawmem.vault.git.acceptance import try_accept
 
 
 def init(
@@ -29,7 +29,7 @@ def init(
     except OSError as problem:
         why = f"{root} cannot be made: {problem.strerror}."
         raise StorageFailed(why, "Name a place that you may write in.") from None
-    notices = accepted_or_why(vault.git_dir, runtime.environment)
+    notices = try_accept(vault.git_dir, runtime.environment)
     data = {"vault": str(vault.root), "commit": vault.head().commit}
     return face.done(
         data,

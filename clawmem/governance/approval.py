@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import Refused
-from clawmem.index.search.lookup import PlacedFact, TakenIds, about, by_ids, entity_exists
+from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, entity_exists, facts_about
 from clawmem.memory.entities.places import new_entity_files, place_of
 from clawmem.memory.entities.predicates import with_entry
 from clawmem.memory.facts.remember import completed
@@ -216,7 +216,7 @@ _REJECT = "Reject it, or tell the fact anew with `clawmem remember`."
 def _refuse_known(work: WriteScope, fact: Fact, proposal: Proposal, beside: bool) -> None:
     """Nothing that stands may say the same, or hold the one value, but the facts that the proposal names."""
     named = {one.id for one in proposal.targets}
-    for one in about(work.index, fact.subject) if fact.subject else ():
+    for one in facts_about(work.index, fact.subject) if fact.subject else ():
         if not one.fact.stands or one.fact.id in named:
             continue
         if normal(one.fact.fact) == normal(fact.fact):

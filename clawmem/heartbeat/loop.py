@@ -9,7 +9,7 @@ from clawmem import __version__
 from clawmem.errors import ClawmemError, InvalidInput, Locked
 from clawmem.heartbeat.step import Report, Run, Step
 from clawmem.heartbeat.steps import STEPS, nights_due
-from clawmem.index.vectors.embed import awaits_embedding
+from clawmem.index.vectors.embed import needs_embedding
 from clawmem.llm.choice import Model
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.memory.permission import check_may_write_at_all
@@ -18,8 +18,15 @@ from clawmem.model.lifecycle.week import week_began
 from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import HandEdits
-from clawmem.vault.state.heartbeat_state import HeartbeatState, keep_beat, last_beat, made_between, rotate_log, turn
-from clawmem.vault.state.journal import unfolded
+from clawmem.vault.state.heartbeat_state import (
+    HeartbeatState,
+    commits_between,
+    heartbeat_lock,
+    read_heartbeat_state,
+    rotate_log,
+    write_heartbeat_state,
+)
+from clawmem.vault.state.journal import unfolded_accesses
 from clawmem.vault.vault import Vault
 
 
@@ -54,20 +61,20 @@ def beat(
     steps = chosen(only)
     check_may_write_at_all(vault, caller)
     if dry_run:
-        return _run_steps(steps, Run(vault, caller, last_beat(vault), model, True, {}), told)
-    with turn(vault, vault.settings.number("lock.wait_seconds")):
+        return _run_steps(steps, Run(vault, caller, read_heartbeat_state(vault), model, True, {}), told)
+    with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds")):
         rotate_log(vault)
         with transaction(vault, caller.now, "heartbeat") as started:
             edits = started.adopt()
             notices = tuple(started.notices)
-        last = last_beat(vault)
+        last = read_heartbeat_state(vault)
         run = Run(vault, caller, last, model, False, {})
         if not only and _is_done(run):
             count_tokens(vault)  # a new index of the same commit has none
             return _with_edits(Heartbeat(notices=notices), edits)
         start = vault.head().commit
         done = _run_steps(steps, run, told)
-        keep_beat(vault, _kept(run, done, start, complete=not only))
+        write_heartbeat_state(vault, _kept(run, done, start, complete=not only))
         return _with_edits(done._replace(notices=tuple(dict.fromkeys((*notices, *done.notices)))), edits)
 
 
@@ -82,7 +89,7 @@ def chosen(only: Collection[str]) -> tuple[Step, ...]:
 
 def due_steps(vault: Vault, caller: Caller) -> tuple[tuple[Step, bool], ...]:
     """Every step, and whether it is due now; a step that waits for the result of another is not."""
-    run = Run(vault, caller, last_beat(vault), None, False, {})
+    run = Run(vault, caller, read_heartbeat_state(vault), None, False, {})
     return tuple((step, bool(step.due.test(run))) for step in STEPS)
 
 
@@ -151,8 +158,8 @@ def _is_done(run: Run) -> bool:
         and last.day == stamp(run.caller.now)[:10]
         and last.week == _week(vault, run.caller)
         and not nights_due(run)
-        and not unfolded(vault)
-        and not awaits_embedding(vault)
+        and not unfolded_accesses(vault)
+        and not needs_embedding(vault)
     )
 
 
@@ -164,7 +171,7 @@ def _kept(run: Run, done: Heartbeat, start: str | None, complete: bool) -> Heart
     nights = done.of("promote")
     promoted = nights.nights[-1].on if nights and nights.nights and not failed & {"adapt", "promote"} else last.promoted
     head = vault.head().commit
-    between = made_between(vault, start, head) if start and head and start != head else frozenset()
+    between = commits_between(vault, start, head) if start and head and start != head else frozenset()
     if failed or not complete or between is None or not between <= set(done.commits):
         return last._replace(promoted=promoted)
     return HeartbeatState(head, __version__, stamp(run.caller.now)[:10], _week(vault, run.caller), promoted)

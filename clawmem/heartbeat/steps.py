@@ -28,7 +28,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.week import days_after, night_of
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
-from clawmem.vault.state.upkeep import UpkeepResult, keep_small
+from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
 
 MOST_NIGHTS = 7
 """Nights that a machine which was off makes up for."""
@@ -103,7 +103,7 @@ def _upkeep(run: Run) -> UpkeepResult:
     with transaction(run.vault, run.caller.now, "upkeep"):
         remember_untracked(run.vault)
     # Without the lock: writers need not wait until a large repository is packed.
-    return keep_small(run.vault, run.vault.settings.whole("upkeep.loose_objects"))
+    return pack_repository(run.vault, run.vault.settings.whole("upkeep.loose_objects"))
 
 
 def _embed_failures(done: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemError]]:

@@ -59,7 +59,7 @@ def days_to_read(vault: Vault, since: str | None) -> frozenset[str] | None:
     """The days of the ledger that may hold unread events, where every event of the commit `since` was read: those
     that changed, and those that learning stands elsewhere in since. None, all of them, where that cannot be told."""
     head = vault.head().commit
-    changed = vault.changed_between(since, head) if since and head else None
+    changed = vault.changed_paths_or_none(since, head) if since and head else None
     if changed is None or since is None:
         return None
     days = frozenset(PurePosixPath(path).stem for path in changed if is_ledger(path))

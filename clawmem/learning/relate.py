@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import answered
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities, entity_names, facts_of
 from clawmem.index.tables.store import Index
 from clawmem.learning.rules.statement_triple import EntityNames, StatementTriple, said_of
@@ -50,7 +50,7 @@ class RelateResult(NamedTuple):
 
 def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = False) -> RelateResult:
     """Read the facts that came after the commit `since`, or all of them. No lock is held meanwhile."""
-    found = answered(vault, lambda index: _found(vault, index, since))
+    found = run_query(vault, lambda index: _found(vault, index, since))
     if dry_run or not found:
         return RelateResult(tuple(PlacedFact(one.after, one.entity) for one in found))
     with writing(vault, caller, "learn") as work:
@@ -89,7 +89,7 @@ class _FactsSince(NamedTuple):
 def _past(vault: Vault, since: str | None) -> _FactsSince | None:
     """What was before; None where git does not know the commit."""
     head = vault.head().commit
-    changed = vault.changed_between(since, head) if since and head else None
+    changed = vault.changed_paths_or_none(since, head) if since and head else None
     if since is None or changed is None:
         return None
     paths = {path: name for path in changed if path.endswith(f"/{ITEMS}") and (name := name_of_path(path))}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, holding, of_days
+from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, facts_containing, facts_of_days
 from clawmem.index.tables.store import Index
 from clawmem.memory.writing import WriteScope, writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
@@ -76,7 +76,7 @@ def fact_day(index: Index, fact: Fact) -> str:
 def _touched(work: WriteScope, since: str | None) -> set[str] | None:
     """The days whose ledger or facts changed after a commit; None where git does not know it."""
     head = work.vault.head().commit
-    paths = work.vault.changed_between(since, head) if since and head else None
+    paths = work.vault.changed_paths_or_none(since, head) if since and head else None
     if since is None or head is None or paths is None:
         return None
     days = {path[7:-6] for path in paths if path.startswith("ledger/") and path.endswith(".jsonl")}
@@ -117,7 +117,7 @@ def _by_day(index: Index, wanted: set[str] | None) -> dict[str, dict[str | None,
     if wanted is None or len(wanted) > _FEW_DAYS:
         known = list(all_facts(index))
     else:
-        found = [*of_days(index, wanted), *holding(index, '"retracted"')] if wanted else []
+        found = [*facts_of_days(index, wanted), *facts_containing(index, '"retracted"')] if wanted else []
         known = list({(one.fact.id, one.entity): one for one in found}.values())
     statements = _replaced(index, known)
     days: dict[str, dict[str | None, _DayFacts]] = defaultdict(lambda: defaultdict(lambda: _DayFacts([], [])))

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from threading import Thread
 
 from clawmem.errors import ClawmemError, Locked, StorageFailed
-from clawmem.index.refresh.refresh import DOUBLED, apply_commit, get_ready, is_damage, open_index
+from clawmem.index.refresh.refresh import HAS_DUPLICATES, apply_commit, is_index_damage, open_index, preload_intake
 from clawmem.index.search.lookup import items_of
 from clawmem.index.search.unreadable import broken_files
-from clawmem.index.tables.store import UNREADABLE, Index, discard
+from clawmem.index.tables.store import UNREADABLE, Index, delete_index
 from clawmem.memory.permission import check_may_write, check_may_write_at_all
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
@@ -18,7 +18,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import items_path, name_of_path
 from clawmem.vault.commit.transaction import Transaction, transaction
-from clawmem.vault.git.refs import last_join
+from clawmem.vault.git.refs import last_merge_mark
 from clawmem.vault.vault import Vault
 
 
@@ -54,7 +54,7 @@ class WriteScope:
         if data is None:
             return []
         if data == items_of(self.index, entity):
-            self.started.seen.vouch(path)
+            self.started.read_set.mark_verified(path)
         return list(parse_items(data, path))
 
     def is_whole(self, entity: str) -> bool:
@@ -67,9 +67,9 @@ class WriteScope:
         paths = [path for path, _ in broken_files(self.index) if name_of_path(path) and path.endswith(kind)]
         if not paths:
             return {}
-        from clawmem.vault.edits.last_readable import unread  # few vaults hold such a file
+        from clawmem.vault.edits.last_readable import unreadable_files  # few vaults hold such a file
 
-        return unread(self.vault, paths)
+        return unreadable_files(self.vault, paths)
 
     def commit(self, changes: Sequence[Change], purpose: str | None = None) -> tuple[str, ...]:
         """Commit the changes; returns the commits' names, oldest first. The index follows when the act ends.
@@ -79,7 +79,7 @@ class WriteScope:
             paths = [path for change in changes for path in change.writes]
             check_may_write(self.vault, self.caller, paths, purpose or self._purpose)
         # git takes ten milliseconds for a commit; what the index needs next is imported meanwhile.
-        ready = Thread(target=get_ready)
+        ready = Thread(target=preload_intake)
         ready.start()
         names = self.started.commit(changes, purpose)
         ready.join()
@@ -96,14 +96,14 @@ class WriteScope:
             apply_commit(self.vault, self.index, self._behind, self._last)
         except (*UNREADABLE, OSError) as problem:
             self.started.notices.append(f"the index will be built anew: {problem}")
-            discard(self.vault)
+            delete_index(self.vault)
         self._behind = {}
 
     def settle(self) -> None:
         """Bring the index along now and let go of what was committed: for acts of many commits, whose memory would
         grow with each."""
         self.bring_index()
-        self.started.seen.release()
+        self.started.read_set.release()
 
 
 @contextmanager
@@ -126,9 +126,9 @@ def writing(
             index = open_index(vault)
         try:
             work = WriteScope(vault, caller, started, index, purpose)
-            if not dry_run and (last_join(vault.git_dir) is not None or (vault.state / "merges-left").exists()):
+            if not dry_run and (last_merge_mark(vault.git_dir) is not None or (vault.state / "merges-left").exists()):
                 _complete(work)
-            if not dry_run and index.meta(DOUBLED):
+            if not dry_run and index.meta(HAS_DUPLICATES):
                 from clawmem.memory.sync.unite import unite  # after merges and copies that clawmem did not make
 
                 unite(work)
@@ -137,7 +137,7 @@ def writing(
         except (ClawmemError, OSError):
             raise
         except Exception as problem:
-            if not is_damage(index, problem):
+            if not is_index_damage(index, problem):
                 raise
             raise _index_failed(vault, problem) from problem
         finally:
@@ -155,24 +155,29 @@ def _rehearsal(vault: Vault, caller: Caller, purpose: str) -> Iterator[Transacti
 
 def _complete(work: WriteScope) -> None:
     """Complete what git itself merged here since a writer last looked, and what an earlier command left."""
-    from clawmem.vault.history.git_merges import git_merged, left, looked_into, new_merges  # where people merge by hand
+    from clawmem.vault.history.git_merges import (  # where people merge by hand
+        has_new_merges,
+        mark_merges_complete,
+        new_merges,
+        read_unfinished_merges,
+    )
 
-    merged = git_merged(work.vault)
-    if merged or left(work.vault):
+    merged = has_new_merges(work.vault)
+    if merged or read_unfinished_merges(work.vault):
         from clawmem.memory.sync.complete_merges import complete_merges
 
         done = complete_merges(work, new_merges(work.vault) if merged else ())
         if done.commits:
             work.bring_index()
         if not done.left:
-            looked_into(work.vault)
+            mark_merges_complete(work.vault)
 
 
 def _index_failed(vault: Vault, problem: Exception) -> ClawmemError:
     """The error of an act whose index failed it; a damaged index is put away, and the next command builds a new one."""
     if "locked" in str(problem):
         return Locked("The search index is held by another process.", "Try again.")
-    discard(vault)
+    delete_index(vault)
     return StorageFailed(
         f"The search index is damaged ({problem}), so this stopped.",
         "Run the command again: it builds the index anew. What was committed before stays.",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from clawmem.errors import Refused
 
-HALF = "half-"
+PARTIAL_PREFIX = "half-"
 _SAFE = os.O_CLOEXEC | os.O_NONBLOCK
 _LARGEST_READ = 0x7FFFF000
 
@@ -22,7 +22,7 @@ class Disk:
 
     def read(self, path: Path) -> bytes | None:
         """The file's bytes, or None where there is no such file; Refused for a pipe or a device."""
-        return read_plain(path)
+        return read_regular_file(path)
 
     def replace(self, path: Path, data: bytes, staging: Path) -> None:
         """Put `data` at `path` in one step; `staging` is a folder for the half-written file.
@@ -31,11 +31,11 @@ class Disk:
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            _swap_in(staging / f"{HALF}{os.getpid()}", path, data)
+            _swap_in(staging / f"{PARTIAL_PREFIX}{os.getpid()}", path, data)
         except OSError as problem:
             if problem.errno != errno.EXDEV:
                 raise
-            _swap_in(beside(path), path, data)
+            _swap_in(partial_path(path), path, data)
 
     def create(self, path: Path, data: bytes) -> bool:
         """Make a small file that must not be there yet; False where it is."""
@@ -62,7 +62,7 @@ class Disk:
             path.unlink()
 
 
-def read_plain(path: Path | str) -> bytes | None:
+def read_regular_file(path: Path | str) -> bytes | None:
     """A plain file's bytes, or None where there is no such file. Refused for anything that is no file, as a pipe would
     hold up whoever reads it."""
     try:
@@ -71,14 +71,14 @@ def read_plain(path: Path | str) -> bytes | None:
         return None
     except OSError as problem:
         if problem.errno == errno.ENXIO:
-            raise no_plain_file(path) from None
+            raise not_regular_file(path) from None
         raise
     try:
         facts = os.fstat(descriptor)
         if stat.S_ISDIR(facts.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(facts.st_mode):
-            raise no_plain_file(path)
+            raise not_regular_file(path)
         return _all_of(descriptor, facts.st_size)
     finally:
         os.close(descriptor)
@@ -104,20 +104,20 @@ def open_in_place(path: Path, flags: int) -> int:
                 f"{path} is a symbolic link, so what is written there would go elsewhere.", "Delete the link."
             ) from None
         if problem.errno == errno.ENXIO:
-            raise no_plain_file(path) from None
+            raise not_regular_file(path) from None
         raise
     try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
-            raise no_plain_file(path)
-        refuse_second_name(facts, str(path))
+            raise not_regular_file(path)
+        refuse_hard_link(facts, str(path))
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def refuse_second_name(facts: os.stat_result, path: str) -> None:
+def refuse_hard_link(facts: os.stat_result, path: str) -> None:
     """Raise Refused for a file that has another name somewhere: what is written into it appears there, too."""
     if facts.st_nlink > 1:
         raise Refused(
@@ -126,7 +126,7 @@ def refuse_second_name(facts: os.stat_result, path: str) -> None:
         )
 
 
-def no_plain_file(path: Path | str) -> Refused:
+def not_regular_file(path: Path | str) -> Refused:
     """The error for a pipe, a socket or a device in the place of a file."""
     return Refused(f"{path} is not a plain file.", "Delete it, or move it out of the way.")
 
@@ -144,7 +144,7 @@ def _unless_gone(problem: OSError) -> None:
         raise problem
 
 
-def beside(path: Path) -> Path:
+def partial_path(path: Path) -> Path:
     """Where the half-written form of a file lies when git's folder is on another disk."""
     return path.with_name(f".{path.name}.half")
 
@@ -163,7 +163,7 @@ def append_line(path: Path, line: bytes) -> None:
             os.close(descriptor)
 
 
-def whole_lines(data: bytes) -> bytes:
+def complete_lines(data: bytes) -> bytes:
     """A file's lines without what a killed process left of the last."""
     return data[: data.rfind(b"\n") + 1]
 
@@ -171,7 +171,7 @@ def whole_lines(data: bytes) -> bytes:
 def _append(descriptor: int, line: bytes) -> None:
     end = os.fstat(descriptor).st_size
     if end and os.pread(descriptor, 1, end - 1) != b"\n":
-        end = len(whole_lines(os.pread(descriptor, end, 0)))
+        end = len(complete_lines(os.pread(descriptor, end, 0)))
         os.ftruncate(descriptor, end)
     if os.write(descriptor, line) != len(line):
         os.ftruncate(descriptor, end)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.errors import ClawmemError
 from clawmem.model.records.layout import check_inside
 from clawmem.model.settings.settings import LOCAL, Settings
-from clawmem.vault.git.containment import check_folder, check_state
+from clawmem.vault.git.containment import check_folder, check_state_folder
 from clawmem.vault.git.refs import Head
 from clawmem.vault.vault import Vault
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clawmem.model.facts.catalog import Catalog
 
 FOLDER = "at"
-KEPT = 4
+MAX_KEPT = 4
 
 
 class VaultAt(Vault):
@@ -35,13 +35,13 @@ class VaultAt(Vault):
     def __init__(self, present: Vault, commit: str) -> None:
         self.root, self.git_dir, self.disk, self.git = present.root, present.git_dir, present.disk, present.git
         self.environment = present.environment
-        self.early = None
+        self.early_scan = None
         self.present = present
         self.commit = commit
         self.state = present.state / FOLDER / commit
         for folder in (self.state.parent, self.state):
             check_folder(folder)
-        check_state(self.state)
+        check_state_folder(self.state)
         self.notices: list[str] = []
         with suppress(OSError):  # there is none yet, or the disk cannot be written: then nothing is evicted either
             os.utime(self.state)
@@ -56,14 +56,14 @@ class VaultAt(Vault):
         return self.contents_at(self.commit, [name])[name] if name.isprintable() else None
 
     @cached_property
-    def stated(self) -> Settings:
+    def vault_settings(self) -> Settings:
         """The settings of then."""
-        then = super().stated
+        then = super().vault_settings
         problem = then.unread or next((one for key, one in then.wrong.items() if key not in LOCAL), None)
         if problem is None:
             return then
         self._say(problem)
-        return self.present.stated
+        return self.present.vault_settings
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -87,7 +87,7 @@ class VaultAt(Vault):
         self.notices.append(f"in {self.commit[:12]} {problem.message} What holds now is used.")
 
 
-def discard_past(vault: Vault) -> None:
+def delete_past_state(vault: Vault) -> None:
     """Delete all that is kept of past commits."""
     import shutil
 
@@ -98,7 +98,7 @@ def _evict(newest: Path) -> None:
     import shutil
 
     others = [path for path in newest.parent.iterdir() if path != newest]
-    for path in sorted(others, key=_used, reverse=True)[KEPT - 1 :]:
+    for path in sorted(others, key=_used, reverse=True)[MAX_KEPT - 1 :]:
         shutil.rmtree(path, ignore_errors=True)
 
 

@@ -15,14 +15,14 @@ from clawmem.model.records.layout import CATALOG, SETTINGS, check_inside
 from clawmem.model.records.seal import seal
 from clawmem.model.settings.settings import Settings, settings_from_mapping
 from clawmem.vault.disk import Disk
-from clawmem.vault.git.containment import check_state
-from clawmem.vault.git.git import Git, lost_object
+from clawmem.vault.git.containment import check_state_folder
+from clawmem.vault.git.git import Git, lost_object_error
 from clawmem.vault.git.refs import Head, git_dir_of, read_head
 from clawmem.vault.strict_yaml import parse_yaml
 
 if TYPE_CHECKING:
     from clawmem.model.facts.catalog import Catalog
-    from clawmem.vault.edits.early_scan import EarlyScan
+    from clawmem.vault.commit.early_scan import EarlyScan
 
 # So many names are given to git one by one.
 _FEW = 500
@@ -51,16 +51,16 @@ class Vault:
         self._check_places()
         self.disk = disk or Disk()
         self.git = Git(root, environment)
-        self.early: EarlyScan | None = None
+        self.early_scan: EarlyScan | None = None
 
     def _check_places(self) -> None:
         """Raise Refused where git's folder is another vault's, or clawmem's own folder leads out of it."""
         dot_git = os.path.join(self.root, ".git")  # noqa: PTH118 - on every command's path
         if os.path.islink(dot_git) or not os.path.isdir(dot_git):  # noqa: PTH112, PTH114
-            from clawmem.vault.git.folder import check_belongs  # few vaults keep it elsewhere
+            from clawmem.vault.git.folder import check_work_tree  # few vaults keep it elsewhere
 
-            check_belongs(self.root, self.git_dir)
-        check_state(self.state)
+            check_work_tree(self.root, self.git_dir)
+        check_state_folder(self.state)
 
     def head(self) -> Head:
         """The branch and commit that HEAD names."""
@@ -128,12 +128,12 @@ class Vault:
     def settings(self) -> Settings:
         """The settings in force: what `clawmem.yaml` states, and of what reaches outside what this machine's own files
         say. Set anew where the stated ones are."""
-        from clawmem.vault.state.local_settings import settings_here  # its imports would lead back here
+        from clawmem.vault.state.local_settings import effective_settings  # its imports would lead back here
 
-        return settings_here(self, self.stated)
+        return effective_settings(self, self.vault_settings)
 
     @cached_property
-    def stated(self) -> Settings:
+    def vault_settings(self) -> Settings:
         """What `clawmem.yaml` states, defaults filled in. Where a value does not fit, the others count; where the file
         does not parse, those of HEAD do, or else the defaults, and nothing is written with them."""
         try:
@@ -169,7 +169,7 @@ class Vault:
                 raise
             return catalog_from_mapping(parse_yaml(standing.decode(errors="replace"), CATALOG) or {})
 
-    def catalog_to_read(self) -> Catalog | None:
+    def catalog_or_none(self) -> Catalog | None:
         """The catalog for what only reads, and goes on without it: None where it cannot be read."""
         try:
             return self.catalog
@@ -185,9 +185,9 @@ class Vault:
         key = self._state_of(name)
         if key is None:
             return None
-        return self.parsed(name, lambda: self.read_text(name) or "", key, self.state / f"{name}.json")
+        return self.load_cached(name, lambda: self.read_text(name) or "", key, self.state / f"{name}.json")
 
-    def parsed(self, name: str, text: Callable[[], str], key: list[Any], kept: Path) -> Any:
+    def load_cached(self, name: str, text: Callable[[], str], key: list[Any], kept: Path) -> Any:
         """A YAML text as plain values; the parsed form is `kept` as long as the `key` of its file stays."""
         try:
             known = self.disk.read(kept)
@@ -232,12 +232,12 @@ class Vault:
         described = ((path, about.split()) for about, path in rows)
         return {path: (words[2], int(words[3]) if words[3].isdigit() else 0) for path, words in described}
 
-    def changed_between(self, old: str, new: str) -> list[str] | None:
+    def changed_paths_or_none(self, old: str, new: str) -> list[str] | None:
         """The paths that differ between two commits, or None where one of them is unknown. Runs git."""
         printed = self.git.try_run(*_DIFFERENCE, old, new)
         return None if printed is None else _names(printed)
 
-    def changes_between(self, old: str, new: str) -> list[str]:
+    def changed_paths(self, old: str, new: str) -> list[str]:
         """The paths that differ between two commits that there must be. Runs git; raises GitFailed where it cannot
         tell."""
         return _names(self.git.run(*_DIFFERENCE, old, new))
@@ -245,7 +245,7 @@ class Vault:
     def contents_at(self, commit: str, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
         """The contents of many files in one commit, None for what it does not hold; what git gives is `checked` unless
         told. Runs git, a second time where something is None. Raises GitFailed where git lost what the commit holds."""
-        blobs = self.git.blobs((f"{commit}:{name}" for name in names), checked)
+        blobs = self.git.read_blobs((f"{commit}:{name}" for name in names), checked)
         found = {name.split(":", 1)[1]: data for name, data in blobs.items()}
         self._refuse_lost(commit, [name for name, data in found.items() if data is None])
         return found
@@ -261,7 +261,7 @@ class Vault:
         held = {path for about, path in rows if about.split()[1] == "blob"}
         lost = next((name for name in absent if name in held), None)
         if lost is not None:
-            raise lost_object(lost)
+            raise lost_object_error(lost)
 
 
 def _names(printed: bytes) -> list[str]:

@@ -58,7 +58,7 @@ def spoken(index: Index) -> dict[str, list[str]]:
     names |= {-n: f"{path} {place}" for n, path, place in execute("SELECT n, path, place FROM note")}
     words = {word for line in names.values() for word in re.findall(r"[a-z]{3,}", line.lower())}
     return {
-        word: sorted(names[row_of(match.n)] for match in index.spoken.search([word], 10_000, thorough=True))
+        word: sorted(names[row_of(match.n)] for match in index.passage_engine.search([word], 10_000, thorough=True))
         for word in [*sorted(words)[:PROBES], "meeting", "summary"]
     }
 

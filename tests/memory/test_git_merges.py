@@ -26,7 +26,7 @@ from clawmem.model.merging.files.merge import merge_file
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.exchange.remote import fetch, find_remote
 from clawmem.vault.git.driver import driver_problem, install_driver
-from clawmem.vault.history.git_merges import GitMerge, leave
+from clawmem.vault.history.git_merges import GitMerge, write_unfinished_merges
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_sound, assert_whole
 from tests.memory.machines import Machine, make_machines
@@ -469,7 +469,7 @@ def test_a_note_of_merges_that_never_came_in_goes(machines: list[Machine]) -> No
     foreign = other.head()
     vault = one.vault
     vault.prepare_state()
-    leave(vault, [GitMerge(foreign, one.head(), foreign)])
+    write_unfinished_merges(vault, [GitMerge(foreign, one.head(), foreign)])
     one.keep("Next.")
     assert not (vault.state / "merges-left").exists()
     assert "complete(vault)" not in one.git("log", "--format=%s")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from clawmem.index.refresh.refresh import FOLDERS
 from clawmem.index.tables.intake import take_in
 from clawmem.index.tables.schema import FACT_WORDS, SPOKEN_WORDS
-from clawmem.index.tables.store import Index, create_to_compare
+from clawmem.index.tables.store import Index, create_temporary
 from clawmem.model.search.passage import SPREAD, row_of
 from clawmem.vault.vault import Vault
 
@@ -18,9 +18,9 @@ _OWN = frozenset(("n", "seal", "tokens", "exact", "verdict"))
 _BITS = (1 << 64) - 1
 
 
-def index_of(vault: Vault, commit: str) -> Index:
+def build_reference_index(vault: Vault, commit: str) -> Index:
     """What the index of a commit must be; every object that it is made of is checked. Runs git."""
-    index = create_to_compare(vault)
+    index = create_temporary(vault)
     with index.writing():
         for paths in _batches(vault.blobs_at(commit, *FOLDERS)):
             take_in(index, vault.contents_at(commit, paths))
@@ -40,7 +40,7 @@ def _batches(sizes: Mapping[str, tuple[str, int]]) -> Iterator[list[str]]:
         yield paths
 
 
-def difference(one: Index, other: Index) -> str | None:
+def find_difference(one: Index, other: Index) -> str | None:
     """The first part in which two indexes differ, in words; None where they are alike. What `meta` notes is left out,
     and so are the words where an engine other than FTS5 keeps them."""
     mine, yours = _tables(one), _tables(other)

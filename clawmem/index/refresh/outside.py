@@ -9,32 +9,18 @@ import json
 from collections.abc import Iterator, Mapping
 
 from clawmem.errors import ClawmemError
-from clawmem.index.tables.seals import check_outside
+from clawmem.index.tables.outside import stakes as stakes  # exported again for `tables.intake`
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.seal import seal
-from clawmem.model.settings.acceptance import accepted_as, as_served, stake_in
+from clawmem.model.settings.acceptance import accepted_as, stake_in
 from clawmem.vault.vault import Vault
 
 _KEPT = "outside.json"
 
 
-def stakes(index: Index) -> dict[str, str]:
-    """What is at stake in which facts, by id; empty in most vaults."""
-    found = {}
-    for fact_id, stake, given in index.database.execute("SELECT id, stake, seal FROM outside"):
-        check_outside(fact_id, stake, given)
-        found[fact_id] = stake
-    return found
-
-
-def served(index: Index, fact: Fact) -> Fact:
-    """A fact as it is served."""
-    return as_served(fact, stakes(index).get(fact.id))
-
-
-def follow_commits(vault: Vault, index: Index) -> set[str]:
+def update_stakes(vault: Vault, index: Index) -> set[str]:
     """Look through the commits that are new to HEAD, and say the outcome in the index; returns the ids of the facts
     whose rows it changes. Call it while the index is being written."""
     here = vault.present or vault
@@ -54,10 +40,10 @@ def follow_commits(vault: Vault, index: Index) -> set[str]:
 
 
 def _found(vault: Vault, old: str | None, new: str) -> dict[str, str]:
-    from clawmem.vault.history.made_here import strange_commits  # a look at what is new, not for a search
+    from clawmem.vault.state.made_here import unaccepted_commits  # a look at what is new, not for a search
 
     found = {}
-    for commit in strange_commits(vault, old, new):
+    for commit in unaccepted_commits(vault, old, new):
         before = {(fact.id, stake, fact.fact) for fact, stake in _staked(commit.removed)}
         for fact, stake in _staked(commit.added):
             if (fact.id, stake, fact.fact) not in before:
@@ -105,6 +91,6 @@ def _keep(vault: Vault, at: str, found: Mapping[str, str]) -> None:
 
 
 def _accepting(vault: Vault) -> int:
-    from clawmem.vault.history.made_here import accepted_here
+    from clawmem.vault.state.made_here import read_acceptance
 
-    return accepted_as(accepted_here(vault))
+    return accepted_as(read_acceptance(vault))

@@ -11,7 +11,7 @@ from clawmem.vault.vault import Vault
 _COPY = 0.1
 
 
-def copy_present(present: Vault, index: Index, commit: str, folders: tuple[str, ...]) -> bool:
+def copy_present_index(present: Vault, index: Index, commit: str, folders: tuple[str, ...]) -> bool:
     """Make a new index hold what the present one does, which then has to be brought to the commit; False where there
     is no present one to copy, or where reading all of the commit is less work."""
     if index.engine.name != "fts5":
@@ -33,7 +33,7 @@ def copy_present(present: Vault, index: Index, commit: str, folders: tuple[str, 
 
 
 def _worth_it(present: Vault, head: str, commit: str, folders: tuple[str, ...]) -> bool:
-    changed = present.changed_between(head, commit)
+    changed = present.changed_paths_or_none(head, commit)
     if changed is None:
         return False
     now, then = present.blobs_at(head, *folders), present.blobs_at(commit, *folders)

@@ -9,23 +9,23 @@ from clawmem.errors import ClawmemError, Locked
 from clawmem.index.tables.store import (
     UNREADABLE,
     Index,
+    activate_store,
     create_in_memory,
     create_store,
-    drop_store,
+    delete_store,
     open_store,
-    put_in_use,
 )
 from clawmem.vault.vault import Vault
 
 FOLDERS = ("life", "agents", "ledger", "daily", "review", "MEMORY.md")
 # The index's note that ids stand in several files, empty where none does.
-DOUBLED = "doubled"
+HAS_DUPLICATES = "doubled"
 _BATCH = 500
 _BUILD_SECONDS = 120.0
 _Answer = TypeVar("_Answer")
 
 
-def answered(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool = True) -> _Answer:
+def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool = True) -> _Answer:
     """What an act that only reads makes of the index, once more on a new index where the old one turns out to be
     damaged. All of it sees `one_state`, unless it reads other things as well and takes long: a writer would wait."""
     index = open_index(vault)
@@ -35,7 +35,7 @@ def answered(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool =
     except (ClawmemError, OSError):
         raise
     except Exception as problem:
-        if not is_damage(index, problem):
+        if not is_index_damage(index, problem):
             raise
         index.close()
         index = rebuild(vault)
@@ -79,7 +79,7 @@ class HeadChange(NamedTuple):
     contents: Mapping[str, bytes | None]
 
 
-def follow(vault: Vault, steps: Iterable[HeadChange]) -> bool:
+def follow_head(vault: Vault, steps: Iterable[HeadChange]) -> bool:
     """Bring the index to HEAD: by the steps whose beginning it stands at, for the rest by git's account. Tells whether
     ids stand in several files."""
     index = open_store(vault)
@@ -89,7 +89,7 @@ def follow(vault: Vault, steps: Iterable[HeadChange]) -> bool:
                 index.at = step.old
                 if index.head() == step.old:
                     apply_commit(vault, index, step.contents, step.new)
-                    note_doubles(index, step.contents)
+                    record_duplicates(index, step.contents)
             with index.writing():
                 _look_outside(vault, index)
         except UNREADABLE:
@@ -98,12 +98,12 @@ def follow(vault: Vault, steps: Iterable[HeadChange]) -> bool:
             index.close()
     index = open_index(vault)
     try:
-        return bool(index.meta(DOUBLED))
+        return bool(index.meta(HAS_DUPLICATES))
     finally:
         index.close()
 
 
-def get_ready() -> None:
+def preload_intake() -> None:
     """Import what taking in a change needs, so that it can be done while git is at work."""
     import clawmem.index.tables.intake  # noqa: F401 - for its side effect of being there
 
@@ -123,13 +123,13 @@ def _current(vault: Vault) -> Index | None:
     return None
 
 
-def is_damage(index: Index, problem: Exception) -> bool:
+def is_index_damage(index: Index, problem: Exception) -> bool:
     """Whether an act failed because of its index: SQLite says so, or a byte of it is not what was written."""
     if isinstance(problem, UNREADABLE):
         return True
-    from clawmem.index.tables.seals import is_whole  # reads all of it
+    from clawmem.index.tables.seals import is_intact  # reads all of it
 
-    return not is_whole(index.database)
+    return not is_intact(index.database)
 
 
 def _catch_up(vault: Vault, index: Index) -> bool:
@@ -140,17 +140,17 @@ def _catch_up(vault: Vault, index: Index) -> bool:
         if head is None or old == head:
             index.at = old
             return True
-        changed = vault.changed_between(old, head) if old else None
+        changed = vault.changed_paths_or_none(old, head) if old else None
         if changed is None:
             return False
         _take_in_paths(vault, index, head, changed)
-        note_doubles(index, changed)
+        record_duplicates(index, changed)
         _look_outside(vault, index)
         index.set_head(head)
     return True
 
 
-def look_outside(vault: Vault) -> None:
+def refresh_outside_facts(vault: Vault) -> None:
     """Judge anew what came from outside, where what is accepted here has changed."""
     index = open_index(vault)
     try:
@@ -161,9 +161,9 @@ def look_outside(vault: Vault) -> None:
 
 
 def _look_outside(vault: Vault, index: Index) -> None:
-    from clawmem.index.refresh.outside import follow_commits
+    from clawmem.index.refresh.outside import update_stakes
 
-    changed = follow_commits(vault, index)
+    changed = update_stakes(vault, index)
     if changed:
         from clawmem.index.tables.intake import take_in_again
 
@@ -171,7 +171,7 @@ def _look_outside(vault: Vault, index: Index) -> None:
 
 
 def _build(vault: Vault, forced: bool) -> Index:
-    from clawmem.vault.commit.lock import writer_lock
+    from clawmem.vault.lock import writer_lock
 
     try:
         vault.prepare_state()
@@ -193,10 +193,10 @@ def _build_file(vault: Vault, forced: bool) -> Index:
     index = create_store(vault, name)
     try:
         _fill(vault, index, forced)
-        put_in_use(vault, index, name)
+        activate_store(vault, index, name)
     except BaseException:
         index.close()
-        drop_store(vault, name)
+        delete_store(vault, name)
         raise
     return index
 
@@ -210,15 +210,15 @@ def _fill(vault: Vault, index: Index, afresh: bool) -> None:
         return
     with index.writing():
         _take_in_paths(vault, index, head, vault.files_at(head, *FOLDERS))
-        note_doubles(index)
+        record_duplicates(index)
         _look_outside(vault, index)
         index.set_head(head)
 
 
 def _fill_from(present: Vault, vault: Vault, index: Index, head: str) -> bool:
-    from clawmem.index.refresh.past import copy_present  # only for a look at the past
+    from clawmem.index.refresh.past import copy_present_index  # only for a look at the past
 
-    return copy_present(present, index, head, FOLDERS) and _catch_up(vault, index)
+    return copy_present_index(present, index, head, FOLDERS) and _catch_up(vault, index)
 
 
 def _take_in_paths(vault: Vault, index: Index, head: str, changed: list[str]) -> None:
@@ -229,13 +229,13 @@ def _take_in_paths(vault: Vault, index: Index, head: str, changed: list[str]) ->
         _take_in(index, vault.contents_at(head, paths[start : start + _BATCH]))
 
 
-def note_doubles(index: Index, paths: Iterable[str] | None = None) -> None:
+def record_duplicates(index: Index, paths: Iterable[str] | None = None) -> None:
     """Note whether an id stands in several files, as after a merge or a copy that clawmem did not make: the next writer
     unites them. Only the facts of some files are looked at where these alone changed since nothing was noted."""
-    from clawmem.index.tables.doubles import doubled_ids
+    from clawmem.index.tables.doubles import duplicate_ids
 
-    known = None if index.meta(DOUBLED) else paths
-    index.set_meta(DOUBLED, "1" if doubled_ids(index, known) else "")
+    known = None if index.meta(HAS_DUPLICATES) else paths
+    index.set_meta(HAS_DUPLICATES, "1" if duplicate_ids(index, known) else "")
 
 
 def _take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:

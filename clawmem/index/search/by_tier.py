@@ -20,7 +20,7 @@ _UNREADABLE = 1e18
 # Facts with more accesses keep longer: `pace` tells them apart. Those that are always hot have one of their own, and
 # those in quarantine, which no context shows.
 _ALWAYS_PACE = len(RECENCY)
-HELD = -1
+QUARANTINE_PACE = -1
 SPARE = 20
 _PACES = tuple(range(_ALWAYS_PACE - 1, -1, -1))
 _ORDER = "access_count DESC, weight DESC, timestamp DESC, id"
@@ -54,7 +54,7 @@ class ReaderScope(NamedTuple):
 def columns(fact: Fact) -> tuple[float, float, int]:
     """What the index keeps to tell the tier: seconds of the last access, importance, pace."""
     weight = importance_of(fact)
-    pace = HELD if quarantined(fact) else _pace(weight, fact.access_count)
+    pace = QUARANTINE_PACE if quarantined(fact) else _pace(weight, fact.access_count)
     return _seconds(last_access(fact)), weight, pace
 
 
@@ -82,7 +82,9 @@ def count_tiers(index: Index, reader: ReaderScope) -> dict[str, int]:
             for source, values in _stretches(reader, owner, shelf, "fact_used"):
                 counts[shelf] += _count(index, source, values)
         # Most facts are cold, and all together are counted in a third of the time that those of a stretch take.
-        counts[COLD] += _count(index, _OF_OWNER, (owner,)) - _count(index, f"{_OF_OWNER} AND pace = {HELD}", (owner,))
+        counts[COLD] += _count(index, _OF_OWNER, (owner,)) - _count(
+            index, f"{_OF_OWNER} AND pace = {QUARANTINE_PACE}", (owner,)
+        )
     counts[COLD] -= sum(counts[shelf] for shelf in (ALWAYS, HOT, WARM, PAST))
     return counts
 
@@ -92,7 +94,7 @@ def _count(index: Index, source: str, values: Sequence[object]) -> int:
     return number
 
 
-def nearest(
+def first_of_shelf(
     index: Index, reader: ReaderScope, shelf: str, tokens: int, without: Collection[str] = ()
 ) -> list[FactCandidate]:
     """The first facts of a shelf in their order of standing, as many as so many tokens could hold, and `SPARE` more, of
@@ -130,7 +132,10 @@ _STRETCH = (
     " AND (valid_to IS NULL OR valid_to > ?)"
 )
 _OF_OWNER = f"fact INDEXED BY fact_used WHERE status = '{ACTIVE}' AND owner = ?"
-_ENDED = f"fact INDEXED BY fact_ended WHERE status = '{ACTIVE}' AND owner = ? AND valid_to <= ? AND pace != {HELD}"
+_ENDED = (
+    f"fact INDEXED BY fact_ended WHERE status = '{ACTIVE}' AND owner = ? AND valid_to <= ?"
+    f" AND pace != {QUARANTINE_PACE}"
+)
 
 
 def _stretches(reader: ReaderScope, owner: str, shelf: str, by: str) -> Iterator[tuple[str, tuple[object, ...]]]:
@@ -159,7 +164,7 @@ def _since(now: datetime, pace: int) -> tuple[float, float]:
 
 
 _OF_ENTITY = (
-    f"INDEXED BY fact_entity WHERE entity = ? AND status = '{ACTIVE}' AND pace != {HELD}"
+    f"INDEXED BY fact_entity WHERE entity = ? AND status = '{ACTIVE}' AND pace != {QUARANTINE_PACE}"
     " AND owner IN (SELECT value FROM json_each(?))"
 )
 
@@ -181,26 +186,28 @@ def _shelf_of_row(now: datetime, then: bool = False) -> tuple[str, list[object]]
     return f"(CASE {' '.join(parts)} ELSE '{COLD}' END)", values
 
 
-def with_ids(index: Index, reader: ReaderScope, ids: Collection[str]) -> list[FactCandidate]:
+def candidates_with_ids(index: Index, reader: ReaderScope, ids: Collection[str]) -> list[FactCandidate]:
     """The facts among some ids that stand and that this reader asks for."""
     within = " AND (entity = ? OR ? IS NULL)"
     return _chosen(index, reader, "id", sorted(ids), within, (reader.entity, reader.entity)) if ids else []
 
 
-def in_rows(index: Index, reader: ReaderScope, numbers: Collection[int]) -> list[FactCandidate]:
+def candidates_in_rows(index: Index, reader: ReaderScope, numbers: Collection[int]) -> list[FactCandidate]:
     """The facts among some rows that stand and that this reader may see; those of other entities than the one that is
     asked for are on no shelf."""
     found = _chosen(index, reader, "n", sorted(numbers)) if numbers else []
     if reader.entity is None:
         return found
-    asked = {one.n for one in with_ids(index, reader, [one.id for one in found])}
+    asked = {one.n for one in candidates_with_ids(index, reader, [one.id for one in found])}
     return [one if one.n in asked else one._replace(shelf="") for one in found]
 
 
-def true_then(index: Index, reader: ReaderScope, condition: str, values: Sequence[object]) -> list[FactCandidate]:
+def candidates_matching(
+    index: Index, reader: ReaderScope, condition: str, values: Sequence[object]
+) -> list[FactCandidate]:
     """All facts that meet a condition on their columns, whatever became of them, on the shelves of active ones."""
     shelf, bounds = _shelf_of_row(reader.now, then=True)
-    query = f"SELECT {_FIELDS}, {shelf} FROM fact WHERE pace != {HELD} AND {condition}"
+    query = f"SELECT {_FIELDS}, {shelf} FROM fact WHERE pace != {QUARANTINE_PACE} AND {condition}"
     return [FactCandidate(*row) for row in index.database.execute(query, (*bounds, *values))]
 
 
@@ -216,7 +223,7 @@ def _chosen(
     # CROSS JOIN keeps SQLite from looking through the table for the few rows that are given.
     query = (
         f"SELECT {_FIELDS}, {shelf} FROM json_each(?) AS given CROSS JOIN fact ON fact.{column} = given.value"
-        f" WHERE status IN ('{ACTIVE}', '{ARCHIVED}') AND pace != {HELD}"
+        f" WHERE status IN ('{ACTIVE}', '{ARCHIVED}') AND pace != {QUARANTINE_PACE}"
         f" AND owner IN (SELECT value FROM json_each(?)){within}"
     )
     given = (*bounds, json.dumps(values), json.dumps(reader.owners), *more)
@@ -232,9 +239,9 @@ def entities_of(index: Index, numbers: Sequence[int]) -> list[str]:
     return list(dict.fromkeys(found[n] for n in numbers if n in found))
 
 
-def held_back(index: Index, reader: ReaderScope, most: int) -> tuple[int, list[str]]:
+def quarantined_facts(index: Index, reader: ReaderScope, most: int) -> tuple[int, list[str]]:
     """How many active facts are in quarantine, and the ids of some of them."""
-    source = f"fact INDEXED BY fact_used WHERE status = '{ACTIVE}' AND pace = {HELD} AND owner IN"
+    source = f"fact INDEXED BY fact_used WHERE status = '{ACTIVE}' AND pace = {QUARANTINE_PACE} AND owner IN"
     given = (json.dumps(reader.owners), reader.entity, reader.entity)
     query = f"SELECT {{}} FROM {source} (SELECT value FROM json_each(?)) AND (? IS NULL OR entity = ?)"
     (number,) = index.database.execute(query.format("count(*)"), given).fetchone()

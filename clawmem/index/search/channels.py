@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.index.search.lookup import PLACED, PlacedFact, placed
+from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
 from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.seals import RowDamaged, check_total
 from clawmem.index.tables.store import Index
@@ -53,7 +53,7 @@ def keyword_channel(index: Index, words: Sequence[str], wanted: FactFilter, limi
         if len(passing) >= min(limit, _ENOUGH):
             break
         if len(matches) == limit:
-            passing = set(every_row(index, wanted).values())
+            passing = set(passing_ids(index, wanted).values())
             matches = index.engine.search_among(passing, words, limit)
             break
     return ChannelHits({match.n: match.score for match in matches if match.n in passing})
@@ -131,7 +131,7 @@ def passing_rows(index: Index, numbers: Iterable[int], wanted: FactFilter) -> se
     return passing
 
 
-def every_row(index: Index, wanted: FactFilter) -> dict[str, int]:
+def passing_ids(index: Index, wanted: FactFilter) -> dict[str, int]:
     """The rows of all facts that pass the filter, by id. It looks through the whole table where the filter names no
     entity."""
     condition, values = condition_of(wanted)
@@ -142,16 +142,18 @@ def all_passing(index: Index, wanted: FactFilter, limit: int | None = None) -> l
     """Every fact that passes the filter, in the order they were indexed."""
     condition, values = condition_of(wanted)
     check_total(index.database)
-    query = f"SELECT {PLACED} FROM fact WHERE {condition} ORDER BY n LIMIT ?"
-    every = [placed(row) for row in index.database.execute(query, (*values, -1 if limit is None else limit))]
+    query = f"SELECT {FACT_COLUMNS} FROM fact WHERE {condition} ORDER BY n LIMIT ?"
+    every = [fact_from_row(row) for row in index.database.execute(query, (*values, -1 if limit is None else limit))]
     return list(_as_served(index, dict(enumerate(every))).values())
 
 
-def rows(index: Index, numbers: Sequence[int], read: Callable[..., PlacedFact] = placed) -> dict[int, PlacedFact]:
+def facts_in_rows(
+    index: Index, numbers: Sequence[int], read: Callable[..., PlacedFact] = fact_from_row
+) -> dict[int, PlacedFact]:
     """The facts of some rows, whole, or as much of them as `read` takes."""
     found: dict[int, PlacedFact] = {}
     for part in _portions(numbers):
-        query = f"SELECT {PLACED} FROM fact WHERE n IN ({_marks(part)})"
+        query = f"SELECT {FACT_COLUMNS} FROM fact WHERE n IN ({_marks(part)})"
         for row in index.database.execute(query, tuple(part)):
             found[row[2]] = read(row)
     if len(found) != len(set(numbers)):
@@ -163,12 +165,12 @@ def _as_served(index: Index, found: dict[int, PlacedFact]) -> dict[int, PlacedFa
     """The facts as they are served: those with something at stake that came from outside are few, if any."""
     if index.database.execute("SELECT 1 FROM outside LIMIT 1").fetchone() is None:
         return found
-    from clawmem.index.refresh.outside import served
+    from clawmem.index.tables.outside import served_fact
 
-    return {n: PlacedFact(served(index, one.fact), one.entity) for n, one in found.items()}
+    return {n: PlacedFact(served_fact(index, one.fact), one.entity) for n, one in found.items()}
 
 
-def kept_tokens(index: Index, numbers: Sequence[int]) -> dict[int, tuple[int, bool]]:
+def fact_token_counts(index: Index, numbers: Sequence[int]) -> dict[int, tuple[int, bool]]:
     """The tokens of some facts' lines of context, and whether they were counted or are the most there can be."""
     found: dict[int, tuple[int, bool]] = {}
     for part in _portions(numbers):

@@ -26,7 +26,7 @@ from clawmem.model.search.passage import row_of
 PER_WORD = 500
 CHEAP = 2_000
 COMMON = 0.1
-OF_A_TIME = 200
+MAX_PER_SPAN = 200
 _ROWS_AT_ONCE = 500
 
 
@@ -40,11 +40,11 @@ class NoteLineRow(NamedTuple):
     text: str
 
 
-def spoken_words(index: Index, words: Sequence[str]) -> list[dict[int, float]]:
+def word_scores(index: Index, words: Sequence[str]) -> list[dict[int, float]]:
     """For each word of a question that is worth it, the BM25 score of every piece that holds a form of it."""
     forms = [forms_of(word) for word in words]
     kept = _worth_ranking(index, forms)
-    return [{one.n: one.score for one in index.spoken.search(each, PER_WORD, thorough=True)} for each in kept]
+    return [{one.n: one.score for one in index.passage_engine.search(each, PER_WORD, thorough=True)} for each in kept]
 
 
 def _worth_ranking(index: Index, forms: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -52,7 +52,7 @@ def _worth_ranking(index: Index, forms: Sequence[tuple[str, ...]]) -> list[tuple
     (total,) = index.database.execute("SELECT (SELECT max(n) FROM event)").fetchone()
     if (total or 0) <= CHEAP:
         return list(forms)
-    counted = sorted((index.spoken.count(each, int(total * COMMON) + 1), at) for at, each in enumerate(forms))
+    counted = sorted((index.passage_engine.count(each, int(total * COMMON) + 1), at) for at, each in enumerate(forms))
     unheard = sum(count == 0 for count, _ in counted)
     kept: list[int] = []
     together = 0
@@ -74,7 +74,7 @@ def event_keywords(index: Index, question: str, words: Sequence[Mapping[int, flo
     return ChannelHits({one.n: one.score for one in order_turns(mine, turns, sittings, _named(question, turns))})
 
 
-def event_meanings(index: Index, question: str, closeness: ChannelHits) -> ChannelHits:
+def rank_by_meaning(index: Index, question: str, closeness: ChannelHits) -> ChannelHits:
     """Events by how close they and those around them are to a question, in the order of `event_ranking`."""
     turns = _turns_around(index, closeness.scores)
     ordered = order_near(closeness.scores, turns, _named(question, turns))
@@ -98,7 +98,7 @@ def note_keywords(index: Index, words: Sequence[Mapping[int, float]], owners: Se
     return ChannelHits({n: score for n, score in totals.items() if n in seen})
 
 
-def of_time(
+def passages_in_span(
     index: Index, table: str, span: DaySpan | None, found: Iterable[int], owners: Sequence[str] | None = None
 ) -> ChannelHits:
     """Events or notes (the table) of the days a question names: those `found` already, and the newest. Of notes only
@@ -113,11 +113,11 @@ def of_time(
         for part in _portions(list(found))
         for (n,) in index.database.execute(f"{within} AND n IN ({','.join('?' * len(part))})", (*given, *part))
     }
-    newest = index.database.execute(f"{within} ORDER BY day DESC, n DESC LIMIT ?", (*given, OF_A_TIME))
+    newest = index.database.execute(f"{within} ORDER BY day DESC, n DESC LIMIT ?", (*given, MAX_PER_SPAN))
     return ChannelHits(dict.fromkeys([*sorted(ours), *(n for (n,) in newest)], 1.0))
 
 
-def events(index: Index, numbers: Sequence[int]) -> dict[int, Event]:
+def read_events(index: Index, numbers: Sequence[int]) -> dict[int, Event]:
     """The events of some rows, without those that came out of this memory; raises RowDamaged where a row is not what
     was written."""
     found = {}
@@ -131,7 +131,7 @@ def events(index: Index, numbers: Sequence[int]) -> dict[int, Event]:
     return found
 
 
-def notes(index: Index, numbers: Sequence[int]) -> dict[int, NoteLineRow]:
+def read_note_lines(index: Index, numbers: Sequence[int]) -> dict[int, NoteLineRow]:
     """The lines of notes of some rows; raises RowDamaged where a row is not what was written."""
     found = {}
     for part in _portions(numbers):

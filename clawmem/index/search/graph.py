@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
-from clawmem.index.search.channels import FactFilter, condition_of, rows
-from clawmem.index.search.lookup import PLACED, known_as, placed
+from clawmem.index.search.channels import FactFilter, condition_of, facts_in_rows
+from clawmem.index.search.lookup import FACT_COLUMNS, entities_known_as, fact_from_row
 from clawmem.index.tables.seals import RowDamaged, check_alias, check_entity
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import Fact, pointers
@@ -52,10 +52,10 @@ def edges_at(index: Index, node: str, wanted: FactFilter) -> list[GraphEdge]:
 
 
 def _of_fact(index: Index, node: str, wanted: FactFilter) -> Iterator[GraphEdge]:
-    row = index.database.execute(f"SELECT {PLACED} FROM fact WHERE id = ?", (node,)).fetchone()
+    row = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE id = ?", (node,)).fetchone()
     if row is None:
         return
-    fact, entity = placed(row)
+    fact, entity = fact_from_row(row)
     _check(fact, fact.id == node)
     for kind, target in sorted(set(pointers(fact))):
         if not is_fact(target):
@@ -63,7 +63,7 @@ def _of_fact(index: Index, node: str, wanted: FactFilter) -> Iterator[GraphEdge]
                 yield GraphEdge(node, kind, name, True)
         elif _visible(index, target, wanted):
             yield GraphEdge(node, kind, target, True)
-    for name in known_as(index, fact.subject) if fact.subject else ():
+    for name in entities_known_as(index, fact.subject) if fact.subject else ():
         if _may_see(name, wanted) and name != entity:
             yield GraphEdge(node, ABOUT, name, True)
     yield GraphEdge(node, IN, entity, True)
@@ -77,15 +77,15 @@ def _of_entity(index: Index, name: str, wanted: FactFilter) -> Iterator[GraphEdg
     execute = index.database.execute
     known = _aliases(index, name)
     about = (
-        f"SELECT {PLACED} FROM fact WHERE subject IN (SELECT alias FROM alias WHERE name = ?) AND entity != ?"
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE subject IN (SELECT alias FROM alias WHERE name = ?) AND entity != ?"
         f" AND {condition} ORDER BY n"
     )
     for row in execute(about, (name, name, *values)):
-        fact, entity = placed(row)
+        fact, entity = fact_from_row(row)
         _check(fact, normal(fact.subject or "") in known and entity != name)
         yield GraphEdge(name, ABOUT, fact.id, False)
-    for row in execute(f"SELECT {PLACED} FROM fact WHERE entity = ? AND {condition} ORDER BY n", (name, *values)):
-        fact, entity = placed(row)
+    for row in execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE entity = ? AND {condition} ORDER BY n", (name, *values)):
+        fact, entity = fact_from_row(row)
         _check(fact, entity == name)
         yield GraphEdge(name, IN, fact.id, False)
 
@@ -94,11 +94,11 @@ def _pointing(index: Index, node: str, names: list[str], wanted: FactFilter) -> 
     condition, values = condition_of(wanted)
     marks = ", ".join("?" * len(names))
     query = (
-        f"SELECT kind, target, {PLACED} FROM edge JOIN fact USING (n) WHERE target IN ({marks}) AND {condition}"
+        f"SELECT kind, target, {FACT_COLUMNS} FROM edge JOIN fact USING (n) WHERE target IN ({marks}) AND {condition}"
         " ORDER BY kind, fact.n"
     )
     for kind, target, *row in index.database.execute(query, (*names, *values)):
-        fact = placed(row).fact
+        fact = fact_from_row(row).fact
         _check(fact, (kind, target) in pointers(fact))
         yield GraphEdge(node, kind, fact.id, False)
 
@@ -110,15 +110,15 @@ def _check(fact: Fact, agrees: bool) -> None:
 
 def check_links(index: Index, kind: str, pairs: Collection[tuple[int, int]]) -> None:
     """Raise RowDamaged where the fact of a row has no such link to the fact of the other one."""
-    found = rows(index, sorted({n for pair in pairs for n in pair}))
+    found = facts_in_rows(index, sorted({n for pair in pairs for n in pair}))
     for one, other in pairs:
         _check(found[one].fact, (kind, found[other].fact.id) in pointers(found[one].fact))
 
 
 def check_edges(index: Index) -> None:
     """Raise RowDamaged where a fact's row is damaged, or the edges are not just those that the facts' lines say."""
-    lines = index.database.execute(f"SELECT {PLACED} FROM fact ORDER BY n")
-    said = ((row[2], *one) for row in lines for one in sorted(set(pointers(placed(row).fact))))
+    lines = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact ORDER BY n")
+    said = ((row[2], *one) for row in lines for one in sorted(set(pointers(fact_from_row(row).fact))))
     kept = index.database.execute("SELECT n, kind, target FROM edge ORDER BY n, kind, target")
     for one, other in zip_longest(said, kept):
         if one != other:
@@ -136,7 +136,7 @@ def _entities_named(index: Index, name: str, wanted: FactFilter) -> list[str]:
     known = index.database.execute(
         "SELECT 1 FROM entity WHERE name = ?1 UNION ALL SELECT 1 FROM fact WHERE entity = ?1 LIMIT 1", (name,)
     ).fetchone()
-    found = [name] if known else known_as(index, normal(name)) or [name]
+    found = [name] if known else entities_known_as(index, normal(name)) or [name]
     return [one for one in found if _may_see(one, wanted)]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, NotFound
-from clawmem.index.search.unreadable import refuse_unread
+from clawmem.index.search.unreadable import refuse_if_unreadable
 from clawmem.index.tables.seals import check_alias, check_entity, check_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file
@@ -15,7 +15,7 @@ from clawmem.model.language.text import as_one_file, normal
 from clawmem.model.records.entity import Entity, is_path
 
 # What a fact is made of again: see `placed`.
-PLACED = "line, entity, n, seal"
+FACT_COLUMNS = "line, entity, n, seal"
 
 
 class PlacedFact(NamedTuple):
@@ -43,7 +43,7 @@ class TakenIds:
         self._fresh.add(fact_id)
 
 
-def resolve(index: Index, reference: str) -> str:
+def resolve_id(index: Index, reference: str) -> str:
     """The full id a unique prefix stands for; raises NotFound or AmbiguousId."""
     given = check_reference(reference)
     for prefix in (given, FACT_PREFIX + given):
@@ -56,36 +56,36 @@ def resolve(index: Index, reference: str) -> str:
             return prefix if prefix in matches else matches[0]
         if matches:
             raise AmbiguousId(given, matches)
-    refuse_unread(index, f"the id '{given}'")
+    refuse_if_unreadable(index, f"the id '{given}'")
     raise NotFound(f"No fact has the id '{given}'.", "`clawmem list` and `clawmem recall` show ids.")
 
 
-def find(index: Index, reference: str) -> PlacedFact:
+def find_fact(index: Index, reference: str) -> PlacedFact:
     """The fact with this id or unique prefix."""
-    fact_id = resolve(index, reference)
-    row = index.database.execute(f"SELECT {PLACED} FROM fact WHERE id = ?", (fact_id,)).fetchone()
-    return placed(row)
+    fact_id = resolve_id(index, reference)
+    row = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE id = ?", (fact_id,)).fetchone()
+    return fact_from_row(row)
 
 
 def by_ids(index: Index, fact_ids: Iterable[str]) -> dict[str, PlacedFact]:
     """The facts of these full ids; ids that no fact has are left out."""
     found = {}
     for fact_id in fact_ids:
-        row = index.database.execute(f"SELECT {PLACED} FROM fact WHERE id = ?", (fact_id,)).fetchone()
+        row = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE id = ?", (fact_id,)).fetchone()
         if row:
-            found[fact_id] = placed(row)
+            found[fact_id] = fact_from_row(row)
     return found
 
 
 def all_facts(index: Index) -> Iterator[PlacedFact]:
     """Every fact of the vault."""
-    return map(placed, index.database.execute(f"SELECT {PLACED} FROM fact ORDER BY n"))
+    return map(fact_from_row, index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact ORDER BY n"))
 
 
 def facts_of(index: Index, entity: str) -> list[PlacedFact]:
     """The facts of one entity in the order they stand."""
-    rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE entity = ? ORDER BY n", (entity,))
-    return [placed(row) for row in rows]
+    rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE entity = ? ORDER BY n", (entity,))
+    return [fact_from_row(row) for row in rows]
 
 
 def items_of(index: Index, entity: str) -> bytes:
@@ -94,72 +94,72 @@ def items_of(index: Index, entity: str) -> bytes:
     return items_file(line for (line,) in rows)
 
 
-def about(index: Index, subject: str) -> list[PlacedFact]:
+def facts_about(index: Index, subject: str) -> list[PlacedFact]:
     """The facts whose subject is this one, however it is written."""
-    rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE subject = ? ORDER BY n", (normal(subject),))
-    return [placed(row) for row in rows]
+    rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE subject = ? ORDER BY n", (normal(subject),))
+    return [fact_from_row(row) for row in rows]
 
 
-def standing_with(index: Index, predicates: Iterable[str]) -> list[PlacedFact]:
+def standing_facts_with(index: Index, predicates: Iterable[str]) -> list[PlacedFact]:
     """The facts with one of these predicates that nothing replaced or took back."""
     named = list(predicates)
     rows = index.database.execute(
-        f"SELECT {PLACED} FROM fact WHERE predicate IN ({', '.join('?' * len(named))}) ORDER BY n", named
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE predicate IN ({', '.join('?' * len(named))}) ORDER BY n", named
     )
-    return [one for one in map(placed, rows) if one.fact.stands]
+    return [one for one in map(fact_from_row, rows) if one.fact.stands]
 
 
-def learned_from(index: Index, event_id: str) -> list[PlacedFact]:
+def facts_from_event(index: Index, event_id: str) -> list[PlacedFact]:
     """The facts that cite an event."""
-    rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE event = ? ORDER BY n", (event_id,))
-    return [placed(row) for row in rows]
+    rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE event = ? ORDER BY n", (event_id,))
+    return [fact_from_row(row) for row in rows]
 
 
-def of_days(index: Index, days: Iterable[str]) -> list[PlacedFact]:
+def facts_of_days(index: Index, days: Iterable[str]) -> list[PlacedFact]:
     """The facts that were recorded on one of these days, or learned from an event of one."""
     wanted = list(days)
     marks = ", ".join("?" * len(wanted))
     rows = index.database.execute(
-        f"SELECT {PLACED} FROM fact WHERE substr(timestamp, 1, 10) IN ({marks})"
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE substr(timestamp, 1, 10) IN ({marks})"
         f" OR event IN (SELECT id FROM event WHERE day IN ({marks})) ORDER BY n",
         (*wanted, *wanted),
     )
-    return [placed(row) for row in rows]
+    return [fact_from_row(row) for row in rows]
 
 
-def holding(index: Index, *pieces: str) -> list[PlacedFact]:
+def facts_containing(index: Index, *pieces: str) -> list[PlacedFact]:
     """The facts whose record has one of these pieces of text, as it is written."""
     condition = " OR ".join("instr(line, ?)" for _ in pieces)
-    rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE {condition} ORDER BY n", pieces)
-    return [placed(row) for row in rows]
+    rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE {condition} ORDER BY n", pieces)
+    return [fact_from_row(row) for row in rows]
 
 
 def unused_since(index: Index, moment: str) -> list[PlacedFact]:
     """The active facts that were neither recorded nor folded as used after a moment (ISO 8601 UTC)."""
     rows = index.database.execute(
-        f"SELECT {PLACED} FROM fact WHERE status = ? AND coalesce(last_accessed, timestamp) <= ? ORDER BY n",
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE status = ? AND coalesce(last_accessed, timestamp) <= ? ORDER BY n",
         (ACTIVE, moment),
     )
-    return [placed(row) for row in rows]
+    return [fact_from_row(row) for row in rows]
 
 
-def weighty(index: Index, categories: Iterable[str], importance: float, mark: str) -> list[PlacedFact]:
+def important_facts(index: Index, categories: Iterable[str], importance: float, mark: str) -> list[PlacedFact]:
     """The active global facts of some categories, of that importance at least, or with a mark in their record."""
     named = list(categories)
     rows = index.database.execute(
-        f"SELECT {PLACED} FROM fact WHERE owner = '' AND status = ? AND (importance >= ? OR instr(line, ?)"
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE owner = '' AND status = ? AND (importance >= ? OR instr(line, ?)"
         f" OR category IN ({', '.join('?' * len(named))})) ORDER BY n",
         (ACTIVE, importance, f'"{mark}"', *named),
     )
-    return [placed(row) for row in rows]
+    return [fact_from_row(row) for row in rows]
 
 
-def naming(index: Index, fact_id: str) -> list[PlacedFact]:
+def facts_naming(index: Index, fact_id: str) -> list[PlacedFact]:
     """The other facts whose record has this id anywhere: in a link, as a successor, in their details."""
     rows = index.database.execute(
-        f"SELECT {PLACED} FROM fact WHERE id != ? AND instr(line, ?) ORDER BY n", (fact_id, f'"{fact_id}"')
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE id != ? AND instr(line, ?) ORDER BY n", (fact_id, f'"{fact_id}"')
     )
-    return [placed(row) for row in rows]
+    return [fact_from_row(row) for row in rows]
 
 
 def event_day(index: Index, event_id: str) -> str | None:
@@ -202,7 +202,7 @@ def entity_exists(index: Index, name: str) -> bool:
     return index.database.execute(question, (name,)).fetchone() is not None
 
 
-def same_place(index: Index, name: str) -> str | None:
+def entity_in_same_folder(index: Index, name: str) -> str | None:
     """The entity whose folder is the one of this name, on every disk or on some: those are one entity to clawmem."""
     if entity_exists(index, name):
         return name
@@ -213,7 +213,7 @@ def same_place(index: Index, name: str) -> str | None:
     return next((one for one in names if as_one_file(one) == wanted), None)
 
 
-def known_as(index: Index, words: str) -> list[str]:
+def entities_known_as(index: Index, words: str) -> list[str]:
     """The entities whose title or alias is exactly these words, however written."""
     query = "SELECT alias, name, seal FROM alias WHERE alias = ? ORDER BY name"
     rows = index.database.execute(query, (normal(words),)).fetchall()
@@ -222,7 +222,7 @@ def known_as(index: Index, words: str) -> list[str]:
     return [name for _, name, _ in rows]
 
 
-def ending_in(index: Index, word: str) -> list[str]:
+def entities_ending_in(index: Index, word: str) -> list[str]:
     """The entities whose path, as it is or was, ends in this word; all of them are looked through."""
     tail = (f"/{normal(word)}",)
     described = "SELECT name, title, kind, aliases, seal FROM entity WHERE substr(name, -length(?1)) = ?1"
@@ -242,7 +242,7 @@ def ending_in(index: Index, word: str) -> list[str]:
     return sorted(found)
 
 
-def counts(index: Index) -> dict[str, dict[str, int]]:
+def fact_counts(index: Index) -> dict[str, dict[str, int]]:
     """How many facts each entity has, by status."""
     table: dict[str, dict[str, int]] = {}
     rows = index.database.execute("SELECT entity, status, COUNT(*) FROM fact GROUP BY entity, status")
@@ -267,7 +267,7 @@ _TOLD = (
 )
 
 
-def told(row: tuple[str, str, int, int]) -> PlacedFact:
+def context_fact_from_row(row: tuple[str, str, int, int]) -> PlacedFact:
     """Like `placed`, but no more of the fact than a context tells, in a third of the time: what has its seal was looked
     through when it was taken in."""
     check_row(row[2], row[1], row[0], row[3])
@@ -275,7 +275,7 @@ def told(row: tuple[str, str, int, int]) -> PlacedFact:
     return PlacedFact(Fact(**{name: record[name] for name in _TOLD if name in record}), row[1])
 
 
-def placed(row: tuple[str, str, int, int]) -> PlacedFact:
+def fact_from_row(row: tuple[str, str, int, int]) -> PlacedFact:
     """A fact from the columns PLACED of its row; raises RowDamaged where they are not what was written."""
     check_row(row[2], row[1], row[0], row[3])
     return PlacedFact(fact_from_record(json.loads(row[0])), row[1])

@@ -24,7 +24,7 @@ class NoteRow(NamedTuple):
     tokens: int | None
 
 
-def lines_of(index: Index, paths: Sequence[str], most: int) -> list[NoteRow]:
+def note_lines(index: Index, paths: Sequence[str], most: int) -> list[NoteRow]:
     """The lines of some pages, in the order of the pages and of their lines, `most` of each page."""
     query = f"SELECT {_LINE} FROM note WHERE path = ? ORDER BY place LIMIT ?"
     return [_note(*row) for path in paths for row in index.database.execute(query, (path, most))]
@@ -59,7 +59,7 @@ class EventRecord(NamedTuple):
     verdicts: tuple[int | None, ...] = ()
 
 
-def kept_of(index: Index, ids: Sequence[str]) -> dict[str, EventRecord]:
+def event_records(index: Index, ids: Sequence[str]) -> dict[str, EventRecord]:
     """What is kept of some events beside their lines."""
     rows = index.database.execute(
         "SELECT event.id, tokens, verdict FROM json_each(?) AS given CROSS JOIN event ON event.id = given.value",
@@ -83,7 +83,7 @@ def events_between(index: Index, first: str, last: str, most: int) -> list[str]:
     return [_line(*row) for row in rows]
 
 
-def events_said(index: Index, first: str, last: str, owners: Collection[str]) -> int:
+def count_events(index: Index, first: str, last: str, owners: Collection[str]) -> int:
     """How many events there are of some days, both included, without what came out of this memory and what only other
     agents than the `owners` noted."""
     source = "FROM event WHERE day BETWEEN ? AND ? AND recalled = 0"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.index.search.channels import ChannelHits, FactFilter, passing_rows, predicate_channel, rows
+from clawmem.index.search.channels import ChannelHits, FactFilter, facts_in_rows, passing_rows, predicate_channel
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.validity import last_moment_within
@@ -36,6 +36,6 @@ def replaced_since(
         matches = [one.n for one in index.engine.search(words, _LOOKED_AT) if one.score >= enough]
         passing = passing_rows(index, matches, then)
         answering = [n for n in matches if n in passing]
-    told = [one.fact for one in rows(index, answering).values()]
+    told = [one.fact for one in facts_in_rows(index, answering).values()]
     moments = (last_moment_within(fact.valid_from, fact.valid_to, span.first, span.last) for fact in told)
     return max(filter(None, moments), default=None)

@@ -4,13 +4,15 @@ import json
 from collections.abc import Collection
 from typing import NamedTuple
 
-from clawmem.index.search.by_tier import HELD
+from clawmem.index.search.by_tier import QUARANTINE_PACE
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE
 
 # Of one subject and predicate, no more are compared.
 MOST_VALUES = 20
-_SHOWN = f"fact.status = '{ACTIVE}' AND fact.pace != {HELD} AND fact.owner IN (SELECT value FROM json_each(?))"
+_SHOWN = (
+    f"fact.status = '{ACTIVE}' AND fact.pace != {QUARANTINE_PACE} AND fact.owner IN (SELECT value FROM json_each(?))"
+)
 
 
 class RivalValue(NamedTuple):
@@ -25,7 +27,7 @@ class RivalValue(NamedTuple):
     valid_to: str | None
 
 
-def values_beside(
+def find_rival_values(
     index: Index, owners: Collection[str], predicates: Collection[str], numbers: Collection[int]
 ) -> list[list[RivalValue]]:
     """For each subject and predicate of some active facts, all active facts with the same two, where there are more."""
@@ -46,7 +48,7 @@ def values_beside(
     return [group[:MOST_VALUES] for group in groups.values() if len(group) > 1]
 
 
-def ended(index: Index, numbers: Collection[int], moment: str) -> set[int]:
+def ended_rows(index: Index, numbers: Collection[int], moment: str) -> set[int]:
     """Those of some rows whose facts were over at a moment."""
     rows = index.database.execute(
         "SELECT fact.n FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value WHERE valid_to <= ?",

@@ -19,19 +19,19 @@ def broken_files(index: Index) -> list[tuple[str, str]]:
     return [(path, problem) for path, problem, _ in rows]
 
 
-def unread_facts(index: Index, entity: str | None = None) -> list[str]:
+def unreadable_fact_files(index: Index, entity: str | None = None) -> list[str]:
     """The committed files of facts, of one entity or of all, that could not be read."""
     files = ((path, name_of_path(path)) for path, _ in broken_files(index) if path.endswith(f"/{ITEMS}"))
     return [path for path, name in files if name and entity in (None, name)]
 
 
-def refuse_unread(index: Index, what: str) -> None:
+def refuse_if_unreadable(index: Index, what: str) -> None:
     """Raise MaybeUnread where there are facts that could not be read, so that `what` may be among them."""
-    if files := unread_facts(index):
+    if files := unreadable_fact_files(index):
         raise PossiblyUnreadable(what, files[0])
 
 
-def unreadable(
+def unreadable_notices(
     index: Index, entity: str | None = None, owners: Collection[str] | None = None, facts: bool = True
 ) -> list[str]:
     """A sentence for each committed file that could not be read: Lacking where it can hold some of what was asked for,

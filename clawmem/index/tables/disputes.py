@@ -34,7 +34,7 @@ def take_in_proposal(index: Index, path: str, data: bytes | None) -> None:
         index.database.executemany("INSERT OR IGNORE INTO dispute VALUES (?, ?, ?, ?)", rows)
 
 
-def disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tuple[str, str]]]:
+def open_disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tuple[str, str]]]:
     """The open proposals that put some facts in question: the proposal's id and what it says, by fact."""
     rows = index.database.execute(
         "SELECT target, path, says, seal FROM dispute WHERE target IN (SELECT value FROM json_each(?)) ORDER BY path",

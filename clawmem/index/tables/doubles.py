@@ -11,7 +11,7 @@ _DOUBLED = "SELECT id FROM fact GROUP BY id HAVING count(*) > 1"
 _AMONG = "SELECT id FROM fact AS one WHERE entity = ? AND EXISTS (SELECT 1 FROM fact WHERE id = one.id AND n != one.n)"
 
 
-def doubled_ids(index: Index, paths: Iterable[str] | None = None) -> dict[str, tuple[str, ...]]:
+def duplicate_ids(index: Index, paths: Iterable[str] | None = None) -> dict[str, tuple[str, ...]]:
     """Ids with the entities they stand in, of those that stand in several; only ids of some files where `paths` says
     which."""
     if paths is None:

@@ -82,10 +82,10 @@ class FtsEngine:
     def flush(self) -> None:
         """Nothing to do: the index's own transaction keeps it."""
 
-    def forget(self) -> None:
+    def discard_changes(self) -> None:
         """Nothing to do: the index's own transaction drops it."""
 
-    def in_step(self) -> bool:
+    def is_in_sync(self) -> bool:
         """Always: both sides are one file."""
         return True
 

@@ -54,10 +54,10 @@ class KeywordEngine(Protocol):
     def flush(self) -> None:
         """Keep what was added and removed since the last flush, as part of the open SQLite transaction."""
 
-    def forget(self) -> None:
+    def discard_changes(self) -> None:
         """Drop what was added and removed since the last flush."""
 
-    def in_step(self) -> bool:
+    def is_in_sync(self) -> bool:
         """Whether the engine holds exactly the texts that the SQLite side believes it holds."""
 
     def close(self) -> None:

@@ -54,7 +54,7 @@ def _known_size(index: Index, day: str, content: bytes) -> int | None:
 def _forget_day(index: Index, day: str) -> None:
     rows = index.database.execute("SELECT n, line FROM event WHERE day = ?", (day,)).fetchall()
     if rows:
-        index.spoken.remove(
+        index.passage_engine.remove(
             document for n, line in rows for document in _event_documents(n, event_from_record(json.loads(line)))
         )
         gone = "DELETE FROM sitting WHERE name IN (SELECT DISTINCT sitting FROM event WHERE day = ?)"
@@ -82,7 +82,7 @@ def _add_events(index: Index, day: str, events: Sequence[Event]) -> None:
         rows.append(_event_row(last, day, sitting, turns[sitting], event))
         turns[sitting] += 1
         documents += _event_documents(last, event)
-    index.spoken.add(documents)
+    index.passage_engine.add(documents)
     index.database.executemany(_EVENT, rows)
     index.database.executemany(_SITTING, turns.items())
 
@@ -112,12 +112,12 @@ def take_in_page(index: Index, path: str, lines: Iterable[str]) -> None:
     place = day_and_agent(path)
     day, owner = place or (None, path.split("/")[1] if path.startswith("agents/") else None)
     old = execute("SELECT n, text, day FROM note WHERE path = ?", (path,)).fetchall()
-    index.spoken.remove(document for n, text, on in old for document in _note_documents(n, text, on))
+    index.passage_engine.remove(document for n, text, on in old for document in _note_documents(n, text, on))
     execute("DELETE FROM note WHERE path = ?", (path,))
     fresh = execute("SELECT coalesce(max(n), 0) FROM note").fetchone()[0]
     told = [(fresh + at, path, at, day, owner or "", line) for at, line in enumerate(lines, 1)]
     rows = [(*row, note_seal(*row)) for row in told]
-    index.spoken.add(document for row in rows for document in _note_documents(row[0], row[5], day))
+    index.passage_engine.add(document for row in rows for document in _note_documents(row[0], row[5], day))
     index.database.executemany(_NOTE, rows)
 
 

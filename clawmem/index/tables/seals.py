@@ -69,7 +69,7 @@ def check_broken(path: str, problem: str, given: int) -> None:
         raise RowDamaged(f"a row about {path} in the index is damaged")
 
 
-def is_whole(database: sqlite3.Connection) -> bool:
+def is_intact(database: sqlite3.Connection) -> bool:
     """Whether SQLite finds its file in order and every row has its seal. Reads all of it."""
     try:
         for row in database.execute("SELECT n, entity, line, seal FROM fact"):

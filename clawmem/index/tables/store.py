@@ -38,7 +38,7 @@ class Index:
     ) -> None:
         self.database = database
         self.engine = engine
-        self.spoken = spoken
+        self.passage_engine = spoken
         self.notices = notices
         self.at: str | None = None
         self.kept = True
@@ -68,11 +68,11 @@ class Index:
         try:
             yield
             self.engine.flush()
-            self.spoken.flush()
+            self.passage_engine.flush()
             self.database.execute("COMMIT")
         except BaseException:
-            self.engine.forget()
-            self.spoken.forget()
+            self.engine.discard_changes()
+            self.passage_engine.discard_changes()
             roll_back(self.database)
             raise
 
@@ -88,7 +88,7 @@ class Index:
     def close(self) -> None:
         """Let go of the files."""
         self.engine.close()
-        self.spoken.close()
+        self.passage_engine.close()
         self.database.close()
 
 
@@ -135,18 +135,18 @@ def open_store(vault: Vault) -> Index | None:
 
 
 def _in_step(index: Index) -> bool:
-    if _both_in_step(index):
+    if _both_in_sync(index):
         return True
     # A writer may be between its two commits: take the right to write, which waits for it, and look again.
     index.database.execute("BEGIN IMMEDIATE")
     try:
-        return _both_in_step(index)
+        return _both_in_sync(index)
     finally:
         roll_back(index.database)
 
 
-def _both_in_step(index: Index) -> bool:
-    return index.engine.in_step() and index.spoken.in_step()
+def _both_in_sync(index: Index) -> bool:
+    return index.engine.is_in_sync() and index.passage_engine.is_in_sync()
 
 
 def identity(engine: str, number: int) -> str:
@@ -168,12 +168,12 @@ def create_store(vault: Vault, name: str) -> Index:
         index.database.execute("PRAGMA journal_mode = OFF")
         _initialise(index, identity(index.engine.name, path.stat().st_ino))
     except BaseException:
-        drop_store(vault, name)
+        delete_store(vault, name)
         raise
     return index
 
 
-def create_to_compare(vault: Vault) -> Index:
+def create_temporary(vault: Vault) -> Index:
     """An empty index in a file of SQLite's own that nobody else sees and that goes with this process."""
     index = _connect(vault, None, "")
     _initialise(index, "to compare")
@@ -189,7 +189,7 @@ def create_in_memory(vault: Vault, reason: str) -> Index:
     return index
 
 
-def put_in_use(vault: Vault, index: Index, name: str) -> None:
+def activate_store(vault: Vault, index: Index, name: str) -> None:
     """Move the link to the new file and delete every other one."""
     index.database.execute("PRAGMA journal_mode = DELETE")
     target = f"index-{name}.sqlite"
@@ -199,12 +199,12 @@ def put_in_use(vault: Vault, index: Index, name: str) -> None:
     _sweep(vault, keep=f"index-{name}.")
 
 
-def drop_store(vault: Vault, name: str) -> None:
+def delete_store(vault: Vault, name: str) -> None:
     """Delete a new index that could not be completed, so that it does not fill the disk."""
     (vault.state / f"index-{name}.sqlite").unlink(missing_ok=True)
 
 
-def discard(vault: Vault) -> None:
+def delete_index(vault: Vault) -> None:
     """Delete the index and everything that belongs to it."""
     index_path(vault).unlink(missing_ok=True)
     _sweep(vault, keep=None)
@@ -253,7 +253,7 @@ def _engines(name: str, database: sqlite3.Connection, stem: str | None) -> tuple
 def _initialise(index: Index, known_as: str) -> None:
     index.database.executescript(TABLES)
     index.engine.prepare()
-    index.spoken.prepare()
+    index.passage_engine.prepare()
     index.set_meta("identity", known_as)
 
 

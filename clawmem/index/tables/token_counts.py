@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from clawmem.index.refresh.outside import stakes
+from clawmem.index.tables.outside import stakes
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.pages.tokens import context_line, event_line, note_line
@@ -15,7 +15,7 @@ from clawmem.model.settings.acceptance import as_served
 _AT_ONCE = 5_000
 
 
-def awaits_counting(index: Index) -> bool:
+def needs_counting(index: Index) -> bool:
     """Whether there is a line that was never counted: importing a tokeniser costs 0.2 s."""
     query = "SELECT 1 FROM {} LIMIT 1"
     kinds = ("fact WHERE exact = 0", "note WHERE tokens IS NULL", "event WHERE tokens IS NULL")

@@ -76,10 +76,10 @@ class WhooshEngine:
             generation = self._generation()
         except _DAMAGE as problem:
             raise EngineDamaged(f"Whoosh's files cannot be written: {problem}") from problem
-        self.forget()
+        self.discard_changes()
         self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (self._stamp, str(generation)))
 
-    def forget(self) -> None:
+    def discard_changes(self) -> None:
         """Drop what was noted since the last flush."""
         self._new, self._gone = {}, set()
 
@@ -110,7 +110,7 @@ class WhooshEngine:
         except _DAMAGE as problem:
             raise EngineDamaged(f"Whoosh's files cannot be read: {problem}") from problem
 
-    def in_step(self) -> bool:
+    def is_in_sync(self) -> bool:
         """Whether the newest generation on disk is the one the SQLite side knows."""
         row = self._database.execute("SELECT value FROM meta WHERE key = ?", (self._stamp,)).fetchone()
         try:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from heapq import nsmallest
 from typing import NamedTuple
 
-from clawmem.index.search.channels import CANDIDATES, ChannelHits, FactFilter, condition_of, every_row
+from clawmem.index.search.channels import CANDIDATES, ChannelHits, FactFilter, condition_of, passing_ids
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.question_vector import question_vector
 from clawmem.index.vectors.store import (
@@ -19,10 +19,10 @@ from clawmem.index.vectors.store import (
     NOTES,
     VectorPack,
     Vectors,
-    named_model,
-    note_name,
+    configured_model,
+    note_id,
     open_vectors,
-    page_of,
+    page_of_note_id,
 )
 from clawmem.model.search.vector import closeness, code_size, differences, expected_closeness, signs
 from clawmem.vault.vault import Vault
@@ -60,7 +60,7 @@ def vector_channel(
         return ChannelHits({}, False, str(reason), reason.unable)
 
 
-def event_vectors(vault: Vault, index: Index, question: str, day: str, limit: int = CANDIDATES) -> ChannelHits:
+def event_vector_channel(vault: Vault, index: Index, question: str, day: str, limit: int = CANDIDATES) -> ChannelHits:
     """Events whose own meaning is near the question's; the score is by how much nearer than that of all events."""
     try:
         with _asked(vault, question, day) as asked:
@@ -69,7 +69,7 @@ def event_vectors(vault: Vault, index: Index, question: str, day: str, limit: in
         return ChannelHits({}, False, str(reason), reason.unable)
 
 
-def note_vectors(
+def note_vector_channel(
     vault: Vault, index: Index, question: str, owners: Collection[str], day: str, limit: int = CANDIDATES
 ) -> ChannelHits:
     """Lines of notes whose meaning is near the question's, of agents' notes only those of the `owners`; the score is by
@@ -110,9 +110,9 @@ def _asked(vault: Vault, question: str, day: str) -> Iterator[VectorQuery]:
 
 def _absent(name: str) -> VectorsUnavailable:
     if name == LOCAL:
-        from clawmem.index.vectors.local_model import INSTALL, missing
+        from clawmem.index.vectors.local_model import INSTALL, missing_packages
 
-        if missing():
+        if missing_packages():
             return VectorsUnavailable(f"the local model is not installed: {INSTALL}")
     return VectorsUnavailable("nothing was embedded yet: `clawmem heartbeat` does it")
 
@@ -122,7 +122,7 @@ def _model_of(vault: Vault, vectors: Vectors, name: str) -> str:
     model = vectors.meta("model")
     if model is None:
         raise _absent(name)
-    if vectors.meta("named") != named_model(vault):
+    if vectors.meta("named") != configured_model(vault):
         raise VectorsUnavailable("the vectors are of another model: `clawmem heartbeat` makes new ones")
     return model
 
@@ -144,7 +144,7 @@ def _facts(asked: VectorQuery, index: Index, wanted: FactFilter, limit: int) -> 
     nearest = nsmallest(limit, range(len(apart)), key=apart.__getitem__)
     rows = _rows(index, [pack.ids[at] for at in nearest], wanted)
     if len(rows) < min(limit, _ENOUGH) and len(nearest) < len(apart):
-        rows = every_row(index, wanted)
+        rows = passing_ids(index, wanted)
         nearest = nsmallest(limit, (at for at, name in enumerate(pack.ids) if name in rows), key=apart.__getitem__)
     scores = _close(asked, pack, [at for at in nearest if pack.ids[at] in rows])
     return {rows[pack.ids[at]]: score - floor for at, score in scores.items() if score > floor}
@@ -190,7 +190,7 @@ def _nearest(asked: VectorQuery, kind: str, limit: int, owners: Collection[str] 
 
 
 def _owner(note: str) -> str:
-    page = page_of(note)
+    page = page_of_note_id(note)
     return page.split("/")[1] if page.startswith("agents/") else ""
 
 
@@ -206,7 +206,7 @@ def _placed(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
 
 def _standing(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
     """The rows of the lines of notes that still say on their pages what they said when they were embedded."""
-    pages = sorted({page_of(name) for name in scores})
+    pages = sorted({page_of_note_id(name) for name in scores})
     query = "SELECT n, note.path, text FROM json_each(?) AS given CROSS JOIN note ON note.path = given.value"
-    named = ((n, note_name(path, text)) for n, path, text in index.database.execute(query, (json.dumps(pages),)))
+    named = ((n, note_id(path, text)) for n, path, text in index.database.execute(query, (json.dumps(pages),)))
     return {n: scores[name] for n, name in named if name in scores}

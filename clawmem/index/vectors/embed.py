@@ -12,7 +12,7 @@ from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.embedded_texts import EmbeddedText, event_texts, fact_texts, note_texts, sentences
-from clawmem.index.vectors.local_model import NAME, LocalModel, missing, vocabulary
+from clawmem.index.vectors.local_model import NAME, LocalModel, missing_packages, vocabulary
 from clawmem.index.vectors.store import (
     EVENTS,
     FACTS,
@@ -21,14 +21,14 @@ from clawmem.index.vectors.store import (
     NOTES,
     VectorPack,
     Vectors,
-    make_vectors,
-    named_model,
-    of_questions,
+    configured_model,
+    open_or_create_vectors,
     open_vectors,
+    question_model,
 )
 from clawmem.model.search.vector import packed, signs_of_packed, unpacked
-from clawmem.vault.commit.lock import writer_lock
-from clawmem.vault.state.spending import forget_spending
+from clawmem.vault.lock import writer_lock
+from clawmem.vault.state.spending import delete_spending_before
 from clawmem.vault.vault import Vault
 
 # So many texts teach what words mean here: facts, notes, then events and their sentences, the newest first.
@@ -60,10 +60,10 @@ class _Embeds(Protocol):
     def __call__(self, texts: Sequence[str]) -> list[list[float]]: ...
 
 
-def awaits_embedding(vault: Vault) -> bool:
+def needs_embedding(vault: Vault) -> bool:
     """Whether a run would find something to do. Cheap: it imports no model."""
-    named = named_model(vault)
-    if named == NONE or (named == LOCAL and missing()):
+    named = configured_model(vault)
+    if named == NONE or (named == LOCAL and missing_packages()):
         return False
     try:
         vectors = open_vectors(vault)
@@ -96,14 +96,14 @@ def embed_missing(
     name = vault.settings.words("semantic.model")
     if name == NONE:
         return EmbeddingRun(why_not="semantic.model is none")
-    if name == LOCAL and missing():
-        return EmbeddingRun(why_not=f"the local model needs {', '.join(missing())}, not installed here")
+    if name == LOCAL and missing_packages():
+        return EmbeddingRun(why_not=f"the local model needs {', '.join(missing_packages())}, not installed here")
     limit = vault.settings.number("semantic.max_seconds") if seconds is None else seconds
     vault.prepare_state()
     with writer_lock(vault.state / "vectors.lock", vault.settings.number("lock.wait_seconds"), "embedding"):
         index = open_index(vault)
         try:
-            vectors = make_vectors(vault)
+            vectors = open_or_create_vectors(vault)
             try:
                 return _Run(vault, index, vectors, time.monotonic() + limit, day, progress).all(anew)
             finally:
@@ -129,7 +129,7 @@ class _Run:
         self.vault, self.index, self.vectors = vault, index, vectors
         self.deadline, self.day, self.progress = deadline, day, progress
         self.local = vault.settings.words("semantic.model") == LOCAL
-        self.model = NAME if self.local else named_model(vault)
+        self.model = NAME if self.local else configured_model(vault)
         self.done = self.left = 0
         self.cents = 0.0
         self.problem: ClawmemError | None = None
@@ -161,14 +161,14 @@ class _Run:
                 execute("DELETE FROM vector")
             if (
                 anew
-                or self.vectors.meta("named") != named_model(self.vault)
+                or self.vectors.meta("named") != configured_model(self.vault)
                 or self.vectors.meta("model") != self.model
             ):
                 # Of the model before: the vectors stay, in case it comes back before this one is done.
                 for table in ("pack", "piece"):
                     execute(f"DELETE FROM {table}")
                 execute("DELETE FROM meta WHERE key IN ('at', 'left', 'unseen', 'share', 'taught')")
-                self.vectors.set_meta("named", named_model(self.vault))
+                self.vectors.set_meta("named", configured_model(self.vault))
                 self.vectors.set_meta("model", self.model)
 
     def _have_pieces(self) -> None:
@@ -193,14 +193,14 @@ class _Run:
         return lambda texts: [model.embed(text) for text in texts]
 
     def _by_call(self) -> _Embeds:
-        from clawmem.index.vectors.remote_model import CalledModel
+        from clawmem.index.vectors.remote_model import RemoteEmbedder
         from clawmem.llm.choice import choose_embedder
 
         model = choose_embedder(self.vault.settings, self.vault.git.environment)
         if model is None:
             raise ClawmemError("semantic.model names no model to call.")
-        called = CalledModel(self.vault, model, self.day)
-        forget_spending(self.vault, called.day)
+        called = RemoteEmbedder(self.vault, model, self.day)
+        delete_spending_before(self.vault, called.day)
 
         def embeds(texts: Sequence[str]) -> list[list[float]]:
             try:
@@ -220,7 +220,9 @@ class _Run:
             except ClawmemError as problem:
                 self.problem = problem
                 return
-            self.vectors.put(self.model, [(text.key, packed(each)) for text, each in zip(part, made, strict=True)])
+            self.vectors.store_vectors(
+                self.model, [(text.key, packed(each)) for text, each in zip(part, made, strict=True)]
+            )
             self._count(len(part), total)
 
     def _over(self) -> bool:
@@ -239,11 +241,11 @@ class _Run:
         before = int(self.vectors.meta("taught") or 0)
         if not kept or (before and len(kept) < before * (1 + GROWTH) and (len(kept) == before or self.left)):
             return False
-        from clawmem.index.vectors.word_vectors import fit, pieces_in
+        from clawmem.index.vectors.word_vectors import fit_word_vectors, pieces_in
 
         pieces = {row[0] for row in self.vectors.database.execute("SELECT piece FROM piece")}
         told = [pieces_in(text.words, pieces) for text in kept]
-        found = fit(
+        found = fit_word_vectors(
             told, [unpacked(known[text.key]) for text in kept], self._priors({one for each in told for one in each})
         )
         rows = [(packed(vector), found.weights[piece], piece) for piece, vector in found.vectors.items()]
@@ -269,7 +271,7 @@ class _Run:
             self.vectors.set_meta("left", str(self.left))
             if not self.left:
                 wanted = {text.key for texts in (*packed.values(), taught) for text in texts}
-                asked = of_questions(self.model)
+                asked = question_model(self.model)
                 self.vectors.database.execute("DELETE FROM vector WHERE model NOT IN (?, ?)", (self.model, asked))
                 newest = "SELECT rowid FROM vector WHERE model = ? ORDER BY rowid DESC LIMIT ?"
                 query = f"DELETE FROM vector WHERE model = ? AND rowid NOT IN ({newest})"

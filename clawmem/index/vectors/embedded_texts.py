@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.store import note_name
+from clawmem.index.vectors.store import note_id
 from clawmem.model.records.entity import title_of
 from clawmem.model.search.passage import pieces
 
@@ -53,7 +53,7 @@ def note_texts(index: Index) -> Iterator[EmbeddedText]:
         "SELECT path, text FROM note WHERE path != 'MEMORY.md' ORDER BY path, place"
     ):
         for words in pieces(text):
-            yield EmbeddedText(note_name(path, text), words, key_of(words))
+            yield EmbeddedText(note_id(path, text), words, key_of(words))
 
 
 def sentences(texts: Iterable[EmbeddedText]) -> Iterator[EmbeddedText]:

@@ -53,7 +53,7 @@ def vocabulary() -> list[str]:
     return VOCABULARY.read_text(encoding="utf-8").splitlines()
 
 
-def missing() -> list[str]:
+def missing_packages() -> list[str]:
     """The packages that the local model needs and this Python lacks."""
     from importlib.util import find_spec
 

@@ -8,13 +8,13 @@ from contextlib import contextmanager, suppress
 
 from clawmem.errors import BudgetSpent, ModelFailed
 from clawmem.index.vectors.embedded_texts import key_of
-from clawmem.index.vectors.store import Vectors, named_model, of_questions
+from clawmem.index.vectors.store import Vectors, configured_model, question_model
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model, choose_embedder
 from clawmem.llm.client import ModelTimeout, RequestRejected, check, embed, prices_of
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.search.vector import packed, unit, unpacked
-from clawmem.vault.state.spending import last_day, note_spending, spent_on
+from clawmem.vault.state.spending import last_spending_day, record_spending, spent_on
 from clawmem.vault.vault import Vault
 
 PORTION = 64
@@ -23,7 +23,7 @@ MOST_CHARACTERS = 4000
 _NO_DAY = "0000-00-00"
 
 
-class CalledModel:
+class RemoteEmbedder:
     """A model behind litellm, with the account of this run. `day` (UTC) is the one whose money is spent; where it is
     before the last that was paid for, as in a look at the past, that one counts."""
 
@@ -31,7 +31,7 @@ class CalledModel:
         check(model)
         self.vault = vault.present or vault
         self.model = model
-        self.day = max(day, last_day(self.vault) or _NO_DAY)
+        self.day = max(day, last_spending_day(self.vault) or _NO_DAY)
         self.account = Account(model.limits, prices_of(model))
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
@@ -47,7 +47,7 @@ class CalledModel:
         """Set the most a call can cost aside before it, so that others at work see it, and what is left back after."""
         account = self.account
         most, before = account.most(tokens) or 0.0, account.spent.cents
-        note_spending(self.vault, self.day, most)
+        record_spending(self.vault, self.day, most)
         try:
             account.earlier_today = max(0.0, spent_on(self.vault, self.day) - most - before)
             refusal = account.refusal(tokens)
@@ -55,7 +55,7 @@ class CalledModel:
                 raise BudgetSpent(refusal, "The rest is embedded by the next heartbeats.")
             yield
         finally:
-            note_spending(self.vault, self.day, account.spent.cents - before - most)
+            record_spending(self.vault, self.day, account.spent.cents - before - most)
 
     def _embedded(self, asked: Sequence[str], most: int) -> list[list[float]]:
         try:
@@ -79,15 +79,15 @@ def embed_question(vault: Vault, vectors: Vectors, question: str, day: str) -> l
     """The vector of a question by the model that the settings name, kept so that asking again costs nothing; raises
     ModelFailed, StorageFailed, or BudgetSpent where even that may not be paid."""
     present = vault.present or vault
-    asked, key = of_questions(named_model(present)), key_of(question)
+    asked, key = question_model(configured_model(present)), key_of(question)
     kept = vectors.values(asked, [key]).get(key)
     if kept is not None:
         return unpacked(kept)
     model = choose_embedder(present.settings, present.git.environment)
     if model is None:
         raise ModelFailed("semantic.model names no model to call.", "Name one as litellm does.")
-    vector = CalledModel(present, model, day).embed([question])[0]
+    vector = RemoteEmbedder(present, model, day).embed([question])[0]
     # Where a heartbeat is writing, or nothing can be written, the answer counts for this search all the same.
     with suppress(sqlite3.OperationalError):
-        vectors.put(asked, [(key, packed(vector))])
+        vectors.store_vectors(asked, [(key, packed(vector))])
     return vector

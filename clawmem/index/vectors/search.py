@@ -31,9 +31,9 @@ def events_by_meaning(vault: Vault, index: Index, question: str, day: str) -> Ch
     missing = _missing(vault)
     if missing:
         return missing
-    from clawmem.index.vectors.channel import event_vectors
+    from clawmem.index.vectors.channel import event_vector_channel
 
-    return event_vectors(vault, index, question, day)
+    return event_vector_channel(vault, index, question, day)
 
 
 def notes_by_meaning(vault: Vault, index: Index, question: str, owners: Collection[str], day: str) -> ChannelHits:
@@ -42,12 +42,12 @@ def notes_by_meaning(vault: Vault, index: Index, question: str, owners: Collecti
     missing = _missing(vault)
     if missing:
         return missing
-    from clawmem.index.vectors.channel import note_vectors
+    from clawmem.index.vectors.channel import note_vector_channel
 
-    return note_vectors(vault, index, question, owners, day)
+    return note_vector_channel(vault, index, question, owners, day)
 
 
-def suggested_meaning(vault: Vault) -> tuple[str, ...]:
+def suggestion_notices(vault: Vault) -> tuple[str, ...]:
     """What a person should hear where the vault suggests another model for this, which is not in force here."""
     if not vault.settings.suggested:
         return ()

@@ -80,7 +80,7 @@ class Vectors:
         """The keys of every vector of the model."""
         return {row[0] for row in self.database.execute("SELECT key FROM vector WHERE model = ?", (model,))}
 
-    def put(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
+    def store_vectors(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep vectors by their keys."""
         rows = ((model, key, value) for key, value in vectors)
         with self.writing():
@@ -131,24 +131,24 @@ def vectors_path(vault: Vault) -> Path:
     return (vault.present or vault).state / VECTORS_FILE
 
 
-def named_model(vault: Vault) -> str:
+def configured_model(vault: Vault) -> str:
     """The model of the settings and where it is served: vectors of another are of no use."""
     settings = vault.settings
     return f"{settings.words('semantic.model')} {settings.words('semantic.api_base')}".strip()
 
 
-def of_questions(model: str) -> str:
+def question_model(model: str) -> str:
     """The name under which the vectors of questions to a model that is called are kept."""
     return f"{model} question"
 
 
-def note_name(page: str, text: str) -> str:
+def note_id(page: str, text: str) -> str:
     """The id of a line of a note in its pack: its words and its page, for its place there and its row change with every
     line before it."""
     return f"{seal(text):08x} {page}"
 
 
-def page_of(name: str) -> str:
+def page_of_note_id(name: str) -> str:
     """The page of a line of that id."""
     return name.partition(" ")[2]
 
@@ -176,7 +176,7 @@ def open_vectors(vault: Vault) -> Vectors | None:
     return None
 
 
-def make_vectors(vault: Vault) -> Vectors:
+def open_or_create_vectors(vault: Vault) -> Vectors:
     """The vectors to write to; begun anew where they are damaged, of another version, or not there."""
     vault.prepare_state()
     path = vectors_path(vault)

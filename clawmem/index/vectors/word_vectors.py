@@ -34,7 +34,7 @@ def pieces_in(text: str, known: Container[str]) -> list[str]:
     return [piece for word in words(text) for piece in cut(word, known)]
 
 
-def fit(texts: Sequence[Sequence[str]], targets: Any, priors: Mapping[str, Any]) -> WordVectors:
+def fit_word_vectors(texts: Sequence[Sequence[str]], targets: Any, priors: Mapping[str, Any]) -> WordVectors:
     """The vectors of the pieces of some texts, given as their pieces, whose own vectors are the rows of `targets`.
 
     `priors` are the vectors of pieces by themselves. A piece that has none may go anywhere.

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from clawmem.index.search.lookup import PLACED, placed
+from clawmem.index.search.lookup import FACT_COLUMNS, fact_from_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, Predicate, canonical
 from clawmem.model.facts.fact import Fact
@@ -127,8 +127,8 @@ def _standing(index: Index, predicate: str | None, phrase: str | None) -> list[F
     """The facts that stand with exactly this predicate (or none) and this phrase (or any)."""
     quoted = f'"relation_phrase": {json.dumps(phrase, ensure_ascii=False)}' if phrase else ""
     rows = index.database.execute(
-        f"SELECT {PLACED} FROM fact WHERE predicate IS ? AND status IN ('active', 'archived')"
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE predicate IS ? AND status IN ('active', 'archived')"
         " AND instr(line, ?) ORDER BY n",
         (predicate, quoted),
     )
-    return [fact for fact in (placed(row).fact for row in rows) if phrase in (None, fact.relation_phrase)]
+    return [fact for fact in (fact_from_row(row).fact for row in rows) if phrase in (None, fact.relation_phrase)]

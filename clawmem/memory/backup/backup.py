@@ -16,10 +16,10 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import finish_scan, start_scan
-from clawmem.vault.exchange.archive import BUNDLE, JOURNAL, measured, read_archive, write_archive
-from clawmem.vault.exchange.bundle import check_objects, object_format, refs_of, tree_of, unbundle, write_bundle
+from clawmem.vault.exchange.archive import BUNDLE, JOURNAL, measure_file, read_archive, write_archive
+from clawmem.vault.exchange.bundle import check_objects, object_format, refs_by_name, tree_of, unbundle, write_bundle
 from clawmem.vault.exchange.staging import Staging, staging
-from clawmem.vault.state.journal import unfolded
+from clawmem.vault.state.journal import unfolded_accesses
 from clawmem.vault.vault import Vault
 
 _PIECE = 1 << 20
@@ -87,7 +87,7 @@ def _compare(vault: Vault, manifest: Manifest) -> None:
     except GitFailed as problem:
         raise DamagedBackup(problem.message.rstrip(".")) from problem
     found = {
-        "refs": refs_of(vault.git),
+        "refs": refs_by_name(vault.git),
         "branch": head.branch,
         "commit": head.commit,
     }
@@ -105,11 +105,11 @@ def _hold_against(manifest: Manifest, found: Mapping[str, object]) -> None:
 def _make(vault: Vault, caller: Caller, work: Staging) -> BackupResult:
     """Write the archive into the staging folder, and check what was written by reading it again."""
     notices, left_out = _adopt(vault, caller)
-    vault.git.keep_open = (work.descriptor,)
+    vault.git.inherited_descriptors = (work.descriptor,)
     try:
         manifest = _pack(vault, caller, work.folder, left_out)
     finally:
-        vault.git.keep_open = ()
+        vault.git.inherited_descriptors = ()
     archive = work.folder / "archive"
     with staging(work.folder / "check") as again, archive.open("rb") as file:
         rebuilt(file, again, vault.git.environment)
@@ -121,7 +121,7 @@ def _pack(vault: Vault, caller: Caller, folder: Path, left_out: Mapping[str, str
     branch = vault.head().branch
     # Writers go on meanwhile: what counts is what the bundle has, not where HEAD is by now.
     packed = write_bundle(vault, bundle)
-    journal.write_bytes(unfolded(vault))
+    journal.write_bytes(unfolded_accesses(vault))
     parts = {BUNDLE: bundle, JOURNAL: journal}
     manifest = Manifest(
         made=stamp(caller.now),
@@ -133,7 +133,7 @@ def _pack(vault: Vault, caller: Caller, folder: Path, left_out: Mapping[str, str
         tree=tree_of(vault.git, packed.head),
         refs=packed.refs,
         counts=counts_at(vault, packed.head),
-        members={name: measured(path) for name, path in parts.items()},
+        members={name: measure_file(path) for name, path in parts.items()},
         left_out=left_out,
     )
     write_archive(folder / "archive", manifest, parts)

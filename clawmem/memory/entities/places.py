@@ -6,8 +6,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, PossiblyUnreadable
-from clawmem.index.refresh.refresh import answered
-from clawmem.index.search.lookup import ending_in, entities, entity_exists, entity_names, known_as, same_place
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import (
+    entities,
+    entities_ending_in,
+    entities_known_as,
+    entity_exists,
+    entity_in_same_folder,
+    entity_names,
+)
 from clawmem.index.search.unreadable import broken_files
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read
@@ -68,7 +75,7 @@ def entity_asked(vault: Vault, text: str, caller: Caller) -> str:
     Raises what existing_entity and `check_may_read` do.
     """
     try:
-        found = answered(vault, lambda index: existing_entity(index, text, caller))
+        found = run_query(vault, lambda index: existing_entity(index, text, caller))
     except NotFound:
         earlier = _earlier_name(vault, vault.present, text, caller) if vault.present else None
         if earlier is None:
@@ -84,11 +91,11 @@ def _known(index: Index, text: str, caller: Caller) -> str | None:
     if "/" in name:
         with suppress(InvalidInput):  # an alias may have a slash in it and be no path
             name = check_name(name)
-        if (same := same_place(index, name)) is not None:
+        if (same := entity_in_same_folder(index, name)) is not None:
             return same
-    choice = _choice(known_as(index, name), caller)
+    choice = _choice(entities_known_as(index, name), caller)
     if not choice and "/" not in name:
-        choice = _choice(ending_in(index, name), caller)
+        choice = _choice(entities_ending_in(index, name), caller)
     if len(choice) > 1:
         raise InvalidInput(f"'{text}' may be {', '.join(choice)}.", "Name the one you mean by its path.")
     return choice[0] if choice else None
@@ -126,10 +133,10 @@ def _earlier_name(past: Vault, present: Vault, text: str, caller: Caller) -> str
         return [found, *(alias for one in entities(index) if one.name == found for alias in one.aliases)]
 
     try:
-        later = answered(present, names)
+        later = run_query(present, names)
     except ClawmemError:
         return None  # it is in neither, and the caller says so
-    return answered(past, lambda index: next((one for one in later if entity_exists(index, one)), None))
+    return run_query(past, lambda index: next((one for one in later if entity_exists(index, one)), None))
 
 
 def expanded(text: str, caller: Caller) -> str:
@@ -146,7 +153,9 @@ def place_of(index: Index, draft: Draft, caller: Caller, default: str) -> str:
     if draft.entity:
         return named_entity(index, draft.entity, caller)
     if draft.fact.subject:
-        candidates = [one for one in known_as(index, draft.fact.subject) if owner_of(one) in (None, caller.agent)]
+        candidates = [
+            one for one in entities_known_as(index, draft.fact.subject) if owner_of(one) in (None, caller.agent)
+        ]
         if len(candidates) == 1:
             return candidates[0]
     return default

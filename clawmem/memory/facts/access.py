@@ -6,12 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import by_ids
-from clawmem.index.search.unreadable import unread_facts
+from clawmem.index.search.unreadable import unreadable_fact_files
 from clawmem.memory.writing import items_write, writing
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.vault.state.journal import FOLDING, AccessCount, accesses, record_access, set_aside, unfolded
+from clawmem.vault.state.journal import (
+    FOLDING,
+    AccessCount,
+    count_accesses,
+    record_access,
+    take_journal,
+    unfolded_accesses,
+)
 from clawmem.vault.vault import Vault
 
 
@@ -33,14 +40,14 @@ def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldRe
     """Take the access journal into `access_count` and `last_accessed`; an archived fact that was used is active again,
     in a commit of its own that names it. What concerns a file that does not parse waits in the journal."""
     if dry_run:
-        return FoldResult(len(accesses(unfolded(vault))))
-    if not unfolded(vault):
+        return FoldResult(len(count_accesses(unfolded_accesses(vault))))
+    if not unfolded_accesses(vault):
         return FoldResult(0)
     with writing(vault, caller, "fold") as work:
-        counted = accesses(set_aside(vault))
+        counted = count_accesses(take_journal(vault))
         places = {fact_id: placed.entity for fact_id, placed in by_ids(work.index, counted).items()}
         waiting = {one: counted[one] for one, entity in places.items() if not work.is_whole(entity)}
-        if unread_facts(work.index):
+        if unreadable_fact_files(work.index):
             waiting.update((one, access) for one, access in counted.items() if one not in places)
         shelves = {entity: work.facts(entity) for entity in sorted(set(places.values())) if work.is_whole(entity)}
         if not shelves:

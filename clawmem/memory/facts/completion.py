@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from clawmem.index.refresh.refresh import answered
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import entity_names
 from clawmem.model.facts.fact import ACTIVE
 from clawmem.vault.vault import Vault
@@ -16,7 +16,7 @@ def fact_candidates(vault: Vault, prefix: str) -> list[tuple[str, str]]:
     """The ids that begin so, each with its statement: those that stand first, newest first, at most 100."""
     wanted = "SELECT id, line FROM fact WHERE id >= ? AND id < ? ORDER BY status != ?, n DESC LIMIT ?"
     bounds = (prefix, prefix + "\U0010ffff", ACTIVE, MOST)
-    return answered(
+    return run_query(
         vault,
         lambda index: [(one, json.loads(line)["fact"]) for one, line in index.database.execute(wanted, bounds)],
     )
@@ -24,13 +24,13 @@ def fact_candidates(vault: Vault, prefix: str) -> list[tuple[str, str]]:
 
 def entity_candidates(vault: Vault, prefix: str) -> list[str]:
     """The entities whose name begins so."""
-    return [name for name in answered(vault, entity_names) if name.startswith(prefix)]
+    return [name for name in run_query(vault, entity_names) if name.startswith(prefix)]
 
 
 def category_candidates(vault: Vault, prefix: str) -> list[str]:
     """The categories in use that begin so and are one word."""
     wanted = "SELECT DISTINCT category FROM fact ORDER BY 1"
-    rows = answered(vault, lambda index: index.database.execute(wanted).fetchall())
+    rows = run_query(vault, lambda index: index.database.execute(wanted).fetchall())
     return [name for (name,) in rows if name.startswith(prefix) and not any(map(str.isspace, name))]
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from clawmem.errors import Refused
-from clawmem.index.search.lookup import PlacedFact, find, unused_since
+from clawmem.index.search.lookup import PlacedFact, find_fact, unused_since
 from clawmem.memory.writing import fact_change, items_write, with_fact, writing
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED
 from clawmem.model.language.dates import stamp
@@ -55,7 +55,7 @@ def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> Deca
 def restore(vault: Vault, reference: str, caller: Caller) -> DecayResult:
     """Make an archived fact active again; that counts as a use, or it would be archived again at once."""
     with writing(vault, caller, "restore") as work:
-        placed = find(work.index, reference)
+        placed = find_fact(work.index, reference)
         facts = work.facts(placed.entity)
         fact = next((one for one in facts if one.id == placed.fact.id), placed.fact)
         if fact.status == ACTIVE:

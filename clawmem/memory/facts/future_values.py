@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from clawmem.index.search.lookup import PlacedFact, by_ids, holding
+from clawmem.index.search.lookup import PlacedFact, by_ids, facts_containing
 from clawmem.memory.writing import WriteScope, items_write, writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import sortable, stamp
@@ -29,7 +29,7 @@ def settle_announced(vault: Vault, caller: Caller, dry_run: bool = False) -> Fut
     """Supersede what something announced has begun to replace; take the end off what it will not replace any more."""
     with writing(vault, caller, "settle", dry_run=dry_run) as work:
         desk = _FutureValuePlanner(work)
-        for one in sorted(holding(work.index, f'"{YIELDS}"'), key=lambda one: one.fact.valid_to or ""):
+        for one in sorted(facts_containing(work.index, f'"{YIELDS}"'), key=lambda one: one.fact.valid_to or ""):
             desk.settle(one)
         if dry_run or not any(desk.changed.values()):
             return FutureValuesResult(tuple(desk.begun.values()), tuple(desk.kept), notices=work.notices)

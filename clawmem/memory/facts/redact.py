@@ -9,8 +9,8 @@ from functools import partial
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, NotPermitted, Unreadable
-from clawmem.index.refresh.refresh import answered
-from clawmem.index.search.lookup import PlacedFact, all_facts, event_day, find, learned_from
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import PlacedFact, all_facts, event_day, facts_from_event, find_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.evidence import find_event
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items, render_items
@@ -33,13 +33,13 @@ from clawmem.model.records.entity import items_path
 from clawmem.model.records.event import Event, event_to_line, ledger_path, parse_events
 from clawmem.model.safety.leftovers import holds_still
 from clawmem.model.safety.written_forms import Needle, holds, needles
-from clawmem.vault.commit.fast_import import stream
+from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.commit.pending import PendingCommit, write_pending
 from clawmem.vault.commit.secret_gate import allowed, allowed_name
 from clawmem.vault.commit.transaction import Transaction, transaction
-from clawmem.vault.history.made_here import note_made, rename_made
 from clawmem.vault.rewriting import redaction
-from clawmem.vault.rewriting.rewrite import ASIDE, RewriteResult, rehearse, rewrite
+from clawmem.vault.rewriting.rewrite import REWRITTEN_REFS, RewriteResult, preview_rewrite, rewrite
+from clawmem.vault.state.made_here import record_commits, rename_commits
 from clawmem.vault.vault import Vault
 
 _A_PERSON = "a person"
@@ -98,11 +98,11 @@ def redact(
         redaction.check_can_redact(vault)
         texts, held = _looked_up(vault, what)
         wanted = needles(tuple(texts))
-        refs = redaction.refs_of(vault)
-        would = rehearse(vault, _commits(refs), partial(redacted, wanted=wanted))
+        refs = redaction.list_refs(vault)
+        would = preview_rewrite(vault, _commits(refs), partial(redacted, wanted=wanted))
         heads = (vault.head().commit or "", None)
         if dry_run or not would.held:
-            left = redaction.remains(vault, partial(holds_still, texts=texts)) if not would.held else []
+            left = redaction.find_remains(vault, partial(holds_still, texts=texts)) if not would.held else []
             if not would.held and not left:
                 raise NotFound("No commit and no file holds that text.", "Give it exactly as it was written.")
             if dry_run or not any(one.startswith(".git") for one in left):
@@ -116,7 +116,7 @@ def _looked_up(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _Affe
         texts = _texts(vault, index, what)
         return texts, _held(vault, index, needles(tuple(texts)))
 
-    return answered(vault, looked_up)
+    return run_query(vault, looked_up)
 
 
 def _texts(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def _texts(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
             raise NotFound(f"There is no event '{what.event}'.", "A fact names its event: `clawmem show ID`.")
         found = secrets_in([event.text])
     elif what.fact is not None:
-        fact = find(index, what.fact).fact
+        fact = find_fact(index, what.fact).fact
         found = secrets_in([fact.fact, fact.object, fact.subject, fact.source_text])
     else:
         raise InvalidInput("Nothing is named.", "Name a fact, or --event ID, or --pattern TEXT (or - for stdin).")
@@ -151,7 +151,7 @@ def _held(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _AffectedReco
             if holds(event_to_line(event).encode(errors="surrogatepass"), wanted):
                 events[event.id] = event_day(index, event.id) or path.stem
     known = {one.fact.id for one in facts}
-    citing = (one for event in events for one in learned_from(index, event) if one.fact.id not in known)
+    citing = (one for event in events for one in facts_from_event(index, event) if one.fact.id not in known)
     return _AffectedRecords(facts, events, tuple(citing))
 
 
@@ -172,28 +172,28 @@ def _done(
     head = vault.head()
     wanted = needles(tuple(texts))
     assert head.branch and head.commit
-    started.notices += redaction.begin(vault)
+    started.notices += redaction.begin_redaction(vault)
     new = rewrite(vault, _commits(refs), partial(redacted, wanted=wanted))
     base = new.names[head.commit]
     change = _tombstone(vault, texts, held, new, base, caller, reason) if new.held else None
     tip = _recorded(vault, change, head.branch, base, caller) if change else base
     # What a person committed under a name that no vault file has is left to git; the check after names what remains.
-    paths = [path for path in vault.changes_between(head.commit, tip) if "\\" not in path]
+    paths = [path for path in vault.changed_paths(head.commit, tip) if "\\" not in path]
     write_pending(vault, PendingCommit(head.commit, tuple(paths), change.subject if change else "", ()))
     moves = _moves(vault, refs, new, wanted)
     moves[head.branch] = (head.commit, tip)
-    redaction.switch(vault, moves)
-    rename_made(vault, new.names)
-    note_made(vault, [tip], None)
-    left = tuple(redaction.remains(vault, partial(holds_still, texts=tuple(texts))))
+    redaction.switch_refs(vault, moves)
+    rename_commits(vault, new.names)
+    record_commits(vault, [tip], None)
+    left = tuple(redaction.find_remains(vault, partial(holds_still, texts=tuple(texts))))
     return _told(vault, new, held, wanted, (head.commit, tip), left, started)
 
 
 def _recorded(vault: Vault, change: Change, branch: str, base: str, caller: Caller) -> str:
     """Commit the tombstone on top of the new history, aside; the branch follows with all others."""
-    aside = ASIDE + branch.removeprefix("refs/")
-    given = stream([change], aside, base, int(caller.now.timestamp()))
-    return vault.git.run("fast-import", "--quiet", "--done", given=given).decode().split()[-1]
+    aside = REWRITTEN_REFS + branch.removeprefix("refs/")
+    given = import_stream([change], aside, base, int(caller.now.timestamp()))
+    return vault.git.run("fast-import", "--quiet", "--done", stdin=given).decode().split()[-1]
 
 
 def _moves(
@@ -216,7 +216,7 @@ def _tag(vault: Vault, ref: redaction.RepositoryRef, new: RewriteResult, wanted:
     if ref.commit not in new.names:
         return None
     text = vault.git.run("cat-file", "tag", ref.target).replace(ref.commit.encode(), new.names[ref.commit].encode())
-    return vault.git.run("hash-object", "-t", "tag", "-w", "--stdin", given=redacted(text, wanted)).decode().strip()
+    return vault.git.run("hash-object", "-t", "tag", "-w", "--stdin", stdin=redacted(text, wanted)).decode().strip()
 
 
 def _tombstone(
@@ -281,7 +281,7 @@ def _told(
     left: Sequence[str], started: Transaction,
 ) -> RedactResult:  # fmt: skip
     facts = tuple(PlacedFact(_shown(one.fact, wanted), one.entity) for one in held.facts)
-    remotes = tuple(redaction.remotes_of(vault))
+    remotes = tuple(redaction.list_remotes(vault))
     return RedactResult(
         done.held, done.renamed, facts, tuple(held.events), *heads, tuple(left), remotes, tuple(started.notices)
     )

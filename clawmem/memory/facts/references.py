@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clawmem.errors import InvalidInput
-from clawmem.index.search.lookup import entity_exists, resolve
+from clawmem.index.search.lookup import entity_exists, resolve_id
 from clawmem.memory.entities.places import expanded, named_entity
 from clawmem.memory.history.evidence import with_evidence
 from clawmem.memory.writing import WriteScope
@@ -21,7 +21,7 @@ def pointed(work: WriteScope, fact: Fact, known: Collection[str]) -> tuple[Fact,
     Raises NotFound for an event or fact that does not exist, InvalidInput where the event does not hold the quote.
     """
     fact = _without_quoted_secret(work, with_evidence(work.vault, work.index, fact))
-    links = tuple(link._replace(to=resolve(work.index, link.to)) for link in fact.links)
+    links = tuple(link._replace(to=resolve_id(work.index, link.to)) for link in fact.links)
     related = tuple(dict.fromkeys(_entity(work, name, known) for name in fact.related_entities))
     missing = [name for name in related if name not in known and not entity_exists(work.index, name)]
     told = [f"'{name}', to which the fact is related, is no entity yet" for name in missing]

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
-from clawmem.index.search.lookup import PlacedFact, TakenIds, resolve
-from clawmem.index.search.lookup import find as find_fact
+from clawmem.index.search.lookup import PlacedFact, TakenIds, find_fact, resolve_id
 from clawmem.memory.facts.remember import completed, without_secrets
 from clawmem.memory.review.quarantine import ProposalWriter, held, shown_as
 from clawmem.memory.writing import WriteScope, fact_change, items_write, with_fact, writing
@@ -147,7 +146,7 @@ def link(
     check_link_kind(kind)
     with writing(vault, caller, "link") as work:
         placed = find_fact(work.index, reference)
-        other = resolve(work.index, target)
+        other = resolve_id(work.index, target)
         if other == placed.fact.id:
             raise InvalidInput("A fact cannot be linked to itself.", "Name two different facts.")
         if any(one.type == kind and one.to == other for one in placed.fact.links):

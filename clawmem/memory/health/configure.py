@@ -30,7 +30,7 @@ from clawmem.model.settings.settings import (
 from clawmem.model.settings.values import Setting, Value
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.commit.transaction import transaction
-from clawmem.vault.state.local_settings import SettingsFile, local_place, settings_here, user_place
+from clawmem.vault.state.local_settings import SettingsFile, effective_settings, local_settings_file, user_settings_file
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
@@ -79,7 +79,7 @@ def change_setting(vault: Vault, caller: Caller, key: str, text: str, shared: bo
     if named.key in LOCAL and not shared:
         check_person(caller, named.key)
         check_accepted(vault)
-        return _keep(local_place(vault), named.key, new, vault.settings.number("lock.wait_seconds"))
+        return _keep(local_settings_file(vault), named.key, new, vault.settings.number("lock.wait_seconds"))
     return _commit(vault, caller, named, new)
 
 
@@ -89,7 +89,7 @@ def change_user_setting(environment: Mapping[str, str], caller: Caller, key: str
     if named.key not in LOCAL:
         raise Refused(f"{named.key} is a setting of the vault, not of a machine.", "Leave out --user.")
     check_person(caller, named.key)
-    return _keep(user_place(environment), named.key, new, DEFAULTS.number("lock.wait_seconds"))
+    return _keep(user_settings_file(environment), named.key, new, DEFAULTS.number("lock.wait_seconds"))
 
 
 def _given(settings: Settings, key: str, text: str) -> tuple[Setting, Value]:
@@ -136,7 +136,7 @@ def _stated(settings: Settings, key: str) -> Value:
 def _put_back(vault: Vault, caller: Caller, key: str) -> list[str]:
     """Take an edit by hand that left no fitting value of the key back to HEAD's, and say so; other edits stay, and are
     taken in on their own. What HEAD itself has is left to the commit that replaces it."""
-    if key not in vault.stated.wrong:
+    if key not in vault.vault_settings.wrong:
         return []
     check_may_write(vault, caller, [FILE], "config")
     given, head = vault.read_text(FILE) or "", vault.head().commit
@@ -145,8 +145,8 @@ def _put_back(vault: Vault, caller: Caller, key: str) -> list[str]:
     if key in standing.wrong:
         return []
     text = with_value(given, key, _stated(standing, key), FILE)
-    vault.stated = _values(text)  # raises where something else is wrong, too
-    vault.settings = settings_here(vault, vault.stated)
+    vault.vault_settings = _values(text)  # raises where something else is wrong, too
+    vault.settings = effective_settings(vault, vault.vault_settings)
     vault.disk.replace(vault.path(FILE), text.encode(), vault.state)
     return [f"{key} was {_raw(parse_yaml(given, FILE), key)} by hand, which does not fit"]
 

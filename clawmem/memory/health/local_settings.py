@@ -19,16 +19,16 @@ from clawmem.model.settings.local import (
 )
 from clawmem.model.settings.settings import Settings
 from clawmem.model.settings.values import Value
-from clawmem.vault.git.acceptance import accept, forget, is_accepted
+from clawmem.vault.git.acceptance import accept, is_accepted, revoke_acceptance
 from clawmem.vault.state.local_settings import (
     SettingsFile,
-    changing,
-    forget_parsed,
-    local_place,
-    own_files,
-    parse_own,
-    read_own,
-    write_own,
+    delete_parsed_cache,
+    local_settings_file,
+    machine_settings,
+    parse_settings_text,
+    read_settings_text,
+    settings_lock,
+    write_settings_text,
 )
 from clawmem.vault.vault import Vault
 
@@ -45,8 +45,8 @@ class Proposed(NamedTuple):
 def proposed(vault: Vault) -> Proposed:
     """What `accept_proposed` would put in force. Everything is read anew, as an earlier reading may be a stranger's.
     Raises what is wrong with a file that it depends on."""
-    if vault.stated.unread is not None:
-        raise vault.stated.unread
+    if vault.vault_settings.unread is not None:
+        raise vault.vault_settings.unread
     accepted = is_accepted(vault.git_dir, vault.environment)
     settings = vault.settings if accepted else _settings_of_copy(vault)
     found = differences(settings)
@@ -55,14 +55,14 @@ def proposed(vault: Vault) -> Proposed:
 
 def _settings_of_copy(vault: Vault) -> Settings:
     """The settings of a vault that was not accepted, whose `local.yaml` suggests, too."""
-    place = local_place(vault)
-    text = read_own(place)
+    place = local_settings_file(vault)
+    text = read_settings_text(place)
     if text is None:
         return vault.settings
-    own = own_settings(parse_own(place, text), HERE, place.name, accepted=False)
+    own = own_settings(parse_settings_text(place, text), HERE, place.name, accepted=False)
     for problem in own.wrong.values():
         raise problem
-    return in_force(vault.stated, [own, *(one for one in own_files(vault) if one.origin != HERE)])
+    return in_force(vault.vault_settings, [own, *(one for one in machine_settings(vault) if one.origin != HERE)])
 
 
 def accept_proposed(vault: Vault, caller: Caller, wanted: Proposed) -> str:
@@ -71,10 +71,10 @@ def accept_proposed(vault: Vault, caller: Caller, wanted: Proposed) -> str:
     A later change of a suggestion has no effect: the values are copied.
     """
     check_person(caller, "What a vault suggests")
-    place = local_place(vault)
+    place = local_settings_file(vault)
     put_values(place, {one.key: one.suggested for one in wanted.differences}, _wait(vault))
     if not wanted.accepted:
-        forget_parsed(place)
+        delete_parsed_cache(place)
         _recorded(vault, accepted=True)
     return place.name
 
@@ -110,16 +110,16 @@ def put_values(place: SettingsFile, values: Mapping[str, Value], wait: float) ->
     """Write values into one of the machine's files, comments kept; what it said before. Nothing is written where it
     says all of them already. Raises what is wrong with the file, but for the values that are replaced."""
     try:
-        with changing(place, wait):
-            text = read_own(place) or ""
-            before = own_settings(parse_own(place, text), place.origin, place.name)
+        with settings_lock(place, wait):
+            text = read_settings_text(place) or ""
+            before = own_settings(parse_settings_text(place, text), place.origin, place.name)
             for problem in (one for key, one in before.wrong.items() if key not in values):
                 raise problem
             new = text
             for key, value in values.items():
                 new = with_value(new, key, value, place.name) if before.values.get(key) != value else new
             if new != text:
-                write_own(place, new)
+                write_settings_text(place, new)
             return before.values
     except OSError as problem:
         raise StorageFailed(f"{place.name} cannot be written: {problem.strerror}.", "Nothing was changed.") from problem
@@ -127,7 +127,7 @@ def put_values(place: SettingsFile, values: Mapping[str, Value], wait: float) ->
 
 def _recorded(vault: Vault, accepted: bool) -> None:
     try:
-        (accept if accepted else forget)(vault.git_dir, vault.environment)
+        (accept if accepted else revoke_acceptance)(vault.git_dir, vault.environment)
     except OSError as problem:
         raise StorageFailed(
             f"Which vaults are accepted cannot be written: {problem.strerror}.",

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from clawmem.errors import ModelFailed, Refused, StorageFailed
 from clawmem.index.refresh.refresh import rebuild
-from clawmem.index.search.unreadable import unreadable
+from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index, index_size
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
-from clawmem.index.vectors.local_model import INSTALL, missing
+from clawmem.index.vectors.local_model import INSTALL, missing_packages
 from clawmem.index.vectors.store import LOCAL, NONE
-from clawmem.vault.past import discard_past
+from clawmem.vault.past import delete_past_state
 from clawmem.vault.vault import Vault
 
 
@@ -33,13 +33,13 @@ class ReindexResult(NamedTuple):
 def reindex(vault: Vault) -> ReindexResult:
     """Build the index anew and drop those of past commits; raises StorageFailed where it cannot be kept."""
     started = time.perf_counter()
-    discard_past(vault)
+    delete_past_state(vault)
     index = rebuild(vault)
     try:
         if not index.kept:
             raise StorageFailed(f"There is no index to keep: {index.notices[-1]}.", "Searches still work, slowly.")
         seconds = time.perf_counter() - started
-        notices = (*index.notices, *unreadable(index, facts=False))
+        notices = (*index.notices, *unreadable_notices(index, facts=False))
         return ReindexResult(*_counts(index), index.engine.name, seconds, index_size(vault), notices)
     finally:
         index.close()
@@ -60,7 +60,7 @@ def check_embedding(vault: Vault) -> None:
             "The settings want no vectors: semantic.model is none.",
             f"Want them with `clawmem config set semantic.model {LOCAL}`, or name a model as litellm does.",
         )
-    lacking = missing() if name == LOCAL else []
+    lacking = missing_packages() if name == LOCAL else []
     if lacking:
         raise ModelFailed(
             f"The local embedding model is not installed: {', '.join(lacking)} cannot be imported.",

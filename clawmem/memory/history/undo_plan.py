@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import Refused
-from clawmem.index.search.lookup import PlacedFact, by_ids, learned_from, naming
+from clawmem.index.search.lookup import PlacedFact, by_ids, facts_from_event, facts_naming
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.log import fact_history
 from clawmem.model.facts.codec import parse_items, render_items
@@ -46,7 +46,7 @@ class _UndoPlanner:
         self.history = history
         self.entry = entry
         parent = entry.parents[0]
-        self.paths = vault.changes_between(parent, entry.commit)
+        self.paths = vault.changed_paths(parent, entry.commit)
         self.before = vault.contents_at(parent, self.paths)
         self.after = vault.contents_at(entry.commit, self.paths)
         self.now = {path: read(path) for path in self.paths if is_owned(path) and path != _PROGRESS}
@@ -184,7 +184,7 @@ def _refuse_dangling(scene: _UndoPlanner) -> None:
     gone = {one.fact.id for one, outcome in scene.facts if outcome == "removed"}
     back = {one.fact.id: one for one, outcome in scene.facts if outcome == "restored"}
     for fact_id in sorted(gone):
-        for each in naming(scene.index, fact_id):
+        for each in facts_naming(scene.index, fact_id):
             stays = back.get(each.fact.id, each)
             if stays.fact.id not in gone and fact_id in points_at(stays.fact):
                 raise Refused(
@@ -217,7 +217,7 @@ def _take_events_back(scene: _UndoPlanner, path: str) -> None:
         raise _refused(scene, f"the event {back.blocked[0]}", _later_on(scene, path))
     going = {one.fact.id for one, outcome in scene.facts if outcome == "removed"}
     for event in back.removed:
-        citing = next((one for one in learned_from(scene.index, event) if one.fact.id not in going), None)
+        citing = next((one for one in facts_from_event(scene.index, event) if one.fact.id not in going), None)
         if citing is not None:
             raise Refused(
                 f"{scene.entry.commit[:12]} cannot be undone: {citing.fact.id} ({citing.fact.fact}) was learned from "

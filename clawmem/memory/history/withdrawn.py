@@ -49,7 +49,7 @@ def _withdrawals(vault: Vault, standing: frozenset[str]) -> dict[str, str]:
 
 def _left_by(vault: Vault, commit: str, fact_id: str) -> Fact | None:
     """The fact as a commit left it, where that withdrew it."""
-    paths = [path for path in vault.changes_between(f"{commit}~1", commit) if path.endswith(f"/{ITEMS}")]
+    paths = [path for path in vault.changed_paths(f"{commit}~1", commit) if path.endswith(f"/{ITEMS}")]
     held = [fact for path in paths for fact in _facts(vault, commit, path) if fact.id == fact_id]
     return held[0] if held and held[0].status == RETRACTED else None
 
@@ -74,7 +74,7 @@ def _rows(printed: str) -> Iterator[tuple[str, str]]:
 
 def _in_its_place(vault: Vault, commit: str, fact_id: str) -> bool:
     """Whether a commit let a withdrawn fact stand in the very file in which it was withdrawn."""
-    for path in vault.changes_between(f"{commit}~1", commit):
+    for path in vault.changed_paths(f"{commit}~1", commit):
         if path.endswith(f"/{ITEMS}"):
             before, after = (
                 [fact for fact in _facts(vault, name, path) if fact.id == fact_id] for name in (f"{commit}~1", commit)

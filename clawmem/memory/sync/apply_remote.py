@@ -15,9 +15,9 @@ from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import subject_line
 from clawmem.vault.commit.transaction import Transaction
-from clawmem.vault.history.git_merges import leave_also
-from clawmem.vault.history.merge_commit import DROP_JOINED, FileStates, advance, write_merge
-from clawmem.vault.history.rescue_refs import RescueRef, rescue_lines
+from clawmem.vault.history.git_merges import add_unfinished_merges
+from clawmem.vault.history.merge_commit import DROP_MERGE_REF, FileStates, fast_forward, write_merge
+from clawmem.vault.history.rescue_refs import RescueRef, rescue_ref_update
 from clawmem.vault.vault import Vault
 
 
@@ -38,10 +38,10 @@ class AppliedRemote(NamedTuple):
 
 def move_forward(started: Transaction, caller: Caller, head: str, tip: str, apart: HistoryRelation) -> AppliedRemote:
     """Take in commits that build on what is here."""
-    rescue = rescue_lines(started.vault, head, caller.now)
+    rescue = rescue_ref_update(started.vault, head, caller.now)
     subject = subject_line(OP, "vault", f"took in {counted(apart.received, 'change')}")
-    leave_also(started.vault, apart.news.merges)
-    look = advance(started, tip, subject, rescue.lines)
+    add_unfinished_merges(started.vault, apart.news.merges)
+    look = fast_forward(started, tip, subject, rescue.lines)
     lost = taken_out(started.vault, head, tip, tip, look)
     return _joined(head, tip, rescue, look)._replace(lost=lost)
 
@@ -54,9 +54,9 @@ def join(
     words = f"{counted(apart.received, 'change')} from {remote} joined with {apart.own} made here"
     change = merge_change(caller, plan, words, apart.news.subjects)
     commit = write_merge(vault, commits, change, plan.entries, int(caller.now.timestamp()))
-    rescue = rescue_lines(vault, head, caller.now)
-    leave_also(vault, apart.news.merges)
-    look = advance(started, commit, change.subject, rescue.lines + DROP_JOINED)
+    rescue = rescue_ref_update(vault, head, caller.now)
+    add_unfinished_merges(vault, apart.news.merges)
+    look = fast_forward(started, commit, change.subject, rescue.lines + DROP_MERGE_REF)
     told = {one.fact for one in plan.conflicts if one.fact} | {one.old for one in plan.merged.renamed}
     lost = taken_out(vault, head, commit, tip, look, told)
     return _joined(head, commit, rescue, look)._replace(lost=lost)

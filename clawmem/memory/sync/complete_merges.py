@@ -15,7 +15,13 @@ from clawmem.model.merging.policy import FAIL, REVIEW, MergePolicy
 from clawmem.model.merging.tree import MergedTree, merge_trees, one_name_each
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.layout import is_owned
-from clawmem.vault.history.git_merges import COMPLETES, GitMerge, is_completed, leave, left
+from clawmem.vault.history.git_merges import (
+    COMPLETES,
+    GitMerge,
+    is_completed,
+    read_unfinished_merges,
+    write_unfinished_merges,
+)
 from clawmem.vault.vault import Vault
 
 # Whoever starts it, it is done on behalf of the vault: `model/permission.py` counts it among upkeep.
@@ -37,15 +43,15 @@ def complete_merges(work: WriteScope, merges: Iterable[GitMerge]) -> CompletedMe
     a person decided in the merge stays. Those that an earlier command left come first."""
     commits: list[str] = []
     later: list[GitMerge] = []
-    wanted = tuple(dict.fromkeys((*left(work.vault), *merges)))
-    leave(work.vault, wanted)  # killed meanwhile, the next command goes on
+    wanted = tuple(dict.fromkeys((*read_unfinished_merges(work.vault), *merges)))
+    write_unfinished_merges(work.vault, wanted)  # killed meanwhile, the next command goes on
     for one in wanted:
         try:
             commits += _complete(work, one)
         except ClawmemError as problem:
             work.started.notices.append(f"the merge {one.commit[:12]} is not completed: {problem.message}")
             later += [one] if isinstance(problem, _PASSING) else []
-    leave(work.vault, later)
+    write_unfinished_merges(work.vault, later)
     return CompletedMerges(tuple(commits), tuple(later))
 
 
@@ -101,7 +107,7 @@ def _since(work: WriteScope, one: GitMerge, made: Files, wanted: Files, policy: 
     """What the merge lacks, brought to the vault as it is now: entities may have moved since, and facts gone on."""
     vault = work.vault
     head = vault.head().commit
-    paths = [path for path in vault.changes_between(one.commit, head or one.commit) if is_owned(path)]
+    paths = [path for path in vault.changed_paths(one.commit, head or one.commit) if is_owned(path)]
     then = {**vault.contents_at(one.commit, paths), **made}
     now = {path: work.read(path) for path in then}
     done = merge_trees(then, now, {**then, **wanted}, policy).files

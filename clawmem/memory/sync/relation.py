@@ -7,7 +7,7 @@ from typing import NamedTuple
 from clawmem.errors import HistoryRewritten, Refused
 from clawmem.memory.sync.merge_message import SHOWN
 from clawmem.vault.exchange.remote import tracking_ref
-from clawmem.vault.history.git_merges import HistoryDistance, IncomingCommits, apart
+from clawmem.vault.history.git_merges import HistoryDistance, IncomingCommits, history_distance
 from clawmem.vault.history.versions import common_ancestors
 from clawmem.vault.vault import Vault
 
@@ -38,7 +38,7 @@ def relation(vault: Vault, head: str, tip: str, place: RemoteBranch) -> HistoryR
     """
     if head == tip:
         return HistoryRelation()
-    between = apart(vault, head, tip, SHOWN)
+    between = history_distance(vault, head, tip, SHOWN)
     own, received = between.own, between.received
     if not received:
         return HistoryRelation(own, 0)
@@ -63,23 +63,26 @@ def _refuse_rewritten(vault: Vault, head: str, tip: str, place: RemoteBranch, be
     """Where something was redacted here or there, the other side must not bring it back."""
     from clawmem.vault.rewriting.redacted_history import (  # not needed where nothing came in
         HERE,
-        forget_fetched,
+        discard_fetched,
         redacted_side,
     )
 
     side = redacted_side(vault, head, tip, between)
     if side == HERE:
-        forget_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
+        discard_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
     if side is not None:
         raise _rewritten(place.remote, side == HERE)
 
 
 def _forget_where_redacted(vault: Vault, head: str, place: RemoteBranch) -> None:
     """What is refused may be an old form of what was redacted here, begun anew."""
-    from clawmem.vault.rewriting.redacted_history import forget_fetched, is_redacted  # not needed where nothing came in
+    from clawmem.vault.rewriting.redacted_history import (  # not needed where nothing came in
+        discard_fetched,
+        is_redacted,
+    )
 
     if is_redacted(vault, head):
-        forget_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
+        discard_fetched(vault, tracking_ref(place.remote, place.branch), place.remote)
 
 
 def _rewritten(remote: str, here: bool) -> HistoryRewritten:

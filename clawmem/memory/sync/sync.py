@@ -12,18 +12,17 @@ from clawmem.memory.permission import check_may_write_at_all
 from clawmem.memory.sync.merge_message import OP
 from clawmem.memory.sync.relation import HistoryRelation, RemoteBranch, relation
 from clawmem.model.records.caller import Caller
-from clawmem.vault.commit.lock import writer_lock
-from clawmem.vault.commit.stale_locks import clear_ref_locks, ref_locks
 from clawmem.vault.commit.transaction import Transaction, transaction
-from clawmem.vault.exchange.remote import ASKED as ABOUT_REMOTES
-from clawmem.vault.exchange.remote import fetch, find_remote, push, unused_on_the_way
-from clawmem.vault.exchange.remote_process import Told
-from clawmem.vault.git.configured import configured
-from clawmem.vault.git.driver import ASKED as ABOUT_DRIVER
+from clawmem.vault.exchange.remote import REMOTE_SETTINGS as ABOUT_REMOTES
+from clawmem.vault.exchange.remote import fetch, find_remote, ignored_settings_notice, push
+from clawmem.vault.exchange.remote_process import ProgressCallback
+from clawmem.vault.git.driver import DRIVER_SETTINGS as ABOUT_DRIVER
 from clawmem.vault.git.driver import install_driver
 from clawmem.vault.git.refs import Head, read_ref
-from clawmem.vault.history.git_merges import GitMerge, git_merged, has_left
+from clawmem.vault.git.stale_locks import clear_ref_locks, ref_locks
+from clawmem.vault.history.git_merges import GitMerge, has_new_merges, has_unfinished_merges
 from clawmem.vault.history.versions import count_between
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ class SyncResult(NamedTuple):
         return list(dict.fromkeys(one for plan in self.plans for one in plan.merged.proposals))
 
 
-def sync(vault: Vault, caller: Caller, wanted: SyncOptions, told: Told | None = None) -> SyncResult:
+def sync(vault: Vault, caller: Caller, wanted: SyncOptions, told: ProgressCallback | None = None) -> SyncResult:
     """Fetch, merge, push; again, a bounded number of times, where others push at the same moment.
 
     Raises NotFound without a remote, RemoteFailed where it cannot be fetched from, Refused for histories that have
@@ -150,7 +149,7 @@ def _check_answered(settings: Settings, wanted: SyncOptions) -> None:
 class _SyncRun:
     """One sync: with whom, how, and what was done so far."""
 
-    def __init__(self, vault: Vault, caller: Caller, wanted: SyncOptions, told: Told | None) -> None:
+    def __init__(self, vault: Vault, caller: Caller, wanted: SyncOptions, told: ProgressCallback | None) -> None:
         settings = vault.settings
         _check_answered(settings, wanted)
         self.vault, self.caller, self.wanted, self.told = vault, caller, wanted, told
@@ -159,9 +158,9 @@ class _SyncRun:
         self.attempts = settings.whole("sync.attempts")
         self.branch = _checked_branch(wanted.branch or settings.words("sync.branch") or _own_branch(vault))
         # Everything that git's own settings must tell is read by one git.
-        self.configuration = configured(vault, f"{ABOUT_REMOTES}|{ABOUT_DRIVER}")
+        self.configuration = vault.git.config_values(f"{ABOUT_REMOTES}|{ABOUT_DRIVER}")
         self.remote = find_remote(vault, wanted.remote or settings.words("sync.remote"), self.configuration)
-        unused = unused_on_the_way(vault)
+        unused = ignored_settings_notice(vault)
         self.unused = (unused,) if unused else ()
         self.place = RemoteBranch(self.remote.name, self.branch, wanted.allow_unrelated, wanted.allow_rewritten)
 
@@ -174,10 +173,10 @@ class _SyncRun:
         try:
             return fetch(self.vault, self.remote, self.branch, self.told, self.seconds, allowed)
         except HistoryRewritten:
-            from clawmem.vault.rewriting.redacted_history import forget_rejected  # only where a history is not taken
+            from clawmem.vault.rewriting.redacted_history import discard_rejected  # only where a history is not taken
 
             with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
-                forget_rejected(self.vault, theirs, before)
+                discard_rejected(self.vault, theirs, before)
             raise
 
     def tried(self) -> SyncResult:
@@ -224,9 +223,9 @@ class _SyncRun:
         """What is to be told where the remote had no such branch before."""
         if tip is not None:
             return ()
-        from clawmem.vault.exchange.first_push import settle_head  # once for each remote
+        from clawmem.vault.exchange.first_push import set_remote_head  # once for each remote
 
-        said = settle_head(self.vault, self.remote, self.branch, self.seconds)
+        said = set_remote_head(self.vault, self.remote, self.branch, self.seconds)
         return (said,) if said else ()
 
     def _ahead(self, taken: ReceivedCommits, tip: str | None, head: str) -> int:
@@ -285,10 +284,10 @@ class _SyncRun:
         twice united."""
         doubled = False
         if taken.received:
-            from clawmem.index.refresh.refresh import follow  # where nothing is new the index is not touched
+            from clawmem.index.refresh.refresh import follow_head  # where nothing is new the index is not touched
 
-            doubled = follow(self.vault, [taken.step] if taken.step else [])
-        if not merges and not doubled and not (git_merged(self.vault) or has_left(self.vault)):
+            doubled = follow_head(self.vault, [taken.step] if taken.step else [])
+        if not merges and not doubled and not (has_new_merges(self.vault) or has_unfinished_merges(self.vault)):
             return ()
         from clawmem.memory.sync.complete_merges import complete_merges  # where people merge by hand
         from clawmem.memory.writing import writing

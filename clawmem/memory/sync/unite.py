@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import note_doubles
-from clawmem.index.tables.doubles import doubled_ids
+from clawmem.index.refresh.refresh import record_duplicates
+from clawmem.index.tables.doubles import duplicate_ids
 from clawmem.memory.writing import WriteScope
 from clawmem.model.facts.codec import render_items
 from clawmem.model.language.text import counted
@@ -23,7 +23,7 @@ OP = "unite"
 def unite(work: WriteScope) -> tuple[str, ...]:
     """Give each id that stands in several files back to one of them; the commits. What ended a fact in one file ends
     it, and no words are lost. Files that cannot be read wait."""
-    doubled = doubled_ids(work.index)
+    doubled = duplicate_ids(work.index)
     names = sorted({name for places in doubled.values() for name in places})
     if not names:
         return ()
@@ -34,7 +34,7 @@ def unite(work: WriteScope) -> tuple[str, ...]:
         return ()
     work.bring_index()
     with work.index.writing():
-        note_doubles(work.index)
+        record_duplicates(work.index)
     return commits
 
 

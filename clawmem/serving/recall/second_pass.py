@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clawmem.index.search.channels import ChannelHits, FactFilter, passing_rows, predicate_channel, rows
+from clawmem.index.search.channels import ChannelHits, FactFilter, facts_in_rows, passing_rows, predicate_channel
 from clawmem.index.search.graph import edges_at, is_fact
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
@@ -25,7 +25,7 @@ def links_channel(
     """Facts joined to the best ones: by a link, by what both are about, or because the question asks for a predicate
     of somebody whom a best fact names."""
     scores: dict[int, float] = {}
-    placed = rows(index, best[:FROM])
+    placed = facts_in_rows(index, best[:FROM])
     for place, n in enumerate(best[:FROM]):
         near = 1.0 - STEP * place
         fact = placed[n].fact

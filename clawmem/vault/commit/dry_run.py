@@ -28,7 +28,7 @@ class DryRun(Transaction):
 
     def read(self, path: str) -> bytes | None:
         """A file as HEAD has it."""
-        return self._committed[path] if path in self._committed else self.seen.read(path)
+        return self._committed[path] if path in self._committed else self.read_set.read(path)
 
     def adopt(self) -> HandEdits:
         """Nothing: an edit made by hand stays what it is."""

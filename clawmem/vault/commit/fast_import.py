@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from clawmem.model.records.change import Author, Change, message
 
-TOOL = Author("clawmem", "vault@clawmem")
+CLAWMEM_AUTHOR = Author("clawmem", "vault@clawmem")
 
 
-def stream(changes: Sequence[Change], branch: str, parent: str | None, seconds: int) -> bytes:
+def import_stream(changes: Sequence[Change], branch: str, parent: str | None, seconds: int) -> bytes:
     """The stream that puts one commit per change on top of `parent` (None: the first commit ever).
 
     `seconds` is the Unix time of the commits; the last line asks for each new commit's name.
@@ -46,7 +46,7 @@ def _commit(change: Change, mark: int, branch: str, parent: str | None, seconds:
     parts = [f"commit {branch}\nmark :{mark}\n".encode()]
     if change.author is not None:
         parts.append(identity_line("author", change.author, seconds))
-    parts.append(identity_line("committer", TOOL, seconds))
+    parts.append(identity_line("committer", CLAWMEM_AUTHOR, seconds))
     parts.append(data_block(message(change).encode()))
     if parent is not None:
         parts.append(f"from {parent}\n".encode())

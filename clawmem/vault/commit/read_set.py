@@ -15,7 +15,7 @@ class ReadSet:
         self._vault = vault
         self._read: dict[str, bytes | None] = {}
         self._released: dict[str, bytes] = {}
-        self._vouched: set[str] = set()
+        self._verified: set[str] = set()
 
     def __getitem__(self, path: str) -> bytes | None:
         return self._read[path]
@@ -29,7 +29,7 @@ class ReadSet:
             self._read[path] = data
         return self._read[path]
 
-    def wrote(self, final: Mapping[str, bytes | None]) -> None:
+    def record_written(self, final: Mapping[str, bytes | None]) -> None:
         """Take what was committed for what stands there."""
         self._read.update(final)
 
@@ -39,9 +39,9 @@ class ReadSet:
         self._released.update({path: _digest(data) for path, data in self._read.items()})
         self._read.clear()
 
-    def vouch(self, path: str) -> None:
+    def mark_verified(self, path: str) -> None:
         """Count a file, as it was read, as what HEAD holds: the caller compared it with what he keeps of HEAD."""
-        self._vouched.add(path)
+        self._verified.add(path)
 
     def holds(self, pieces: Iterable[bytes]) -> bool:
         """Whether one of the pieces stands in a file that was read."""
@@ -64,7 +64,7 @@ class ReadSet:
     def _refuse_altered(self, paths: Collection[str]) -> None:
         """What git took for unchanged must be what HEAD holds: git looks at a file's times and size, and a disk that
         alters a byte changes neither."""
-        standing = [path for path in paths if self._read[path] is not None and path not in self._vouched]
+        standing = [path for path in paths if self._read[path] is not None and path not in self._verified]
         head = self._vault.head().commit
         if head is None or not standing:
             return

@@ -14,30 +14,30 @@ from threading import Thread
 
 from clawmem.errors import ClawmemError, ConflictMarkers, GitFailed, Locked, Refused, SecretFound, Unreadable
 from clawmem.model.records.change import Change
-from clawmem.vault.commit.fast_import import stream
+from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.commit.interrupted import refuse_interrupted
-from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.commit.pending import (
     PendingCommit,
-    bring,
     clear_pending,
-    discard_consumed,
-    held_index,
+    find_commits,
+    finish_pending,
     is_pending,
-    landed,
-    settle,
-    sync_index,
+    locked_index,
+    remove_consumed,
+    update_git_index,
     write_pending,
 )
 from clawmem.vault.commit.read_set import ReadSet
 from clawmem.vault.commit.secret_gate import screened
-from clawmem.vault.commit.stale_locks import clear_crash_reports, clear_halves, clear_stale_locks
 from clawmem.vault.edits.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
-from clawmem.vault.git.attributes import keep_verbatim
-from clawmem.vault.git.index import hold_index, let_go
+from clawmem.vault.git.attributes import install_attributes
+from clawmem.vault.git.index import lock_index, unlock_index
 from clawmem.vault.git.refs import Head
-from clawmem.vault.history.made_here import note_made
+from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
+from clawmem.vault.lock import writer_lock
+from clawmem.vault.state.made_here import record_commits
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import update_file
 
 _IMPORT = ("fast-import", "--quiet", "--done")
 MANY_FILES = 200
@@ -52,7 +52,7 @@ class Transaction:
         self.purpose = purpose
         self.notices: list[str] = []
         self.unreadable: dict[str, ClawmemError] = {}
-        self.seen = ReadSet(vault)
+        self.read_set = ReadSet(vault)
         self._scan: subprocess.Popen[bytes] | None = None
         self._importer: subprocess.Popen[bytes] | None = None
         self._tail: Thread | None = None
@@ -61,7 +61,7 @@ class Transaction:
     def read(self, path: str) -> bytes | None:
         """A work tree file as this transaction sees it; remembered, so that a later edit by hand is noticed."""
         self.adopt()
-        return self.seen.read(path)
+        return self.read_set.read(path)
 
     def begin(self, eager: bool) -> None:
         """Finish what an earlier process left undone and start looking for edits made by hand.
@@ -69,13 +69,13 @@ class Transaction:
         With `eager` the git that will take one small commit starts now, while there is other work to do.
         """
         self.notices += clear_stale_locks(self.vault)
-        clear_halves(self.vault)
-        keep_verbatim(self.vault)
+        remove_partial_files(self.vault)
+        install_attributes(self.vault)
         refuse_interrupted(self.vault)
         if (self.vault.state / "redacting.json").exists():
-            from clawmem.vault.rewriting.redaction import resume  # only after a redaction that was killed
+            from clawmem.vault.rewriting.redaction import resume_redaction  # only after a redaction that was killed
 
-            self.notices += resume(self.vault)
+            self.notices += resume_redaction(self.vault)
         self._settle()
         self._scan = self._early() or start_scan(self.vault)
         if eager:
@@ -84,12 +84,12 @@ class Transaction:
             self._importer = self.vault.git.start("-c", "core.fsync=reference", *_IMPORT)
 
     def _early(self) -> subprocess.Popen[bytes] | None:
-        early, self.vault.early = self.vault.early, None
+        early, self.vault.early_scan = self.vault.early_scan, None
         if early is None:
             return None
-        from clawmem.vault.edits.early_scan import still_true  # only commands that began to scan early
+        from clawmem.vault.commit.early_scan import is_still_valid  # only commands that began to scan early
 
-        return early.scan if still_true(self.vault, early) else None
+        return early.scan if is_still_valid(self.vault, early) else None
 
     def adopt(self) -> HandEdits:
         """Commit the edits made by hand since the last change, once; files that do not parse stay as they are."""
@@ -106,7 +106,7 @@ class Transaction:
         if any(isinstance(problem, SecretFound) for _, problem in edits.bad):
             forget_untracked(self.vault)
         if edits.good:
-            with held_index(self.vault) as said:
+            with locked_index(self.vault) as said:
                 self.notices += said
                 # Only now no git is at work that puts files in place: looked at again, the edits are a person's.
                 changed = finish_scan(self.vault, start_scan(self.vault))
@@ -133,30 +133,30 @@ class Transaction:
             self._settle()
         head, paths = self.vault.head(), tuple(dict.fromkeys(path for change in changes for path in change.writes))
         self._refuse_unsafe(paths)
-        changes = screened(changes, self.seen, self.vault.settings, purpose or self.purpose)
+        changes = screened(changes, self.read_set, self.vault.settings, purpose or self.purpose)
         final: dict[str, bytes | None] = {}
         for change in changes:
             final.update(change.writes)
         # No other git commits from here on until the index says what our commit says.
-        self.notices += hold_index(self.vault)
+        self.notices += lock_index(self.vault)
         try:
             if self.vault.head() != head:
-                self.seen.refuse_edited(paths)  # a person committed at this moment
+                self.read_set.refuse_edited(paths)  # a person committed at this moment
             names = self._land(changes)
         except BaseException:
             if not is_pending(self.vault):
-                let_go(self.vault)
+                unlock_index(self.vault)
             raise
         self._finish(changes, final)
-        self.seen.wrote(final)
+        self.read_set.record_written(final)
         return names
 
     def _settle(self) -> None:
-        self.notices += [f"kept your edit of {path}" for path in settle(self.vault)]
+        self.notices += [f"kept your edit of {path}" for path in finish_pending(self.vault)]
         self._unfinished = False
 
     def _take_in(self, good: Mapping[str, bytes | None]) -> None:
-        from clawmem.vault.edits.adoption import plan_adoption, told_of
+        from clawmem.vault.edits.adoption import adoption_notices, plan_adoption
 
         head = self.vault.head().commit
         standing = self.vault.contents_at(head, good) if head else {}
@@ -165,13 +165,13 @@ class Transaction:
             adopted = plan_adoption(self.vault, standing, edited)
             moved = {pair: number for one in adopted for pair, number in one.moved.items()}
             if moved:
-                from clawmem.vault.edits.renames import keep_old_paths  # few edits move facts
+                from clawmem.vault.edits.renames import add_old_path_aliases  # few edits move facts
 
-                edited.update(keep_old_paths(self.vault, standing, edited, moved))
+                edited.update(add_old_path_aliases(self.vault, standing, edited, moved))
                 adopted = plan_adoption(self.vault, standing, edited)
             names = self._land([one.change for one in adopted])
-            self.notices += told_of(self.vault, adopted, names)
-        sync_index(self.vault, tuple(good), ())
+            self.notices += adoption_notices(self.vault, adopted, names)
+        update_git_index(self.vault, tuple(good), ())
         clear_pending(self.vault)
 
     def _land(self, changes: Sequence[Change]) -> tuple[str, ...]:
@@ -195,26 +195,30 @@ class Transaction:
 
     def _note_made(self, names: Sequence[str], parent: str | None) -> None:
         try:
-            note_made(self.vault, names, parent)
+            record_commits(self.vault, names, parent)
         except OSError as problem:
             self.notices.append(f"committed, but not noted as made here: {problem}")
 
     def _import(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
-        given = stream(changes, branch, parent, int(self.now.timestamp()))
+        given = import_stream(changes, branch, parent, int(self.now.timestamp()))
         importer, self._importer = self._importer or self.vault.git.start(*_IMPORT), None
         return tuple(self.vault.git.finish(importer, _IMPORT[0], given).decode().split())
 
     def _import_signed(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
-        from clawmem.vault.commit.signing import UNSIGNED, land_signed, prepare_unsigned  # most vaults never sign
+        from clawmem.vault.commit.signing import (  # most vaults never sign
+            UNSIGNED_REF,
+            delete_unsigned_ref,
+            sign_commits,
+        )
 
-        prepare_unsigned(self.vault)
-        return land_signed(self.vault, self._import(changes, UNSIGNED, parent), branch, parent)
+        delete_unsigned_ref(self.vault)
+        return sign_commits(self.vault, self._import(changes, UNSIGNED_REF, parent), branch, parent)
 
     def _after_failure(self, pending: PendingCommit, head: Head, problem: GitFailed) -> tuple[str, ...]:
         """A git that was killed may have moved the branch before it died: then the change has landed."""
         clear_crash_reports(self.vault)
         if self.vault.head() != head:
-            names = landed(self.vault, pending)
+            names = find_commits(self.vault, pending)
             if names:
                 return names
             clear_pending(self.vault)
@@ -231,14 +235,18 @@ class Transaction:
                 raise Refused(f"{path} cannot be written: {obstacle}.", "Move that out of the way and try again.")
             if path in self.unreadable:
                 raise self.unreadable[path]
-        self.seen.refuse_edited(paths)
+        self.read_set.refuse_edited(paths)
 
     def _finish(self, changes: Sequence[Change], final: Mapping[str, bytes | None]) -> None:
         """The commits are reachable: whatever fails from here on, the next command completes."""
         try:
-            kept = [path for path, content in final.items() if not bring(self.vault, path, self.seen[path], content)]
+            kept = [
+                path
+                for path, content in final.items()
+                if not update_file(self.vault, path, self.read_set[path], content)
+            ]
             self.notices += [f"kept your edit of {path}; the committed version is in HEAD" for path in kept]
-            discard_consumed(self.vault, _consumed(changes))
+            remove_consumed(self.vault, _consumed(changes))
         except OSError as problem:
             self._leave_to_next(problem)
             return
@@ -248,9 +256,9 @@ class Transaction:
 
     def _complete(self, paths: Sequence[str], kept: Sequence[str]) -> None:
         try:
-            sync_index(self.vault, paths, kept)
+            update_git_index(self.vault, paths, kept)
             clear_pending(self.vault)
-            let_go(self.vault)
+            unlock_index(self.vault)
             if len(paths) >= MANY_FILES:
                 remember_untracked(self.vault)
         except (OSError, GitFailed) as problem:
@@ -280,20 +288,20 @@ def transaction(
     vault.prepare_state()
     limit = float(vault.settings.get("lock.wait_seconds")) if wait is None else wait
     with writer_lock(vault.state / "lock", limit, purpose) as descriptor:
-        vault.git.keep_open = (descriptor,)
+        vault.git.inherited_descriptors = (descriptor,)
         started = Transaction(vault, now, purpose)
         try:
             started.begin(eager)
             yield started
         except (Unreadable, ConflictMarkers) as problem:
-            from clawmem.vault.edits.last_readable import with_way_back  # few vaults hold a file that cannot be read
+            from clawmem.vault.edits.last_readable import add_restore_hint  # few vaults hold a file that cannot be read
 
-            with_way_back(vault, problem)
+            add_restore_hint(vault, problem)
             raise
         finally:
             started.wait()
             _abandon(started)
-            vault.git.keep_open = ()
+            vault.git.inherited_descriptors = ()
 
 
 def _abandon(unused: Transaction) -> None:

@@ -12,7 +12,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import counted
 from clawmem.model.records.change import Author, Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, items_path, name_of_path
-from clawmem.vault.edits.copies import standing
+from clawmem.vault.edits.copies import find_in_head
 from clawmem.vault.edits.moved_facts import gathered, place_of, travels
 from clawmem.vault.vault import Vault
 
@@ -43,7 +43,7 @@ def plan_adoption(vault: Vault, before: Files, after: Files) -> tuple[Adoption, 
     moved: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for one in went:
         moved[one.new][one.old, one.new] += 1
-    author = own_identity(vault)
+    author = user_identity(vault)
     found = []
     for group in gathered(edited, went):
         here = [(stood.get(place, {}), stands.get(place, {})) for place in group]
@@ -94,8 +94,8 @@ def _touched(states: Iterable[tuple[Mapping[str, Fact], Mapping[str, Fact]]]) ->
                 yield key
 
 
-def own_identity(vault: Vault) -> Author:
-    with vault.git.as_person():
+def user_identity(vault: Vault) -> Author:
+    with vault.git.with_user_config():
         printed = vault.git.try_run("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
     if printed is None:
         return UNNAMED
@@ -103,12 +103,12 @@ def own_identity(vault: Vault) -> Author:
     return Author(name or UNNAMED.name, rest.partition(">")[0] or UNNAMED.email)
 
 
-def told_of(vault: Vault, adopted: Sequence[Adoption], commits: Sequence[str]) -> Iterator[str]:
+def adoption_notices(vault: Vault, adopted: Sequence[Adoption], commits: Sequence[str]) -> Iterator[str]:
     """What a person should hear of his edits, once they are in these commits: what moved, and what stands nowhere any
     more, since an editor may have held an old copy."""
     yield f"took in {sum(len(one.change.writes) for one in adopted)} file(s) edited by hand"
     gone = frozenset(key for one in adopted for key in one.gone)
-    missing = gone - standing(vault, gone).keys()
+    missing = gone - find_in_head(vault, gone).keys()
     for one, commit in zip(adopted, commits, strict=False):
         for (old, new), number in one.moved.items():
             yield f"moved by hand: {counted(number, 'fact')} from {old} to {new}"

@@ -8,22 +8,22 @@ from clawmem.errors import ClawmemError, Refused
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.language.text import counted
 from clawmem.model.records.entity import ITEMS, SUMMARY, items_path, name_of_path, summary_path
-from clawmem.vault.commit.pending import put
 from clawmem.vault.edits.moved_facts import place_of
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import write_file
 
 Files = Mapping[str, bytes | None]
 # So many earlier versions of a file are compared with a renamed one.
 _VERSIONS = 200
 
 
-def standing(vault: Vault, ids: Iterable[str]) -> dict[str, list[str]]:
+def find_in_head(vault: Vault, ids: Iterable[str]) -> dict[str, list[str]]:
     """The files of HEAD that hold each of some facts."""
     wanted = frozenset(ids)
     if not wanted:
         return {}
     quoted = "".join(f'"{key}"\n' for key in sorted(wanted)).encode()
-    named = vault.git.try_run("grep", "-lzF", "-f", "-", "HEAD", "--", f":(glob)**/{ITEMS}", given=quoted) or b""
+    named = vault.git.try_run("grep", "-lzF", "-f", "-", "HEAD", "--", f":(glob)**/{ITEMS}", stdin=quoted) or b""
     paths = [name.removeprefix("HEAD:") for name in named.decode(errors="surrogateescape").split("\0") if name]
     found: dict[str, list[str]] = {}
     for path, data in vault.contents_at("HEAD", paths).items():
@@ -41,7 +41,7 @@ def copies(vault: Vault, good: Files) -> list[tuple[str, ClawmemError]]:
     now = {path: _ids(path, good[path]) for path in items}
     before = {path: _ids(path, stood.get(path)) for path in items}
     arrived = {path: now[path] - before[path] for path in items}
-    elsewhere = standing(vault, {key for keys in arrived.values() for key in keys}) if head else {}
+    elsewhere = find_in_head(vault, {key for keys in arrived.values() for key in keys}) if head else {}
     refused: dict[str, Refused] = {}
     sources: set[str] = set()
     for path in sorted(items):
@@ -88,8 +88,8 @@ def finish_renames(vault: Vault, changed: Sequence[str]) -> tuple[str, ...]:
         stays, goes = items_path(new), items_path(old)
         merged = _merged(vault, stays, goes)
         if merged is not None:
-            put(vault, stays, merged)
-            put(vault, goes, None)
+            write_file(vault, stays, merged)
+            write_file(vault, goes, None)
             edited.append(goes)
     return tuple(edited)
 
@@ -126,7 +126,7 @@ def _merged(vault: Vault, stays: str, goes: str) -> bytes | None:
 
     here, there = vault.read(stays), vault.read(goes)
     commits = vault.git.run("log", f"-n{_VERSIONS}", "--format=%H", "HEAD", "--", f":(literal){goes}").decode().split()
-    if here in vault.git.blobs(f"{commit}:{goes}" for commit in commits).values():
+    if here in vault.git.read_blobs(f"{commit}:{goes}" for commit in commits).values():
         return there
     try:
         return merge_file(stays, None, here, there).content

@@ -13,7 +13,7 @@ _VERSIONS = 50
 _SHOWN = 12
 
 
-def unread(vault: Vault, paths: Iterable[str]) -> dict[str, ClawmemError]:
+def unreadable_files(vault: Vault, paths: Iterable[str]) -> dict[str, ClawmemError]:
     """Those of the files that HEAD holds in a form nobody can read, each with the reason and how to bring it back."""
     head = vault.head().commit
     wanted = list(paths)
@@ -21,24 +21,24 @@ def unread(vault: Vault, paths: Iterable[str]) -> dict[str, ClawmemError]:
     for path, data in (vault.contents_at(head, wanted) if head and wanted else {}).items():
         problem = _wrong_with(path, data)
         if problem is not None:
-            problem.hint = hint(vault, path)
+            problem.hint = restore_hint(vault, path)
             found[path] = problem
     return found
 
 
-def with_way_back(vault: Vault, problem: Unreadable | ConflictMarkers) -> None:
+def add_restore_hint(vault: Vault, problem: Unreadable | ConflictMarkers) -> None:
     """Let the hint name a commit that has the file whole, where HEAD does not."""
     head = vault.head().commit
     if head is None:
         return
     data = vault.contents_at(head, [problem.path])[problem.path]
     if data is None or _wrong_with(problem.path, data):
-        problem.hint = hint(vault, problem.path)
+        problem.hint = restore_hint(vault, problem.path)
 
 
-def hint(vault: Vault, path: str) -> str:
+def restore_hint(vault: Vault, path: str) -> str:
     """How to bring back a file that HEAD does not have whole."""
-    commit = last_whole(vault, path)
+    commit = last_readable_commit(vault, path)
     if commit is None:
         return f"Repair the file by hand: no commit has {path} whole."
     return (
@@ -47,7 +47,7 @@ def hint(vault: Vault, path: str) -> str:
     )
 
 
-def last_whole(vault: Vault, path: str) -> str | None:
+def last_readable_commit(vault: Vault, path: str) -> str | None:
     """The newest of the last commits that changed a file and left it readable, or None. Runs git."""
     printed = vault.git.run("rev-list", f"--max-count={_VERSIONS}", "HEAD", "--", path)
     return next((name for name in printed.decode().split() if _is_whole(vault, name, path)), None)

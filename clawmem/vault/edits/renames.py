@@ -18,7 +18,7 @@ _LISTED = re.compile(r"^(aliases:[ \t]*\n)([ \t]*)(?=- )", re.MULTILINE)
 Files = Mapping[str, bytes | None]
 
 
-def renamed(before: Files, after: Files, moved: Mapping[tuple[str, str], int]) -> Iterator[tuple[str, str]]:
+def find_renamed(before: Files, after: Files, moved: Mapping[tuple[str, str], int]) -> Iterator[tuple[str, str]]:
     """The entities, by old and new path, that are one for certain: both files went, with all facts, to a place that was
     not there before. `before` and `after` are the files of a person's edits, `moved` how many facts went where."""
     for (old, new), number in moved.items():
@@ -35,11 +35,13 @@ def _ids(files: Files, name: str) -> list[str]:
     return [fact.id for fact in parse_items(files[path] or b"", path)]
 
 
-def keep_old_paths(vault: Vault, before: Files, after: Files, moved: Mapping[tuple[str, str], int]) -> dict[str, bytes]:
+def add_old_path_aliases(
+    vault: Vault, before: Files, after: Files, moved: Mapping[tuple[str, str], int]
+) -> dict[str, bytes]:
     """Write the old path among the aliases of each entity that was renamed by hand, and give the new pages by path. Who
     is killed afterwards leaves one more edit by hand behind."""
     pages = {}
-    for old, new in renamed(before, after, moved):
+    for old, new in find_renamed(before, after, moved):
         path = summary_path(new)
         page = with_alias((after[path] or b"").decode("utf-8-sig", errors="replace"), old, path)
         if page is not None and vault.read(path) == after[path]:

@@ -34,7 +34,7 @@ def remember_untracked(vault: Vault) -> None:
 
     Scans themselves never write the index, so this is for upkeep and for changes of many files.
     """
-    with vault.git.lent({"GIT_OPTIONAL_LOCKS": "1"}):
+    with vault.git.with_environment({"GIT_OPTIONAL_LOCKS": "1"}):
         printed = vault.git.run(*_STATUS)
     if find_secret(printed.decode(errors="replace")) is not None:
         forget_untracked(vault)

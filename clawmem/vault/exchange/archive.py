@@ -22,7 +22,7 @@ _PIECE = 1 << 20
 _MODE = 0o644
 
 
-def measured(path: Path) -> ManifestMember:
+def measure_file(path: Path) -> ManifestMember:
     """A file's size and SHA-256."""
     with path.open("rb") as file:
         return _copied(file, None)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import DamagedBackup, GitFailed, Refused
-from clawmem.vault.exchange.create import configure
+from clawmem.vault.exchange.create import configure_repository
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.refs import common_dir_of
 from clawmem.vault.vault import Vault
@@ -34,7 +34,7 @@ def write_bundle(vault: Vault, target: Path) -> BundleRefs:
         raise Refused("The vault has no commit yet, so there is nothing to back up.", "Run `clawmem init` on it again.")
     refuse_shallow(vault)
     vault.git.run("bundle", "create", "--quiet", str(target), *_NOT_OURS, "--all", "HEAD")
-    return bundled(vault.git, target)
+    return bundle_refs(vault.git, target)
 
 
 def refuse_shallow(vault: Vault) -> None:
@@ -51,13 +51,13 @@ def is_shallow(vault: Vault) -> bool:
     return (common_dir_of(vault.git_dir) / "shallow").exists()
 
 
-def cut_at(vault: Vault) -> list[str]:
+def shallow_commits(vault: Vault) -> list[str]:
     """The commits of a shallow clone whose parents it does not have; none elsewhere."""
     data = vault.disk.read(common_dir_of(vault.git_dir) / "shallow")
     return sorted((data or b"").decode().split())
 
 
-def bundled(git: Git, bundle: Path) -> BundleRefs:
+def bundle_refs(git: Git, bundle: Path) -> BundleRefs:
     """The refs of a bundle; raises DamagedBackup where it has no HEAD."""
     rows = [line.split(" ", 1) for line in git.run("bundle", "list-heads", str(bundle)).decode().splitlines()]
     refs = {name: commit for commit, name in rows if name != "HEAD"}
@@ -78,7 +78,7 @@ def unbundle(root: Path, git: Git, bundle: Path, object_format: str, branch: str
     if not _COMMIT.fullmatch(commit):
         raise DamagedBackup("its manifest names a commit that is none")
     git.run("init", "--quiet", "--template=", f"--object-format={object_format}", "--initial-branch=main", ".")
-    configure(git)
+    configure_repository(git)
     try:
         git.run("bundle", "verify", "--quiet", str(bundle))
         # Into a branch that is not born: fetching would refuse to touch the one that HEAD is on.
@@ -107,7 +107,7 @@ def check_objects(git: Git) -> None:
 def fsck(git: Git) -> list[str]:
     """What git finds damaged or missing when it reads every object, in its own words."""
     process = git.start("fsck", "--full", "--no-dangling", "--no-progress")
-    printed, complaint = git.heard(process)
+    printed, complaint = git.communicate(process)
     lines = (complaint + printed).decode(errors="replace").splitlines()
     wrong = [line for line in lines if not line.startswith(_BADLY_MADE)]
     if process.returncode == 0 or (lines and not wrong):
@@ -125,7 +125,7 @@ def object_format(git: Git) -> str:
     return git.run("rev-parse", "--show-object-format").decode().strip()
 
 
-def refs_of(git: Git) -> dict[str, str]:
+def refs_by_name(git: Git) -> dict[str, str]:
     """Every ref of a repository, by name."""
     rows = git.run("for-each-ref", "--format=%(objectname) %(refname)").decode().splitlines()
     return {name: commit for commit, name in (row.split(" ", 1) for row in rows)}

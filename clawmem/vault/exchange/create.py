@@ -10,10 +10,10 @@ from pathlib import Path
 from clawmem.errors import InvalidInput, Refused
 from clawmem.model.records.change import Change, trailers
 from clawmem.model.records.layout import SETTINGS
-from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.git.git import Git
-from clawmem.vault.git.refs import git_dir_of
+from clawmem.vault.git.refs import PENDING_FILE, git_dir_of
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 
 BRANCH = "main"
@@ -73,10 +73,10 @@ def _initialise(root: Path, environment: Mapping[str, str]) -> None:
     with writer_lock(state / "lock", _WAIT, "init"):
         (root / ".git" / "config.lock").unlink(missing_ok=True)
         git.run("init", "--quiet", "--template=", f"--initial-branch={BRANCH}", ".")
-        configure(git)
+        configure_repository(git)
 
 
-def configure(git: Git) -> None:
+def configure_repository(git: Git) -> None:
     """Give a new repository the settings of a vault's."""
     git.configure(_CONFIG)
 
@@ -117,5 +117,5 @@ def _is_ours(git_dir: Path) -> bool:
 
 
 def _first_is_pending(state: Path) -> bool:
-    pending = state / "pending.json"
+    pending = state / PENDING_FILE
     return pending.exists() and json.loads(pending.read_bytes())["parent"] is None

@@ -7,12 +7,12 @@ import shlex
 from pathlib import Path
 
 from clawmem.vault.exchange.remote import Remote
-from clawmem.vault.exchange.remote_process import talk
+from clawmem.vault.exchange.remote_process import run_remote_git
 from clawmem.vault.git.git import Git
 from clawmem.vault.vault import Vault
 
 
-def settle_head(vault: Vault, remote: Remote, branch: str, seconds: float) -> str | None:
+def set_remote_head(vault: Vault, remote: Remote, branch: str, seconds: float) -> str | None:
     """Make clones of a repository that just got its first branch check it out, as hosts of git do by themselves: where
     it is a bare one on a disk here, its HEAD is let name that branch. What was done or is to be done, None where
     nothing is."""
@@ -30,14 +30,14 @@ def settle_head(vault: Vault, remote: Remote, branch: str, seconds: float) -> st
 
 
 def _leads_nowhere(vault: Vault, remote: Remote, seconds: float) -> bool:
-    with vault.git.lent(remote.variables):
-        said = talk(vault.git, ("ls-remote", "--", remote.name, "HEAD"), seconds)
+    with vault.git.with_environment(remote.variables):
+        said = run_remote_git(vault.git, ("ls-remote", "--", remote.name, "HEAD"), seconds)
     return said.code == 0 and not said.printed.strip()
 
 
 def _bare_here(vault: Vault, remote: Remote) -> str | None:
     """The folder of the other repository, where it is a bare one on a disk of this machine."""
-    with vault.git.as_person():
+    with vault.git.with_user_config():
         told = vault.git.try_run("ls-remote", "--get-url", remote.name) or b""
     place = os.path.join(vault.root, os.fsdecode(told).rstrip("\n").removeprefix("file://"))  # noqa: PTH118 - a text
     if not Path(place).is_dir():

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from clawmem.errors import Refused
-from clawmem.vault.git.config import apart, settings_of
+from clawmem.vault.git.config import read_config, split_plain
 from clawmem.vault.git.refs import git_dir_of
 from clawmem.vault.vault import Vault
 
@@ -48,6 +48,6 @@ def _program_of(vault: Vault, git_dir: Path) -> str | None:
         for path in sorted(hooks.iterdir()):
             if path.suffix != ".sample" and path.is_file() and os.access(path, os.X_OK):
                 return f"the hook {path.name}"
-    _, others = apart(settings_of(git_dir, vault.git.environment))
+    _, others = split_plain(read_config(git_dir, vault.git.environment))
     telling = [one for one in others if one.section not in _OF_NO_MATTER and one.key != "core.bare"]
     return f"{telling[0].key} in its configuration" if telling else None

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from clawmem.errors import HistoryRewritten, NotFound, Refused, RemoteFailed
 from clawmem.model.language.text import one_line, visible
-from clawmem.vault.exchange.remote_process import RemoteOutput, Told, talk
-from clawmem.vault.git.config import Entry, named_in_short
-from clawmem.vault.git.configured import configured
+from clawmem.vault.exchange.remote_process import ProgressCallback, RemoteOutput, run_remote_git
+from clawmem.vault.git.config import ConfigEntry, join_names
 from clawmem.vault.git.refs import Head, read_ref
 from clawmem.vault.vault import Vault
 
@@ -26,7 +25,7 @@ _SETTINGS = (
     "push.gpgSign=false",
     "credential.interactive=false",
 )
-ASKED = r"^(remote\..*\.|core\.sshcommand$)"
+REMOTE_SETTINGS = r"^(remote\..*\.|core\.sshcommand$)"
 _ADDRESSES = ("url", "pushurl")
 _ON_THE_WAY = frozenset(
     ("core", "credential", "fetch", "http", "include", "includeif", "protocol", "push", "remote", "ssh", "url")
@@ -61,9 +60,9 @@ class Remote(NamedTuple):
 def find_remote(vault: Vault, name: str, told: Mapping[str, str] | None = None) -> Remote:
     """The repository of that name; `told` are git's settings where they were read. Raises NotFound where git knows
     none; only names are taken, as a setting travels with the vault and an address in it could be anybody's."""
-    told = configured(vault, ASKED) if told is None else told
+    told = vault.git.config_values(REMOTE_SETTINGS) if told is None else told
     known = list(dict.fromkeys(key.split(".", 1)[1].rpartition(".")[0] for key in told if key.startswith("remote.")))
-    unused = vault.git.not_accepted()
+    unused = vault.git.ignored_settings()
     if name in known or any((one.section, one.subsection) == ("remote", name) for one in unused):
         _check_address(vault, name, told, unused)
         return Remote(name, _silent(vault, "core.sshcommand" in told))
@@ -77,7 +76,7 @@ def find_remote(vault: Vault, name: str, told: Mapping[str, str] | None = None) 
     )
 
 
-def _check_address(vault: Vault, name: str, told: Mapping[str, str], unused: Sequence[Entry]) -> None:
+def _check_address(vault: Vault, name: str, told: Mapping[str, str], unused: Sequence[ConfigEntry]) -> None:
     """Raise Refused where the address of a remote runs a program, and nobody accepted the vault on this machine."""
     for one in unused:
         if (one.section, one.subsection) == ("remote", name) and one.name in _ADDRESSES:
@@ -94,14 +93,14 @@ def _check_address(vault: Vault, name: str, told: Mapping[str, str], unused: Seq
             refuse_programs(vault, name, address or "")
 
 
-def unused_on_the_way(vault: Vault) -> str | None:
+def ignored_settings_notice(vault: Vault) -> str | None:
     """What of the vault's own git configuration would change how others are reached, and is not used; None where
     nothing is."""
-    unused = [one for one in vault.git.not_accepted() if one.section in _ON_THE_WAY]
+    unused = [one for one in vault.git.ignored_settings() if one.section in _ON_THE_WAY]
     if not unused:
         return None
     return (
-        f"not used, as nobody accepted it on this machine: {named_in_short(unused)} of the vault's .git/config;"
+        f"not used, as nobody accepted it on this machine: {join_names(unused)} of the vault's .git/config;"
         " `clawmem config trust` accepts it"
     )
 
@@ -112,7 +111,7 @@ def tracking_ref(remote: str, branch: str) -> str:
 
 
 def fetch(
-    vault: Vault, remote: Remote, branch: str, told: Told | None, seconds: float, rewritten: bool = False
+    vault: Vault, remote: Remote, branch: str, told: ProgressCallback | None, seconds: float, rewritten: bool = False
 ) -> str | None:
     """Fetch one branch; its commit, or None where the remote has no such branch yet.
 
@@ -143,7 +142,7 @@ def _fetched(vault: Vault, remote: Remote, branch: str) -> str:
     return commit
 
 
-def push(vault: Vault, remote: Remote, branch: str, head: Head, told: Told | None, seconds: float) -> bool:
+def push(vault: Vault, remote: Remote, branch: str, head: Head, told: ProgressCallback | None, seconds: float) -> bool:
     """Push the branch that HEAD names, which is at that commit or has gone on since, to a branch there, which must not
     lose anything by it; False where somebody else was faster.
 
@@ -160,12 +159,12 @@ def push(vault: Vault, remote: Remote, branch: str, head: Head, told: Told | Non
 
 
 def _talk(
-    vault: Vault, remote: Remote, command: Sequence[str], spec: str, told: Told | None, seconds: float
+    vault: Vault, remote: Remote, command: Sequence[str], spec: str, told: ProgressCallback | None, seconds: float
 ) -> RemoteOutput:
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     progress = "--progress" if told else "--no-progress"
-    with vault.git.lent(remote.variables):
-        return talk(vault.git, (*settings, *command, progress, "--", remote.name, spec), seconds, told)
+    with vault.git.with_environment(remote.variables):
+        return run_remote_git(vault.git, (*settings, *command, progress, "--", remote.name, spec), seconds, told)
 
 
 def _was_raced(complaint: str) -> bool:

@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 
 from clawmem.vault.git.git import Git
 
-Told = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 """Takes each line of git's progress."""
 
 _GRACE = 2.0
@@ -28,11 +28,13 @@ class RemoteOutput(NamedTuple):
     complaint: str
 
 
-def talk(git: Git, arguments: Sequence[str], seconds: float, told: Told | None = None) -> RemoteOutput:
+def run_remote_git(
+    git: Git, arguments: Sequence[str], seconds: float, told: ProgressCallback | None = None
+) -> RemoteOutput:
     """Run git, with the person's configuration, for at most so many seconds; `told` hears its progress while it
     runs."""
-    with git.as_person():
-        surroundings = git.surroundings()
+    with git.with_user_config():
+        surroundings = git.process_environment()
     # In a session of its own, so that ssh finds no terminal to ask at, and so that all of it can be ended.
     process = subprocess.Popen(
         git.command(arguments),
@@ -52,7 +54,7 @@ def talk(git: Git, arguments: Sequence[str], seconds: float, told: Told | None =
     except BaseException:
         _end(process)
         raise
-    complaint = listener.heard() if listener else complaint
+    complaint = listener.output() if listener else complaint
     return RemoteOutput(process.returncode, printed.decode(errors="replace"), complaint.decode(errors="replace"))
 
 
@@ -68,13 +70,15 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 class _ProgressReader:
     """Takes git's second stream while it comes, and gives its progress on."""
 
-    def __init__(self, process: subprocess.Popen[bytes], told: Told, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], told: ProgressCallback, environment: Mapping[str, str]
+    ) -> None:
         stream, process.stderr = process.stderr, None
         self._pieces: list[bytes] = []
         self._thread = Thread(target=self._listen, args=(stream, _progress(told, environment)), daemon=True)
         self._thread.start()
 
-    def heard(self) -> bytes:
+    def output(self) -> bytes:
         """All that was said."""
         self._thread.join()
         return b"".join(self._pieces)
@@ -89,7 +93,7 @@ class _ProgressReader:
                     line(one.decode(errors="replace"))
 
 
-def _progress(told: Told, environment: Mapping[str, str]) -> Callable[[str], None]:
+def _progress(told: ProgressCallback, environment: Mapping[str, str]) -> Callable[[str], None]:
     from clawmem.vault.history.history import gitpython  # 70 ms: only where somebody looks on
 
     with gitpython(environment) as git:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import Locked
-from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.git.git import Git
+from clawmem.vault.lock import writer_lock
 
 _ENDING = ".making"
 # Longer than it takes from making the folder to locking it.
@@ -28,7 +28,7 @@ class Staging(NamedTuple):
     def git(self, root: Path, like: Git) -> Git:
         """git in a repository in the folder, with the environment of another."""
         mine = Git(root, like.environment)
-        mine.keep_open = (self.descriptor,)
+        mine.inherited_descriptors = (self.descriptor,)
         return mine
 
 
@@ -46,7 +46,7 @@ def staging(target: Path) -> Iterator[Staging]:
 
 
 @contextmanager
-def parents(target: Path) -> Iterator[None]:
+def create_parents(target: Path) -> Iterator[None]:
     """The folders that lead to `target`, made where they are missing, and gone again where what follows fails."""
     missing = [folder for folder in target.parents if not folder.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def parents(target: Path) -> Iterator[None]:
         raise
 
 
-def leftovers(target: Path) -> list[Path]:
+def leftover_folders(target: Path) -> list[Path]:
     """The folders beside `target` in which it was being made."""
     start = f".{target.name}."
     names = [name for name in os.listdir(target.parent) if name.startswith(start) and name.endswith(_ENDING)]  # noqa: PTH208
@@ -67,7 +67,7 @@ def leftovers(target: Path) -> list[Path]:
 
 
 def _sweep(target: Path) -> None:
-    for folder in leftovers(target):
+    for folder in leftover_folders(target):
         # Its process holds the lock as long as it lives, and so does every git it started; but not from the beginning.
         process, made = folder.name.removeprefix(f".{target.name}.").removesuffix(_ENDING).split(".")
         if _is_young(made) and _is_alive(process):

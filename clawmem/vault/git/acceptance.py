@@ -51,12 +51,12 @@ def accept(git_dir: Path, environment: Mapping[str, str]) -> None:
     _note(environment, lambda records: {**records, _key(git_dir): _marks(git_dir)})
 
 
-def forget(git_dir: Path, environment: Mapping[str, str]) -> None:
+def revoke_acceptance(git_dir: Path, environment: Mapping[str, str]) -> None:
     """Take the acceptance of a vault back; raises OSError where the record cannot be written."""
     _note(environment, lambda records: {key: noted for key, noted in records.items() if key != _key(git_dir)})
 
 
-def accepted_or_why(git_dir: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
+def try_accept(git_dir: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
     """Record a vault that clawmem made here as accepted; where that cannot be kept, why, in a sentence."""
     try:
         accept(git_dir, environment)
@@ -70,7 +70,7 @@ def accepted_or_why(git_dir: Path, environment: Mapping[str, str]) -> tuple[str,
 
 
 def _note(environment: Mapping[str, str], changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    from clawmem.vault.commit.lock import writer_lock  # reads take none
+    from clawmem.vault.lock import writer_lock  # reads take none
 
     folder = user_folder(environment)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ _KINDS = ("*.md", "*.json", "*.jsonl", "*.yaml")
 _ATTRIBUTES = "".join(f"{kind} -text -filter -ident -working-tree-encoding\n" for kind in _KINDS)
 
 
-def keep_verbatim(vault: Vault) -> None:
+def install_attributes(vault: Vault) -> None:
     """Tell git to convert nothing in the files that clawmem owns, and how to merge them, once; rules that a person
     wrote there are left alone."""
     path = _rules(vault)
@@ -24,7 +24,7 @@ def keep_verbatim(vault: Vault) -> None:
         vault.disk.replace(path, _ATTRIBUTES.encode(), vault.state)
 
 
-def is_verbatim(vault: Vault) -> bool:
+def has_attributes(vault: Vault) -> bool:
     """Whether git has been told, or a person has written rules of their own."""
     return _rules(vault).exists()
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.vault.disk import read_plain
+from clawmem.vault.disk import read_regular_file
 from clawmem.vault.git.refs import common_dir_of
 
 CONFIG = "config"
@@ -63,7 +63,7 @@ _SPECIAL = frozenset('"\\#;')
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
-class Entry(NamedTuple):
+class ConfigEntry(NamedTuple):
     """One setting: its section and name in small letters, the subsection as it stands, and the value."""
 
     section: str
@@ -77,7 +77,7 @@ class Entry(NamedTuple):
         return ".".join(part for part in (self.section, self.subsection, self.name) if part is not None)
 
 
-def is_plain(entry: Entry) -> bool:
+def is_plain(entry: ConfigEntry) -> bool:
     """Whether a setting runs nothing and leads nowhere."""
     exact = entry.key.lower()
     general = exact if entry.subsection is None else f"{entry.section}.*.{entry.name}"
@@ -102,7 +102,7 @@ def is_plain_address(address: str) -> bool:
     return not colon or "/" in host or not rest.startswith((":", "//"))
 
 
-def simple_entries(text: str) -> list[Entry] | None:
+def parse_simple_config(text: str) -> list[ConfigEntry] | None:
     """The settings of a configuration that is written as git itself writes it, without quotes and continued lines;
     None for any other, which only git can read."""
     found = []
@@ -126,7 +126,7 @@ def simple_entries(text: str) -> list[Entry] | None:
             return None
         if not _SPECIAL.isdisjoint(value):
             return None
-        found.append(Entry(*place, name, value if told else "true"))
+        found.append(ConfigEntry(*place, name, value if told else "true"))
     return found
 
 
@@ -146,39 +146,39 @@ def _heading(line: str) -> tuple[str, str | None] | None:
 
 def is_all_plain(place: Path) -> bool:
     """Whether a configuration file is simple and holds nothing but plain settings."""
-    simple = simple_entries((read_plain(place) or b"").decode(errors="surrogateescape"))
+    simple = parse_simple_config((read_regular_file(place) or b"").decode(errors="surrogateescape"))
     return simple is not None and all(map(is_plain, simple))
 
 
-def settings_of(git_dir: Path, environment: Mapping[str, str]) -> Sequence[Entry]:
+def read_config(git_dir: Path, environment: Mapping[str, str]) -> Sequence[ConfigEntry]:
     """The settings of a repository's own configuration, without what it includes. Runs git where it is not written as
     git itself writes it, away from the repository."""
     path = common_dir_of(git_dir) / CONFIG
-    simple = simple_entries((read_plain(path) or b"").decode(errors="surrogateescape"))
+    simple = parse_simple_config((read_regular_file(path) or b"").decode(errors="surrogateescape"))
     return _as_git_reads(path, environment) if simple is None else simple
 
 
-def apart(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+def split_plain(entries: Sequence[ConfigEntry]) -> tuple[list[ConfigEntry], list[ConfigEntry]]:
     """The settings that are plain data, and the others."""
     plain = [one for one in entries if is_plain(one)]
     return plain, [one for one in entries if not is_plain(one)]
 
 
-def _as_git_reads(path: Path, environment: Mapping[str, str]) -> list[Entry]:
+def _as_git_reads(path: Path, environment: Mapping[str, str]) -> list[ConfigEntry]:
     import subprocess  # few are written so
 
-    from clawmem.vault.git.git import failure, started  # which uses this
+    from clawmem.vault.git.git import git_error, start_process  # which uses this
 
     alone = {**environment, "GIT_DIR": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
     command = ["git", "config", "-z", "--file", str(path), "--no-includes", "--list"]
-    process = started(command, Path("/"), alone, stdin=subprocess.DEVNULL)
+    process = start_process(command, Path("/"), alone, stdin=subprocess.DEVNULL)
     printed, complaint = process.communicate()
     if process.returncode:
-        raise failure("config", process.returncode, complaint)
-    return list(entries_of(printed.decode(errors="surrogateescape")))
+        raise git_error("config", process.returncode, complaint)
+    return list(parse_config_list(printed.decode(errors="surrogateescape")))
 
 
-def entries_of(printed: str) -> Iterator[Entry]:
+def parse_config_list(printed: str) -> Iterator[ConfigEntry]:
     """The settings that `git config -z --list` printed."""
     for row in printed.split("\0"):
         if not row:
@@ -187,10 +187,12 @@ def entries_of(printed: str) -> Iterator[Entry]:
         section, _, rest = key.partition(".")
         subsection, _, name = rest.rpartition(".")
         has_subsection = "." in rest
-        yield Entry(section.lower(), subsection if has_subsection else None, name.lower(), value if told else "true")
+        yield ConfigEntry(
+            section.lower(), subsection if has_subsection else None, name.lower(), value if told else "true"
+        )
 
 
-def rendered(entries: Iterable[Entry]) -> str:
+def render_config(entries: Iterable[ConfigEntry]) -> str:
     """A configuration with just these settings."""
     lines = []
     for one in entries:
@@ -200,7 +202,7 @@ def rendered(entries: Iterable[Entry]) -> str:
     return "".join(lines)
 
 
-def named_in_short(entries: Sequence[Entry], most: int = 3) -> str:
+def join_names(entries: Sequence[ConfigEntry], most: int = 3) -> str:
     """The names of settings for a sentence."""
     names = list(dict.fromkeys(one.key for one in entries))
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from clawmem.errors import Refused, StorageFailed
-from clawmem.vault.disk import no_plain_file, read_plain, refuse_second_name
+from clawmem.vault.disk import not_regular_file, read_regular_file, refuse_hard_link
 
 _JOURNAL = "-journal"
 # How a SQLite journal ends that names another file, which SQLite would remove.
@@ -21,11 +21,11 @@ _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 _PAST = "at"
 
 
-def check_state(state: Path) -> None:
+def check_state_folder(state: Path) -> None:
     """Raise Refused where a file of clawmem's own folder is no plain file of its own."""
     if not check_folder(state):
         return
-    for entry in below(state, leaving_out=_PAST):
+    for entry in walk_files(state, leaving_out=_PAST):
         if entry.is_symlink() and _leads_to_an_index(entry):
             continue
         check_file(entry)
@@ -36,28 +36,28 @@ def check_state(state: Path) -> None:
 def check_file(entry: os.DirEntry[str], second_names: bool = True) -> None:
     """Raise Refused where an entry of a folder is no plain file, or has another name as well."""
     if entry.is_symlink():
-        raise led_away(entry.path)
+        raise symlink_error(entry.path)
     if not entry.is_file(follow_symlinks=False):
-        raise no_plain_file(entry.path)
+        raise not_regular_file(entry.path)
     if second_names:
         with suppress(FileNotFoundError):  # another process's, which is done with it
-            refuse_second_name(entry.stat(follow_symlinks=False), entry.path)
+            refuse_hard_link(entry.stat(follow_symlinks=False), entry.path)
 
 
-def below(folder: Path | str, leaving_out: str | None = None) -> Iterator[os.DirEntry[str]]:
+def walk_files(folder: Path | str, leaving_out: str | None = None) -> Iterator[os.DirEntry[str]]:
     """Every entry below a folder that is no folder itself; one folder at the top is left out."""
     top = os.fspath(folder)
     waiting = [top]
     while waiting:
         here = waiting.pop()
-        for entry in entries(here):
+        for entry in scan_folder(here):
             if not entry.is_dir(follow_symlinks=False):
                 yield entry
             elif entry.name != leaving_out or here != top:
                 waiting.append(entry.path)
 
 
-def entries(folder: Path | str) -> Iterator[os.DirEntry[str]]:
+def scan_folder(folder: Path | str) -> Iterator[os.DirEntry[str]]:
     """What stands in a folder; nothing where it is gone, as git clears away its own."""
     try:
         with os.scandir(folder) as found:
@@ -68,7 +68,7 @@ def entries(folder: Path | str) -> Iterator[os.DirEntry[str]]:
         raise StorageFailed(f"{folder} cannot be read: {problem.strerror}.", "Allow yourself to read it.") from None
 
 
-def led_away(path: str) -> Refused:
+def symlink_error(path: str) -> Refused:
     """The error for a link in the place of a file or a folder."""
     return Refused(
         f"{path} is a symbolic link, so what is written there would go elsewhere.",
@@ -77,7 +77,7 @@ def led_away(path: str) -> Refused:
 
 
 def _check_journal(entry: os.DirEntry[str]) -> None:
-    if (read_plain(entry.path) or b"").endswith(_NAMES_ANOTHER):
+    if (read_regular_file(entry.path) or b"").endswith(_NAMES_ANOTHER):
         raise Refused(f"{entry.path} names a file of another database.", "Delete it: the index is made anew.")
 
 
@@ -98,7 +98,7 @@ def check_folder(place: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     if stat.S_ISLNK(mode):
-        raise led_away(str(place))
+        raise symlink_error(str(place))
     if not stat.S_ISDIR(mode):
         raise Refused(f"{place} is a file where a folder should be.", "Move it out of the way.")
     return True

@@ -18,8 +18,8 @@ from clawmem.vault.git.refs import common_dir_of, git_dir_of
 if TYPE_CHECKING:
     import subprocess
 
-    from clawmem.vault.git.config import Entry
-    from clawmem.vault.git.view import View
+    from clawmem.vault.git.config import ConfigEntry
+    from clawmem.vault.git.view import RepositoryView
 
 # Settings of the person's own git that would change what clawmem stores or run something of theirs.
 _OVERRIDES = (
@@ -59,7 +59,7 @@ _TRANSPORTS = "file:git:http:https:ssh"
 _PATIENCE_SECONDS = 2.0
 
 
-def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment git runs in: the caller's, without GIT_ variables that could redirect or prompt."""
     clean = {key: value for key, value in environment.items() if not key.startswith("GIT_") or key in _KEPT}
     clean.update(GIT_TERMINAL_PROMPT="0", GIT_OPTIONAL_LOCKS="0", GIT_EDITOR="true", LC_ALL="C")
@@ -67,35 +67,35 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class Git:
-    """git in one repository. `keep_open` are descriptors its processes inherit, so that the writer lock
+    """git in one repository. `inherited_descriptors` are descriptors its processes inherit, so that the writer lock
     lasts until the last of them has ended even when clawmem itself was killed."""
 
     def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
         self.root = root
-        self.environment = scrubbed(environment)
-        self.keep_open: tuple[int, ...] = ()
-        self._as_person = False
+        self.environment = clean_environment(environment)
+        self.inherited_descriptors: tuple[int, ...] = ()
+        self._user_config = False
         self._mark: tuple[int, int, int] | None = None
-        self._view: View | None = None
+        self._view: RepositoryView | None = None
         self._checked = False
 
     @contextmanager
-    def as_person(self) -> Iterator[None]:
+    def with_user_config(self) -> Iterator[None]:
         """Run git with the person's own configuration for a while, and with all of the repository's where that was
         accepted on this machine: to sign, and to reach other machines."""
-        before, self._as_person = self._as_person, True
+        before, self._user_config = self._user_config, True
         try:
             yield
         finally:
-            self._as_person = before
+            self._user_config = before
 
-    def surroundings(self) -> dict[str, str]:
+    def process_environment(self) -> dict[str, str]:
         """The environment of the next git. Refused where the repository's files lead out of it."""
         git_dir = git_dir_of(self.root)
         if git_dir is None:
             return dict(self.environment)
         self._check(git_dir)
-        if self._as_person:
+        if self._user_config:
             limits = {} if self._is_accepted(git_dir) else {"GIT_ALLOW_PROTOCOL": _TRANSPORTS, **self._hidden(git_dir)}
             return {**self.environment, **limits}
         own = _WITHOUT_A_PERSON if _is_own(self.root, git_dir) else {}
@@ -106,7 +106,7 @@ class Git:
         git_dir = git_dir_of(self.root)
         return git_dir is not None and self._is_accepted(git_dir)
 
-    def not_accepted(self) -> tuple[Entry, ...]:
+    def ignored_settings(self) -> tuple[ConfigEntry, ...]:
         """The settings of the repository that nothing uses, as nobody accepted them on this machine."""
         git_dir = git_dir_of(self.root)
         if git_dir is None:
@@ -130,7 +130,7 @@ class Git:
         view = self._view_of(git_dir)
         return {} if view is None else {"GIT_COMMON_DIR": str(view.folder)}
 
-    def _view_of(self, git_dir: Path) -> View | None:
+    def _view_of(self, git_dir: Path) -> RepositoryView | None:
         """What hides the repository's own configuration, where that holds more than plain data. It is looked at again
         where the file has changed."""
         place = common_dir_of(git_dir) / "config"
@@ -144,11 +144,21 @@ class Git:
 
             self._view = None
             if not is_all_plain(place):
-                from clawmem.vault.git.view import View  # few vaults have such settings
+                from clawmem.vault.git.view import RepositoryView  # few vaults have such settings
 
-                self._view = View(git_dir, self.environment)
+                self._view = RepositoryView(git_dir, self.environment)
             self._mark = mark
         return self._view
+
+    def config_values(self, pattern: str) -> dict[str, str]:
+        """Return the git settings in force here whose names match a regular expression, the user's included.
+
+        Names are in lower case except for the subsection. Where a setting has several values, the last one counts.
+        """
+        with self.with_user_config():
+            printed = self.try_run("config", "-z", "--get-regexp", pattern)
+        rows = (printed or b"").decode(errors="replace").split("\0")
+        return {key: value for key, _, value in (row.partition("\n") for row in rows if row)}
 
     def configure(self, settings: Mapping[str, str]) -> None:
         """Write settings into the repository's own configuration."""
@@ -166,10 +176,12 @@ class Git:
         import subprocess  # a search finds all it needs in the index
 
         given = subprocess.PIPE
-        return started(self.command(arguments), self.root, self.surroundings(), given, pass_fds=self.keep_open)
+        return start_process(
+            self.command(arguments), self.root, self.process_environment(), given, pass_fds=self.inherited_descriptors
+        )
 
     @contextmanager
-    def lent(self, variables: Mapping[str, str]) -> Iterator[None]:
+    def with_environment(self, variables: Mapping[str, str]) -> Iterator[None]:
         """Run git with more variables in its environment for a while."""
         before = self.environment
         self.environment = {**before, **variables}
@@ -178,29 +190,29 @@ class Git:
         finally:
             self.environment = before
 
-    def run(self, *arguments: str, given: bytes = b"") -> bytes:
+    def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run git to its end and return what it printed; raises GitFailed with git's own words."""
-        return self.finish(self.start(*arguments), arguments[0], given)
+        return self.finish(self.start(*arguments), arguments[0], stdin)
 
-    def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+    def finish(self, process: subprocess.Popen[bytes], name: str, stdin: bytes = b"") -> bytes:
         """Feed a started git, wait for it, and return what it printed."""
-        printed, complaint = self.heard(process, given)
+        printed, complaint = self.communicate(process, stdin)
         if process.returncode != 0:
-            raise failure(name, process.returncode, complaint)
+            raise git_error(name, process.returncode, complaint)
         return printed
 
-    def heard(self, process: subprocess.Popen[bytes], given: bytes = b"") -> tuple[bytes, bytes]:
+    def communicate(self, process: subprocess.Popen[bytes], stdin: bytes = b"") -> tuple[bytes, bytes]:
         """Feed a started git and wait for what it says on both streams. Where it takes long, the vault is looked over
         for what would hold it up for ever; Refused then, with the name of that."""
         import subprocess
 
         try:
-            return process.communicate(given, _PATIENCE_SECONDS)
+            return process.communicate(stdin, _PATIENCE_SECONDS)
         except subprocess.TimeoutExpired:
-            self._refuse_held_up(process)
+            self._refuse_blocking_files(process)
             return process.communicate()
 
-    def _refuse_held_up(self, process: subprocess.Popen[bytes]) -> None:
+    def _refuse_blocking_files(self, process: subprocess.Popen[bytes]) -> None:
         from clawmem.vault.git.folder import check_everything  # few gits take long
 
         git_dir = git_dir_of(self.root)
@@ -212,13 +224,13 @@ class Git:
             process.communicate()
             raise
 
-    def try_run(self, *arguments: str, given: bytes = b"") -> bytes | None:
+    def try_run(self, *arguments: str, stdin: bytes = b"") -> bytes | None:
         """Like run, with None where git exits with an error: for questions whose answer may be no."""
         process = self.start(*arguments)
-        printed, _ = self.heard(process, given)
+        printed, _ = self.communicate(process, stdin)
         return printed if process.returncode == 0 else None
 
-    def blobs(self, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
+    def read_blobs(self, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
         """The contents of `commit:path` names in one git process; None for each that does not exist, or is lost.
         `checked` are they against the names that git has for them: it does so itself for loose objects, not for packed
         ones."""
@@ -227,7 +239,7 @@ class Git:
             return {}
         # A path may hold any byte. A line break in it would end the name, so git is asked for that one first.
         given = "".join(f"{self._on_one_line(name)}\n" for name in wanted).encode(errors="surrogateescape")
-        stream = self.run("cat-file", "--batch", given=given)
+        stream = self.run("cat-file", "--batch", stdin=given)
         found: dict[str, bytes | None] = {}
         position = 0
         for name in wanted:
@@ -251,7 +263,7 @@ class Git:
         return known_as.decode().strip() if known_as else "missing:missing"
 
 
-def started(
+def start_process(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], stdin: int, *, pass_fds: Sequence[int] = ()
 ) -> subprocess.Popen[bytes]:
     """Start a program with both of its outputs piped."""
@@ -285,7 +297,7 @@ def _check_sound(name: str, known_as: bytes, kind: bytes, data: bytes) -> None:
         raise GitFailed(f"git's copy of {name.partition(':')[2] or name} is damaged.", _DAMAGED)
 
 
-def lost_object(name: str) -> GitFailed:
+def lost_object_error(name: str) -> GitFailed:
     """The error for contents, of a file or by their own name, that git should have and has not."""
     return GitFailed(
         f"git has lost its copy of {name}.",
@@ -294,7 +306,7 @@ def lost_object(name: str) -> GitFailed:
     )
 
 
-def failure(name: str, code: int, complaint: bytes) -> GitFailed:
+def git_error(name: str, code: int, complaint: bytes) -> GitFailed:
     """The error for a git command that failed, with the sentence git itself gave."""
     lines = [line for line in complaint.decode(errors="replace").splitlines() if line.strip()]
     telling = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines or [f"exit code {code}"]

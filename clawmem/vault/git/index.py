@@ -27,45 +27,45 @@ _PATIENCE = 3.0
 _LONGEST_JOIN = 60.0
 
 
-def index_lock(vault: Vault) -> Path:
+def index_lock_path(vault: Vault) -> Path:
     """Where git locks its index."""
     return vault.git_dir / "index.lock"
 
 
-def is_held(vault: Vault) -> bool:
+def holds_index_lock(vault: Vault) -> bool:
     """Whether the lock is one of ours: of this process or of one that was killed. The writer lock must be held."""
-    return vault.disk.read(index_lock(vault)) == _MARK
+    return vault.disk.read(index_lock_path(vault)) == _MARK
 
 
-def hold_index(vault: Vault) -> list[str]:
+def lock_index(vault: Vault) -> list[str]:
     """Keep every other git from the index; the writer lock must be held. Says which lock of a killed git was in the
     way. Raises Locked where another git keeps the index for longer than a moment; nothing has happened then."""
-    path, start, said = index_lock(vault), time.monotonic(), list[str]()
+    path, start, said = index_lock_path(vault), time.monotonic(), list[str]()
     while True:
         if vault.disk.create(path, _MARK):
             if not _is_joining(vault):
                 return said
             vault.disk.remove(path)
-        elif is_held(vault):
+        elif holds_index_lock(vault):
             return said
         waited = time.monotonic() - start
         if waited > _PATIENCE:
             raise Locked("Another git command is at work in the vault.", "Try again when it has finished.")
         if waited > _SOON:
-            from clawmem.vault.commit.stale_locks import clear_index_lock  # most gits let go before that
+            from clawmem.vault.git.stale_locks import clear_index_lock  # most gits let go before that
 
             said += clear_index_lock(vault)
         time.sleep(_NAP)
 
 
-def let_go(vault: Vault) -> None:
+def unlock_index(vault: Vault) -> None:
     """Give the index back to other gits, where we hold it."""
-    if not is_held(vault):
+    if not holds_index_lock(vault):
         return
     end = time.monotonic() + _PATIENCE
     while _is_joining(vault) and time.monotonic() < end:
         time.sleep(_NAP)
-    vault.disk.remove(index_lock(vault))
+    vault.disk.remove(index_lock_path(vault))
 
 
 def _is_joining(vault: Vault) -> bool:
@@ -76,13 +76,13 @@ def _is_joining(vault: Vault) -> bool:
         return False
     if abs(time.time() - began) > _LONGEST_JOIN:
         return False
-    from clawmem.vault.commit.stale_locks import join_at_work  # looks at every process
+    from clawmem.vault.git.stale_locks import merge_at_work  # looks at every process
 
-    return join_at_work(vault)
+    return merge_at_work(vault)
 
 
 @contextmanager
-def new_index(vault: Vault) -> Iterator[None]:
+def replace_index(vault: Vault) -> Iterator[None]:
     """What git does to the index in here, it does to a copy, which takes the index's place in the end. The index must
     be held."""
     copy, index = vault.state / _COPY, vault.git_dir / "index"
@@ -94,6 +94,6 @@ def new_index(vault: Vault) -> Iterator[None]:
         vault.disk.replace(copy, data, vault.state)
         # git looks closer at files that are as young as its index.
         os.utime(copy, ns=(0, os.stat(index).st_mtime_ns))  # noqa: PTH116
-    with vault.git.lent({"GIT_INDEX_FILE": str(copy)}):
+    with vault.git.with_environment({"GIT_INDEX_FILE": str(copy)}):
         yield
     vault.disk.move(copy, index)

@@ -13,7 +13,7 @@ from clawmem.model.records.layout import is_owned
 _CONFLICT = 1
 
 
-def drive(base: str, ours: str, theirs: str, path: str, environment: Mapping[str, str]) -> int:
+def merge_for_git(base: str, ours: str, theirs: str, path: str, environment: Mapping[str, str]) -> int:
     """Merge three temporary files of git's into the second; the exit code git asks for: 0, or 1 for a conflict.
 
     Where it cannot be done nothing is written: git then says that the file is in conflict, and our side's version

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import GitFailed, Refused
-from clawmem.vault.disk import files_below, read_plain
+from clawmem.vault.disk import files_below, read_regular_file
 
+# The note of a transaction under way, below `.git/clawmem/`: see `clawmem.vault.commit.pending`.
+PENDING_FILE = "pending.json"
 _REF = "ref: "
 _HEX = frozenset("0123456789abcdefABCDEF")
 _LONGEST_LINE = 20_000
@@ -107,7 +109,7 @@ def _loose(common: Path, name: str) -> str | None:
 
 def _text(path: Path) -> str | None:
     """A short file of git's, None where there is none; Refused for what is no file."""
-    data = read_plain(path)
+    data = read_regular_file(path)
     return None if data is None else data.decode(errors="replace").strip()
 
 
@@ -124,7 +126,7 @@ def _seems_lost(git_dir: Path, common: Path, branch: str, packed: str | None) ->
     if moved is None or moved.new == packed:
         return False
     unmade = moved.old == packed and (
-        (common / f"{branch}.lock").exists() or (git_dir / "clawmem" / "pending.json").exists()
+        (common / f"{branch}.lock").exists() or (git_dir / "clawmem" / PENDING_FILE).exists()
     )
     return not unmade
 
@@ -145,14 +147,14 @@ def lost_branch(git_dir: Path) -> tuple[str, str] | None:
     return branch, moved.new
 
 
-class Move(NamedTuple):
+class RefMove(NamedTuple):
     """From which commit to which a branch moved."""
 
     old: str
     new: str
 
 
-def last_move(git_dir: Path, branch: str) -> Move | None:
+def last_move(git_dir: Path, branch: str) -> RefMove | None:
     """The last move of a branch that git's log of it tells of; None where there is no such log."""
     try:
         with open(common_dir_of(git_dir) / "logs" / branch, "rb") as file:  # noqa: PTH123
@@ -163,7 +165,7 @@ def last_move(git_dir: Path, branch: str) -> Move | None:
         return None
     words = lines[-1].split(" ", 2) if lines else []
     whole = len(words) == 3 and all(len(word) in (40, 64) and _HEX.issuperset(word) for word in words[:2])
-    return Move(words[0], words[1]) if whole else None
+    return RefMove(words[0], words[1]) if whole else None
 
 
 def _name(text: str, place: str) -> str:
@@ -214,7 +216,7 @@ def refs_below(git_dir: Path, folder: str) -> list[str]:
     return sorted({*loose, *(name for name in packed if name.startswith(start))})
 
 
-def last_join(git_dir: Path) -> str | None:
+def last_merge_mark(git_dir: Path) -> str | None:
     """What changes whenever git itself merges, pulls or rebases here; None where it never did."""
     path = git_dir / "ORIG_HEAD"
     try:

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from clawmem.vault.disk import read_plain
-from clawmem.vault.git.config import CONFIG, apart, rendered, settings_of
+from clawmem.vault.disk import read_regular_file
+from clawmem.vault.git.config import CONFIG, read_config, render_config, split_plain
 from clawmem.vault.git.refs import common_dir_of
 
 _NOT_LED_TO = frozenset((CONFIG, "config.worktree", "commondir", "gitdir", "hooks", "clawmem", "info"))
@@ -26,11 +26,11 @@ _MADE_LATER = ("packed-refs", "shallow")
 _ATTRIBUTES = b"* -text -filter -ident -working-tree-encoding\n"
 
 
-class View:
+class RepositoryView:
     """A shared folder that leaves out what is `hidden`; it is gone when this or the process ends."""
 
     def __init__(self, git_dir: Path, environment: Mapping[str, str]) -> None:
-        plain, hidden = apart(settings_of(git_dir, environment))
+        plain, hidden = split_plain(read_config(git_dir, environment))
         self.hidden = tuple(hidden)
         self.folder = Path(tempfile.mkdtemp(prefix="clawmem-git-"))
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
@@ -39,7 +39,7 @@ class View:
             (common / "logs").mkdir(exist_ok=True)
         for name in {*os.listdir(common), *_MADE_LATER} - _NOT_LED_TO:  # noqa: PTH208 - names are all that is wanted
             (self.folder / name).symlink_to(common / name)
-        (self.folder / CONFIG).write_text(rendered(plain), encoding="utf-8", errors="surrogateescape")
+        (self.folder / CONFIG).write_text(render_config(plain), encoding="utf-8", errors="surrogateescape")
         _make_info(self.folder / "info", common / "info")
 
 
@@ -47,6 +47,6 @@ def _make_info(info: Path, given: Path) -> None:
     info.mkdir()
     (info / "attributes").write_bytes(_ATTRIBUTES)
     for name in ("exclude", "sparse-checkout"):
-        data = read_plain(given / name)
+        data = read_regular_file(given / name)
         if data is not None:
             (info / name).write_bytes(data)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.model.history.entry import REDACT
-from clawmem.vault.git.refs import last_join
+from clawmem.vault.git.refs import last_merge_mark
 from clawmem.vault.vault import Vault
 
-LEFT = "merges-left"
-JOINED = "joined"
+UNFINISHED_MERGES = "merges-left"
+MERGE_MARK = "joined"
 # The trailer of a commit that completed a merge.
 COMPLETES = "Completes"
 _MOST = 50
@@ -25,56 +25,56 @@ class GitMerge(NamedTuple):
     theirs: str
 
 
-def git_merged(vault: Vault) -> bool:
+def has_new_merges(vault: Vault) -> bool:
     """Whether git joined histories here since this was last looked into."""
-    mark = last_join(vault.git_dir)
-    return mark is not None and (vault.disk.read(vault.state / JOINED) or b"").decode().partition("\n")[0] != mark
+    mark = last_merge_mark(vault.git_dir)
+    return mark is not None and (vault.disk.read(vault.state / MERGE_MARK) or b"").decode().partition("\n")[0] != mark
 
 
 def new_merges(vault: Vault) -> list[GitMerge]:
     """The merges that git made since then, oldest first."""
-    head, mark = vault.head().commit, last_join(vault.git_dir)
+    head, mark = vault.head().commit, last_merge_mark(vault.git_dir)
     if head is None or mark is None:
         return []
-    kept = (vault.disk.read(vault.state / JOINED) or b"").decode().partition("\n")[2].strip()
+    kept = (vault.disk.read(vault.state / MERGE_MARK) or b"").decode().partition("\n")[2].strip()
     return merges_between(vault, kept or mark.partition(" ")[0], head)
 
 
-def looked_into(vault: Vault) -> None:
+def mark_merges_complete(vault: Vault) -> None:
     """Remember that all merges so far are complete."""
-    head, mark = vault.head().commit, last_join(vault.git_dir)
+    head, mark = vault.head().commit, last_merge_mark(vault.git_dir)
     if head is not None and mark is not None:
-        vault.disk.replace(vault.state / JOINED, f"{mark}\n{head}\n".encode(), vault.state)
+        vault.disk.replace(vault.state / MERGE_MARK, f"{mark}\n{head}\n".encode(), vault.state)
 
 
-def has_left(vault: Vault) -> bool:
+def has_unfinished_merges(vault: Vault) -> bool:
     """Whether an earlier command left merges to be completed."""
-    return (vault.state / LEFT).exists()
+    return (vault.state / UNFINISHED_MERGES).exists()
 
 
-def leave(vault: Vault, merges: Sequence[GitMerge]) -> None:
+def write_unfinished_merges(vault: Vault, merges: Sequence[GitMerge]) -> None:
     """Note the merges that are still to be completed; without any the note goes."""
-    path = vault.state / LEFT
+    path = vault.state / UNFINISHED_MERGES
     if merges:
         vault.disk.replace(path, "".join(f"{' '.join(one)}\n" for one in merges).encode(), vault.state)
     else:
         vault.disk.remove(path)
 
 
-def leave_also(vault: Vault, merges: Sequence[GitMerge]) -> None:
+def add_unfinished_merges(vault: Vault, merges: Sequence[GitMerge]) -> None:
     """Note merges that the branch is about to take in, so that a command killed after that loses none of them."""
     if merges:
-        leave(vault, tuple(dict.fromkeys((*left(vault), *merges))))
+        write_unfinished_merges(vault, tuple(dict.fromkeys((*read_unfinished_merges(vault), *merges))))
 
 
-def left(vault: Vault) -> list[GitMerge]:
+def read_unfinished_merges(vault: Vault) -> list[GitMerge]:
     """The merges of this branch that an earlier command did not come to complete. A note of others goes: the branch
     never took them in. The writer lock must be held."""
-    lines = (vault.disk.read(vault.state / LEFT) or b"").decode(errors="replace").splitlines()
+    lines = (vault.disk.read(vault.state / UNFINISHED_MERGES) or b"").decode(errors="replace").splitlines()
     rows = [GitMerge(*line.split()) for line in lines if len(line.split()) == 3]
     here = [one for one in rows if vault.git.try_run("merge-base", "--is-ancestor", one.commit, "HEAD") is not None]
     if lines and not here:
-        leave(vault, ())
+        write_unfinished_merges(vault, ())
     return here
 
 
@@ -113,7 +113,7 @@ class HistoryDistance(NamedTuple):
     scattered: bool
 
 
-def apart(vault: Vault, ours: str, theirs: str, most: int) -> HistoryDistance:
+def history_distance(vault: Vault, ours: str, theirs: str, most: int) -> HistoryDistance:
     """How far two histories are apart, told by one git; at most so many subjects."""
     rows = _rows(vault.git.run("log", _FORM, "--left-right", "--boundary", f"{ours}...{theirs}", "--"))
     others = [row for row in rows if row.mark == ">"]

@@ -13,7 +13,7 @@ from clawmem.errors import GitFailed
 from clawmem.model.history.entry import HistoryEntry, entry_of, escaped
 from clawmem.model.language.dates import stamp
 from clawmem.vault.git.folder import check_everything
-from clawmem.vault.git.git import failure
+from clawmem.vault.git.git import git_error
 from clawmem.vault.history import points
 from clawmem.vault.vault import Vault
 
@@ -57,7 +57,7 @@ class History:
 
     def named(self, text: str) -> HistoryEntry:
         """The commit that a name, the unique start of one, or `HEAD~2` stands for; NotFound where HEAD lacks it."""
-        return self.entry(points.named(self.vault, text))
+        return self.entry(points.resolve_commit(self.vault, text))
 
     def at(self, text: str, now: datetime) -> HistoryEntry | None:
         """The commit that a name or a date stands for; None for a date before the first commit."""
@@ -66,18 +66,18 @@ class History:
 
     def resolve(self, text: str) -> str | None:
         """The full name of the commit that `text` stands for, or None."""
-        return points.commit_of(self.vault, text)
+        return points.find_commit(self.vault, text)
 
     def last_at(self, moment: str) -> str | None:
         """The last commit of the main line at or before an ISO time, or None where all are younger."""
-        return points.last_at(self.vault, moment)
+        return points.last_commit_at(self.vault, moment)
 
-    def places(self) -> Mapping[str, int]:
+    def positions(self) -> Mapping[str, int]:
         """Each commit's place counted from HEAD backwards, no parent before its child."""
         names = self.vault.git.run("rev-list", "--topo-order", "HEAD", "--").decode().split()
         return {name: place for place, name in enumerate(names)}
 
-    def mentioning(self, text: str, ending: str) -> list[str]:
+    def commits_changing(self, text: str, ending: str) -> list[str]:
         """The commits that changed how often `text` stands in the files with this ending, newest first."""
         printed = self.vault.git.run(
             "log", f"-S{text}", "--no-renames", "--format=%H", "HEAD", "--", f":(glob)**/*{ending}"
@@ -90,7 +90,7 @@ def open_history(vault: Vault) -> Iterator[History]:
     """Open the history; while it is open, this process has the scrubbed environment that git gets."""
     check_everything(vault.root, vault.git_dir)
     vault.head()  # raises where HEAD is the trouble, which GitPython would put in words of its own
-    with gitpython(vault.git.surroundings()) as git:
+    with gitpython(vault.git.process_environment()) as git:
         repo = git.Repo(vault.root, expand_vars=False)
         repo.git.set_persistent_git_options(c=vault.git.command(())[2::2])
         try:
@@ -135,7 +135,7 @@ def _as_failures() -> Iterator[None]:
     try:
         yield
     except GitCommandError as problem:
-        raise failure("rev-list", 128, str(problem.stderr or "").encode()) from None
+        raise git_error("rev-list", 128, str(problem.stderr or "").encode()) from None
     except (ODBError, ValueError) as problem:
         # What GitPython raises for an object that is missing or damaged.
         raise GitFailed(f"The history cannot be read: {problem}.", "Run `git fsck` in the vault.") from problem

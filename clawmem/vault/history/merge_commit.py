@@ -8,19 +8,20 @@ from typing import NamedTuple
 
 from clawmem.errors import GitFailed, Locked, Refused
 from clawmem.model.records.change import Change, message
-from clawmem.vault.commit.fast_import import TOOL, data_block, identity_line, quoted_path
-from clawmem.vault.commit.pending import PendingCommit, bring, clear_pending, held_index, sync_index, write_pending
+from clawmem.vault.commit.fast_import import CLAWMEM_AUTHOR, data_block, identity_line, quoted_path
+from clawmem.vault.commit.pending import PendingCommit, clear_pending, locked_index, update_git_index, write_pending
 from clawmem.vault.commit.signing import commit_signed
-from clawmem.vault.commit.stale_locks import clear_crash_reports
 from clawmem.vault.commit.transaction import Transaction
-from clawmem.vault.git.index import new_index
+from clawmem.vault.git.index import replace_index
 from clawmem.vault.git.refs import Head
-from clawmem.vault.history.versions import PLAIN, FileVersion, Versions, contents, versions
+from clawmem.vault.git.stale_locks import clear_crash_reports
+from clawmem.vault.history.versions import REGULAR_MODE, FileVersion, Versions, diff_commits, read_versions
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import update_file
 
 # Merge commits are made here first, where nobody looks.
 _JOINED = "refs/clawmem/joined"
-DROP_JOINED = f"delete {_JOINED}\n"
+DROP_MERGE_REF = f"delete {_JOINED}\n"
 # By force, as a killed run may have left something there.
 _IMPORT = ("fast-import", "--quiet", "--force", "--done")
 _BATCH = 500
@@ -47,8 +48,8 @@ def write_merge(vault: Vault, parents: Sequence[str], change: Change, entries: E
 
 def _stream(parents: Sequence[str], change: Change, entries: Entries, seconds: int) -> bytes:
     parts = [f"feature done\ncommit {_JOINED}\nmark :1\n".encode()]
-    parts.append(identity_line("author", change.author or TOOL, seconds))
-    parts.append(identity_line("committer", TOOL, seconds))
+    parts.append(identity_line("author", change.author or CLAWMEM_AUTHOR, seconds))
+    parts.append(identity_line("committer", CLAWMEM_AUTHOR, seconds))
     parts.append(data_block(message(change).encode()))
     parts.append(f"from {parents[0]}\n".encode())
     parts += [f"merge {parent}\n".encode() for parent in parents[1:]]
@@ -59,26 +60,26 @@ def _stream(parents: Sequence[str], change: Change, entries: Entries, seconds: i
         elif isinstance(held, FileVersion):
             parts.append(f"M {held.mode} {held.blob} ".encode() + quoted_path(path) + b"\n")
         else:
-            parts += [f"M {PLAIN} inline ".encode() + quoted_path(path) + b"\n", data_block(held)]
+            parts += [f"M {REGULAR_MODE} inline ".encode() + quoted_path(path) + b"\n", data_block(held)]
     parts.append(b"get-mark :1\ndone\n")
     return b"".join(parts)
 
 
 def _signed(vault: Vault, made: str, parents: Sequence[str], change: Change, seconds: int) -> str:
-    author = change.author or TOOL
+    author = change.author or CLAWMEM_AUTHOR
     identity = {
         "GIT_AUTHOR_NAME": author.name,
         "GIT_AUTHOR_EMAIL": author.email,
         "GIT_AUTHOR_DATE": f"{seconds} +0000",
-        "GIT_COMMITTER_NAME": TOOL.name,
-        "GIT_COMMITTER_EMAIL": TOOL.email,
+        "GIT_COMMITTER_NAME": CLAWMEM_AUTHOR.name,
+        "GIT_COMMITTER_EMAIL": CLAWMEM_AUTHOR.email,
         "GIT_COMMITTER_DATE": f"{seconds} +0000",
     }
     named = [part for parent in parents for part in ("-p", parent)]
     return commit_signed(vault, identity, (f"{made}^{{tree}}", *named), message(change).encode())
 
 
-def advance(started: Transaction, target: str, subject: str, along: str = "") -> FileStates | None:
+def fast_forward(started: Transaction, target: str, subject: str, along: str = "") -> FileStates | None:
     """Move the branch to a commit that holds its history, and bring the files along; all or nothing, as any change.
     `along` are lines for `git update-ref --stdin` about other refs, which move in the same step. Returns what has
     changed, or None where that is more than a few hundred files, or some are no plain ones.
@@ -94,17 +95,17 @@ def advance(started: Transaction, target: str, subject: str, along: str = "") ->
             "HEAD is detached: what is merged now would belong to no branch.",
             "Return to the branch with `git switch main`, then run the command again.",
         )
-    changed = versions(vault, head.commit, head.commit, target)
+    changed = diff_commits(vault, head.commit, head.commit, target)
     plain = sorted(
         path for path in changed.paths if all(_is_plain(side, path) for side in (changed.base, changed.theirs))
     )
     looks = _FileStatesByBatch(vault, changed, plain)
-    with held_index(vault):
+    with locked_index(vault):
         _refuse_unsafe(started, plain, looks)
         write_pending(vault, PendingCommit(head.commit, tuple(plain), subject, ()))
         try:
             lines = f"update {head.branch} {target} {head.commit}\n{along}"
-            vault.git.run("update-ref", "--stdin", "-m", f"clawmem: {subject}", given=lines.encode())
+            vault.git.run("update-ref", "--stdin", "-m", f"clawmem: {subject}", stdin=lines.encode())
         except GitFailed as problem:
             _check_moved(vault, head, target, problem)
         _follow(started, plain, looks)
@@ -143,7 +144,7 @@ class _FileStatesByBatch:
 
     def _look(self, paths: Sequence[str]) -> FileStates:
         sides = (self._changed.base, self._changed.theirs)
-        data = contents(self._vault, (side[path] for side in sides for path in paths if path in side))
+        data = read_versions(self._vault, (side[path] for side in sides for path in paths if path in side))
         return FileStates(
             *({path: data[side[path].blob] if path in side else None for path in paths} for side in sides)
         )
@@ -161,7 +162,7 @@ def _check_moved(vault: Vault, head: Head, target: str, problem: GitFailed) -> N
 
 
 def _is_plain(side: Mapping[str, FileVersion], path: str) -> bool:
-    return "\\" not in path and (path not in side or side[path].mode == PLAIN)
+    return "\\" not in path and (path not in side or side[path].mode == REGULAR_MODE)
 
 
 def _refuse_unsafe(started: Transaction, paths: Sequence[str], looks: _FileStatesByBatch) -> None:
@@ -187,8 +188,8 @@ def _follow(started: Transaction, paths: Sequence[str], looks: _FileStatesByBatc
     kept: list[str] = []
     try:
         for look in looks:
-            kept += [path for path, old in look.old.items() if not bring(vault, path, old, look.new[path])]
-        sync_index(vault, paths, kept)
+            kept += [path for path, old in look.old.items() if not update_file(vault, path, old, look.new[path])]
+        update_git_index(vault, paths, kept)
         clear_pending(vault)
     except (OSError, GitFailed) as problem:
         started.notices.append(f"merged; the next command puts the files in place, which failed now: {problem}")
@@ -200,7 +201,7 @@ def _follow_others(vault: Vault, changed: Versions, paths: Sequence[str]) -> Non
     """Links and programs are not clawmem's: git itself puts them in place, where nobody changed them."""
     if not paths:
         return
-    with new_index(vault):
+    with replace_index(vault):
         _put_in_place(vault, changed, paths)
 
 
@@ -219,4 +220,4 @@ def _put_in_place(vault: Vault, changed: Versions, paths: Sequence[str]) -> None
 def _with_paths(vault: Vault, paths: Sequence[str], *command: str) -> None:
     if paths:
         names = "".join(f":(literal){path}\0" for path in paths).encode(errors="surrogateescape")
-        vault.git.run(*command, "--pathspec-from-file=-", "--pathspec-file-nul", given=names)
+        vault.git.run(*command, "--pathspec-from-file=-", "--pathspec-file-nul", stdin=names)

@@ -37,16 +37,16 @@ def point_at(vault: Vault, text: str, now: datetime) -> Revision | None:
     try:
         moment = end_of(parse_state(_not_to_come(text, now), now))
     except InvalidInput as no_date:
-        if looks_like_a_date(text) and commit_of(vault, text) is None:
+        if looks_like_a_date(text) and find_commit(vault, text) is None:
             raise no_date from None
-        commit = named(vault, text.strip())
-        time = time_of(vault, commit)
+        commit = resolve_commit(vault, text.strip())
+        time = commit_time(vault, commit)
         return Revision(commit, time, time)
-    commit_then = last_at(vault, moment)
-    return Revision(commit_then, time_of(vault, commit_then), min(moment, stamp(now))) if commit_then else None
+    commit_then = last_commit_at(vault, moment)
+    return Revision(commit_then, commit_time(vault, commit_then), min(moment, stamp(now))) if commit_then else None
 
 
-def nothing_yet(vault: Vault, text: str) -> NotFound:
+def before_first_commit(vault: Vault, text: str) -> NotFound:
     """The error for a date before the first commit."""
     printed = vault.git.run("log", "--format=%ct", "HEAD", "--").decode().split()
     first = _stamped(min(map(int, printed)))
@@ -60,13 +60,13 @@ def nothing_yet(vault: Vault, text: str) -> NotFound:
     )
 
 
-def named(vault: Vault, text: str) -> str:
+def resolve_commit(vault: Vault, text: str) -> str:
     """The full name of the commit that a name, its unique start, a tag or `HEAD~2` stands for.
 
     Raises AmbiguousId where several begin so, NotFound where there is none or HEAD does not stand on it.
     """
     vault.head()  # raises where HEAD itself is the trouble
-    name = commit_of(vault, text)
+    name = find_commit(vault, text)
     if name is None:
         if len(matches := _beginning(vault, text)) > 1:
             raise AmbiguousId(text, matches)
@@ -78,7 +78,7 @@ def named(vault: Vault, text: str) -> str:
     return name
 
 
-def commit_of(vault: Vault, text: str) -> str | None:
+def find_commit(vault: Vault, text: str) -> str | None:
     """The full name of the commit that `text` stands for, on whatever branch, or None."""
     if not text or text.startswith("-") or not text.isprintable():
         return None
@@ -86,13 +86,13 @@ def commit_of(vault: Vault, text: str) -> str | None:
     return printed.decode().strip() if printed else None
 
 
-def last_at(vault: Vault, moment: str) -> str | None:
+def last_commit_at(vault: Vault, moment: str) -> str | None:
     """The last commit of the main line at or before an ISO time, or None where all are younger."""
     printed = vault.git.run("rev-list", "-1", "--first-parent", f"--until={git_time(moment)}", "HEAD", "--")
     return printed.decode().strip() or None
 
 
-def time_of(vault: Vault, commit: str) -> str:
+def commit_time(vault: Vault, commit: str) -> str:
     """When a commit was made."""
     return _stamped(int(vault.git.run("log", "-1", "--format=%ct", commit, "--").decode()))
 
@@ -113,7 +113,7 @@ def _beginning(vault: Vault, text: str) -> list[str]:
     if len(text) < _SHORTEST or not set(text) <= _HEX:
         return []
     objects = vault.git.run("rev-parse", f"--disambiguate={text}")
-    kinds = vault.git.run("cat-file", "--batch-check", given=objects).decode().splitlines()
+    kinds = vault.git.run("cat-file", "--batch-check", stdin=objects).decode().splitlines()
     return sorted(line.split()[0] for line in kinds if line.split()[1] == "commit")
 
 

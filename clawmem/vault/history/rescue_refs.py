@@ -9,7 +9,7 @@ from clawmem.vault.git.refs import refs_below
 from clawmem.vault.vault import Vault
 
 FOLDER = "refs/clawmem/rescue"
-KEPT = 20
+MAX_KEPT = 20
 
 
 class RescueRef(NamedTuple):
@@ -19,16 +19,16 @@ class RescueRef(NamedTuple):
     lines: str
 
 
-def rescue_lines(vault: Vault, commit: str, now: datetime) -> RescueRef:
+def rescue_ref_update(vault: Vault, commit: str, now: datetime) -> RescueRef:
     """How to remember a commit under the time and its name; the oldest beyond twenty are let go."""
     ref = f"{FOLDER}/{now:%Y%m%dT%H%M%SZ}-{commit[:12]}"
     known = refs_below(vault.git_dir, FOLDER)
-    stale = sorted({*known} - {ref})[: max(0, len({*known, ref}) - KEPT)]
+    stale = sorted({*known} - {ref})[: max(0, len({*known, ref}) - MAX_KEPT)]
     return RescueRef(ref, f"update {ref} {commit}\n" + "".join(f"delete {one}\n" for one in stale))
 
 
-def keep_rescue(vault: Vault, commit: str, now: datetime) -> str:
+def create_rescue_ref(vault: Vault, commit: str, now: datetime) -> str:
     """Remember a commit. Returns the ref."""
-    rescue = rescue_lines(vault, commit, now)
-    vault.git.run("update-ref", "--stdin", given=rescue.lines.encode())
+    rescue = rescue_ref_update(vault, commit, now)
+    vault.git.run("update-ref", "--stdin", stdin=rescue.lines.encode())
     return rescue.ref

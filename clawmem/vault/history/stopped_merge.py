@@ -9,16 +9,17 @@ from typing import NamedTuple
 from clawmem.errors import GitFailed, Locked, NeedsDecision
 from clawmem.model.records.layout import SETTINGS
 from clawmem.model.settings.settings import settings_from_mapping
-from clawmem.vault.commit.lock import writer_lock
-from clawmem.vault.commit.pending import bring, held_index, settle
-from clawmem.vault.commit.stale_locks import clear_halves, clear_stale_locks
-from clawmem.vault.git.attributes import keep_verbatim
-from clawmem.vault.git.index import new_index
-from clawmem.vault.history.merge_commit import DROP_JOINED
-from clawmem.vault.history.versions import commit_at, contents, versions
-from clawmem.vault.state.local_settings import settings_here
+from clawmem.vault.commit.pending import finish_pending, locked_index
+from clawmem.vault.git.attributes import install_attributes
+from clawmem.vault.git.index import replace_index
+from clawmem.vault.git.stale_locks import clear_stale_locks, remove_partial_files
+from clawmem.vault.history.merge_commit import DROP_MERGE_REF
+from clawmem.vault.history.versions import diff_commits, read_versions, resolve_ref
+from clawmem.vault.lock import writer_lock
+from clawmem.vault.state.local_settings import effective_settings
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import update_file
 
 _STAGES = (0, 2, 3)
 
@@ -40,23 +41,23 @@ def stopped_merge(vault: Vault) -> Iterator[StoppedMerge | None]:
     _with_readable_settings(vault)
     wait = vault.settings.number("lock.wait_seconds")
     with writer_lock(vault.state / "lock", wait, "finish a merge") as descriptor:
-        vault.git.keep_open = (descriptor,)
+        vault.git.inherited_descriptors = (descriptor,)
         try:
             clear_stale_locks(vault)
-            clear_halves(vault)
-            keep_verbatim(vault)
-            settle(vault)
+            remove_partial_files(vault)
+            install_attributes(vault)
+            finish_pending(vault)
             yield _stopped(vault)
         finally:
-            vault.git.keep_open = ()
+            vault.git.inherited_descriptors = ()
 
 
 def _with_readable_settings(vault: Vault) -> None:
     """Take the committed settings where the merge stopped in them."""
-    if vault.stated.unread is not None or vault.stated.wrong:
+    if vault.vault_settings.unread is not None or vault.vault_settings.wrong:
         data = (vault.contents_at("HEAD", [SETTINGS])[SETTINGS] or b"").decode(errors="replace")
-        vault.stated = settings_from_mapping(parse_yaml(data, SETTINGS) or {})
-        vault.settings = settings_here(vault, vault.stated)
+        vault.vault_settings = settings_from_mapping(parse_yaml(data, SETTINGS) or {})
+        vault.settings = effective_settings(vault, vault.vault_settings)
 
 
 def _stopped(vault: Vault) -> StoppedMerge | None:
@@ -64,17 +65,17 @@ def _stopped(vault: Vault) -> StoppedMerge | None:
     if note is None:
         return None
     heads = note.decode().split()
-    ours, theirs = vault.head().commit, commit_at(vault, heads[0])
+    ours, theirs = vault.head().commit, resolve_ref(vault, heads[0])
     if len(heads) != 1 or ours is None or theirs is None:
         raise NeedsDecision(
             "The git merge that is unfinished here is not one of two histories.", "Drop it with `git merge --abort`."
         )
-    changed = versions(vault, ours, ours, theirs)
+    changed = diff_commits(vault, ours, ours, theirs)
     paths = sorted(changed.paths | set(_staged(vault, ours)))
     held = [side[path] for side in (changed.base, changed.theirs) for path in paths if path in side]
-    data = contents(vault, held)
+    data = read_versions(vault, held)
     # Where both sides moved a file, what git merged of it stands among the stages of both new names.
-    merged = vault.git.blobs(f":{stage}:{path}" for path in paths for stage in _STAGES)
+    merged = vault.git.read_blobs(f":{stage}:{path}" for path in paths for stage in _STAGES)
     known = {
         path: (
             *(data[side[path].blob] if path in side else None for side in (changed.base, changed.theirs)),
@@ -95,7 +96,7 @@ def _is_plain(vault: Vault, path: str) -> bool:
     return vault.obstacle(path) is None
 
 
-def end_merge(vault: Vault, stopped: StoppedMerge, target: str, replaced: Mapping[str, bytes | None]) -> None:
+def complete_merge(vault: Vault, stopped: StoppedMerge, target: str, replaced: Mapping[str, bytes | None]) -> None:
     """Move the branch to the merge commit, put its files in place of what git left (`replaced`), and forget the merge.
 
     A crash on the way leaves the merge unfinished, with the commit in the branch or not; finishing it again ends well.
@@ -103,16 +104,16 @@ def end_merge(vault: Vault, stopped: StoppedMerge, target: str, replaced: Mappin
     head = vault.head()
     if head.branch is None:
         raise NeedsDecision("HEAD is detached.", "Return to the branch with `git switch main`, or `git merge --abort`.")
-    with held_index(vault):
+    with locked_index(vault):
         if target != head.commit:
             try:
-                lines = f"update {head.branch} {target} {stopped.ours}\n{DROP_JOINED}"
-                vault.git.run("update-ref", "--stdin", "-m", "clawmem: finished a merge", given=lines.encode())
+                lines = f"update {head.branch} {target} {stopped.ours}\n{DROP_MERGE_REF}"
+                vault.git.run("update-ref", "--stdin", "-m", "clawmem: finished a merge", stdin=lines.encode())
             except GitFailed as problem:
                 raise Locked("Another git command moved the branch at the same moment.", "Try again.") from problem
         for path, data in vault.contents_at(target, replaced).items():
-            bring(vault, path, replaced[path], data)
-        with new_index(vault):
+            update_file(vault, path, replaced[path], data)
+        with replace_index(vault):
             vault.git.run("read-tree", "--reset", target)
             vault.git.try_run("update-index", "-q", "--refresh")
         vault.git.run("merge", "--quit")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from clawmem.vault.git.git import lost_object
+from clawmem.vault.git.git import lost_object_error
 from clawmem.vault.vault import Vault
 
 # The tree without a file, which every git knows.
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-PLAIN = "100644"
-_FILES = (PLAIN, "100755")
+REGULAR_MODE = "100644"
+_FILES = (REGULAR_MODE, "100755")
 
 
 class FileVersion(NamedTuple):
@@ -39,7 +39,7 @@ class Versions(NamedTuple):
         return {*self.base, *self.ours, *self.theirs}
 
 
-def versions(vault: Vault, base: str, ours: str, theirs: str) -> Versions:
+def diff_commits(vault: Vault, base: str, ours: str, theirs: str) -> Versions:
     """How two commits differ from an old one."""
     mine, yours = _changes(vault, base, ours), _changes(vault, base, theirs)
     old = {path: pair[0] for path, pair in {**mine, **yours}.items()}
@@ -65,12 +65,12 @@ def _held(mode: str, blob: str) -> FileVersion | None:
     return None if mode == "000000" else FileVersion(mode, blob)
 
 
-def contents(vault: Vault, held: Iterable[FileVersion]) -> dict[str, bytes]:
+def read_versions(vault: Vault, held: Iterable[FileVersion]) -> dict[str, bytes]:
     """The contents of files by their names, read by one git. Raises GitFailed where it has lost one."""
     found: dict[str, bytes] = {}
-    for blob, data in vault.git.blobs(sorted({one.blob for one in held})).items():
+    for blob, data in vault.git.read_blobs(sorted({one.blob for one in held})).items():
         if data is None:
-            raise lost_object(blob)
+            raise lost_object_error(blob)
         found[blob] = data
     return found
 
@@ -91,13 +91,13 @@ def count_between(vault: Vault, old: str | None, new: str) -> int:
     return int(vault.git.run("rev-list", "--count", f"{old}..{new}" if old else new, "--"))
 
 
-def committed_at(vault: Vault, *commits: str) -> list[tuple[int, str]]:
+def commit_times(vault: Vault, *commits: str) -> list[tuple[int, str]]:
     """When commits were made, in seconds, each with its name: an order of commits."""
     printed = vault.git.run("show", "-s", "--format=%ct", *commits).split()
     return [(int(seconds), commit) for seconds, commit in zip(printed, commits, strict=True)]
 
 
-def commit_at(vault: Vault, ref: str) -> str | None:
+def resolve_ref(vault: Vault, ref: str) -> str | None:
     """The commit that a ref names, or None."""
     printed = vault.git.try_run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
     return printed.decode().strip() if printed else None

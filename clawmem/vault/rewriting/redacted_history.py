@@ -24,7 +24,7 @@ def redacted_side(vault: Vault, head: str, tip: str, between: HistoryDistance) -
     here = between.redacted or vault.read(RECORD) is not None
     here = here or (between.scattered and bool(redactions_in(vault, head)))
     there = between.news.redacted or not between.parting
-    if not (here or there) or not is_other_form(vault, head, tip):
+    if not (here or there) or not is_rewritten_copy(vault, head, tip):
         return None
     return HERE if here else THERE
 
@@ -35,7 +35,7 @@ def redactions_in(vault: Vault, commit: str) -> list[str]:
     return vault.git.run("log", "--basic-regexp", f"--grep={pattern}", "--format=%H", commit, "--").decode().split()
 
 
-def is_other_form(vault: Vault, head: str, tip: str) -> bool:
+def is_rewritten_copy(vault: Vault, head: str, tip: str) -> bool:
     """Whether what one commit would add to another's history stands there already, rewritten, or the other way round.
 
     Names of commits tell nothing, as a redaction gives new ones, and old ones are not kept: a secret could be guessed
@@ -84,7 +84,7 @@ def is_redacted(vault: Vault, head: str | None) -> bool:
     return vault.read(RECORD) is not None or (head is not None and bool(redactions_in(vault, head)))
 
 
-def old_forms(vault: Vault, head: str) -> list[str]:
+def unreachable_originals(vault: Vault, head: str) -> list[str]:
     """The commits that git still keeps beside the history of one, and that look like commits of it from before a
     redaction: of the same people and times, with the same subjects. Runs git over all objects."""
     told = vault.git.run("fsck", "--unreachable", "--no-reflogs", "--no-progress", "--connectivity-only").decode()
@@ -95,7 +95,7 @@ def old_forms(vault: Vault, head: str) -> list[str]:
         return []
     given = "".join(f"{name}\n" for name in dict.fromkeys(kept)).encode()
     form = f"--format=%H %x01{_FORM}"
-    printed = vault.git.run("log", "--no-walk=unsorted", "--stdin", form, given=given).decode(errors="replace")
+    printed = vault.git.run("log", "--no-walk=unsorted", "--stdin", form, stdin=given).decode(errors="replace")
     known = _commits(vault, head)
     found = []
     for line in printed.splitlines():
@@ -106,7 +106,7 @@ def old_forms(vault: Vault, head: str) -> list[str]:
     return found
 
 
-def forget_rejected(vault: Vault, ref: str, before: str | None) -> None:
+def discard_rejected(vault: Vault, ref: str, before: str | None) -> None:
     """Let go of a history that was fetched and not taken: the ref that git moved by itself goes back to where it was;
     where something was redacted here, the objects go, too, as they may hold it. The caller holds the writer lock."""
     vault.git.run("update-ref", "--no-deref", *((ref, before) if before else ("-d", ref)))
@@ -117,14 +117,14 @@ def forget_rejected(vault: Vault, ref: str, before: str | None) -> None:
         _drop_unreachable(vault)
 
 
-def forget_fetched(vault: Vault, ref: str, remote: str) -> None:
+def discard_fetched(vault: Vault, ref: str, remote: str) -> None:
     """Let go of what was fetched just now: the refs, git's own note of it, and the objects that nothing else leads to.
 
     The caller holds the writer lock, so that no unfinished work of others is among them.
     """
     form = "--format=%(refname)"
     names = vault.git.run("for-each-ref", form, f"refs/remotes/{remote}/", ref).decode().split()
-    vault.git.run("update-ref", "--stdin", given="".join(f"option no-deref\ndelete {one}\n" for one in names).encode())
+    vault.git.run("update-ref", "--stdin", stdin="".join(f"option no-deref\ndelete {one}\n" for one in names).encode())
     (vault.git_dir / "FETCH_HEAD").unlink(missing_ok=True)
     _drop_unreachable(vault)
 

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import NeedsDecision, Refused
-from clawmem.vault.commit.pending import held_index, settle
-from clawmem.vault.commit.stale_locks import clear_crash_reports, clear_ref_locks, half_objects
+from clawmem.vault.commit.pending import finish_pending, locked_index
 from clawmem.vault.disk import files_below
-from clawmem.vault.git.git import failure
+from clawmem.vault.git.git import git_error
 from clawmem.vault.git.refs import common_dir_of
-from clawmem.vault.history.git_merges import JOINED, LEFT
+from clawmem.vault.git.stale_locks import clear_crash_reports, clear_ref_locks, partial_objects
+from clawmem.vault.history.git_merges import MERGE_MARK, UNFINISHED_MERGES
 from clawmem.vault.past import FOLDER as PAST
-from clawmem.vault.rewriting.rewrite import ASIDE
+from clawmem.vault.rewriting.rewrite import REWRITTEN_REFS
 from clawmem.vault.vault import Vault
 
 _NOTE = "redacting.json"
@@ -30,7 +30,7 @@ _OWN = "refs/clawmem/"
 _LEFTOVERS = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "AUTO_MERGE", "gc.log")
 _DERIVED = ("objects/info/commit-graph", "objects/info/commit-graphs", "objects/pack/multi-pack-index")
 
-Holds = Callable[[bytes], bool]
+ContentTest = Callable[[bytes], bool]
 
 
 class RepositoryRef(NamedTuple):
@@ -57,7 +57,7 @@ def check_can_redact(vault: Vault) -> None:
         raise NeedsDecision("There is stashed work, which would be lost.", "Apply or drop it: `git stash list`.")
 
 
-def refs_of(vault: Vault) -> tuple[RepositoryRef, ...]:
+def list_refs(vault: Vault) -> tuple[RepositoryRef, ...]:
     """Every ref but those that clawmem sets aside for itself and those that only name another."""
     form = "--format=%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(symref)"
     rows = [line.split("\0") for line in vault.git.run("for-each-ref", form).decode().splitlines()]
@@ -68,7 +68,7 @@ def refs_of(vault: Vault) -> tuple[RepositoryRef, ...]:
     )
 
 
-def begin(vault: Vault) -> list[str]:
+def begin_redaction(vault: Vault) -> list[str]:
     """Note that a new history is being written; nothing points at it yet. Says which locks of killed gits stood in the
     way, as every ref will move."""
     cleared = clear_ref_locks(vault)
@@ -77,27 +77,27 @@ def begin(vault: Vault) -> list[str]:
     return cleared
 
 
-def switch(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
+def switch_refs(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
     """Move every ref from its old target to its new one (None: away) in one step, then finish."""
-    with held_index(vault):
+    with locked_index(vault):
         _keep(vault, {"phase": "switching", "moves": {name: list(pair) for name, pair in moves.items()}})
         _move(vault, moves)
-    finish(vault)
+    finish_redaction(vault)
 
 
-def finish(vault: Vault) -> None:
+def finish_redaction(vault: Vault) -> None:
     """Bring the files along and sweep the old history away."""
-    settle(vault)
-    sweep(vault)
+    finish_pending(vault)
+    delete_old_history(vault)
     (vault.state / _NOTE).unlink(missing_ok=True)
 
 
-def is_unfinished(vault: Vault) -> bool:
+def is_redaction_unfinished(vault: Vault) -> bool:
     """Whether a redaction was killed half way."""
     return (vault.state / _NOTE).exists()
 
 
-def resume(vault: Vault) -> list[str]:
+def resume_redaction(vault: Vault) -> list[str]:
     """Finish a redaction that was killed, or drop it where no ref has moved; what was done, in sentences."""
     cleared = clear_ref_locks(vault)
     note = json.loads(vault.disk.read(vault.state / _NOTE) or b"{}")
@@ -106,7 +106,7 @@ def resume(vault: Vault) -> list[str]:
         (vault.state / _NOTE).unlink(missing_ok=True)
         return [*cleared, "a redaction was interrupted before it changed anything: run it again"]
     _move(vault, {name: (old, new) for name, (old, new) in note["moves"].items()})
-    finish(vault)
+    finish_redaction(vault)
     return [*cleared, "finished a redaction that was interrupted; run it again to check that nothing is left"]
 
 
@@ -122,28 +122,28 @@ def _move(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
     for name, (old, new) in moves.items():
         if now.get(name) == old and new != old:
             lines.append("option no-deref\n" + (f"update {name} {new} {old}\n" if new else f"delete {name} {old}\n"))
-    vault.git.run("update-ref", "--stdin", "-m", "clawmem redact", given="".join(lines).encode())
+    vault.git.run("update-ref", "--stdin", "-m", "clawmem redact", stdin="".join(lines).encode())
 
 
 def _drop_aside(vault: Vault) -> None:
-    names = vault.git.run("for-each-ref", "--format=%(refname)", ASIDE).decode().split()
-    vault.git.run("update-ref", "--stdin", given="".join(f"delete {name}\n" for name in names).encode())
+    names = vault.git.run("for-each-ref", "--format=%(refname)", REWRITTEN_REFS).decode().split()
+    vault.git.run("update-ref", "--stdin", stdin="".join(f"delete {name}\n" for name in names).encode())
 
 
-def sweep(vault: Vault) -> None:
+def delete_old_history(vault: Vault) -> None:
     """Remove everything that keeps or repeats old history: own and remote-tracking refs, reflogs, the search index,
     kept indexes of the past, notes about merges, git's leftovers, and every object that nothing points at."""
     form = "--format=%(refname)"
     away = vault.git.run("for-each-ref", form, _OWN, "refs/remotes/").decode().split()
     given = "".join(f"option no-deref\ndelete {name}\n" for name in away)
-    vault.git.run("update-ref", "--stdin", given=given.encode())
+    vault.git.run("update-ref", "--stdin", stdin=given.encode())
     # The files first: a lock that a killed git left among them would stand in its way.
     shutil.rmtree(vault.git_dir / "logs", ignore_errors=True)
     vault.git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     clear_crash_reports(vault)
     for name in (*_LEFTOVERS, *_DERIVED):
         _remove(vault.git_dir / name)
-    for name in (PAST, JOINED, LEFT):
+    for name in (PAST, MERGE_MARK, UNFINISHED_MERGES):
         _remove(vault.state / name)
     for path in [
         *vault.state.glob("index-*"),
@@ -152,7 +152,7 @@ def sweep(vault: Vault) -> None:
         *vault.state.glob("vectors.sqlite*"),
     ]:
         _remove(path)
-    for path in half_objects(vault):
+    for path in partial_objects(vault):
         _remove(path)
     vault.git.run("-c", "pack.threads=1", "-c", "pack.windowMemory=48m", "repack", "-a", "-d", "-q")
     vault.git.run("prune", "--expire=now")
@@ -166,13 +166,13 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def remains(vault: Vault, holds: Holds) -> list[str]:
+def find_remains(vault: Vault, holds: ContentTest) -> list[str]:
     """Where the text still is: objects of git by name, files by path from the vault's folder, whether they hold it or
     are named by it. Reads everything."""
     return [*_objects(vault, holds), *_files(vault, holds)]
 
 
-def _objects(vault: Vault, holds: Holds) -> Iterator[str]:
+def _objects(vault: Vault, holds: ContentTest) -> Iterator[str]:
     with vault.git.start("cat-file", "--batch-all-objects", "--batch", "--unordered", "--buffer") as process:
         assert process.stdin and process.stdout and process.stderr
         process.stdin.close()
@@ -182,10 +182,10 @@ def _objects(vault: Vault, holds: Holds) -> Iterator[str]:
                 yield f".git: {kind.decode()} {name.decode()}"
         complaint = process.stderr.read()
     if process.returncode != 0:
-        raise failure("cat-file", process.returncode, complaint)
+        raise git_error("cat-file", process.returncode, complaint)
 
 
-def _files(vault: Vault, holds: Holds) -> Iterator[str]:
+def _files(vault: Vault, holds: ContentTest) -> Iterator[str]:
     """Files anywhere below the vault, but for git's objects, which are packed and were read otherwise."""
     objects = common_dir_of(vault.git_dir) / "objects"
     for path in sorted(files_below(vault.root)):
@@ -204,13 +204,13 @@ def _files(vault: Vault, holds: Holds) -> Iterator[str]:
             yield f"{shown} (which cannot be read)"
 
 
-def _unnamed(shown: str, holds: Holds) -> str:
+def _unnamed(shown: str, holds: ContentTest) -> str:
     """The path without the parts that say it."""
     parts = ("[redacted]" if holds(os.fsencode(part)) else part for part in shown.split("/"))
     named = "/".join(parts)
     return "[redacted]" if holds(os.fsencode(named)) else named
 
 
-def remotes_of(vault: Vault) -> Sequence[str]:
+def list_remotes(vault: Vault) -> Sequence[str]:
     """The remotes by name."""
     return vault.git.run("remote").decode().split()

@@ -7,16 +7,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from clawmem.vault.disk import HALF
-from clawmem.vault.git.git import failure
+from clawmem.vault.disk import PARTIAL_PREFIX
+from clawmem.vault.git.git import git_error
 from clawmem.vault.vault import Vault
 
 # The new commits are made where nobody looks, and the branches follow in one step.
-ASIDE = "refs/clawmem/redacting/"
+REWRITTEN_REFS = "refs/clawmem/redacting/"
 _EXPORT = ("fast-export", "--show-original-ids", "--reencode=no", "--signed-tags=strip", "--use-done-feature")
 _IMPORT = ("-c", "fastimport.unpackLimit=1", "fast-import", "--quiet", "--done", "--force")
 
-Change = Callable[[bytes], bytes]
+ContentChange = Callable[[bytes], bytes]
 
 
 class RewriteResult(NamedTuple):
@@ -31,7 +31,7 @@ class RewriteResult(NamedTuple):
 class _StreamReader:
     """The stream as it passes: every blob, message and path through the change, and which commits it fell on."""
 
-    def __init__(self, stream: IO[bytes], change: Change) -> None:
+    def __init__(self, stream: IO[bytes], change: ContentChange) -> None:
         self._stream = stream
         self._change = change
         self._blobs: set[bytes] = set()
@@ -75,7 +75,7 @@ class _StreamReader:
         if line == b"blob\n" or word == b"commit":
             self._of_blob = line == b"blob\n"
         if word in (b"commit", b"reset"):
-            return word + b" " + ASIDE.encode() + rest.removeprefix(b"refs/")
+            return word + b" " + REWRITTEN_REFS.encode() + rest.removeprefix(b"refs/")
         if word == b"mark":
             self._mark = rest.strip()
         elif word == b"original-oid" and not self._of_blob:
@@ -112,7 +112,7 @@ class _StreamReader:
         self._renamed.add(self._mark)
 
 
-def rehearse(vault: Vault, refs: Sequence[str], change: Change) -> RewriteResult:
+def preview_rewrite(vault: Vault, refs: Sequence[str], change: ContentChange) -> RewriteResult:
     """What rewriting would change, with nothing written."""
     with vault.git.start(*_EXPORT, *refs) as exporter:
         assert exporter.stdin and exporter.stdout and exporter.stderr
@@ -122,13 +122,13 @@ def rehearse(vault: Vault, refs: Sequence[str], change: Change) -> RewriteResult
             pass
         complaint = exporter.stderr.read()
     if exporter.returncode != 0:
-        raise failure(_EXPORT[0], exporter.returncode, complaint)
+        raise git_error(_EXPORT[0], exporter.returncode, complaint)
     return RewriteResult(reader.held, reader.renamed, {})
 
 
-def rewrite(vault: Vault, refs: Sequence[str], change: Change) -> RewriteResult:
+def rewrite(vault: Vault, refs: Sequence[str], change: ContentChange) -> RewriteResult:
     """Write the history of these refs anew under `refs/clawmem/redacting/`. The refs themselves stay where they are."""
-    marks = vault.state / f"{HALF}marks"
+    marks = vault.state / f"{PARTIAL_PREFIX}marks"
     importing = (*_IMPORT, f"--export-marks={marks}")
     with vault.git.start(*_EXPORT, *refs) as exporter, vault.git.start(*importing) as importer:
         assert exporter.stdin and exporter.stdout and exporter.stderr and importer.stdin and importer.stderr
@@ -142,7 +142,7 @@ def rewrite(vault: Vault, refs: Sequence[str], change: Change) -> RewriteResult:
         complaint = importer.stderr.read()
         exporter.kill()
     if importer.returncode != 0:
-        raise failure("fast-import", importer.returncode, complaint)
+        raise git_error("fast-import", importer.returncode, complaint)
     new = dict(_marks(marks))
     marks.unlink()
     return RewriteResult(reader.held, reader.renamed, {old: new[mark] for mark, old in reader.commits.items()})

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from clawmem.vault.commit.lock import writer_lock
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 
 LOCK = "heartbeat.lock"
@@ -29,14 +29,14 @@ class HeartbeatState(NamedTuple):
 
 
 @contextmanager
-def turn(vault: Vault, wait: float) -> Iterator[None]:
+def heartbeat_lock(vault: Vault, wait: float) -> Iterator[None]:
     """One heartbeat at a time; raises Locked after `wait` seconds. Other writers go on meanwhile."""
     vault.prepare_state()
     with writer_lock(vault.state / LOCK, wait, "heartbeat"):
         yield
 
 
-def last_beat(vault: Vault) -> HeartbeatState:
+def read_heartbeat_state(vault: Vault) -> HeartbeatState:
     """What is known of earlier beats; nothing where the file is missing or odd, as after a clone."""
     data = vault.disk.read(vault.state / STATE)
     try:
@@ -50,13 +50,13 @@ def last_beat(vault: Vault) -> HeartbeatState:
     )
 
 
-def keep_beat(vault: Vault, beat: HeartbeatState) -> None:
+def write_heartbeat_state(vault: Vault, beat: HeartbeatState) -> None:
     """Keep what this beat did, where it says anything new."""
-    if beat != last_beat(vault):
+    if beat != read_heartbeat_state(vault):
         vault.disk.replace(vault.state / STATE, (json.dumps(beat._asdict()) + "\n").encode(), vault.state)
 
 
-def made_between(vault: Vault, old: str, new: str) -> frozenset[str] | None:
+def commits_between(vault: Vault, old: str, new: str) -> frozenset[str] | None:
     """The commits of `new` that `old` does not have; None where git does not know one of them. Runs git."""
     printed = vault.git.try_run("rev-list", f"{old}..{new}")
     return None if printed is None else frozenset(printed.decode().split())

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.seal import seal
-from clawmem.vault.disk import append_line, whole_lines
+from clawmem.vault.disk import append_line, complete_lines
 from clawmem.vault.vault import Vault
 
 JOURNAL = "access.log"
@@ -44,7 +44,7 @@ def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | N
         return f"the access was not recorded: {problem.strerror}"
 
 
-def set_aside(vault: Vault) -> bytes:
+def take_journal(vault: Vault) -> bytes:
     """Move the journal aside for folding and return it.
 
     What an earlier run set aside and never folded comes alone, so that nothing can be counted twice. The
@@ -53,7 +53,7 @@ def set_aside(vault: Vault) -> bytes:
     path, folding = vault.state / JOURNAL, vault.state / FOLDING
     earlier = vault.disk.read(folding)
     if earlier is not None:
-        return whole_lines(earlier)
+        return complete_lines(earlier)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -63,15 +63,15 @@ def set_aside(vault: Vault) -> bytes:
         path.rename(folding)
     finally:
         os.close(descriptor)
-    return whole_lines(vault.disk.read(folding) or b"")
+    return complete_lines(vault.disk.read(folding) or b"")
 
 
-def unfolded(vault: Vault) -> bytes:
+def unfolded_accesses(vault: Vault) -> bytes:
     """All accesses that no commit holds yet."""
-    return b"".join(whole_lines(vault.disk.read(vault.state / name) or b"") for name in (FOLDING, JOURNAL))
+    return b"".join(complete_lines(vault.disk.read(vault.state / name) or b"") for name in (FOLDING, JOURNAL))
 
 
-def accesses(journal: bytes) -> dict[str, AccessCount]:
+def count_accesses(journal: bytes) -> dict[str, AccessCount]:
     """The journal as counts per fact id."""
     counts: dict[str, AccessCount] = {}
     for line in journal.decode(errors="replace").splitlines():
@@ -93,7 +93,7 @@ def parse_access(line: str) -> tuple[str, list[str]] | None:
     return moment, fact_ids
 
 
-def with_access(fact: Fact, counted: Mapping[str, AccessCount]) -> Fact:
+def add_accesses(fact: Fact, counted: Mapping[str, AccessCount]) -> Fact:
     """The fact with accesses counted that no commit holds yet."""
     access = counted.get(fact.id)
     if access is None:

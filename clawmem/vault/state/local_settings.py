@@ -31,20 +31,20 @@ class SettingsFile(NamedTuple):
     name: str
 
 
-def local_place(vault: "Vault") -> SettingsFile:
+def local_settings_file(vault: "Vault") -> SettingsFile:
     """The vault's own file on this machine; that of the vault itself where this one is a past state of it."""
     return SettingsFile(HERE, vault.git_dir / "clawmem" / LOCAL_FILE, f".git/clawmem/{LOCAL_FILE}")
 
 
-def user_place(environment: Mapping[str, str]) -> SettingsFile:
+def user_settings_file(environment: Mapping[str, str]) -> SettingsFile:
     """The user's file, for all vaults."""
     path = user_folder(environment) / USER_FILE
     return SettingsFile(USER, path, str(path))
 
 
-def settings_here(vault: "Vault", stated: "Settings") -> "Settings":
+def effective_settings(vault: "Vault", stated: "Settings") -> "Settings":
     """The settings in force, of what `clawmem.yaml` states and what the machine's files say."""
-    owns = own_files(vault)
+    owns = machine_settings(vault)
     if not owns and not stated.wrong:
         return stated
     from clawmem.model.settings.local import in_force  # most machines have no file of their own
@@ -52,9 +52,9 @@ def settings_here(vault: "Vault", stated: "Settings") -> "Settings":
     return in_force(stated, owns)
 
 
-def own_files(vault: "Vault") -> "list[Own]":
+def machine_settings(vault: "Vault") -> "list[Own]":
     """What each of the machine's files says that is there, the one that counts first."""
-    places = (local_place(vault), user_place(vault.environment))
+    places = (local_settings_file(vault), user_settings_file(vault.environment))
     return [own for place in places if (own := _own(vault, place)) is not None]
 
 
@@ -66,7 +66,7 @@ def _own(vault: "Vault", place: SettingsFile) -> "Own | None":
 
     accepted = place.origin == USER or is_accepted(vault.git_dir, vault.environment)
     try:
-        mapping = vault.parsed(place.name, lambda: read_own(place) or "", state, _parsed_form(place))
+        mapping = vault.load_cached(place.name, lambda: read_settings_text(place) or "", state, _parsed_form(place))
     except ClawmemError as problem:
         return unreadable(_hinted(problem), place.origin, place.name, accepted)
     return own_settings(mapping, place.origin, place.name, accepted)
@@ -85,7 +85,7 @@ def _state_of(path: Path) -> list[Any] | None:
     return [facts.st_mode, facts.st_size, facts.st_mtime_ns, facts.st_ino]
 
 
-def read_own(place: SettingsFile) -> str | None:
+def read_settings_text(place: SettingsFile) -> str | None:
     """The text of one of the machine's files, None where there is none. A link is not followed: it could lead to a file
     that others change. Raises Unreadable."""
     try:
@@ -109,7 +109,7 @@ def read_own(place: SettingsFile) -> str | None:
         raise _unreadable(place, "it is not UTF-8 text") from None
 
 
-def parse_own(place: SettingsFile, text: str) -> Any:
+def parse_settings_text(place: SettingsFile, text: str) -> Any:
     """The plain values of a text of one of the machine's files; raises Unreadable."""
     from clawmem.vault.strict_yaml import parse_yaml
 
@@ -119,22 +119,22 @@ def parse_own(place: SettingsFile, text: str) -> Any:
         raise _hinted(problem) from None
 
 
-def write_own(place: SettingsFile, text: str) -> None:
+def write_settings_text(place: SettingsFile, text: str) -> None:
     """Put a text in the place of one of the machine's files, whole or not at all; raises OSError."""
     disk = Disk()
     disk.replace(place.path, text.encode(), place.path.parent)
-    forget_parsed(place)
+    delete_parsed_cache(place)
 
 
-def forget_parsed(place: SettingsFile) -> None:
+def delete_parsed_cache(place: SettingsFile) -> None:
     """Drop the parsed form of one of the machine's files, which may be a stranger's where the vault was a copy."""
     Disk().remove(_parsed_form(place))
 
 
 @contextmanager
-def changing(place: SettingsFile, wait: float) -> Iterator[None]:
+def settings_lock(place: SettingsFile, wait: float) -> Iterator[None]:
     """Keep other changes of one of the machine's files out; raises OSError where its folder cannot be written."""
-    from clawmem.vault.commit.lock import writer_lock  # reads take none
+    from clawmem.vault.lock import writer_lock  # reads take none
 
     place.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with writer_lock(place.path.parent / "lock", wait, "config"):

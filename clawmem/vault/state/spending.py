@@ -19,7 +19,7 @@ FOLDER = "spent"
 _SEAL = "#"
 
 
-def note_spending(vault: Vault, day: str, cents: float) -> None:
+def record_spending(vault: Vault, day: str, cents: float) -> None:
     """Add to what was spent on a day; StorageFailed where it cannot be noted, so that nothing is paid uncounted."""
     if not cents:
         return
@@ -46,7 +46,7 @@ def spent_on(vault: Vault, day: str) -> float:
     return max(0.0, fsum(known))
 
 
-def last_day(vault: Vault) -> str:
+def last_spending_day(vault: Vault) -> str:
     """The last day on which anything was spent; empty where there is none."""
     try:
         return max(os.listdir(vault.state / FOLDER), default="")  # noqa: PTH208 - names are all that is wanted
@@ -54,7 +54,7 @@ def last_day(vault: Vault) -> str:
         return ""
 
 
-def forget_spending(vault: Vault, before: str) -> None:
+def delete_spending_before(vault: Vault, before: str) -> None:
     """Drop the days before one."""
     try:
         days = [path for path in (vault.state / FOLDER).iterdir() if path.name < before]

@@ -10,7 +10,7 @@ import os
 import time
 from typing import NamedTuple
 
-from clawmem.vault.commit.stale_locks import abandoned, git_at_work
+from clawmem.vault.git.stale_locks import abandoned_files, git_at_work
 from clawmem.vault.vault import Vault
 
 # git's defaults took 1.7 GB on large vaults elsewhere: one thread and small windows keep it under 200 MB.
@@ -52,10 +52,10 @@ class UpkeepResult(NamedTuple):
         return self.done in ("packed", "repacked")
 
 
-def keep_small(vault: Vault, threshold: int) -> UpkeepResult:
+def pack_repository(vault: Vault, threshold: int) -> UpkeepResult:
     """Pack loose objects once there are `threshold` of them; repack everything, deltas computed anew, once the
     packs have doubled. At a bad moment it is left for later, with a notice that says why."""
-    for path in abandoned(vault):
+    for path in abandoned_files(vault):
         path.unlink(missing_ok=True)
     loose, packs, size = _count(vault)
     all_anew = packs > _MOST_PACKS or size > 2 * _noted(vault, _LAST_SIZE) + _GROWN_BYTES

@@ -31,7 +31,7 @@ from clawmem.model.lifecycle import chain
 from clawmem.model.merging.facts.duplicates import WHY
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept
-from clawmem.vault.history.rescue_refs import KEPT
+from clawmem.vault.history.rescue_refs import MAX_KEPT
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_sound, assert_whole, git
 from tests.index.contents import assert_equal_to_a_rebuild
@@ -111,7 +111,7 @@ def test_what_both_did_is_joined_in_one_commit_of_two_parents(machines: list[Mac
 
 def test_a_rescue_ref_says_where_the_branch_was(machines: list[Machine]) -> None:
     one, other = machines
-    for number in range(KEPT + 3):
+    for number in range(MAX_KEPT + 3):
         one.keep(f"Fact {number} of one.")
         one.sync()
         other.keep(f"Fact {number} of the other.")
@@ -120,7 +120,7 @@ def test_a_rescue_ref_says_where_the_branch_was(machines: list[Machine]) -> None
         assert other.git("rev-parse", str(done.taken[0].rescue)).strip() == before
         one.sync()
     refs = other.git("for-each-ref", "--format=%(refname)", "refs/clawmem").split()
-    assert len([ref for ref in refs if ref.startswith("refs/clawmem/rescue/")]) == KEPT
+    assert len([ref for ref in refs if ref.startswith("refs/clawmem/rescue/")]) == MAX_KEPT
     assert "refs/clawmem/joined" not in refs and "refs/clawmem/outgoing" not in refs
 
 

@@ -25,7 +25,7 @@ def vectors_of(model: LocalModel, pieces: Iterable[str]) -> Any:
     return numpy.array([model.embed_pieces([piece]) for piece in pieces], dtype=numpy.float32)
 
 
-def told(vectors: Any) -> bytes:
+def encode_vectors(vectors: Any) -> bytes:
     """The vectors as the file holds them: see `clawmem.index.vectors.vocabulary.priors`."""
     import numpy
 
@@ -40,7 +40,7 @@ def told(vectors: Any) -> bytes:
 def main() -> None:
     """Write the file that is named, or the one in its place."""
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
-    path.write_bytes(told(vectors_of(LocalModel(), vocabulary())))
+    path.write_bytes(encode_vectors(vectors_of(LocalModel(), vocabulary())))
 
 
 if __name__ == "__main__":

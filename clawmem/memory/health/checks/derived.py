@@ -7,8 +7,8 @@ from itertools import groupby, islice
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.comparison import difference, index_of
-from clawmem.index.refresh.refresh import is_damage, open_index
+from clawmem.index.refresh.comparison import build_reference_index, find_difference
+from clawmem.index.refresh.refresh import is_index_damage, open_index
 from clawmem.index.search.graph import check_edges
 from clawmem.index.tables.seals import check_passages, check_total
 from clawmem.index.tables.store import Index, index_path, open_store
@@ -89,7 +89,7 @@ def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterato
     except (ClawmemError, OSError):
         raise
     except Exception as damage:
-        if not is_damage(index, damage):
+        if not is_index_damage(index, damage):
             raise
         yield _wrong(f"it cannot be read ({damage})")
     finally:
@@ -106,9 +106,9 @@ def _rebuilt(vault: Vault, index: Index) -> Iterator[HealthProblem]:
     commit = index.head()
     if commit is None:
         return
-    wanted = index_of(vault, commit)
+    wanted = build_reference_index(vault, commit)
     try:
-        found = difference(index, wanted)
+        found = find_difference(index, wanted)
     finally:
         wanted.close()
     if found:

@@ -8,7 +8,7 @@ from clawmem.errors import ClawmemError
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.records.layout import SETTINGS
 from clawmem.model.settings.local import differences
-from clawmem.vault.state.local_settings import own_files
+from clawmem.vault.state.local_settings import machine_settings
 from clawmem.vault.vault import Vault
 
 CHECK = "own-settings"
@@ -17,7 +17,7 @@ _TRUST = "`clawmem config trust` shows what that means, and accepts it."
 
 def own_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
     """What is wrong with the files of this machine, and what is suggested and not accepted."""
-    for own in own_files(vault):
+    for own in machine_settings(vault):
         if not own.accepted:
             message = f"The vault was not accepted on this machine, so the file has no effect. {_TRUST}"
             yield HealthProblem(WARNING, CHECK, own.name, None, message)

@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clawmem.errors import Locked
-from clawmem.vault.commit.pending import is_pending
-from clawmem.vault.disk import HALF, files_below
-from clawmem.vault.git.index import index_lock, is_held, let_go
-from clawmem.vault.git.refs import common_dir_of
+from clawmem.vault.disk import PARTIAL_PREFIX, files_below
+from clawmem.vault.git.index import holds_index_lock, index_lock_path, unlock_index
+from clawmem.vault.git.refs import PENDING_FILE, common_dir_of
 from clawmem.vault.vault import Vault
 
 _OLD_ENOUGH = 600.0
@@ -28,15 +27,15 @@ def clear_stale_locks(vault: Vault) -> list[str]:
     Where a git process is at work in the vault its lock is respected: Locked after a bounded wait. The index that a
     killed command of our own held stays held until its change is finished.
     """
-    if not is_pending(vault):
-        let_go(vault)
-    ours = is_held(vault)
-    return _cleared(vault, (path for path in lock_files(vault) if not (ours and path == index_lock(vault))))
+    if not (vault.state / PENDING_FILE).exists():
+        unlock_index(vault)
+    ours = holds_index_lock(vault)
+    return _cleared(vault, (path for path in lock_files(vault) if not (ours and path == index_lock_path(vault))))
 
 
 def clear_index_lock(vault: Vault) -> list[str]:
     """Remove the lock on git's index if it was left behind, and say so; the writer lock must be held."""
-    return _cleared(vault, [index_lock(vault)])
+    return _cleared(vault, [index_lock_path(vault)])
 
 
 def ref_locks(vault: Vault) -> list[Path]:
@@ -60,23 +59,23 @@ def _cleared(vault: Vault, paths: Iterable[Path]) -> list[str]:
     return said
 
 
-def clear_halves(vault: Vault) -> None:
+def remove_partial_files(vault: Vault) -> None:
     """Remove half-written files of processes that were killed; the writer lock must be held."""
-    for half in vault.state.glob(f"{HALF}*"):
+    for half in vault.state.glob(f"{PARTIAL_PREFIX}*"):
         vault.disk.remove(half)
 
 
-def half_objects(vault: Vault) -> list[Path]:
+def partial_objects(vault: Vault) -> list[Path]:
     """Packs and objects of git's that were not written to their end, or not yet."""
     objects = files_below(common_dir_of(vault.git_dir) / "objects")
     return [path for path in objects if path.name.startswith(("tmp_", ".tmp-"))]
 
 
-def abandoned(vault: Vault) -> list[Path]:
+def abandoned_files(vault: Vault) -> list[Path]:
     """What killed gits left of their own files: half packs and objects, halves of merges, crash reports. All are older
     than an hour, and no git is at work that could still need one."""
     limit = time.time() - _ABANDONED_SECONDS
-    found = (*half_objects(vault), *vault.root.glob(".merge_file_*"), *vault.git_dir.glob("fast_import_crash_*"))
+    found = (*partial_objects(vault), *vault.root.glob(".merge_file_*"), *vault.git_dir.glob("fast_import_crash_*"))
     old = [path for path in found if _is_older(path, limit)]
     return [] if old and git_at_work(vault) else old
 
@@ -98,7 +97,7 @@ def lock_files(vault: Vault) -> list[Path]:
     """The locks that stand in the way of a change: on the index, HEAD, the branch, packed refs, and on git's settings,
     which the first command in a new clone writes."""
     common = common_dir_of(vault.git_dir)
-    candidates = [index_lock(vault), vault.git_dir / "HEAD.lock"]
+    candidates = [index_lock_path(vault), vault.git_dir / "HEAD.lock"]
     candidates += [common / "packed-refs.lock", common / "config.lock"]
     branch = vault.head().branch
     if branch:
@@ -140,7 +139,7 @@ def git_at_work(vault: Vault) -> bool:
     return any(_is_git_in(entry, places, vault.git_dir / "none") for entry in _processes())
 
 
-def join_at_work(vault: Vault) -> bool:
+def merge_at_work(vault: Vault) -> bool:
     """Whether a git merges, pulls or rebases in the vault; False where processes cannot be seen."""
     if not sys.platform.startswith("linux") or not Path("/proc/self").exists():
         return False

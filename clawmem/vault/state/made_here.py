@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.vault.disk import append_line, whole_lines
+from clawmem.vault.disk import append_line, complete_lines
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _TRUST = "trust.json"
 _BASELINE = "baseline "
 
 
-class Strange(NamedTuple):
+class UnacceptedCommit(NamedTuple):
     """A commit that neither was made here nor is accepted, and the lines of facts that it added and took out."""
 
     commit: str
@@ -30,7 +30,7 @@ class Strange(NamedTuple):
     removed: tuple[str, ...]
 
 
-def note_made(vault: Vault, commits: Sequence[str], parent: str | None) -> None:
+def record_commits(vault: Vault, commits: Sequence[str], parent: str | None) -> None:
     """Remember that this clone made these commits on top of `parent`."""
     path = vault.state / _MADE
     if not path.exists() and parent and not _was_cloned(vault):
@@ -38,20 +38,20 @@ def note_made(vault: Vault, commits: Sequence[str], parent: str | None) -> None:
     append_line(path, "".join(f"{one}\n" for one in commits).encode())
 
 
-def rename_made(vault: Vault, names: Mapping[str, str]) -> None:
+def rename_commits(vault: Vault, names: Mapping[str, str]) -> None:
     """Follow a rewriting of history: old names of commits to new ones."""
     data = vault.disk.read(vault.state / _MADE)
     if data is None:
         return
     lines = []
-    for line in whole_lines(data).decode().splitlines():
+    for line in complete_lines(data).decode().splitlines():
         mark = _BASELINE if line.startswith(_BASELINE) else ""
         name = line.removeprefix(mark)
         lines.append(f"{mark}{names.get(name, name)}\n")
     vault.disk.replace(vault.state / _MADE, "".join(lines).encode(), vault.state)
 
 
-def accepted_here(vault: Vault) -> Acceptance:
+def read_acceptance(vault: Vault) -> Acceptance:
     """What a person accepted on this machine."""
     from clawmem.model.settings.acceptance import (  # every writer notes what it made, and asks nothing
         Acceptance,
@@ -65,19 +65,19 @@ def accepted_here(vault: Vault) -> Acceptance:
         return Acceptance()
 
 
-def keep_accepted(vault: Vault, accepted: Acceptance) -> None:
+def write_acceptance(vault: Vault, accepted: Acceptance) -> None:
     """Keep what a person accepts on this machine."""
     vault.prepare_state()
     given = {"authors": list(accepted.authors), "keys": list(accepted.keys)}
     vault.disk.replace(vault.state / _TRUST, (json.dumps(given, indent=2) + "\n").encode(), vault.state)
 
 
-def strange_commits(vault: Vault, old: str | None, new: str) -> list[Strange]:
+def unaccepted_commits(vault: Vault, old: str | None, new: str) -> list[UnacceptedCommit]:
     """The commits between two that do not count here and touched facts, oldest first. Runs git."""
     from clawmem.model.settings.acceptance import accepts
 
     made, baseline = _made(vault, new)
-    accepted = accepted_here(vault)
+    accepted = read_acceptance(vault)
     form = "%H%x00%an <%ae>" + ("%x00%GF%x00%G?" if accepted.keys else "")
     without = [f"^{one}" for one in (old, *baseline) if one and vault.git.try_run("cat-file", "-e", f"{one}^{{commit}}")
                is not None]  # fmt: skip
@@ -99,7 +99,7 @@ def _made(vault: Vault, head: str) -> tuple[set[str], list[str]]:
     data = vault.disk.read(vault.state / _MADE)
     if data is None:
         return set(), [] if _was_cloned(vault) else [head]
-    lines = whole_lines(data).decode(errors="replace").splitlines()
+    lines = complete_lines(data).decode(errors="replace").splitlines()
     baseline = [line.removeprefix(_BASELINE) for line in lines if line.startswith(_BASELINE)]
     return {*lines, *_by_hand(vault)}, baseline
 
@@ -121,19 +121,19 @@ def _log(vault: Vault) -> list[str]:
     return (data or b"").decode(errors="replace").splitlines()
 
 
-def _differences(vault: Vault, commits: Sequence[str]) -> list[Strange]:
+def _differences(vault: Vault, commits: Sequence[str]) -> list[UnacceptedCommit]:
     """What each commit did to the lines of facts; of a merge only what neither side had."""
     options = ("--stdin", "--no-walk=unsorted", "--format=%x01%H", "-p", "-c", "-U0", "--no-renames", "--no-color")
     plain = ("--no-ext-diff", "--no-textconv", "--text", "--root")
     given = "".join(f"{one}\n" for one in commits).encode()
-    printed = vault.git.run("log", *options, *plain, "--", ":(glob)**/items.json", given=given)
+    printed = vault.git.run("log", *options, *plain, "--", ":(glob)**/items.json", stdin=given)
     found = []
     for part in printed.decode(errors="replace").split("\x01")[1:]:
         name, _, body = part.partition("\n")
         signs = [(line[: _width(line)], line[_width(line) :]) for line in body.split("\n") if line[:1] in "+- "]
         added = tuple(text for sign, text in signs if "+" in sign and "-" not in sign)
         removed = tuple(text for sign, text in signs if "-" in sign)
-        found.append(Strange(name.strip(), added, removed))
+        found.append(UnacceptedCommit(name.strip(), added, removed))
     return found
 
 

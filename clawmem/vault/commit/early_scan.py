@@ -10,10 +10,10 @@ import subprocess
 from typing import NamedTuple
 
 from clawmem.vault.commit.pending import is_pending
-from clawmem.vault.commit.stale_locks import lock_files
 from clawmem.vault.edits.scan import start_scan
-from clawmem.vault.git.attributes import is_verbatim
+from clawmem.vault.git.attributes import has_attributes
 from clawmem.vault.git.refs import Head
+from clawmem.vault.git.stale_locks import lock_files
 from clawmem.vault.vault import Vault
 
 
@@ -26,14 +26,14 @@ class EarlyScan(NamedTuple):
 
 def start_early(vault: Vault) -> EarlyScan | None:
     """Start looking, or None where the vault is not at rest."""
-    if is_pending(vault) or not is_verbatim(vault) or lock_files(vault):
+    if is_pending(vault) or not has_attributes(vault) or lock_files(vault):
         # Beside a lock that was left behind, the scan itself would pass for the git that holds it.
         return None
     head = vault.head()
     return EarlyScan(head, start_scan(vault)) if head.commit else None
 
 
-def still_true(vault: Vault, early: EarlyScan) -> bool:
+def is_still_valid(vault: Vault, early: EarlyScan) -> bool:
     """Whether the scan's answer holds now that the writer lock is held; stops it where it does not."""
     if vault.head() == early.head:
         return True

@@ -1,0 +1,34 @@
+"""Writing single files of the work tree."""
+
+from __future__ import annotations
+
+from clawmem.vault.vault import Vault
+
+
+def update_file(vault: Vault, path: str, before: bytes | None, after: bytes | None) -> bool:
+    """Make one work tree file hold `after` (None: be gone) where it holds `before`; False where it holds neither."""
+    if vault.obstacle(path) is not None:
+        return after is None and before is None
+    standing = vault.read(path)
+    if standing == after:
+        return True
+    if standing != before:
+        return False
+    write_file(vault, path, after)
+    return True
+
+
+def write_file(vault: Vault, path: str, content: bytes | None) -> None:
+    """Make one work tree file hold `content`, or remove it and the folders that are empty then."""
+    target = vault.path(path)
+    if content is not None:
+        vault.disk.replace(target, content, vault.state)
+        return
+    vault.disk.remove(target)
+    folder = target.parent
+    while folder != vault.root:
+        try:
+            folder.rmdir()
+        except OSError:
+            return  # not empty, which is the usual end
+        folder = folder.parent
