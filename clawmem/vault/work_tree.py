@@ -6,20 +6,23 @@ from clawmem.vault.vault import Vault
 
 
 def update_file(vault: Vault, path: str, before: bytes | None, after: bytes | None) -> bool:
-    """Make one work tree file hold `after` (None: be gone) where it holds `before`; False where it holds neither."""
+    """Change one file of the work tree from `before` to `after` (None: no file).
+
+    Return False, and change nothing, if it contains neither: then somebody edited it.
+    """
     if vault.obstacle(path) is not None:
         return after is None and before is None
-    standing = vault.read(path)
-    if standing == after:
+    current = vault.read(path)
+    if current == after:
         return True
-    if standing != before:
+    if current != before:
         return False
     write_file(vault, path, after)
     return True
 
 
 def write_file(vault: Vault, path: str, content: bytes | None) -> None:
-    """Make one work tree file hold `content`, or remove it and the folders that are empty then."""
+    """Write one file of the work tree. With None, remove it and the folders that are empty then."""
     target = vault.path(path)
     if content is not None:
         vault.disk.replace(target, content, vault.state)

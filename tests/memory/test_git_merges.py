@@ -258,7 +258,7 @@ def test_the_driver_leaves_other_peoples_files_to_git(machines: list[Machine]) -
 def test_a_driver_that_is_gone_is_told(machines: list[Machine]) -> None:
     one, _ = machines
     one.git("config", "merge.clawmem.driver", "/nowhere/python -m clawmem merge-driver %O %A %B %P")
-    assert "not there any more" in str(driver_problem(one.vault))
+    assert "no longer exists" in str(driver_problem(one.vault))
     assert install_driver(one.vault) and driver_problem(one.vault) is None
     one.git("config", "merge.clawmem.driver", "my-own-tool %O %A %B")
     assert driver_problem(one.vault) is None
