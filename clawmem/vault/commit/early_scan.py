@@ -1,7 +1,7 @@
 """An early scan: git looks for edits made by hand while Python still imports the command line.
 
-The writer lock is not held yet, so the scan counts only where nothing was under way when it started and HEAD has
-not moved when the lock is taken; a change by another writer moves HEAD.
+The writer lock is not held yet. So the result is used only if no transaction was under way at the start and HEAD has
+not moved when the lock is taken. A change by another writer moves HEAD.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from clawmem.vault.vault import Vault
 
 
 class EarlyScan(NamedTuple):
-    """A scan under way, and where HEAD was when it started."""
+    """A scan in progress, and HEAD at its start."""
 
     head: Head
     scan: subprocess.Popen[bytes]
 
 
 def start_early(vault: Vault) -> EarlyScan | None:
-    """Start looking, or None where the vault is not at rest."""
+    """Start a scan. Return None if a transaction or a git command is under way."""
     if is_pending(vault) or not has_attributes(vault) or lock_files(vault):
-        # Beside a lock that was left behind, the scan itself would pass for the git that holds it.
+        # With a stale lock, the scan itself would be mistaken for the git process that holds it.
         return None
     head = vault.head()
     return EarlyScan(head, start_scan(vault)) if head.commit else None
 
 
 def is_still_valid(vault: Vault, early: EarlyScan) -> bool:
-    """Whether the scan's answer holds now that the writer lock is held; stops it where it does not."""
+    """Return whether the result is still valid under the writer lock. If not, stop the scan."""
     if vault.head() == early.head:
         return True
     early.scan.kill()

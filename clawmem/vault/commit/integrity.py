@@ -1,4 +1,4 @@
-"""The condition of git's own files, beyond what git notices by itself: its index, files altered without a trace."""
+"""Checks and repairs of git's own files that git does not do by itself: its index, lost objects, altered files."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ DAMAGED_INDEX = "git-index.damaged"
 
 
 def head_blobs(vault: Vault, commit: str) -> dict[str, str]:
-    """The name of each plain file's contents in a commit, by path. Runs git."""
+    """Return the blob name of each regular file in a commit, by path. Runs git."""
     rows = vault.git.run("ls-tree", "-r", "-z", commit).decode(errors="surrogateescape").split("\0")
     found = (row.partition("\t") for row in rows if row.startswith("100"))
     return {path: described.split()[2] for described, _, path in found}
 
 
 def altered_files(vault: Vault, in_head: dict[str, str], known: Collection[str]) -> list[str]:
-    """The owned files whose contents are not those of HEAD, though git, which looks at times and sizes, takes them for
-    unchanged; `known` are those it knows of. Reads every file. Runs git."""
+    """Return clawmem's files that differ from HEAD although git, which compares times and sizes, sees no change.
+
+    `known` are the files whose changes git sees. Reads every file. Runs git.
+    """
     paths = [
         path
         for path in in_head
@@ -36,19 +38,20 @@ def altered_files(vault: Vault, in_head: dict[str, str], known: Collection[str])
 
 
 def lost_files(vault: Vault, in_head: dict[str, str]) -> list[str]:
-    """The files of HEAD whose contents git has not any more. Looks for all, reads none. Runs git."""
+    """Return the files of HEAD whose contents git has lost. Runs git, which reads no contents."""
     given = "".join(f"{name}\n" for name in in_head.values()).encode()
-    told = vault.git.run("cat-file", "--batch-check=%(objecttype)", stdin=given).decode().splitlines()
-    return [path for path, said in zip(in_head, told, strict=True) if said.endswith(" missing")]
+    lines = vault.git.run("cat-file", "--batch-check=%(objecttype)", stdin=given).decode().splitlines()
+    return [path for path, line in zip(in_head, lines, strict=True) if line.endswith(" missing")]
 
 
 def restore_object(vault: Vault, path: str) -> None:
-    """Have git keep again what a file holds. Runs git."""
+    """Store the contents of a file in git again. Runs git."""
     vault.git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=vault.read(path) or b"")
 
 
 def is_git_index_intact(vault: Vault) -> bool:
-    """Whether git's index ends in its checksum, which git itself looks at only in `fsck`; a missing one is whole."""
+    """Return whether git's index matches its checksum, which git itself verifies only in `fsck`. True if there is
+    none."""
     import hashlib
 
     data = vault.disk.read(vault.git_dir / "index")
@@ -61,7 +64,7 @@ def is_git_index_intact(vault: Vault) -> bool:
 
 
 def rebuild_git_index(vault: Vault) -> None:
-    """Make git's index anew from HEAD; the old one is put aside. No file is touched; the writer lock must be held."""
+    """Rebuild git's index from HEAD and keep the old one as `git-index.damaged`. Requires the writer lock."""
     index = vault.git_dir / "index"
     vault.prepare_state()
     with locked_index(vault):
@@ -73,21 +76,21 @@ def rebuild_git_index(vault: Vault) -> None:
 
 
 def has_commit(vault: Vault, commit: str) -> bool:
-    """Whether git has a commit. Runs git."""
+    """Return whether git has a commit. Runs git."""
     return vault.git.try_run("cat-file", "-e", f"{commit}^{{commit}}") is not None
 
 
 def restore_branch(vault: Vault) -> None:
-    """Let a branch whose file was lost name again what it named last; the writer lock must be held. Runs git."""
+    """Restore a branch whose file was lost to its last known commit. Requires the writer lock. Runs git."""
     found = lost_branch(vault.git_dir)
     if found is not None:
         branch, commit = found
-        vault.disk.remove(common_dir_of(vault.git_dir) / branch)  # git itself moves no branch that it cannot read
-        vault.git.run("update-ref", "-m", "clawmem: put back where it was", branch, commit)
+        vault.disk.remove(common_dir_of(vault.git_dir) / branch)  # git does not move a branch that it cannot read
+        vault.git.run("update-ref", "-m", "clawmem: restored the branch", branch, commit)
 
 
 def broken_refs(vault: Vault) -> list[str]:
-    """What git says of refs that it cannot read or that lead nowhere. Runs git."""
+    """Return git's messages about refs that it cannot read or that name a missing object. Runs git."""
     process = vault.git.start("for-each-ref", "--format=%(objectname) %(objecttype)")
     _, complaint = vault.git.communicate(process)
     lines = complaint.decode(errors="replace").splitlines()
@@ -95,14 +98,16 @@ def broken_refs(vault: Vault) -> list[str]:
 
 
 def converts_line_endings(vault: Vault) -> bool:
-    """Whether this clone's own settings make plain git change the line ends of files. Runs git."""
-    told = vault.git.try_run("config", "--local", "core.autocrlf")
-    return told is not None and told.strip().lower() not in (b"false", b"no", b"off", b"0", b"")
+    """Return whether the configuration of this clone makes git convert line endings. Runs git."""
+    value = vault.git.try_run("config", "--local", "core.autocrlf")
+    return value is not None and value.strip().lower() not in (b"false", b"no", b"off", b"0", b"")
 
 
 def clock_setbacks(vault: Vault, seconds: int) -> list[tuple[str, int]]:
-    """The commits of the main line, newest first, that a clock made by so much older than some commit before them, and
-    by how many seconds. Runs git."""
+    """Return commits of the main line whose time is more than `seconds` before that of an earlier commit.
+
+    Newest first, each with the difference in seconds. Runs git.
+    """
     printed = vault.git.run("rev-list", "--first-parent", "--timestamp", "HEAD", "--").decode().splitlines()
     latest, found = 0, []
     for time, name in (line.split() for line in reversed(printed)):

@@ -42,7 +42,10 @@ def driver_problem(vault: Vault, settings: Mapping[str, str] | None = None) -> s
     for name in DRIVER_NAMES:
         command = commands.get(f"merge.{name}.driver")
         if command is None:
-            return "the merge driver for facts is not configured here, so git's own merges stop where both sides changed a file."
+            return (
+                "the merge driver for facts is not configured here,"
+                " so git's own merges stop where both sides changed a file."
+            )
         if "clawmem" not in command:
             return None  # the user's own choice
         program = _program(command)

@@ -1,4 +1,4 @@
-"""Rescue refs: where the branch stood before each merge, kept for a while so that nothing can be lost by one."""
+"""Rescue refs: the branch before each merge, kept for a while so that a merge cannot lose anything."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MAX_KEPT = 20
 
 
 class RescueRef(NamedTuple):
-    """A rescue ref, and the lines that let `git update-ref --stdin` make it."""
+    """A rescue ref, and the lines with which `git update-ref --stdin` creates it."""
 
     ref: str
     lines: str
 
 
 def rescue_ref_update(vault: Vault, commit: str, now: datetime) -> RescueRef:
-    """How to remember a commit under the time and its name; the oldest beyond twenty are let go."""
+    """Return how to create a rescue ref for a commit. The oldest refs beyond twenty are deleted."""
     ref = f"{FOLDER}/{now:%Y%m%dT%H%M%SZ}-{commit[:12]}"
     known = refs_below(vault.git_dir, FOLDER)
     stale = sorted({*known} - {ref})[: max(0, len({*known, ref}) - MAX_KEPT)]
@@ -28,7 +28,7 @@ def rescue_ref_update(vault: Vault, commit: str, now: datetime) -> RescueRef:
 
 
 def create_rescue_ref(vault: Vault, commit: str, now: datetime) -> str:
-    """Remember a commit. Returns the ref."""
+    """Create a rescue ref for a commit and return its name."""
     rescue = rescue_ref_update(vault, commit, now)
     vault.git.run("update-ref", "--stdin", stdin=rescue.lines.encode())
     return rescue.ref

@@ -1,4 +1,4 @@
-"""A git merge that stopped half way: what git left in the files, and how the vault is brought out of it."""
+"""A git merge that stopped at a conflict: what git left in the files, and how the merge is completed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ _STAGES = (0, 2, 3)
 
 
 class StoppedMerge(NamedTuple):
-    """The two commits of the merge; the files that differ, as they stand in the work tree; and for each what git itself
-    may have put there: a side's version, or what it merged cleanly."""
+    """The two commits of the merge and the files that differ.
+
+    `files` are their contents in the work tree. `known` are the contents that git itself may have written: the version
+    of a side, or a clean merge.
+    """
 
     ours: str
     theirs: str
@@ -36,7 +39,7 @@ class StoppedMerge(NamedTuple):
 
 @contextmanager
 def stopped_merge(vault: Vault) -> Iterator[StoppedMerge | None]:
-    """Hold the vault while a stopped merge is finished; None where there is none."""
+    """Lock the vault while a stopped merge is completed. Yields None if there is none."""
     vault.prepare_state()
     _with_readable_settings(vault)
     wait = vault.settings.number("lock.wait_seconds")
@@ -53,7 +56,7 @@ def stopped_merge(vault: Vault) -> Iterator[StoppedMerge | None]:
 
 
 def _with_readable_settings(vault: Vault) -> None:
-    """Take the committed settings where the merge stopped in them."""
+    """Use the settings of HEAD if the merge stopped in the settings file."""
     if vault.vault_settings.unread is not None or vault.vault_settings.wrong:
         data = (vault.contents_at("HEAD", [SETTINGS])[SETTINGS] or b"").decode(errors="replace")
         vault.vault_settings = settings_from_mapping(parse_yaml(data, SETTINGS) or {})
@@ -68,13 +71,13 @@ def _stopped(vault: Vault) -> StoppedMerge | None:
     ours, theirs = vault.head().commit, resolve_ref(vault, heads[0])
     if len(heads) != 1 or ours is None or theirs is None:
         raise NeedsDecision(
-            "The git merge that is unfinished here is not one of two histories.", "Drop it with `git merge --abort`."
+            "The unfinished git merge here does not have two parents.", "Cancel it with `git merge --abort`."
         )
     changed = diff_commits(vault, ours, ours, theirs)
     paths = sorted(changed.paths | set(_staged(vault, ours)))
-    held = [side[path] for side in (changed.base, changed.theirs) for path in paths if path in side]
-    data = read_versions(vault, held)
-    # Where both sides moved a file, what git merged of it stands among the stages of both new names.
+    file_versions = [side[path] for side in (changed.base, changed.theirs) for path in paths if path in side]
+    data = read_versions(vault, file_versions)
+    # If both sides renamed a file, git's merge of it is among the stages of both new names.
     merged = vault.git.read_blobs(f":{stage}:{path}" for path in paths for stage in _STAGES)
     known = {
         path: (
@@ -87,7 +90,7 @@ def _stopped(vault: Vault) -> StoppedMerge | None:
 
 
 def _staged(vault: Vault, ours: str) -> list[str]:
-    """What differs from our side in git's index or the work tree."""
+    """Return the files that differ from our side in git's index or the work tree."""
     printed = vault.git.run("diff-index", "-z", "--name-only", ours).decode(errors="surrogateescape")
     return [path for path in printed.split("\0") if path]
 
@@ -97,9 +100,9 @@ def _is_plain(vault: Vault, path: str) -> bool:
 
 
 def complete_merge(vault: Vault, stopped: StoppedMerge, target: str, replaced: Mapping[str, bytes | None]) -> None:
-    """Move the branch to the merge commit, put its files in place of what git left (`replaced`), and forget the merge.
+    """Move the branch to the merge commit, replace the files that git left (`replaced`), and end the merge.
 
-    A crash on the way leaves the merge unfinished, with the commit in the branch or not; finishing it again ends well.
+    A crash leaves the merge unfinished, with the commit in the branch or not. Completing it again works in both cases.
     """
     head = vault.head()
     if head.branch is None:

@@ -1,7 +1,7 @@
-"""Redaction on disk: every ref moved to the new history in one step, the old one swept away, and looked for after.
+"""Redaction on disk: move every ref to the new history in one step, delete the old one, and check that nothing is left.
 
-A note below `.git/clawmem/` says how far it came. Killed before the refs move, the vault is as it was; killed after,
-the next command that writes finishes the job.
+A note below `.git/clawmem/` records the progress. If clawmem is killed before the refs move, the vault is unchanged. If
+it is killed after, the next command that writes finishes the redaction.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from clawmem.vault.vault import Vault
 
 _NOTE = "redacting.json"
 _OWN = "refs/clawmem/"
-# Files of git's own that repeat what was written or point at what was.
+# git's own files that repeat written text or refer to old commits.
 _LEFTOVERS = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "AUTO_MERGE", "gc.log")
 _DERIVED = ("objects/info/commit-graph", "objects/info/commit-graphs", "objects/pack/multi-pack-index")
 
@@ -34,7 +34,7 @@ ContentTest = Callable[[bytes], bool]
 
 
 class RepositoryRef(NamedTuple):
-    """A ref, what it points at, the kind of that (commit or tag), and the commit it comes down to."""
+    """A ref, the object it points to, the type of that object (commit or tag), and the commit it resolves to."""
 
     name: str
     target: str
@@ -43,22 +43,22 @@ class RepositoryRef(NamedTuple):
 
 
 def check_can_redact(vault: Vault) -> None:
-    """Raise where history cannot be rewritten whole, or something would be lost."""
+    """Raise Refused or NeedsDecision if the history cannot be rewritten completely, or something would be lost."""
     common = common_dir_of(vault.git_dir)
     if vault.head().branch is None:
         raise Refused("HEAD is detached.", "Return to the branch with `git switch main`, then run the command again.")
     if common != vault.git_dir or any((common / "worktrees").glob("*")):
-        raise Refused("The vault has linked work trees, which keep history of their own.", "See `git worktree list`.")
+        raise Refused("The vault has linked work trees, which have a history of their own.", "See `git worktree list`.")
     if (common / "shallow").exists():
         raise Refused("This is a shallow clone: it lacks history.", "Fetch it: `git fetch --unshallow`.")
     if (common / "objects" / "info" / "alternates").exists():
-        raise Refused("The vault borrows objects from another repository.", "End that first: `git repack -a -d`.")
+        raise Refused("The vault uses objects of another repository.", "End that first: `git repack -a -d`.")
     if vault.git.try_run("rev-parse", "--verify", "--quiet", "refs/stash"):
         raise NeedsDecision("There is stashed work, which would be lost.", "Apply or drop it: `git stash list`.")
 
 
 def list_refs(vault: Vault) -> tuple[RepositoryRef, ...]:
-    """Every ref but those that clawmem sets aside for itself and those that only name another."""
+    """Return every ref, except clawmem's own and symbolic ones."""
     form = "--format=%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(symref)"
     rows = [line.split("\0") for line in vault.git.run("for-each-ref", form).decode().splitlines()]
     return tuple(
@@ -69,8 +69,8 @@ def list_refs(vault: Vault) -> tuple[RepositoryRef, ...]:
 
 
 def begin_redaction(vault: Vault) -> list[str]:
-    """Note that a new history is being written; nothing points at it yet. Says which locks of killed gits stood in the
-    way, as every ref will move."""
+    """Record that a new history is being written. Return notices about stale locks that were removed, because every ref
+    will move."""
     cleared = clear_ref_locks(vault)
     _drop_aside(vault)
     _keep(vault, {"phase": "rewriting"})
@@ -78,7 +78,7 @@ def begin_redaction(vault: Vault) -> list[str]:
 
 
 def switch_refs(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
-    """Move every ref from its old target to its new one (None: away) in one step, then finish."""
+    """Move every ref from its old target to its new one (None: delete it) in one step, then finish."""
     with locked_index(vault):
         _keep(vault, {"phase": "switching", "moves": {name: list(pair) for name, pair in moves.items()}})
         _move(vault, moves)
@@ -86,19 +86,19 @@ def switch_refs(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> No
 
 
 def finish_redaction(vault: Vault) -> None:
-    """Bring the files along and sweep the old history away."""
+    """Update the files and delete the old history."""
     finish_pending(vault)
     delete_old_history(vault)
     (vault.state / _NOTE).unlink(missing_ok=True)
 
 
 def is_redaction_unfinished(vault: Vault) -> bool:
-    """Whether a redaction was killed half way."""
+    """Return whether a redaction was interrupted."""
     return (vault.state / _NOTE).exists()
 
 
 def resume_redaction(vault: Vault) -> list[str]:
-    """Finish a redaction that was killed, or drop it where no ref has moved; what was done, in sentences."""
+    """Finish an interrupted redaction, or cancel it if no ref has moved. Return notices."""
     cleared = clear_ref_locks(vault)
     note = json.loads(vault.disk.read(vault.state / _NOTE) or b"{}")
     if note.get("phase") != "switching":
@@ -115,7 +115,7 @@ def _keep(vault: Vault, note: Mapping[str, object]) -> None:
 
 
 def _move(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
-    """Move the refs that are where they were; those that have moved already are left."""
+    """Move the refs that are still at their old target. Those that have moved already are skipped."""
     names = vault.git.run("for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
     now = dict(line.split(" ") for line in names)
     lines = []
@@ -131,13 +131,16 @@ def _drop_aside(vault: Vault) -> None:
 
 
 def delete_old_history(vault: Vault) -> None:
-    """Remove everything that keeps or repeats old history: own and remote-tracking refs, reflogs, the search index,
-    kept indexes of the past, notes about merges, git's leftovers, and every object that nothing points at."""
+    """Delete everything that keeps or repeats old history.
+
+    That is: clawmem's own and remote-tracking refs, reflogs, the search index, indexes of past commits, notes about
+    merges, temporary files of git, and all unreachable objects.
+    """
     form = "--format=%(refname)"
     away = vault.git.run("for-each-ref", form, _OWN, "refs/remotes/").decode().split()
     given = "".join(f"option no-deref\ndelete {name}\n" for name in away)
     vault.git.run("update-ref", "--stdin", stdin=given.encode())
-    # The files first: a lock that a killed git left among them would stand in its way.
+    # Delete the files first: a stale lock among them would stop `git reflog`.
     shutil.rmtree(vault.git_dir / "logs", ignore_errors=True)
     vault.git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     clear_crash_reports(vault)
@@ -167,8 +170,8 @@ def _remove(path: Path) -> None:
 
 
 def find_remains(vault: Vault, holds: ContentTest) -> list[str]:
-    """Where the text still is: objects of git by name, files by path from the vault's folder, whether they hold it or
-    are named by it. Reads everything."""
+    """Return where the text still is: git objects by name, files by path, and paths that contain it. Reads
+    everything."""
     return [*_objects(vault, holds), *_files(vault, holds)]
 
 
@@ -186,31 +189,32 @@ def _objects(vault: Vault, holds: ContentTest) -> Iterator[str]:
 
 
 def _files(vault: Vault, holds: ContentTest) -> Iterator[str]:
-    """Files anywhere below the vault, but for git's objects, which are packed and were read otherwise."""
+    """Yield files below the vault that contain the text. Git's objects are checked separately, because they are
+    packed."""
     objects = common_dir_of(vault.git_dir) / "objects"
     for path in sorted(files_below(vault.root)):
         if path.is_relative_to(objects) or not (path.is_symlink() or path.is_file()):
             continue
         shown = path.relative_to(vault.root).as_posix()
         if holds(os.fsencode(shown)):
-            yield f"{_unnamed(shown, holds)} (in its name)"
+            yield f"{_masked(shown, holds)} (in its name)"
             continue
         try:
             if holds(os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()):
                 yield shown
         except FileNotFoundError:
-            continue  # a reader's own passing file
+            continue  # a temporary file of a reader
         except OSError:
             yield f"{shown} (which cannot be read)"
 
 
-def _unnamed(shown: str, holds: ContentTest) -> str:
-    """The path without the parts that say it."""
+def _masked(shown: str, holds: ContentTest) -> str:
+    """Return the path without the parts that contain the text."""
     parts = ("[redacted]" if holds(os.fsencode(part)) else part for part in shown.split("/"))
     named = "/".join(parts)
     return "[redacted]" if holds(os.fsencode(named)) else named
 
 
 def list_remotes(vault: Vault) -> Sequence[str]:
-    """The remotes by name."""
+    """Return the names of the remotes."""
     return vault.git.run("remote").decode().split()

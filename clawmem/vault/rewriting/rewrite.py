@@ -1,4 +1,5 @@
-"""All history written anew with some bytes changed: export, change and import as one stream, old commits untouched."""
+"""Rewriting all history with some bytes changed: export, change and import as one stream. Old commits stay
+untouched."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from clawmem.vault.disk import PARTIAL_PREFIX
 from clawmem.vault.git.git import git_error
 from clawmem.vault.vault import Vault
 
-# The new commits are made where nobody looks, and the branches follow in one step.
+# New commits are created below this ref. The branches move later, in one step.
 REWRITTEN_REFS = "refs/clawmem/redacting/"
 _EXPORT = ("fast-export", "--show-original-ids", "--reencode=no", "--signed-tags=strip", "--use-done-feature")
 _IMPORT = ("-c", "fastimport.unpackLimit=1", "fast-import", "--quiet", "--done", "--force")
@@ -20,8 +21,11 @@ ContentChange = Callable[[bytes], bytes]
 
 
 class RewriteResult(NamedTuple):
-    """The commits that held what was changed, oldest first; how many get a new name; old names to new ones (empty
-    where nothing was written)."""
+    """The result of a rewrite or its preview.
+
+    `held` are the commits that contained what was changed, oldest first. `renamed` counts the commits that get a new
+    name. `names` maps old names to new ones, empty for a preview.
+    """
 
     held: tuple[str, ...]
     renamed: int
@@ -29,7 +33,7 @@ class RewriteResult(NamedTuple):
 
 
 class _StreamReader:
-    """The stream as it passes: every blob, message and path through the change, and which commits it fell on."""
+    """Applies the change to every blob, message and path of the stream, and records the affected commits."""
 
     def __init__(self, stream: IO[bytes], change: ContentChange) -> None:
         self._stream = stream
@@ -42,7 +46,7 @@ class _StreamReader:
         self.commits: dict[str, str] = {}
 
     def pieces(self) -> Iterator[bytes]:
-        """The stream, changed."""
+        """Yield the changed stream."""
         for line in iter(self._stream.readline, b""):
             if line.startswith(b"data "):
                 yield from self._data(int(line[5:]))
@@ -51,12 +55,12 @@ class _StreamReader:
 
     @property
     def held(self) -> tuple[str, ...]:
-        """The commits that the change fell on."""
+        """The commits that the change affects."""
         return tuple(self._held)
 
     @property
     def renamed(self) -> int:
-        """How many commits differ from what they were, those that only follow one included."""
+        """How many commits change, including those that only have a changed ancestor."""
         return len(self._renamed)
 
     def _data(self, size: int) -> Iterator[bytes]:
@@ -66,7 +70,7 @@ class _StreamReader:
             if self._of_blob:
                 self._blobs.add(self._mark)
             else:
-                self._fell_on()
+                self._record_affected()
         yield b"data %d\n" % len(changed)
         yield changed
 
@@ -91,29 +95,29 @@ class _StreamReader:
     def _file(self, line: bytes) -> bytes:
         parts = line.split(b" ", 3)
         if parts[0] == b"M" and parts[2] in self._blobs:
-            self._fell_on()
+            self._record_affected()
         changed = self._change(line)
         if changed != line:
-            self._fell_on()
+            self._record_affected()
             return line.replace(parts[-1], self._change(parts[-1]).replace(b"[redacted]", b"redacted"))
         return line
 
     def _person(self, word: bytes, rest: bytes) -> bytes:
-        """Who made a commit: a name and an address, in which no angle brackets stand."""
+        """Change the name and address of an author, which contain no angle brackets."""
         name, _, others = rest.rpartition(b" <")
         address, _, when = others.partition(b"> ")
         changed = self._change(name) + b" <" + self._change(address) + b"> " + when
         if changed != rest and self._mark.decode() in self.commits:
-            self._fell_on()
+            self._record_affected()
         return word + b" " + changed
 
-    def _fell_on(self) -> None:
+    def _record_affected(self) -> None:
         self._held[self.commits[self._mark.decode()]] = None
         self._renamed.add(self._mark)
 
 
 def preview_rewrite(vault: Vault, refs: Sequence[str], change: ContentChange) -> RewriteResult:
-    """What rewriting would change, with nothing written."""
+    """Return what a rewrite would change, without writing."""
     with vault.git.start(*_EXPORT, *refs) as exporter:
         assert exporter.stdin and exporter.stdout and exporter.stderr
         exporter.stdin.close()
@@ -127,14 +131,14 @@ def preview_rewrite(vault: Vault, refs: Sequence[str], change: ContentChange) ->
 
 
 def rewrite(vault: Vault, refs: Sequence[str], change: ContentChange) -> RewriteResult:
-    """Write the history of these refs anew under `refs/clawmem/redacting/`. The refs themselves stay where they are."""
+    """Write the history of these refs with the change to `refs/clawmem/redacting/`. The refs themselves do not move."""
     marks = vault.state / f"{PARTIAL_PREFIX}marks"
     importing = (*_IMPORT, f"--export-marks={marks}")
     with vault.git.start(*_EXPORT, *refs) as exporter, vault.git.start(*importing) as importer:
         assert exporter.stdin and exporter.stdout and exporter.stderr and importer.stdin and importer.stderr
         exporter.stdin.close()
         reader = _StreamReader(exporter.stdout, change)
-        with suppress(BrokenPipeError):  # it failed, and says why below
+        with suppress(BrokenPipeError):  # git failed; its message is read below
             for piece in reader.pieces():
                 importer.stdin.write(piece)
         with suppress(BrokenPipeError):

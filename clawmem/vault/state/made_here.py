@@ -1,8 +1,7 @@
-"""Which commits this clone made, and which made elsewhere a person has accepted here. Both are kept below
-`.git/clawmem/`, which no remote can write.
+"""Which commits were made in this clone, and which authors and keys the user accepts here.
 
-A clone that was made by `git clone` begins with none of its own. One that was made here, or restored, and kept no
-record yet, counts all that it holds as its own: that is what it has served so far.
+Both are stored below `.git/clawmem/`, which no remote can write. A clone made by `git clone` starts with no commits of
+its own. A vault that was created or restored here and has no record yet counts all of its commits as its own.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _BASELINE = "baseline "
 
 
 class UnacceptedCommit(NamedTuple):
-    """A commit that neither was made here nor is accepted, and the lines of facts that it added and took out."""
+    """A commit that was neither made here nor accepted, with the lines of facts that it added and removed."""
 
     commit: str
     added: tuple[str, ...]
@@ -31,7 +30,7 @@ class UnacceptedCommit(NamedTuple):
 
 
 def record_commits(vault: Vault, commits: Sequence[str], parent: str | None) -> None:
-    """Remember that this clone made these commits on top of `parent`."""
+    """Record that this clone made these commits on top of `parent`."""
     path = vault.state / _MADE
     if not path.exists() and parent and not _was_cloned(vault):
         append_line(path, f"{_BASELINE}{parent}\n".encode())
@@ -39,7 +38,7 @@ def record_commits(vault: Vault, commits: Sequence[str], parent: str | None) -> 
 
 
 def rename_commits(vault: Vault, names: Mapping[str, str]) -> None:
-    """Follow a rewriting of history: old names of commits to new ones."""
+    """Replace commit names in the record after a rewrite of history; `names` maps old names to new ones."""
     data = vault.disk.read(vault.state / _MADE)
     if data is None:
         return
@@ -52,8 +51,8 @@ def rename_commits(vault: Vault, names: Mapping[str, str]) -> None:
 
 
 def read_acceptance(vault: Vault) -> Acceptance:
-    """What a person accepted on this machine."""
-    from clawmem.model.settings.acceptance import (  # every writer notes what it made, and asks nothing
+    """Return what the user accepts on this machine."""
+    from clawmem.model.settings.acceptance import (  # writers only record commits
         Acceptance,
         acceptance_of,
     )
@@ -66,14 +65,14 @@ def read_acceptance(vault: Vault) -> Acceptance:
 
 
 def write_acceptance(vault: Vault, accepted: Acceptance) -> None:
-    """Keep what a person accepts on this machine."""
+    """Store what the user accepts on this machine."""
     vault.prepare_state()
     given = {"authors": list(accepted.authors), "keys": list(accepted.keys)}
     vault.disk.replace(vault.state / _TRUST, (json.dumps(given, indent=2) + "\n").encode(), vault.state)
 
 
 def unaccepted_commits(vault: Vault, old: str | None, new: str) -> list[UnacceptedCommit]:
-    """The commits between two that do not count here and touched facts, oldest first. Runs git."""
+    """Return the commits between two that are not accepted here and changed facts, oldest first. Runs git."""
     from clawmem.model.settings.acceptance import accepts
 
     made, baseline = _made(vault, new)
@@ -83,8 +82,8 @@ def unaccepted_commits(vault: Vault, old: str | None, new: str) -> list[Unaccept
                is not None]  # fmt: skip
     printed = vault.git.run("log", "--reverse", f"--format={form}", new, *without).decode(errors="replace")
     rows = (line.split("\0") for line in printed.splitlines())
-    strange = [row[0] for row in rows if row[0] not in made and not accepts(_signature(row), accepted)]
-    return _differences(vault, strange) if strange else []
+    commits = [row[0] for row in rows if row[0] not in made and not accepts(_signature(row), accepted)]
+    return _differences(vault, commits) if commits else []
 
 
 def _signature(row: Sequence[str]) -> Signature:
@@ -95,7 +94,7 @@ def _signature(row: Sequence[str]) -> Signature:
 
 
 def _made(vault: Vault, head: str) -> tuple[set[str], list[str]]:
-    """The names of the commits made here, and those before which all count."""
+    """Return the commits made here, and those whose ancestors all count as made here."""
     data = vault.disk.read(vault.state / _MADE)
     if data is None:
         return set(), [] if _was_cloned(vault) else [head]
@@ -105,10 +104,10 @@ def _made(vault: Vault, head: str) -> tuple[set[str], list[str]]:
 
 
 def _by_hand(vault: Vault) -> list[str]:
-    """The commits that a person made in this clone with git, by its own record of them."""
+    """Return the commits that the user made in this clone with git, from its reflog."""
     rows = (line.split("\t", 1) for line in _log(vault))
-    told = [(row[0].split(), row[1]) for row in rows if len(row) == 2]
-    return [names[1] for names, words in told if len(names) > 1 and words.startswith(("commit:", "commit (amend)"))]
+    entries = [(row[0].split(), row[1]) for row in rows if len(row) == 2]
+    return [names[1] for names, words in entries if len(names) > 1 and words.startswith(("commit:", "commit (amend)"))]
 
 
 def _was_cloned(vault: Vault) -> bool:
@@ -122,7 +121,7 @@ def _log(vault: Vault) -> list[str]:
 
 
 def _differences(vault: Vault, commits: Sequence[str]) -> list[UnacceptedCommit]:
-    """What each commit did to the lines of facts; of a merge only what neither side had."""
+    """Return how each commit changed lines of facts. For a merge, only lines that neither parent has."""
     options = ("--stdin", "--no-walk=unsorted", "--format=%x01%H", "-p", "-c", "-U0", "--no-renames", "--no-color")
     plain = ("--no-ext-diff", "--no-textconv", "--text", "--root")
     given = "".join(f"{one}\n" for one in commits).encode()
@@ -138,5 +137,5 @@ def _differences(vault: Vault, commits: Sequence[str]) -> list[UnacceptedCommit]
 
 
 def _width(line: str) -> int:
-    """How many signs stand before a line: one, or for a merge one for each of its parents."""
+    """Return the number of diff signs in front of a line: one, or one for each parent of a merge."""
     return len(line) - len(line.lstrip("+- "))

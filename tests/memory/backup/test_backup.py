@@ -62,7 +62,7 @@ def test_what_was_backed_up_comes_back(
     git(full.root, environment, "update-ref", "refs/clawmem/rescue/1", "HEAD")
     git(full.root, environment, "update-ref", "refs/remotes/origin/main", "HEAD")
     done = backup_to_file(full, caller, target)
-    assert done.notices == ("took in 1 file(s) edited by hand",)
+    assert done.notices == ("committed 1 file(s) edited by hand",)
     assert done.size == target.stat().st_size
     counts = done.manifest.counts
     assert (counts["facts"], counts["events"], counts["entities"], counts["unreadable"]) == (2, 1, 1, 0)

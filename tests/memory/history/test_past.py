@@ -104,9 +104,9 @@ def test_a_date_is_the_last_commit_at_or_before_it(
         ("", NotFound, "no commit ''"),
         ("2026-02-30", InvalidInput, "'2026-02-30' is not a date"),
         ("21.11.2026", InvalidInput, "'21.11.2026' is not a date"),
-        ("2020", NotFound, "Nothing was in the vault yet at 2020: its first commit is of 2026-11-21T"),
+        ("2020", NotFound, "The vault was still empty at 2020: its first commit is from 2026-11-21T"),
         ("2027", NotFound, "no commit '2027'"),
-        ("2020-01-01", NotFound, "Nothing was in the vault yet at 2020-01-01: its first commit is of 2026-11-21T"),
+        ("2020-01-01", NotFound, "The vault was still empty at 2020-01-01: its first commit is from 2026-11-21T"),
     ],
 )
 def test_what_is_no_point_is_said(
@@ -146,7 +146,7 @@ def test_a_shallow_copy_says_where_its_history_begins(
     plain_git(vault, "clone", "--quiet", "--depth", "2", f"file://{vault.root}", str(tmp_path / "copy"))
     copy = Vault(tmp_path / "copy", environment)
     assert len(said(past(copy, later, three[1]))) == 2
-    with pytest.raises(NotFound, match="shallow, its history begins at 2026-11-23T09:30:00Z") as caught:
+    with pytest.raises(NotFound, match="shallow, its history starts at 2026-11-23T09:30:00Z") as caught:
         past(copy, later, "2026-11-22")
     assert "--unshallow" in caught.value.hint
     with pytest.raises(NotFound) as caught:
@@ -200,7 +200,7 @@ def test_looking_back_counts_no_access_and_cannot_write(vault: Vault, three: lis
     assert [one.fact.access_count for one in found] == [0, 0]
     assert show(then.vault, found[0].fact.id, then.caller).fact.access_count == 0
     assert (unfolded_accesses(vault), unfolded_accesses(then.vault)) == (journal, b"")
-    with pytest.raises(Refused, match="past cannot be changed"):
+    with pytest.raises(Refused, match="cannot be changed"):
         keep(then.vault, then.caller, "Never said.")
 
 

@@ -213,8 +213,8 @@ def test_an_edit_in_the_moment_of_the_commit_survives(furnished: Vault, environm
     mine = (furnished.root / JANE).read_bytes().replace(b"cello", b"viola")
 
     class Saving(Transaction):
-        def _land(self, changes: Sequence[Change]) -> tuple[str, ...]:
-            names = super()._land(changes)
+        def _write_commits(self, changes: Sequence[Change]) -> tuple[str, ...]:
+            names = super()._write_commits(changes)
             (furnished.root / JANE).write_bytes(mine)
             return names
 

@@ -66,7 +66,7 @@ def test_a_file_that_was_never_whole_can_only_be_repaired(vault: Vault, caller: 
     place.write_text("[{")
     with pytest.raises(Unreadable, match="cannot be read") as raised:
         keep(vault, caller, "Jane lives in Oslo.")
-    assert raised.value.hint == f"Repair the file by hand: no commit has {ITEMS} whole."
+    assert raised.value.hint == f"Repair the file by hand: {ITEMS} is readable in no commit."
 
 
 def test_an_edit_that_was_not_committed_is_brought_back_from_head(vault: Vault, caller: Caller) -> None:
