@@ -96,7 +96,7 @@ def _rewritten(remote: str, here: bool) -> HistoryRewritten:
         f"Something was redacted in {remote}, and this clone still has the history from before: meeting it would bring"
         " that back.",
         "Make a new clone, and carry over what only this one has, say with `git cherry-pick`. "
-        "`clawmem sync --allow-rewritten` brings the old history back.",
+        "`clawmem sync --allow-rewritten` restores the old history.",
     )
 
 

@@ -44,7 +44,7 @@ def test_what_is_there_is_never_overwritten(vault: Vault, tmp_path: Path, enviro
     with pytest.raises(InvalidInput, match="is a file"):
         create_vault(tmp_path / "file", environment, NOW)
     git(tmp_path, environment, "init", "-q", "repository")
-    with pytest.raises(Refused, match="a git repository already"):
+    with pytest.raises(Refused, match="already a git repository"):
         create_vault(tmp_path / "repository", environment, NOW)
     with pytest.raises(Refused, match="inside the git repository"):
         create_vault(tmp_path / "repository/deep/vault", environment, NOW)

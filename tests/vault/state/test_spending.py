@@ -62,7 +62,7 @@ def test_a_damaged_line_is_not_read_as_something_else(vault: Vault, damage: str)
     record_spending(vault, TODAY, 1.5)
     path = vault.state / FOLDER / TODAY
     path.write_text(damage + path.read_text())
-    with pytest.raises(StorageFailed, match="What was spent on 2026-11-21 cannot be read"):
+    with pytest.raises(StorageFailed, match="The amount spent on 2026-11-21 cannot be read"):
         spent_on(vault, TODAY)
 
 
