@@ -1,4 +1,4 @@
-"""Keeping the index in step with HEAD: from what changed between two commits, or from everything."""
+"""Updating the index to HEAD: from the changes between two commits, or from everything."""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +18,7 @@ from clawmem.index.tables.store import (
 from clawmem.vault.vault import Vault
 
 FOLDERS = ("life", "agents", "ledger", "daily", "review", "MEMORY.md")
-# The index's note that ids stand in several files, empty where none does.
+# Metadata key: not empty if an id occurs in several files.
 HAS_DUPLICATES = "doubled"
 _BATCH = 500
 _BUILD_SECONDS = 120.0
@@ -26,8 +26,11 @@ _Answer = TypeVar("_Answer")
 
 
 def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool = True) -> _Answer:
-    """What an act that only reads makes of the index, once more on a new index where the old one turns out to be
-    damaged. All of it sees `one_state`, unless it reads other things as well and takes long: a writer would wait."""
+    """Run a read-only query on the index. If the index turns out to be damaged, rebuild it and run the query again.
+
+    With `one_state` the query sees one state of the index. Switch it off for a query that takes long, because writers
+    must wait for it.
+    """
     index = open_index(vault)
     try:
         with index.snapshot() if one_state else nullcontext():
@@ -45,20 +48,20 @@ def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool 
 
 
 def open_index(vault: Vault) -> Index:
-    """The index at HEAD, brought up to date or built anew as needed."""
+    """Return the index at HEAD, updated or rebuilt as needed."""
     return _current(vault) or _build(vault, forced=False)
 
 
 def rebuild(vault: Vault) -> Index:
-    """A new index from everything in HEAD."""
+    """Return a new index, built from everything in HEAD."""
     return _build(vault, forced=True)
 
 
 def apply_commit(vault: Vault, index: Index, contents: Mapping[str, bytes | None], commit: str | None = None) -> None:
-    """Take in a change that was just committed, whose final contents the caller has at hand.
+    """Update the index with a change that was just committed and whose final contents the caller has.
 
-    `commit` is its name (HEAD where it is left out). Where another process has moved the index since it was
-    opened here, git is asked what changed instead.
+    `commit` is its name (default: HEAD). If another process has updated the index since it was opened here, git is
+    asked what changed instead.
     """
     head = commit or vault.head().commit
     if head is None:
@@ -72,7 +75,7 @@ def apply_commit(vault: Vault, index: Index, contents: Mapping[str, bytes | None
 
 
 class HeadChange(NamedTuple):
-    """A way that HEAD went, and what the files that changed on it hold since (None: they are gone)."""
+    """A move of HEAD from one commit to another, with the new contents of the changed files (None: deleted)."""
 
     old: str
     new: str
@@ -80,8 +83,10 @@ class HeadChange(NamedTuple):
 
 
 def follow_head(vault: Vault, steps: Iterable[HeadChange]) -> bool:
-    """Bring the index to HEAD: by the steps whose beginning it stands at, for the rest by git's account. Tells whether
-    ids stand in several files."""
+    """Update the index to HEAD, with the given steps where they apply and with git otherwise.
+
+    Return whether there are duplicate ids.
+    """
     index = open_store(vault)
     if index is not None:
         try:
@@ -93,7 +98,7 @@ def follow_head(vault: Vault, steps: Iterable[HeadChange]) -> bool:
             with index.writing():
                 _look_outside(vault, index)
         except UNREADABLE:
-            pass  # a damaged one is met, and built anew, by who opens it
+            pass  # `open_index` rebuilds a damaged index
         finally:
             index.close()
     index = open_index(vault)
@@ -104,8 +109,8 @@ def follow_head(vault: Vault, steps: Iterable[HeadChange]) -> bool:
 
 
 def preload_intake() -> None:
-    """Import what taking in a change needs, so that it can be done while git is at work."""
-    import clawmem.index.tables.intake  # noqa: F401 - for its side effect of being there
+    """Import what indexing a change needs, while git is running."""
+    import clawmem.index.tables.intake  # noqa: F401 - imported early, to be loaded when it is needed
 
 
 def _current(vault: Vault) -> Index | None:
@@ -124,18 +129,19 @@ def _current(vault: Vault) -> Index | None:
 
 
 def is_index_damage(index: Index, problem: Exception) -> bool:
-    """Whether an act failed because of its index: SQLite says so, or a byte of it is not what was written."""
+    """Return whether a query failed because the index is damaged: by SQLite's error, or because a checksum is wrong."""
     if isinstance(problem, UNREADABLE):
         return True
-    from clawmem.index.tables.seals import is_intact  # reads all of it
+    from clawmem.index.tables.seals import is_intact  # reads the whole index
 
     return not is_intact(index.database)
 
 
 def _catch_up(vault: Vault, index: Index) -> bool:
-    """Bring the index to HEAD by git's account of what changed; False where git does not know the index's commit."""
+    """Update the index to HEAD with git's list of changes. Return False if git does not have the commit of the
+    index."""
     with index.writing():
-        # Read under the lock: another process may have been faster, and a head read before would lead back.
+        # Read HEAD under the lock: an earlier value could be older than the index of another process.
         old, head = index.head(), vault.head().commit
         if head is None or old == head:
             index.at = old
@@ -151,7 +157,7 @@ def _catch_up(vault: Vault, index: Index) -> bool:
 
 
 def refresh_outside_facts(vault: Vault) -> None:
-    """Judge anew what came from outside, where what is accepted here has changed."""
+    """Check again which facts came from outside, after the accepted authors or keys have changed."""
     index = open_index(vault)
     try:
         with index.writing():
@@ -176,10 +182,10 @@ def _build(vault: Vault, forced: bool) -> Index:
     try:
         vault.prepare_state()
         with writer_lock(vault.state / "index.lock", _BUILD_SECONDS, "building the index"):
-            # Whoever waited for another process's new index takes that one.
+            # After waiting for another process, use its new index.
             return (None if forced else _current(vault)) or _build_file(vault, forced)
     except (OSError, sqlite3.DatabaseError, Locked) as problem:
-        index = create_in_memory(vault, f"it cannot be kept ({problem})")
+        index = create_in_memory(vault, f"it cannot be stored ({problem})")
         forced = forced or isinstance(problem, sqlite3.DatabaseError)
     _fill(vault, index, forced)
     return index
@@ -202,7 +208,7 @@ def _build_file(vault: Vault, forced: bool) -> Index:
 
 
 def _fill(vault: Vault, index: Index, afresh: bool) -> None:
-    """Take everything in; `afresh` trusts nothing that was taken in before."""
+    """Index everything. With `afresh`, nothing that was indexed before is used."""
     head = vault.head().commit
     if head is None:
         return
@@ -216,7 +222,7 @@ def _fill(vault: Vault, index: Index, afresh: bool) -> None:
 
 
 def _fill_from(present: Vault, vault: Vault, index: Index, head: str) -> bool:
-    from clawmem.index.refresh.past import copy_present_index  # only for a look at the past
+    from clawmem.index.refresh.past import copy_present_index  # only for past commits
 
     return copy_present_index(present, index, head, FOLDERS) and _catch_up(vault, index)
 
@@ -230,8 +236,11 @@ def _take_in_paths(vault: Vault, index: Index, head: str, changed: list[str]) ->
 
 
 def record_duplicates(index: Index, paths: Iterable[str] | None = None) -> None:
-    """Note whether an id stands in several files, as after a merge or a copy that clawmem did not make: the next writer
-    unites them. Only the facts of some files are looked at where these alone changed since nothing was noted."""
+    """Record whether there are duplicate ids, as after a merge or copy that clawmem did not make. The next writer
+    resolves them.
+
+    If nothing was recorded so far, only the facts of `paths` are checked, because only these files have changed.
+    """
     from clawmem.index.tables.doubles import duplicate_ids
 
     known = None if index.meta(HAS_DUPLICATES) else paths
@@ -239,6 +248,6 @@ def record_duplicates(index: Index, paths: Iterable[str] | None = None) -> None:
 
 
 def _take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
-    from clawmem.index.tables.intake import take_in  # a search finds the index up to date and needs none of it
+    from clawmem.index.tables.intake import take_in  # not needed if the index is up to date
 
     take_in(index, contents)

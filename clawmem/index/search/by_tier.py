@@ -1,4 +1,4 @@
-"""Facts by how near to hand they are: counts of each tier, and the first of each, without reading the others."""
+"""Facts by tier: the size of each tier and its first facts, without reading the others."""
 
 import json
 from collections.abc import Collection, Iterator, Sequence
@@ -12,13 +12,13 @@ from clawmem.model.lifecycle.tiers import ALWAYS_HOT, COLD, HOT, RECENCY, WARM, 
 from clawmem.model.proposals.quarantine import quarantined
 
 ALWAYS = "always"
-# What has ended by now stands behind all that holds, on a shelf of its own: its tier is cold.
+# Facts that have ended come after all others, on a shelf of their own. Their tier is cold.
 PAST = "past"
 SHELVES = (ALWAYS, HOT, WARM, COLD, PAST)
-# A time that cannot be read counts as just now, whenever now is.
+# An unreadable time counts as the present, whenever that is.
 _UNREADABLE = 1e18
-# Facts with more accesses keep longer: `pace` tells them apart. Those that are always hot have one of their own, and
-# those in quarantine, which no context shows.
+# Facts with more accesses stay longer in a tier; `pace` is their class. Facts that are always hot have a class of their
+# own, and so have facts in quarantine, which no context shows.
 _ALWAYS_PACE = len(RECENCY)
 QUARANTINE_PACE = -1
 SPARE = 20
@@ -27,9 +27,11 @@ _ORDER = "access_count DESC, weight DESC, timestamp DESC, id"
 
 
 class FactCandidate(NamedTuple):
-    """A fact that could be shown: its row, the tokens of its line and whether they are exact, and what its standing
-    in a tier needs, as folded so far. `shelf` is its tier, 'always' where it is always hot, 'past' where it is over; ''
-    where not active."""
+    """A fact that could be shown, with what its rank in a tier depends on.
+
+    `tokens` are those of its context line, counted if `exact`. Accesses are those that are committed. `shelf` is its
+    tier, or 'always' if it is always hot, 'past' if it is over, and '' if it is not active.
+    """
 
     n: int
     tokens: int
@@ -44,7 +46,8 @@ class FactCandidate(NamedTuple):
 
 
 class ReaderScope(NamedTuple):
-    """Whose facts count, nearest first ('' is the global memory), those of one entity only, and when it is now."""
+    """Whose facts count, nearest first ('' is the global memory), only those of one entity if given, and the current
+    time."""
 
     owners: tuple[str, ...]
     now: datetime
@@ -52,7 +55,7 @@ class ReaderScope(NamedTuple):
 
 
 def columns(fact: Fact) -> tuple[float, float, int]:
-    """What the index keeps to tell the tier: seconds of the last access, importance, pace."""
+    """Return the columns that determine the tier: time of the last access in seconds, importance, pace."""
     weight = importance_of(fact)
     pace = QUARANTINE_PACE if quarantined(fact) else _pace(weight, fact.access_count)
     return _seconds(last_access(fact)), weight, pace
@@ -73,15 +76,15 @@ def _pace(weight: float, access_count: int) -> int:
 
 
 def count_tiers(index: Index, reader: ReaderScope) -> dict[str, int]:
-    """How many active facts are in each tier, those that are always hot and those that are over apart."""
+    """Return the number of active facts on each shelf."""
     if reader.entity is not None:
         return _count_of_entity(index, reader)
     counts = dict.fromkeys(SHELVES, 0)
     for owner in reader.owners:
         for shelf in (ALWAYS, HOT, WARM, PAST):
-            for source, values in _stretches(reader, owner, shelf, "fact_used"):
+            for source, values in _ranges(reader, owner, shelf, "fact_used"):
                 counts[shelf] += _count(index, source, values)
-        # Most facts are cold, and all together are counted in a third of the time that those of a stretch take.
+        # Most facts are cold. Counting all facts takes a third of the time of counting the cold ones.
         counts[COLD] += _count(index, _OF_OWNER, (owner,)) - _count(
             index, f"{_OF_OWNER} AND pace = {QUARANTINE_PACE}", (owner,)
         )
@@ -97,8 +100,10 @@ def _count(index: Index, source: str, values: Sequence[object]) -> int:
 def first_of_shelf(
     index: Index, reader: ReaderScope, shelf: str, tokens: int, without: Collection[str] = ()
 ) -> list[FactCandidate]:
-    """The first facts of a shelf in their order of standing, as many as so many tokens could hold, and `SPARE` more, of
-    which a short one may fit where a long one does not. Some ids are left out."""
+    """Return the first facts of a shelf, as many as fit into `tokens`, and `SPARE` more.
+
+    A short one of the spare facts may fit where a long one does not. Facts with the ids in `without` are skipped.
+    """
     found: list[FactCandidate] = []
     spare = SPARE
     for row in _in_order(index, reader, shelf):
@@ -114,7 +119,7 @@ def first_of_shelf(
 
 
 def _in_order(index: Index, reader: ReaderScope, shelf: str) -> Iterator[tuple[Any, ...]]:
-    """The rows of a shelf one by one: what is not asked for is not read."""
+    """Yield the rows of a shelf one by one, so that rows after the last one used are not read."""
     if reader.entity is not None:
         which, bounds = _shelf_of_row(reader.now)
         source = f"fact {_OF_ENTITY} AND shelf = ? ORDER BY owner = '', {_ORDER}"
@@ -122,12 +127,12 @@ def _in_order(index: Index, reader: ReaderScope, shelf: str) -> Iterator[tuple[A
         yield from index.database.execute(f"SELECT {_FIELDS}, {which} AS shelf FROM {source}", values)
         return
     for owner in reader.owners:
-        for source, values in _stretches(reader, owner, shelf, "fact_order"):
+        for source, values in _ranges(reader, owner, shelf, "fact_order"):
             yield from index.database.execute(f"SELECT {_FIELDS}, '{shelf}' FROM {source} ORDER BY {_ORDER}", values)
 
 
 _FIELDS = "n, tokens, exact, fact.id, owner, access_count, weight, timestamp, last_accessed"
-_STRETCH = (
+_RANGE = (
     f"fact INDEXED BY {{}} WHERE status = '{ACTIVE}' AND owner = ? AND pace = ? AND used >= ? AND used < ?"
     " AND (valid_to IS NULL OR valid_to > ?)"
 )
@@ -138,19 +143,19 @@ _ENDED = (
 )
 
 
-def _stretches(reader: ReaderScope, owner: str, shelf: str, by: str) -> Iterator[tuple[str, tuple[object, ...]]]:
-    """A shelf of one owner as parts of the table in their order, each with its values."""
+def _ranges(reader: ReaderScope, owner: str, shelf: str, by: str) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """Yield the ranges of the table that make up a shelf of one owner, in order, with their values."""
     moment = stamp(reader.now)
     if shelf == PAST:
         yield _ENDED, (owner, moment)
         return
-    # Higher paces have more accesses, so they come first in the order, too.
+    # A higher pace means more accesses, so these facts also come first.
     for pace in (_ALWAYS_PACE,) if shelf == ALWAYS else _PACES:
-        yield _STRETCH.format(by), (owner, pace, *_bounds(reader.now, pace, shelf), moment)
+        yield _RANGE.format(by), (owner, pace, *_bounds(reader.now, pace, shelf), moment)
 
 
 def _bounds(now: datetime, pace: int, shelf: str) -> tuple[float, float]:
-    """The seconds of the last access between which facts of a pace are on a shelf."""
+    """Return the range of last access times, in seconds, of facts with this pace on a shelf."""
     if shelf == ALWAYS:
         return float("-inf"), float("inf")
     hot, warm = _since(now, pace)
@@ -158,7 +163,7 @@ def _bounds(now: datetime, pace: int, shelf: str) -> tuple[float, float]:
 
 
 def _since(now: datetime, pace: int) -> tuple[float, float]:
-    """The seconds of the last access from which facts of a pace are hot, and warm."""
+    """Return the last access times, in seconds, from which facts with this pace are hot, and warm."""
     _, hot, warm = RECENCY[len(RECENCY) - 1 - pace]
     return (now - timedelta(days=hot)).timestamp(), (now - timedelta(days=warm)).timestamp()
 
@@ -177,9 +182,12 @@ def _count_of_entity(index: Index, reader: ReaderScope) -> dict[str, int]:
 
 
 def _shelf_of_row(now: datetime, then: bool = False) -> tuple[str, list[object]]:
-    """The shelf of a row as SQL, and its values; `then` is for what was true at another time, whatever became of it."""
-    gone = [] if then else [f"WHEN status != '{ACTIVE}' THEN ''", f"WHEN valid_to <= ? THEN '{PAST}'"]
-    parts, values = [*gone, f"WHEN pace = {_ALWAYS_PACE} THEN '{ALWAYS}'"], list[object]([] if then else [stamp(now)])
+    """Return an SQL expression for the shelf of a row, and its values. With `then`, status and end are ignored."""
+    inactive = [] if then else [f"WHEN status != '{ACTIVE}' THEN ''", f"WHEN valid_to <= ? THEN '{PAST}'"]
+    parts, values = (
+        [*inactive, f"WHEN pace = {_ALWAYS_PACE} THEN '{ALWAYS}'"],
+        list[object]([] if then else [stamp(now)]),
+    )
     for pace in _PACES:
         parts += [f"WHEN pace = {pace} AND used >= ? THEN '{tier}'" for tier in (HOT, WARM)]
         values += _since(now, pace)
@@ -187,14 +195,14 @@ def _shelf_of_row(now: datetime, then: bool = False) -> tuple[str, list[object]]
 
 
 def candidates_with_ids(index: Index, reader: ReaderScope, ids: Collection[str]) -> list[FactCandidate]:
-    """The facts among some ids that stand and that this reader asks for."""
+    """Return the valid facts among some ids that are in the reader's scope."""
     within = " AND (entity = ? OR ? IS NULL)"
     return _chosen(index, reader, "id", sorted(ids), within, (reader.entity, reader.entity)) if ids else []
 
 
 def candidates_in_rows(index: Index, reader: ReaderScope, numbers: Collection[int]) -> list[FactCandidate]:
-    """The facts among some rows that stand and that this reader may see; those of other entities than the one that is
-    asked for are on no shelf."""
+    """Return the valid facts among some rows that the reader may see. Facts of other entities than the given one are on
+    no shelf."""
     found = _chosen(index, reader, "n", sorted(numbers)) if numbers else []
     if reader.entity is None:
         return found
@@ -205,7 +213,7 @@ def candidates_in_rows(index: Index, reader: ReaderScope, numbers: Collection[in
 def candidates_matching(
     index: Index, reader: ReaderScope, condition: str, values: Sequence[object]
 ) -> list[FactCandidate]:
-    """All facts that meet a condition on their columns, whatever became of them, on the shelves of active ones."""
+    """Return all facts that meet an SQL condition, whatever their status, on the shelves of active ones."""
     shelf, bounds = _shelf_of_row(reader.now, then=True)
     query = f"SELECT {_FIELDS}, {shelf} FROM fact WHERE pace != {QUARANTINE_PACE} AND {condition}"
     return [FactCandidate(*row) for row in index.database.execute(query, (*bounds, *values))]
@@ -220,7 +228,7 @@ def _chosen(
     more: tuple[object, ...] = (),
 ) -> list[FactCandidate]:
     shelf, bounds = _shelf_of_row(reader.now)
-    # CROSS JOIN keeps SQLite from looking through the table for the few rows that are given.
+    # CROSS JOIN keeps SQLite from scanning the table for a few given rows.
     query = (
         f"SELECT {_FIELDS}, {shelf} FROM json_each(?) AS given CROSS JOIN fact ON fact.{column} = given.value"
         f" WHERE status IN ('{ACTIVE}', '{ARCHIVED}') AND pace != {QUARANTINE_PACE}"
@@ -231,7 +239,7 @@ def _chosen(
 
 
 def entities_of(index: Index, numbers: Sequence[int]) -> list[str]:
-    """The entities of some facts, in the order of the facts, each once."""
+    """Return the entities of some facts, in the order of the facts, each once."""
     rows = index.database.execute(
         "SELECT n, entity FROM fact WHERE n IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
     )
@@ -240,7 +248,7 @@ def entities_of(index: Index, numbers: Sequence[int]) -> list[str]:
 
 
 def quarantined_facts(index: Index, reader: ReaderScope, most: int) -> tuple[int, list[str]]:
-    """How many active facts are in quarantine, and the ids of some of them."""
+    """Return the number of active facts in quarantine, and the ids of at most `most` of them."""
     source = f"fact INDEXED BY fact_used WHERE status = '{ACTIVE}' AND pace = {QUARANTINE_PACE} AND owner IN"
     given = (json.dumps(reader.owners), reader.entity, reader.entity)
     query = f"SELECT {{}} FROM {source} (SELECT value FROM json_each(?)) AND (? IS NULL OR entity = ?)"

@@ -1,7 +1,7 @@
-"""The graph of the vault: facts and entities, joined by links, relations, subjects and the places facts stand in.
+"""The graph of the vault: facts and entities, connected by links, relations, subjects and the places of facts.
 
-The table of edges finds the facts that point at something; what they point at is told from their own lines, which have
-seals. RowDamaged says that the two do not agree.
+The edge table finds the facts that point to something. What a fact points to is read from its own line, which has a
+seal. RowDamaged is raised if the two disagree.
 """
 
 from __future__ import annotations
@@ -26,8 +26,11 @@ RELATED = "related"
 
 
 class GraphEdge(NamedTuple):
-    """One way from a node to another. Nodes are facts by id and entities by name; `forward` says that the first
-    points at the second, by the relation: a link's type, superseded_by, related, about (subject), in (place)."""
+    """An edge from one node to another. Nodes are facts by id and entities by name.
+
+    `forward` says that the first node points to the second. `relation` is a link type, superseded_by, related, about
+    (subject) or in (place).
+    """
 
     source: str
     relation: str
@@ -36,17 +39,17 @@ class GraphEdge(NamedTuple):
 
 
 def is_fact(node: str) -> bool:
-    """Whether a node is a fact."""
+    """Return whether a node is a fact."""
     return node.startswith(FACT_PREFIX)
 
 
 def is_pointed_at(index: Index, name: str) -> bool:
-    """Whether a fact points at exactly this name, even where no entity has it."""
+    """Return whether a fact points to exactly this name, even if no entity has it."""
     return index.database.execute("SELECT 1 FROM edge WHERE target = ? LIMIT 1", (name,)).fetchone() is not None
 
 
 def edges_at(index: Index, node: str, wanted: FactFilter) -> list[GraphEdge]:
-    """Every way from a node to another that the filter lets be seen, each once, its own pointers first."""
+    """Return every edge at a node that passes the filter, each once, the node's own pointers first."""
     found = _of_fact(index, node, wanted) if is_fact(node) else _of_entity(index, node, wanted)
     return list(dict.fromkeys(edge for edge in found if edge.target != node))
 
@@ -105,22 +108,22 @@ def _pointing(index: Index, node: str, names: list[str], wanted: FactFilter) -> 
 
 def _check(fact: Fact, agrees: bool) -> None:
     if not agrees:
-        raise RowDamaged(f"{fact.id} was found in the index by what it does not say")
+        raise RowDamaged(f"{fact.id} was found in the index by a value that it does not have")
 
 
 def check_links(index: Index, kind: str, pairs: Collection[tuple[int, int]]) -> None:
-    """Raise RowDamaged where the fact of a row has no such link to the fact of the other one."""
+    """Raise RowDamaged if a fact in a pair of rows has no such link to the other."""
     found = facts_in_rows(index, sorted({n for pair in pairs for n in pair}))
     for one, other in pairs:
         _check(found[one].fact, (kind, found[other].fact.id) in pointers(found[one].fact))
 
 
 def check_edges(index: Index) -> None:
-    """Raise RowDamaged where a fact's row is damaged, or the edges are not just those that the facts' lines say."""
+    """Raise RowDamaged if the row of a fact is damaged, or the edges differ from those in the facts' lines."""
     lines = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact ORDER BY n")
-    said = ((row[2], *one) for row in lines for one in sorted(set(pointers(fact_from_row(row).fact))))
-    kept = index.database.execute("SELECT n, kind, target FROM edge ORDER BY n, kind, target")
-    for one, other in zip_longest(said, kept):
+    expected = ((row[2], *one) for row in lines for one in sorted(set(pointers(fact_from_row(row).fact))))
+    stored = index.database.execute("SELECT n, kind, target FROM edge ORDER BY n, kind, target")
+    for one, other in zip_longest(expected, stored):
         if one != other:
             raise RowDamaged(f"the edges of row {(one or other)[0]} of the index are damaged")
 
@@ -132,7 +135,7 @@ def _visible(index: Index, fact: str, wanted: FactFilter) -> bool:
 
 
 def _entities_named(index: Index, name: str, wanted: FactFilter) -> list[str]:
-    """The entity of that name, or those that go by it since it was moved or renamed; itself where there is none."""
+    """Return the entity with a name, or those that had it before they were moved or renamed, or the name itself."""
     known = index.database.execute(
         "SELECT 1 FROM entity WHERE name = ?1 UNION ALL SELECT 1 FROM fact WHERE entity = ?1 LIMIT 1", (name,)
     ).fetchone()
@@ -150,7 +153,7 @@ def _other_names(index: Index, name: str) -> list[str]:
 
 
 def _aliases(index: Index, name: str) -> set[str]:
-    """What an entity goes by."""
+    """Return the aliases of an entity."""
     found = index.database.execute("SELECT alias, name, seal FROM alias WHERE name = ?", (name,)).fetchall()
     for row in found:
         check_alias(*row)

@@ -9,7 +9,7 @@ from clawmem.model.settings.acceptance import as_served
 
 
 def stakes(index: Index) -> dict[str, str]:
-    """What is at stake in which facts, by id; empty in most vaults."""
+    """Return what is at stake in facts from outside, by fact id; empty in most vaults."""
     found = {}
     for fact_id, stake, given in index.database.execute("SELECT id, stake, seal FROM outside"):
         check_outside(fact_id, stake, given)
@@ -18,5 +18,5 @@ def stakes(index: Index) -> dict[str, str]:
 
 
 def served_fact(index: Index, fact: Fact) -> Fact:
-    """A fact as it is served."""
+    """Return a fact as it is served: marked if something at stake came from outside."""
     return as_served(fact, stakes(index).get(fact.id))

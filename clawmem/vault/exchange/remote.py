@@ -222,5 +222,8 @@ def _failed(did: str, remote: str, output: RemoteOutput) -> RemoteFailed:
     if any(
         sign in output.complaint for sign in ("Authentication failed", "could not read Username", "Permission denied")
     ):
-        hint = "clawmem does not ask for passwords: set up a key or a credential helper for git, then run the command again."
+        hint = (
+            "clawmem does not ask for passwords: set up a key or a credential helper for git,"
+            " then run the command again."
+        )
     return RemoteFailed(f"{remote} could not be {did}: {words}.", hint)

