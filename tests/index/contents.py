@@ -21,7 +21,7 @@ def contents(index: Index) -> dict[str, Any]:
     """Rows of every table without their numbers, an entity's facts in their order, and what words find."""
     execute = index.database.execute
     columns = [row[1] for row in execute("PRAGMA table_info(fact)") if row[1] not in ("n", "exact", "tokens", "seal")]
-    check_total(index.database)
+    check_total(index)
     facts: dict[str, list[Any]] = {}
     for row in execute(f"SELECT {', '.join(columns)} FROM fact ORDER BY n"):
         facts.setdefault(row[columns.index("entity")], []).append(row)

@@ -134,7 +134,7 @@ def is_index_damage(index: Index, problem: Exception) -> bool:
         return True
     from clawmem.index.tables.seals import is_intact  # reads the whole index
 
-    return not is_intact(index.database)
+    return not is_intact(index)
 
 
 def _catch_up(vault: Vault, index: Index) -> bool:

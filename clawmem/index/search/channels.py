@@ -150,7 +150,7 @@ def passing_ids(index: Index, wanted: FactFilter) -> dict[str, int]:
 def all_passing(index: Index, wanted: FactFilter, limit: int | None = None) -> list[PlacedFact]:
     """Return every fact that passes the filter, in the order of the index."""
     condition, values = condition_of(wanted)
-    check_total(index.database)
+    check_total(index)
     query = f"SELECT {FACT_COLUMNS} FROM fact WHERE {condition} ORDER BY n LIMIT ?"
     every = [fact_from_row(row) for row in index.database.execute(query, (*values, -1 if limit is None else limit))]
     return list(_as_served(index, dict(enumerate(every))).values())
@@ -199,7 +199,7 @@ def sketches(index: Index, numbers: Sequence[int]) -> dict[int, PlacedFact]:
 def all_sketches(index: Index, wanted: FactFilter) -> dict[int, PlacedFact]:
     """Return the sketches of all facts that pass the filter, in the order of the index."""
     condition, values = condition_of(wanted)
-    check_total(index.database)
+    check_total(index)
     return dict(_sketched(index, f"{condition} ORDER BY n", values))
 
 

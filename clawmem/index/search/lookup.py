@@ -9,7 +9,7 @@ from clawmem.index.search.unreadable import refuse_if_unreadable
 from clawmem.index.tables.seals import check_alias, check_entity, check_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file
-from clawmem.model.facts.fact import ACTIVE, Fact
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.facts.ids import FACT_PREFIX, check_reference
 from clawmem.model.language.text import as_one_file, normal
 from clawmem.model.records.entity import Entity, is_path
@@ -107,6 +107,28 @@ def standing_facts_with(index: Index, predicates: Iterable[str]) -> list[PlacedF
         f"SELECT {FACT_COLUMNS} FROM fact WHERE predicate IN ({', '.join('?' * len(named))}) ORDER BY n", named
     )
     return [one for one in map(fact_from_row, rows) if one.fact.stands]
+
+
+def current_facts_with(index: Index, predicate: str | None, phrase: str | None) -> list[Fact]:
+    """Return the active and archived facts with exactly this predicate (None: without one) and phrase (None: any)."""
+    quoted = f'"relation_phrase": {json.dumps(phrase, ensure_ascii=False)}' if phrase else ""
+    rows = index.database.execute(
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE predicate IS ? AND status IN (?, ?) AND instr(line, ?) ORDER BY n",
+        (predicate, ACTIVE, ARCHIVED, quoted),
+    )
+    return [fact for fact in (fact_from_row(row).fact for row in rows) if phrase in (None, fact.relation_phrase)]
+
+
+def rows_of(index: Index, fact_ids: Iterable[str]) -> set[int]:
+    """Return the row numbers of the facts with these full ids."""
+    execute = index.database.execute
+    return {n for one in fact_ids for (n,) in execute("SELECT n FROM fact WHERE id = ?", (one,))}
+
+
+def newest_rows_about(index: Index, subject: str, limit: int) -> list[int]:
+    """Return the row numbers of the facts with this subject, in any spelling, newest first."""
+    query = "SELECT n FROM fact WHERE subject = ? ORDER BY n DESC LIMIT ?"
+    return [n for (n,) in index.database.execute(query, (normal(subject), limit))]
 
 
 def facts_from_event(index: Index, event_id: str) -> list[PlacedFact]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import TYPE_CHECKING
 
 from clawmem.model.records.seal import seal
+
+if TYPE_CHECKING:
+    from clawmem.index.tables.store import Index
 
 
 class RowDamaged(sqlite3.DatabaseError):
@@ -69,36 +73,36 @@ def check_broken(path: str, problem: str, given: int) -> None:
         raise RowDamaged(f"a row about {path} in the index is damaged")
 
 
-def is_intact(database: sqlite3.Connection) -> bool:
+def is_intact(index: Index) -> bool:
     """Return whether SQLite finds its file valid and every row matches its seal. Reads everything."""
     try:
-        for row in database.execute("SELECT n, entity, line, seal FROM fact"):
+        for row in index.database.execute("SELECT n, entity, line, seal FROM fact"):
             check_row(*row)
-        check_total(database)
-        check_passages(database)
-        return bool(database.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+        check_total(index)
+        check_passages(index)
+        return bool(index.database.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
     except Exception:  # noqa: BLE001 - any error means that it is not intact
         return False
 
 
-def check_total(database: sqlite3.Connection) -> None:
+def check_total(index: Index) -> None:
     """Raise RowDamaged if rows of facts are missing or superfluous."""
-    found = database.execute("SELECT count(*), coalesce(sum(seal), 0) FROM fact").fetchone()
-    if found != database.execute("SELECT facts, seals FROM total").fetchone():
+    found = index.database.execute("SELECT count(*), coalesce(sum(seal), 0) FROM fact").fetchone()
+    if found != index.database.execute("SELECT facts, seals FROM total").fetchone():
         raise RowDamaged("rows of the index are missing")
 
 
-def check_passages(database: sqlite3.Connection) -> None:
+def check_passages(index: Index) -> None:
     """Raise RowDamaged if a row of any table other than `fact` does not match its seal."""
-    for row in database.execute("SELECT n, id, day, line, seal FROM event"):
+    for row in index.database.execute("SELECT n, id, day, line, seal FROM event"):
         check_event(*row)
-    for row in database.execute("SELECT n, path, place, day, owner, text, seal FROM note"):
+    for row in index.database.execute("SELECT n, path, place, day, owner, text, seal FROM note"):
         check_note(*row)
-    for row in database.execute("SELECT name, title, kind, aliases, seal FROM entity"):
+    for row in index.database.execute("SELECT name, title, kind, aliases, seal FROM entity"):
         check_entity(*row)
-    for row in database.execute("SELECT alias, name, seal FROM alias"):
+    for row in index.database.execute("SELECT alias, name, seal FROM alias"):
         check_alias(*row)
-    for row in database.execute("SELECT path, target, says, seal FROM dispute"):
+    for row in index.database.execute("SELECT path, target, says, seal FROM dispute"):
         check_dispute(*row)
-    for row in database.execute("SELECT path, problem, seal FROM broken"):
+    for row in index.database.execute("SELECT path, problem, seal FROM broken"):
         check_broken(*row)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from clawmem.index.search.lookup import FACT_COLUMNS, fact_from_row
+from clawmem.index.search.lookup import current_facts_with
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, Predicate, canonical
 from clawmem.model.facts.fact import Fact
@@ -71,7 +70,9 @@ class UnknownPredicates:
         their number."""
         found = []
         for (predicate, phrase), fresh in self._met.items():
-            facts = list({normal(one.fact): one for one in (*_standing(index, predicate, phrase), *fresh)}.values())
+            facts = list(
+                {normal(one.fact): one for one in (*current_facts_with(index, predicate, phrase), *fresh)}.values()
+            )
             name = predicate or predicate_name(phrase or "")
             if len(facts) >= ENOUGH and name == predicate_name(name):
                 known = self._catalog.predicates.get(name)
@@ -121,14 +122,3 @@ def _one_each(facts: Iterable[Fact]) -> bool:
     values = {(normal(one.subject or ""), normal(one.object or "")) for one in facts}
     counts = Counter(subject for subject, _ in values)
     return len(counts) >= ENOUGH_SUBJECTS and max(counts.values()) == 1
-
-
-def _standing(index: Index, predicate: str | None, phrase: str | None) -> list[Fact]:
-    """The facts that stand with exactly this predicate (or none) and this phrase (or any)."""
-    quoted = f'"relation_phrase": {json.dumps(phrase, ensure_ascii=False)}' if phrase else ""
-    rows = index.database.execute(
-        f"SELECT {FACT_COLUMNS} FROM fact WHERE predicate IS ? AND status IN ('active', 'archived')"
-        " AND instr(line, ?) ORDER BY n",
-        (predicate, quoted),
-    )
-    return [fact for fact in (fact_from_row(row).fact for row in rows) if phrase in (None, fact.relation_phrase)]

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from clawmem.errors import ModelFailed, Refused, StorageFailed
 from clawmem.index.refresh.refresh import rebuild
 from clawmem.index.search.unreadable import unreadable_notices
-from clawmem.index.tables.store import Index, index_size
+from clawmem.index.tables.contents import row_counts
+from clawmem.index.tables.store import index_size
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
 from clawmem.index.vectors.local_model import INSTALL, missing_packages
 from clawmem.index.vectors.store import LOCAL, NONE
@@ -40,7 +41,7 @@ def reindex(vault: Vault) -> ReindexResult:
             raise StorageFailed(f"There is no index to keep: {index.notices[-1]}.", "Searches still work, slowly.")
         seconds = time.perf_counter() - started
         notices = (*index.notices, *unreadable_notices(index, facts=False))
-        return ReindexResult(*_counts(index), index.engine.name, seconds, index_size(vault), notices)
+        return ReindexResult(*row_counts(index), index.engine.name, seconds, index_size(vault), notices)
     finally:
         index.close()
 
@@ -66,13 +67,3 @@ def check_embedding(vault: Vault) -> None:
             f"The local embedding model is not installed: {', '.join(lacking)} cannot be imported.",
             f"Install it with `{INSTALL}`.",
         )
-
-
-def _counts(index: Index) -> tuple[int, int, int]:
-    queries = (
-        "SELECT count(*) FROM fact",
-        "SELECT count(DISTINCT id) FROM event",
-        "SELECT count(*) FROM (SELECT name FROM entity UNION SELECT entity FROM fact)",
-    )
-    facts, events, entities = (index.database.execute(query).fetchone()[0] for query in queries)
-    return facts, events, entities

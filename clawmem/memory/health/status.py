@@ -10,6 +10,7 @@ from clawmem.errors import StorageFailed
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import entity_names, fact_counts
 from clawmem.index.search.unreadable import broken_files, unreadable_notices
+from clawmem.index.tables.contents import event_rows
 from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
 from clawmem.memory.health.checks.repository import unfinished_git
 from clawmem.memory.review.proposals import read_proposals
@@ -78,7 +79,7 @@ def status(vault: Vault) -> Status:
             head=head.commit,
             facts=_by_status(index),
             entities=len(entity_names(index)),
-            events=index.database.execute("SELECT COUNT(*) FROM event").fetchone()[0],
+            events=event_rows(index),
             unfolded_accesses=sum(one.count for one in count_accesses(unfolded_accesses(vault)).values()),
             edits=_edited(vault, waiting),
             unfinished=_unfinished(vault),

@@ -96,7 +96,7 @@ def test_what_is_not_what_was_written_is_not_told(filled: Vault, what: str) -> N
     with pytest.raises(RowDamaged):
         read(index)
     with pytest.raises(RowDamaged):
-        check_passages(index.database)
+        check_passages(index)
     index.close()
     assert truth or "evt_2" in alter
     assert run_query(filled, read) == truth
