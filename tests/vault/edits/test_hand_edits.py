@@ -44,7 +44,7 @@ def test_an_edited_a_new_and_a_deleted_file_are_committed_first(
     (furnished.root / "life/projects/boat/summary.md").unlink()
     done = clawmem("remember", "Ada was here.")
     assert done.code == 0
-    assert "took in 3 file(s) edited by hand" in done.err
+    assert "committed 3 file(s) edited by hand" in done.err
     rows = log(furnished, environment)
     assert rows[0].startswith("remember(areas/general): Ada was here.|")
     assert sorted(rows[1:4]) == [

@@ -64,7 +64,7 @@ def test_a_live_git_is_respected(vault: Vault, environment: dict[str, str], tmp_
         while not (tmp_path / "open").exists():
             time.sleep(0.02)
         assert (vault.git_dir / "index.lock").exists()
-        with pytest.raises(Locked, match="at work"), transaction(vault, NOW, "test"):
+        with pytest.raises(Locked, match="is running"), transaction(vault, NOW, "test"):
             pass
         assert (vault.git_dir / "index.lock").exists()
         assert commits(vault.root, environment) == before

@@ -89,5 +89,5 @@ def test_a_note_that_lost_the_end_of_its_line_is_no_half_note(vault: Vault) -> N
 def test_where_nothing_can_be_noted_nothing_is_paid(vault: Vault) -> None:
     (vault.state).mkdir(exist_ok=True)
     (vault.state / FOLDER).write_text("in the way")
-    with pytest.raises(StorageFailed, match="cannot be noted"):
+    with pytest.raises(StorageFailed, match="cannot be recorded"):
         record_spending(vault, TODAY, 1.0)

@@ -99,7 +99,7 @@ def test_it_waits_while_another_git_is_at_work(vault: Vault) -> None:
     with _git_at_work(vault):
         done = pack_repository(vault, 5)
         assert (done.done, done.repacked) == ("later", False)
-        assert "another git command is at work" in done.notices[0]
+        assert "another git command is running" in done.notices[0]
     assert sorted((vault.git_dir / "objects/pack").iterdir()) == packs
     assert pack_repository(vault, 5).done == "packed"
 
