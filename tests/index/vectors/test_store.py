@@ -254,10 +254,10 @@ def test_a_search_by_meaning_imports_no_model(vault: Vault) -> None:
     embed_missing(vault, seconds=120)
     code = (
         "import sys; from pathlib import Path; from clawmem.vault.vault import Vault\n"
-        "from clawmem.index.search.channels import Filter; from clawmem.index.refresh.refresh import open_index\n"
+        "from clawmem.index.search.channels import FactFilter; from clawmem.index.refresh.refresh import open_index\n"
         "from clawmem.index.vectors.channel import vector_channel\n"
         "vault = Vault(Path(sys.argv[1]), {}); index = open_index(vault)\n"
-        "assert vector_channel(vault, index, 'Who has a dog?', Filter(), '2026-11-21').scores\n"
+        "assert vector_channel(vault, index, 'Who has a dog?', FactFilter(), '2026-11-21').scores\n"
         "print([name for name in ('numpy', 'onnxruntime', 'hashlib', 'litellm') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code, str(vault.root)], capture_output=True, text=True, check=True)
