@@ -195,7 +195,7 @@ def test_without_fts5_whoosh_answers_and_says_so(clawmem: Command, tmp_path: Pat
 _READER = """
 import os, sys, time
 from pathlib import Path
-from clawmem.index.refresh.refresh import answered
+from clawmem.index.refresh.refresh import run_query
 from clawmem.vault.vault import Vault
 root, end = Path(sys.argv[1]), time.monotonic() + float(sys.argv[2])
 def look(index):
@@ -207,7 +207,7 @@ def look(index):
     return len(rows)
 last, looks = 0, 0
 while looks < 6 or time.monotonic() < end:
-    now = answered(Vault(root, os.environ), look)
+    now = run_query(Vault(root, os.environ), look)
     assert now >= last, (now, last)
     last, looks = now, looks + 1
 print(looks, last)
