@@ -28,10 +28,10 @@ from benchmarks.measure import environment
 from benchmarks.report import Row
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
-from clawmem.index.search.events import event_meanings
+from clawmem.index.search.events import rank_by_meaning
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.embed import embed_missing
-from clawmem.index.vectors.local_model import missing
+from clawmem.index.vectors.local_model import missing_packages
 from clawmem.index.vectors.search import events_by_meaning
 from clawmem.model.language.question import search_words
 from clawmem.model.records.caller import Caller
@@ -212,7 +212,7 @@ def vectors(events: Sequence[Event]) -> Ranker:
     ids = dict(index.database.execute("SELECT n, id FROM event"))
 
     def found(question: str) -> list[str]:
-        scores = event_meanings(index, question, events_by_meaning(vault, index, question, "2026-01-01")).scores
+        scores = rank_by_meaning(index, question, events_by_meaning(vault, index, question, "2026-01-01")).scores
         return [ids[n] for n in sorted(scores, key=lambda n: (-scores[n], n))]
 
     return _asking(events, found)
@@ -264,7 +264,7 @@ RANKERS: Mapping[str, Maker] = {
     "FTS5 alone": fts5,
     "Whoosh alone": whoosh,
     "clawmem, no model": ours,
-    **({} if missing() else {"vectors alone": vectors, "clawmem, local model": with_model}),
+    **({} if missing_packages() else {"vectors alone": vectors, "clawmem, local model": with_model}),
 }
 
 
@@ -325,7 +325,7 @@ def retrieval_rows(path: Path) -> Iterator[Row]:
     corpora = read(path)
     plain = mean(scored(corpora, fts5))
     for name, maker, goal in (("clawmem, no model", ours, 0.79), ("clawmem, local model", with_model, 0.81)):
-        if maker is with_model and missing():
+        if maker is with_model and missing_packages():
             continue
         figures = mean(scored(corpora, maker))
         yield Row(f"{name}: R@10", figures[2], goal, f"FTS5 alone {plain[2]:.3f}", at_least=True)

@@ -11,7 +11,7 @@ from benchmarks.corpus import make_vault, questions
 from benchmarks.measure import Timing, environment, in_turn, ratio, run
 from benchmarks.report import Row
 from clawmem.index.vectors.embed import embed_missing
-from clawmem.index.vectors.local_model import missing
+from clawmem.index.vectors.local_model import missing_packages
 
 RUNS = 15
 WITH_VECTORS = 10_000
@@ -35,7 +35,7 @@ def recall_rows(folder: Path, sizes: tuple[int, ...] = (1_000, 10_000, 100_000))
         recalled, plain = in_turn(RUNS, recall, typer)
         limit = 1.3 if facts <= 10_000 else 2.0
         yield Row(f"recall, {facts:,} facts / Typer", ratio(recalled, plain), limit, _times(recalled, plain))
-        if facts == WITH_VECTORS and not missing():
+        if facts == WITH_VECTORS and not missing_packages():
             embed_missing(vault, seconds=3600)
             recalled, plain = in_turn(RUNS, recall, typer)
             name = f"recall with vectors, {facts:,} facts / Typer"

@@ -182,12 +182,12 @@ def start_early_scan(arguments: Sequence[str]) -> None:
 
     Errors are ignored here, because the command itself meets and reports them.
     """
-    from clawmem.vault.edits.early_scan import start_early
+    from clawmem.vault.commit.early_scan import start_early
 
     try:
         runtime = from_process(_option(arguments, "--vault"))
         vault = runtime.vault()
-        vault.early = start_early(vault)
+        vault.early_scan = start_early(vault)
     except (ClawmemError, OSError):
         return
     _OPENED_EARLY[vault.root] = vault

@@ -26,9 +26,9 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, parse_events
 from clawmem.model.safety.recalled_text import wrapped
 from clawmem.model.transcripts.message import Message
-from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.disk import Disk
-from clawmem.vault.state.heartbeat_state import STATE, last_beat
+from clawmem.vault.lock import writer_lock
+from clawmem.vault.state.heartbeat_state import STATE, read_heartbeat_state
 from clawmem.vault.state.journal import FOLDING, record_access
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
@@ -210,7 +210,7 @@ def test_a_beat_that_remembers_nothing_makes_no_commit_either(vault: Vault, call
 def test_nothing_new_runs_no_act_and_anything_new_runs_them_all(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     run_heartbeat(vault, caller)
-    assert last_beat(vault).head == vault.head().commit
+    assert read_heartbeat_state(vault).head == vault.head().commit
     assert run_heartbeat(vault, caller).of("learn") is None
     for change in (
         lambda: note(vault, "The plumber came.", caller),
@@ -285,7 +285,7 @@ def test_a_commit_by_somebody_else_meanwhile_is_not_taken_for_done(vault: Vault,
     own = Vault(vault.root, vault.git.environment, disk)
     assert run_heartbeat(own, caller).commits
     assert disk.happens is None
-    assert last_beat(vault).head is None
+    assert read_heartbeat_state(vault).head is None
     learned = run_heartbeat(own, caller).of("learn")
     assert learned is not None
     assert learned.events == 2
@@ -322,7 +322,7 @@ def test_a_writer_that_comes_between_the_acts_costs_one_wait(vault: Vault, calle
     assert {problem.code for _, problem in done.failed} == {"locked"}
     assert len(done.failed) > 5
     assert len({id(problem) for _, problem in done.failed}) == 1
-    assert last_beat(vault).head is None
+    assert read_heartbeat_state(vault).head is None
     assert run_heartbeat(own, caller).failed == ()
 
 
@@ -365,7 +365,7 @@ def test_one_step_runs_alone_and_the_heartbeat_is_not_taken_for_done(vault: Vaul
     ingest(vault, TALK, caller, "talk.jsonl")
     done = run_heartbeat(vault, caller, only=["learn"])
     assert set(done.results) == {"learn"} and done.of("learn").count("added") >= 3
-    assert last_beat(vault).head is None
+    assert read_heartbeat_state(vault).head is None
     assert set(run_heartbeat(vault, caller).results) >= {"notes", "learn", "summaries"}
     with pytest.raises(InvalidInput, match="no step 'lern'"):
         run_heartbeat(vault, caller, only=["lern"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -80,6 +81,46 @@ BREAKS = {
     ),
     "a verb prints": Break("silent", "faces/verbs/note.py", "import sys", "clawmem.faces.verbs.note -> sys"),
     "an act draws": Break("terminal", "memory/pages/notes.py", "import rich", "clawmem.memory.pages.notes -> rich"),
+    "an act opens SQLite": Break(
+        "sql", "memory/facts/remember.py", "import sqlite3", "clawmem.memory.facts.remember -> sqlite3"
+    ),
+    "the vault opens SQLite": Break("sql", "vault/disk.py", "import sqlite3", "clawmem.vault.disk -> sqlite3"),
+    "a table imports a search": Break(
+        "index-rooms",
+        "index/tables/disputes.py",
+        "import clawmem.index.search.notes",
+        "clawmem.index.tables is not allowed to import clawmem.index.search",
+    ),
+    "a search imports a refresh": Break(
+        "index-rooms",
+        "index/search/notes.py",
+        "import clawmem.index.refresh.past",
+        "clawmem.index.search is not allowed to import clawmem.index.refresh",
+    ),
+    "a refresh imports vectors": Break(
+        "index-rooms",
+        "index/refresh/past.py",
+        "import clawmem.index.vectors.store",
+        "clawmem.index.refresh is not allowed to import clawmem.index.vectors",
+    ),
+    "the git room imports a commit": Break(
+        "vault-rooms",
+        "vault/git/driver.py",
+        "import clawmem.vault.commit.pending",
+        "clawmem.vault.git is not allowed to import clawmem.vault.commit",
+    ),
+    "an edit imports a commit": Break(
+        "vault-rooms",
+        "vault/edits/scan.py",
+        "import clawmem.vault.commit.pending",
+        "clawmem.vault.edits is not allowed to import clawmem.vault.commit",
+    ),
+    "a history imports an exchange": Break(
+        "vault-rooms",
+        "vault/history/points.py",
+        "import clawmem.vault.exchange.archive",
+        "clawmem.vault.history is not allowed to import clawmem.vault.exchange",
+    ),
     "the runtime parses arguments": Break("terminal", "runtime.py", "import typer", "clawmem.runtime -> typer"),
 }
 
@@ -128,3 +169,10 @@ def test_a_broken_contract_fails(house: Path, name: str) -> None:
 
 def test_every_contract_is_broken_once() -> None:
     assert {one.contract for one in BREAKS.values()} == set(contracts())
+
+
+def test_only_the_index_uses_the_connection() -> None:
+    """SQL needs `Index.database`, so no other package may use it."""
+    files = (path for path in (ROOT / "clawmem").rglob("*.py") if not path.is_relative_to(ROOT / "clawmem" / "index"))
+    users = [str(path) for path in files if re.search(r"\.database\b", path.read_text(encoding="utf-8"))]
+    assert users == []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import Refused
-from clawmem.index.search.lookup import PlacedFact, TakenIds, about, by_ids, entity_exists
+from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, entity_exists, facts_about
 from clawmem.memory.entities.places import entity_for_draft, new_entity_files
 from clawmem.memory.entities.predicates import with_catalog_entry
 from clawmem.memory.facts.remember import with_identity
@@ -221,7 +221,7 @@ _REJECT = "Reject it, or record the fact again with `clawmem remember`."
 def _refuse_known(work: WriteScope, fact: Fact, proposal: Proposal, beside: bool) -> None:
     """Refuse if a current fact outside the targets says the same or holds the only value of the predicate."""
     named = {one.id for one in proposal.targets}
-    for one in about(work.index, fact.subject) if fact.subject else ():
+    for one in facts_about(work.index, fact.subject) if fact.subject else ():
         if not one.fact.stands or one.fact.id in named:
             continue
         if normal(one.fact.fact) == normal(fact.fact):

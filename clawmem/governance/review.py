@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clawmem.errors import Refused
 from clawmem.governance.approval import ApprovalPlan, plan_approval
-from clawmem.index.refresh.refresh import answered
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.revise import check_reason
@@ -24,7 +24,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
-from clawmem.vault.edits.adoption import own_identity
+from clawmem.vault.edits.adoption import user_identity
 from clawmem.vault.vault import Vault
 
 A_PERSON = "a person"
@@ -73,7 +73,7 @@ def show_proposal(vault: Vault, reference: str) -> ProposalDetails:
         found = by_ids(index, (one.id for one in proposal.targets))
         return ProposalDetails(proposal, tuple(found.values()), (*map(str, filed.unreadable), *index.notices))
 
-    return answered(vault, shown)
+    return run_query(vault, shown)
 
 
 def approve(
@@ -93,7 +93,7 @@ def approve(
         decided = _decided(proposal, APPROVED, caller, because)
         change = _change(work, decided, plan, "approved")
         # Other machines may trust this person, so the commit names them as author.
-        author = change.author or own_identity(vault)
+        author = change.author or user_identity(vault)
         commits = work.commit([change._replace(author=author)])
         return ReviewOutcome(decided, plan.facts, plan.outcome, commits[-1], work.notices)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clawmem.errors import NotPermitted
-from clawmem.index.refresh.outside import stakes
-from clawmem.index.refresh.refresh import look_outside, open_index
+from clawmem.index.refresh.refresh import open_index, refresh_outside_facts
+from clawmem.index.tables.outside import stakes
 from clawmem.model.language.text import check_statement
 from clawmem.model.records.caller import Caller
 from clawmem.model.settings.acceptance import Acceptance
-from clawmem.vault.history.made_here import accepted_here, keep_accepted
+from clawmem.vault.state.made_here import read_acceptance, write_acceptance
 from clawmem.vault.vault import Vault
 
 
@@ -32,7 +32,7 @@ def trust(
     The list is stored outside the files of the vault, so no remote can change it. Raise NotPermitted if an agent tries
     to change it.
     """
-    before = accepted_here(vault)
+    before = read_acceptance(vault)
     if authors or keys:
         if caller.agent:
             raise NotPermitted(
@@ -40,11 +40,11 @@ def trust(
                 "A person runs the same command without --agent and CLAWMEM_AGENT.",
             )
         named = tuple(check_statement(one, "author") for one in authors)
-        keep_accepted(vault, _changed(before, named, keys, remove))
-        look_outside(vault)
+        write_acceptance(vault, _changed(before, named, keys, remove))
+        refresh_outside_facts(vault)
     index = open_index(vault)
     try:
-        return TrustResult(accepted_here(vault), tuple(sorted(stakes(index).items())))
+        return TrustResult(read_acceptance(vault), tuple(sorted(stakes(index).items())))
     finally:
         index.close()
 

@@ -10,7 +10,7 @@ from clawmem.errors import ClawmemError, InvalidInput, Locked
 from clawmem.heartbeat.nights import nights_due
 from clawmem.heartbeat.step import Report, Step, StepContext
 from clawmem.heartbeat.steps import STEPS
-from clawmem.index.vectors.embed import awaits_embedding
+from clawmem.index.vectors.embed import needs_embedding
 from clawmem.llm.choice import Model
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.memory.permission import check_not_read_only
@@ -19,8 +19,15 @@ from clawmem.model.lifecycle.week import week_began
 from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import HandEdits
-from clawmem.vault.state.heartbeat_state import HeartbeatState, keep_beat, last_beat, made_between, rotate_log, turn
-from clawmem.vault.state.journal import unfolded
+from clawmem.vault.state.heartbeat_state import (
+    HeartbeatState,
+    commits_between,
+    heartbeat_lock,
+    read_heartbeat_state,
+    rotate_log,
+    write_heartbeat_state,
+)
+from clawmem.vault.state.journal import unfolded_accesses
 from clawmem.vault.vault import Vault
 
 
@@ -60,20 +67,20 @@ def run_heartbeat(
     steps = choose_steps(only)
     check_not_read_only(vault, caller)
     if dry_run:
-        return _run_steps(steps, StepContext(vault, caller, last_beat(vault), model, True, {}), on_progress)
-    with turn(vault, vault.settings.number("lock.wait_seconds")):
+        return _run_steps(steps, StepContext(vault, caller, read_heartbeat_state(vault), model, True, {}), on_progress)
+    with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds")):
         rotate_log(vault)
         with transaction(vault, caller.now, "heartbeat") as started:
             edits = started.adopt()
             notices = tuple(started.notices)
-        last = last_beat(vault)
+        last = read_heartbeat_state(vault)
         run = StepContext(vault, caller, last, model, False, {})
         if not only and _is_up_to_date(run):
             count_tokens(vault)  # a rebuilt index has no token counts
             return _with_edits(HeartbeatResult(notices=notices), edits)
         start = vault.head().commit
         done = _run_steps(steps, run, on_progress)
-        keep_beat(vault, _next_state(run, done, start, complete=not only))
+        write_heartbeat_state(vault, _next_state(run, done, start, complete=not only))
         return _with_edits(done._replace(notices=tuple(dict.fromkeys((*notices, *done.notices)))), edits)
 
 
@@ -91,7 +98,7 @@ def choose_steps(only: Collection[str]) -> tuple[Step, ...]:
 
 def due_steps(vault: Vault, caller: Caller) -> tuple[tuple[Step, bool], ...]:
     """Return every step and whether it is due now. A step that needs the result of another step is not due."""
-    run = StepContext(vault, caller, last_beat(vault), None, False, {})
+    run = StepContext(vault, caller, read_heartbeat_state(vault), None, False, {})
     return tuple((step, bool(step.due.is_due(run))) for step in STEPS)
 
 
@@ -160,8 +167,8 @@ def _is_up_to_date(run: StepContext) -> bool:
         and last.day == stamp(run.caller.now)[:10]
         and last.week == _week(vault, run.caller)
         and not nights_due(run)
-        and not unfolded(vault)
-        and not awaits_embedding(vault)
+        and not unfolded_accesses(vault)
+        and not needs_embedding(vault)
     )
 
 
@@ -173,7 +180,7 @@ def _next_state(run: StepContext, done: HeartbeatResult, start: str | None, comp
     nights = done.of("promote")
     promoted = nights.nights[-1].on if nights and nights.nights and not failed & {"adapt", "promote"} else last.promoted
     head = vault.head().commit
-    between = made_between(vault, start, head) if start and head and start != head else frozenset()
+    between = commits_between(vault, start, head) if start and head and start != head else frozenset()
     if failed or not complete or between is None or not between <= set(done.commits):
         return last._replace(promoted=promoted)
     return HeartbeatState(head, __version__, stamp(run.caller.now)[:10], _week(vault, run.caller), promoted)

@@ -24,7 +24,7 @@ from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.model.language.dates import stamp
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
-from clawmem.vault.state.upkeep import UpkeepResult, keep_small
+from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
 
 
 def _relate(run: StepContext) -> RelateResult:
@@ -63,7 +63,7 @@ def _upkeep(run: StepContext) -> UpkeepResult:
     with transaction(run.vault, run.caller.now, "upkeep"):
         remember_untracked(run.vault)
     # The lock is released first, because packing a large repository takes long.
-    return keep_small(run.vault, run.vault.settings.whole("upkeep.loose_objects"))
+    return pack_repository(run.vault, run.vault.settings.whole("upkeep.loose_objects"))
 
 
 def _embed_failures(done: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemError]]:

@@ -1,1 +1,1 @@
-"""The derived index: delete it and nothing is lost."""
+"""The derived index: keyword, value, time, graph and semantic search over the committed vault."""

@@ -66,7 +66,7 @@ def days_to_read(vault: Vault, since: str | None) -> frozenset[str] | None:
     must be read.
     """
     head = vault.head().commit
-    changed = vault.changed_between(since, head) if since and head else None
+    changed = vault.changed_paths_or_none(since, head) if since and head else None
     if changed is None or since is None:
         return None
     days = frozenset(PurePosixPath(path).stem for path in changed if file_kind(path) is LEDGER_DAY)

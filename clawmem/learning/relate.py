@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import answered
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities, entity_names, facts_of
 from clawmem.index.tables.store import Index
 from clawmem.learning.rules.statement_triple import EntityNames, StatementTriple, triple_of
@@ -55,7 +55,7 @@ def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = Fals
 
     The lock is not held while facts are read. With `dry_run` nothing is written.
     """
-    found = answered(vault, lambda index: _missing_triples(vault, index, since))
+    found = run_query(vault, lambda index: _missing_triples(vault, index, since))
     if dry_run or not found:
         return RelateResult(tuple(PlacedFact(one.after, one.entity) for one in found))
     with writing(vault, caller, "learn") as work:
@@ -94,7 +94,7 @@ class _FactsSince(NamedTuple):
 def _past(vault: Vault, since: str | None) -> _FactsSince | None:
     """Return the facts of the commit `since`, or None if git does not know it."""
     head = vault.head().commit
-    changed = vault.changed_between(since, head) if since and head else None
+    changed = vault.changed_paths_or_none(since, head) if since and head else None
     if since is None or changed is None:
         return None
     paths = {path: name for path in changed if file_kind(path) is ITEMS_FILE and (name := name_of_path(path))}

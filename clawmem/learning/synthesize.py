@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, holding, of_days
+from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, facts_containing, facts_of_days
 from clawmem.index.tables.store import Index
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
@@ -81,7 +81,7 @@ def fact_day(index: Index, fact: Fact) -> str:
 def _touched(work: WriteScope, since: str | None) -> set[str] | None:
     """Return the days whose ledger or facts changed after a commit, or None if git does not know it."""
     head = work.vault.head().commit
-    paths = work.vault.changed_between(since, head) if since and head else None
+    paths = work.vault.changed_paths_or_none(since, head) if since and head else None
     if since is None or head is None or paths is None:
         return None
     days = {PurePosixPath(path).stem for path in paths if file_kind(path) is LEDGER_DAY}
@@ -122,7 +122,7 @@ def _by_day(index: Index, wanted: set[str] | None) -> dict[str, dict[str | None,
     if wanted is None or len(wanted) > _FEW_DAYS:
         known = list(all_facts(index))
     else:
-        found = [*of_days(index, wanted), *holding(index, '"retracted"')] if wanted else []
+        found = [*facts_of_days(index, wanted), *facts_containing(index, '"retracted"')] if wanted else []
         known = list({(one.fact.id, one.entity): one for one in found}.values())
     statements = _replaced(index, known)
     days: dict[str, dict[str | None, _DayFacts]] = defaultdict(lambda: defaultdict(lambda: _DayFacts([], [])))

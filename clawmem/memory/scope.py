@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from threading import Thread
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import apply_commit, get_ready
+from clawmem.index.refresh.refresh import apply_commit, preload_intake
 from clawmem.index.search.lookup import items_of
 from clawmem.index.search.unreadable import broken_files
-from clawmem.index.tables.store import UNREADABLE, Index, discard
+from clawmem.index.tables.store import UNREADABLE, Index, delete_index
 from clawmem.memory.permission import check_may_write
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
@@ -52,7 +52,7 @@ class WriteScope:
         if data is None:
             return []
         if data == items_of(self.index, entity):
-            self.transaction.seen.vouch(path)
+            self.transaction.read_set.mark_verified(path)
         return list(parse_items(data, path))
 
     def is_readable(self, entity: str) -> bool:
@@ -67,9 +67,9 @@ class WriteScope:
         paths = [path for path, _ in broken_files(self.index) if name_of_path(path) and path.endswith(kind)]
         if not paths:
             return {}
-        from clawmem.vault.edits.last_readable import unread  # few vaults hold such a file
+        from clawmem.vault.edits.last_readable import unreadable_files  # few vaults hold such a file
 
-        return unread(self.vault, paths)
+        return unreadable_files(self.vault, paths)
 
     def commit(self, changes: Sequence[Change], purpose: str | None = None) -> tuple[str, ...]:
         """Commit the changes and return the commit hashes, oldest first. The index is updated when the scope ends.
@@ -79,7 +79,7 @@ class WriteScope:
             paths = [path for change in changes for path in change.writes]
             check_may_write(self.vault, self.caller, paths, purpose or self._purpose)
         # A commit takes about ten milliseconds. The modules that the index needs are imported in that time.
-        ready = Thread(target=get_ready)
+        ready = Thread(target=preload_intake)
         ready.start()
         names = self.transaction.commit(changes, purpose)
         ready.join()
@@ -96,13 +96,13 @@ class WriteScope:
             apply_commit(self.vault, self.index, self._unindexed, self._last_commit)
         except (*UNREADABLE, OSError) as problem:
             self.transaction.notices.append(f"the index will be rebuilt: {problem}")
-            discard(self.vault)
+            delete_index(self.vault)
         self._unindexed = {}
 
     def flush(self) -> None:
         """Update the index and release the committed contents. This bounds the memory of an act with many commits."""
         self.update_index()
-        self.transaction.seen.release()
+        self.transaction.read_set.release()
 
 
 def with_fact(facts: Sequence[Fact], changed: Fact) -> list[Fact]:

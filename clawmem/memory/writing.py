@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from clawmem.errors import ClawmemError, Locked, StorageFailed
-from clawmem.index.refresh.refresh import DOUBLED, is_damage, open_index
-from clawmem.index.tables.store import discard
+from clawmem.index.refresh.refresh import HAS_DUPLICATES, is_index_damage, open_index
+from clawmem.index.tables.store import delete_index
 from clawmem.memory.permission import check_not_read_only
 from clawmem.memory.scope import WriteScope
 from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.transaction import Transaction, transaction
-from clawmem.vault.git.refs import last_join
+from clawmem.vault.git.refs import last_merge_mark
 from clawmem.vault.vault import Vault
 
 
@@ -37,9 +37,9 @@ def writing(
             index = open_index(vault)
         try:
             work = WriteScope(vault, caller, txn, index, purpose)
-            if not dry_run and (last_join(vault.git_dir) is not None or (vault.state / "merges-left").exists()):
+            if not dry_run and (last_merge_mark(vault.git_dir) is not None or (vault.state / "merges-left").exists()):
                 _complete_git_merges(work)
-            if not dry_run and index.meta(DOUBLED):
+            if not dry_run and index.meta(HAS_DUPLICATES):
                 from clawmem.memory.sync.unite import (
                     merge_duplicate_ids,  # only after merges and copies made without clawmem
                 )
@@ -50,7 +50,7 @@ def writing(
         except (ClawmemError, OSError):
             raise
         except Exception as problem:
-            if not is_damage(index, problem):
+            if not is_index_damage(index, problem):
                 raise
             raise _index_error(vault, problem) from problem
         finally:
@@ -69,28 +69,28 @@ def _dry_run(vault: Vault, caller: Caller, purpose: str) -> Iterator[Transaction
 def _complete_git_merges(work: WriteScope) -> None:
     """Complete the merges that git made since the last write, and those that an earlier command postponed."""
     from clawmem.vault.history.git_merges import (
-        git_merged,
-        left,
-        looked_into,
+        has_new_merges,
+        mark_merges_complete,
         new_merges,
+        read_unfinished_merges,
     )  # only where people merge by hand
 
-    merged = git_merged(work.vault)
-    if merged or left(work.vault):
+    merged = has_new_merges(work.vault)
+    if merged or read_unfinished_merges(work.vault):
         from clawmem.memory.sync.complete_merges import complete_merges
 
         done = complete_merges(work, new_merges(work.vault) if merged else ())
         if done.commits:
             work.update_index()
         if not done.postponed:
-            looked_into(work.vault)
+            mark_merges_complete(work.vault)
 
 
 def _index_error(vault: Vault, problem: Exception) -> ClawmemError:
     """Return the error to raise for an index failure. A damaged index is discarded; the next command rebuilds it."""
     if "locked" in str(problem):
         return Locked("The search index is held by another process.", "Try again.")
-    discard(vault)
+    delete_index(vault)
     return StorageFailed(
         f"The search index is damaged ({problem}), so the command stopped.",
         "Run the command again: it rebuilds the index. Earlier commits are kept.",

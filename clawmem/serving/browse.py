@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound
-from clawmem.index.refresh.outside import served
-from clawmem.index.refresh.refresh import answered
-from clawmem.index.search.channels import FactFilter, all_passing, all_sketches, rows
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.channels import FactFilter, all_passing, all_sketches, facts_in_rows
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.index.search.lookup import find as find_fact
-from clawmem.index.search.unreadable import unreadable
+from clawmem.index.search.lookup import find_fact as find_fact
+from clawmem.index.search.unreadable import unreadable_notices
+from clawmem.index.tables.outside import served_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.chains import find_chain
 from clawmem.memory.permission import check_may_read
@@ -21,7 +21,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.search.ranking import FactStanding, ordered
 from clawmem.serving.recall.recall import standing_of
-from clawmem.vault.state.journal import AccessCount, accesses, record_access, unfolded, with_access
+from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
 
@@ -53,20 +53,20 @@ class FactList(NamedTuple):
 def show(vault: Vault, reference: str, caller: Caller, as_of: str | None = None) -> FactDetails:
     """One fact by id or unique prefix, which counts as an access; or with `as_of` whether it was true then."""
     try:
-        shown = answered(vault, lambda index: _shown(index, reference, caller, as_of))
+        shown = run_query(vault, lambda index: _shown(index, reference, caller, as_of))
     except NotFound:
         _refuse_later(vault, reference)
         raise
-    counted = accesses(unfolded(vault))
+    counted = count_accesses(unfolded_accesses(vault))
     problem = None if as_of else record_access(vault, stamp(caller.now), [shown.fact.id])
     notices = (*shown.notices, problem) if problem else shown.notices
-    return shown._replace(fact=with_access(shown.fact, counted), notices=notices)
+    return shown._replace(fact=add_accesses(shown.fact, counted), notices=notices)
 
 
 def _shown(index: Index, reference: str, caller: Caller, as_of: str | None) -> FactDetails:
     found = find_fact(index, reference)
     check_may_read(caller, found.entity)
-    placed = PlacedFact(served(index, found.fact), found.entity)
+    placed = PlacedFact(served_fact(index, found.fact), found.entity)
     if as_of is None:
         return FactDetails(placed.fact, placed.entity, None, index.notices)
     reason = why_untrue(placed.fact, as_of)
@@ -75,7 +75,7 @@ def _shown(index: Index, reference: str, caller: Caller, as_of: str | None) -> F
         chain = {one.fact.id: one for one in find_chain(index, placed.fact.id)}
         then = true_instead((one.fact for one in chain.values()), as_of)
         instead = chain[then.id] if then else None
-    lacks = unreadable(index) if reason else []
+    lacks = unreadable_notices(index) if reason else []
     return FactDetails(placed.fact, placed.entity, TruthAt(as_of, reason, instead), (*index.notices, *lacks))
 
 
@@ -84,7 +84,7 @@ def _refuse_later(vault: Vault, reference: str) -> None:
     if vault.present is None:
         return
     try:
-        fact = answered(vault.present, lambda index: find_fact(index, reference)).fact
+        fact = run_query(vault.present, lambda index: find_fact(index, reference)).fact
     except ClawmemError:
         return  # it is in neither, and the caller says so
     raise NotFound(
@@ -102,7 +102,7 @@ def list_facts(
     status: str | None = None,
 ) -> FactList:
     """The facts that pass a filter, hot before warm before cold; listing counts as no access."""
-    counted = accesses(unfolded(vault))
+    counted = count_accesses(unfolded_accesses(vault))
 
     def act(index: Index) -> FactList:
         # Ordering needs little of a fact: within a limit only those that are given are read whole.
@@ -112,25 +112,25 @@ def list_facts(
             for n, one in _in_standing(passing, caller, wanted, counted)
             if tier in (None, one.tier) and status in (None, passing[n].fact.status)
         ]
-        whole = passing if limit is None else rows(index, [n for n, _ in chosen[:limit]])
+        whole = passing if limit is None else facts_in_rows(index, [n for n, _ in chosen[:limit]])
         given = ((whole[n], heat) for n, heat in chosen[:limit])
-        facts = tuple((PlacedFact(with_access(one.fact, counted), one.entity), heat) for one, heat in given)
-        return FactList(facts, len(chosen), (*index.notices, *unreadable(index, wanted.entity, wanted.owners)))
+        facts = tuple((PlacedFact(add_accesses(one.fact, counted), one.entity), heat) for one, heat in given)
+        return FactList(facts, len(chosen), (*index.notices, *unreadable_notices(index, wanted.entity, wanted.owners)))
 
-    return answered(vault, act)
+    return run_query(vault, act)
 
 
 def _in_standing(
     passing: Mapping[int, PlacedFact], caller: Caller, wanted: FactFilter, counted: Mapping[str, AccessCount]
 ) -> list[tuple[int, FactStanding]]:
     place = {one.fact.id: n for n, one in passing.items()}
-    facts = ((with_access(passing[n].fact, counted), passing[n].entity) for n in place.values())
+    facts = ((add_accesses(passing[n].fact, counted), passing[n].entity) for n in place.values())
     standings = (standing_of(fact, entity, caller.now, caller.agent, wanted.as_of) for fact, entity in facts)
     return [(place[one.id], one) for one in ordered(standings)]
 
 
 def peek(vault: Vault, reference: str, caller: Caller | None = None) -> PlacedFact:
     """One fact by id or unique prefix, without counting an access."""
-    placed = answered(vault, lambda index: find_fact(index, reference))
+    placed = run_query(vault, lambda index: find_fact(index, reference))
     check_may_read(caller, placed.entity)
-    return PlacedFact(with_access(placed.fact, accesses(unfolded(vault))), placed.entity)
+    return PlacedFact(add_accesses(placed.fact, count_accesses(unfolded_accesses(vault))), placed.entity)

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, PossiblyUnreadable, Refused
-from clawmem.index.refresh.refresh import answered
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.graph import GraphEdge, edges_at, is_fact, is_pointed_at
-from clawmem.index.search.lookup import PlacedFact, by_ids, resolve
-from clawmem.index.search.unreadable import refuse_unread, unreadable
+from clawmem.index.search.lookup import PlacedFact, by_ids, resolve_id
+from clawmem.index.search.unreadable import refuse_if_unreadable, unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import check_may_read
@@ -47,7 +47,7 @@ class GraphWalk(NamedTuple):
 
 def neighbors(vault: Vault, reference: str, caller: Caller, wanted: FactFilter, depth: int, limit: int) -> GraphWalk:
     """What lies within `depth` edges of a fact or an entity, nearest first."""
-    return answered(vault, lambda index: _neighbors(index, reference, caller, wanted, depth, limit))
+    return run_query(vault, lambda index: _neighbors(index, reference, caller, wanted, depth, limit))
 
 
 def backlinks(vault: Vault, reference: str, caller: Caller, wanted: FactFilter, limit: int) -> GraphWalk:
@@ -58,12 +58,12 @@ def backlinks(vault: Vault, reference: str, caller: Caller, wanted: FactFilter, 
         found = [edge for edge in edges_at(index, start, wanted) if not edge.forward and edge.relation != "in"]
         return _walked(index, start, [(edge, 1) for edge in found], limit)
 
-    return answered(vault, act)
+    return run_query(vault, act)
 
 
 def path(vault: Vault, first: str, last: str, caller: Caller, wanted: FactFilter, longest: int) -> GraphWalk:
     """The shortest way from one node to another; Refused where none of at most `longest` edges is found."""
-    return answered(vault, lambda index: _path(index, first, last, caller, wanted, longest))
+    return run_query(vault, lambda index: _path(index, first, last, caller, wanted, longest))
 
 
 def _neighbors(index: Index, reference: str, caller: Caller, wanted: FactFilter, depth: int, limit: int) -> GraphWalk:
@@ -105,7 +105,7 @@ def _path(index: Index, first: str, last: str, caller: Caller, wanted: FactFilte
             )
         level = outer
     if goal not in came:
-        refuse_unread(index, f"a way of at most {longest} steps from {start} to {goal}")
+        refuse_if_unreadable(index, f"a way of at most {longest} steps from {start} to {goal}")
         raise NotFound(
             f"No way of at most {longest} steps leads from {start} to {goal}.", "Allow more steps with --longest."
         )
@@ -125,7 +125,7 @@ def _walked(index: Index, start: str, found: list[tuple[GraphEdge, int]], limit:
     shown = found[:limit]
     nodes = _nodes(index, [start, *(edge.target for edge, _ in shown)])
     steps = tuple(GraphStep(edge, nodes[edge.target], depth) for edge, depth in shown)
-    return GraphWalk(nodes[start], steps, len(found), (*index.notices, *unreadable(index)))
+    return GraphWalk(nodes[start], steps, len(found), (*index.notices, *unreadable_notices(index)))
 
 
 def _nodes(index: Index, names: Iterable[str]) -> dict[str, GraphNode]:
@@ -145,7 +145,7 @@ def _node(index: Index, reference: str, caller: Caller) -> str:
 def _named(index: Index, reference: str, caller: Caller) -> str:
     """The fact or entity that a reference names: an id or its prefix, else a name, title or alias."""
     if is_fact(reference):
-        return resolve(index, reference)
+        return resolve_id(index, reference)
     if is_pointed_at(index, reference):
         return reference
     try:
@@ -154,7 +154,7 @@ def _named(index: Index, reference: str, caller: Caller) -> str:
         if "/" in reference or "may be" in problem.message:
             raise
         try:
-            return resolve(index, reference)
+            return resolve_id(index, reference)
         except PossiblyUnreadable:
             raise
         except NotFound:

@@ -1,1 +1,1 @@
-"""Storage: the only code that touches vault files or runs git."""
+"""Storage: the only package that writes vault files or runs git."""

@@ -1,4 +1,4 @@
-"""The few ways clawmem touches files, in one place so that each can be made to fail in a test."""
+"""File operations of clawmem, in one place so that tests can make each of them fail."""
 
 from __future__ import annotations
 
@@ -12,34 +12,35 @@ from pathlib import Path
 
 from clawmem.errors import Refused
 
-HALF = "half-"
+PARTIAL_PREFIX = "half-"
 _SAFE = os.O_CLOEXEC | os.O_NONBLOCK
 _LARGEST_READ = 0x7FFFF000
 
 
 class Disk:
-    """Plain file operations; every write is whole or not at all."""
+    """Plain file operations. A write replaces the whole file or changes nothing."""
 
     def read(self, path: Path) -> bytes | None:
-        """The file's bytes, or None where there is no such file; Refused for a pipe or a device."""
-        return read_plain(path)
+        """Return the bytes of a file, or None if it does not exist. Raise Refused if it is a pipe or a device."""
+        return read_regular_file(path)
 
     def replace(self, path: Path, data: bytes, staging: Path) -> None:
-        """Put `data` at `path` in one step; `staging` is a folder for the half-written file.
+        """Replace the contents of `path` atomically and keep the permissions of an existing file.
 
-        A file that was there keeps its permissions. A new one in the staging folder is closed to other users.
+        `staging` is the folder for the partial file. If it is on another file system, the partial file is written
+        beside `path` instead. A new file in the staging folder is closed to other users.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = 0o600 if path.is_relative_to(staging) else 0o666
         try:
-            _swap_in(staging / f"{HALF}{os.getpid()}", path, data, mode)
+            _swap_in(staging / f"{PARTIAL_PREFIX}{os.getpid()}", path, data, mode)
         except OSError as problem:
             if problem.errno != errno.EXDEV:
                 raise
-            _swap_in(beside(path), path, data, mode)
+            _swap_in(partial_path(path), path, data, mode)
 
     def create(self, path: Path, data: bytes) -> bool:
-        """Make a small file that must not be there yet; False where it is."""
+        """Create a small file. Return False if it exists already."""
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         except FileExistsError:
@@ -54,39 +55,41 @@ class Disk:
         return True
 
     def move(self, path: Path, target: Path) -> None:
-        """Put a file in another's place, in one step."""
+        """Rename a file atomically, replacing `target`."""
         os.replace(path, target)  # noqa: PTH105 - on every writer's path
 
     def remove(self, path: Path) -> None:
-        """Remove a file; a missing one is fine."""
+        """Remove a file. A missing file is not an error."""
         with suppress(FileNotFoundError, NotADirectoryError):
             path.unlink()
 
 
-def read_plain(path: Path | str) -> bytes | None:
-    """A plain file's bytes, or None where there is no such file. Refused for anything that is no file, as a pipe would
-    hold up whoever reads it."""
+def read_regular_file(path: Path | str) -> bytes | None:
+    """Return the bytes of a regular file, or None if it does not exist.
+
+    Raise Refused for any other kind of file, because reading a pipe would block.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | _SAFE)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:
         if problem.errno == errno.ENXIO:
-            raise no_plain_file(path) from None
+            raise not_regular_file(path) from None
         raise
     try:
-        facts = os.fstat(descriptor)
-        if stat.S_ISDIR(facts.st_mode):
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(facts.st_mode):
-            raise no_plain_file(path)
-        return _all_of(descriptor, facts.st_size)
+        if not stat.S_ISREG(status.st_mode):
+            raise not_regular_file(path)
+        return _all_of(descriptor, status.st_size)
     finally:
         os.close(descriptor)
 
 
 def _all_of(descriptor: int, size: int) -> bytes:
-    """What a file holds, also where it grows meanwhile or, as files of the kernel do, tells no size."""
+    """Read to the end, even if the file grows meanwhile or reports size 0, as files of the kernel do."""
     pieces = []
     while piece := os.read(descriptor, min(size + 1, _LARGEST_READ)):
         pieces.append(piece)
@@ -95,8 +98,10 @@ def _all_of(descriptor: int, size: int) -> bytes:
 
 
 def open_in_place(path: Path, flags: int) -> int:
-    """The descriptor of a file that is written in place, made where it is missing (with O_CREAT). Refused where what is
-    written would go elsewhere: through a link, or to a file that has a second name."""
+    """Open a file that is written in place and return its descriptor. With O_CREAT a missing file is created.
+
+    Raise Refused if a write would reach another file: through a symbolic link, or because of a hard link.
+    """
     try:
         descriptor = os.open(path, flags | _SAFE | os.O_NOFOLLOW, 0o600)
     except OSError as problem:
@@ -105,36 +110,39 @@ def open_in_place(path: Path, flags: int) -> int:
                 f"{path} is a symbolic link, so what is written there would go elsewhere.", "Delete the link."
             ) from None
         if problem.errno == errno.ENXIO:
-            raise no_plain_file(path) from None
+            raise not_regular_file(path) from None
         raise
     try:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            raise no_plain_file(path)
-        refuse_second_name(facts, str(path))
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise not_regular_file(path)
+        refuse_hard_link(status, str(path))
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def refuse_second_name(facts: os.stat_result, path: str) -> None:
-    """Raise Refused for a file that has another name somewhere: what is written into it appears there, too."""
-    if facts.st_nlink > 1:
+def refuse_hard_link(status: os.stat_result, path: str) -> None:
+    """Raise Refused if the file has another hard link, because a write would change that file too."""
+    if status.st_nlink > 1:
         raise Refused(
             f"{path} is a hard link: the same file has another name, perhaps outside the vault.",
             f"Make it a file of its own: `cp -p {path} {path}.own && mv {path}.own {path}`.",
         )
 
 
-def no_plain_file(path: Path | str) -> Refused:
-    """The error for a pipe, a socket or a device in the place of a file."""
-    return Refused(f"{path} is not a plain file.", "Delete it, or move it out of the way.")
+def not_regular_file(path: Path | str) -> Refused:
+    """Return the error for a pipe, a socket or a device where a file is expected."""
+    return Refused(f"{path} is not a regular file.", "Delete it, or move it out of the way.")
 
 
 def files_below(folder: Path, leaving_out: str | None = None) -> Iterator[Path]:
-    """Every file below a folder, but for those in folders of one name. A folder that goes meanwhile, as git clears away
-    its own, counts as empty; one that cannot be read raises OSError."""
+    """Yield every file below a folder, except those in folders named `leaving_out`.
+
+    A folder that disappears during the walk, as git's own temporary folders do, counts as empty. Raise OSError if a
+    folder cannot be read.
+    """
     for where, folders, names in os.walk(folder, onerror=_unless_gone):
         folders[:] = [name for name in folders if name != leaving_out]
         yield from (Path(where, name) for name in names)
@@ -145,14 +153,17 @@ def _unless_gone(problem: OSError) -> None:
         raise problem
 
 
-def beside(path: Path) -> Path:
-    """Where the half-written form of a file lies when git's folder is on another disk."""
+def partial_path(path: Path) -> Path:
+    """Return the path of the partial file when git's folder is on another file system."""
     return path.with_name(f".{path.name}.half")
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append a line, whole or not at all, to a file that many processes append to; what a killed one left of its own
-    line is cut off first. A file that is renamed away meanwhile is left, and made anew."""
+    """Append one line atomically to a file that several processes append to.
+
+    A partial last line, left by a killed process, is cut off first. If the file is renamed meanwhile, the line goes to
+    a new file.
+    """
     while True:
         descriptor = open_in_place(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
@@ -164,15 +175,15 @@ def append_line(path: Path, line: bytes) -> None:
             os.close(descriptor)
 
 
-def whole_lines(data: bytes) -> bytes:
-    """A file's lines without what a killed process left of the last."""
+def complete_lines(data: bytes) -> bytes:
+    """Return the data without a partial last line."""
     return data[: data.rfind(b"\n") + 1]
 
 
 def _append(descriptor: int, line: bytes) -> None:
     end = os.fstat(descriptor).st_size
     if end and os.pread(descriptor, 1, end - 1) != b"\n":
-        end = len(whole_lines(os.pread(descriptor, end, 0)))
+        end = len(complete_lines(os.pread(descriptor, end, 0)))
         os.ftruncate(descriptor, end)
     if os.write(descriptor, line) != len(line):
         os.ftruncate(descriptor, end)
@@ -186,26 +197,30 @@ def _same_file(descriptor: int, path: Path) -> bool:
         return False
 
 
-def _swap_in(half: Path, path: Path, data: bytes, mode: int) -> None:
+def _swap_in(partial: Path, path: Path, data: bytes, mode: int) -> None:
+    """Write a partial file and rename it to `path`. Remove the partial file if this fails."""
     try:
-        while not _swapped_in(half, path, data, mode):
+        while not _swapped_in(partial, path, data, mode):
             pass
     except BaseException:
-        half.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
         raise
 
 
-def _swapped_in(half: Path, path: Path, data: bytes, mode: int) -> bool:
-    """Whether the file is in place. Who begins to write clears half-written files away, and cannot tell those of the
-    dead from one that is being written without his lock, as the heartbeat writes its own: that one is written again."""
-    half.unlink(missing_ok=True)  # whatever stands there: it is never written through
-    _write_new(half, data, mode)
+def _swapped_in(partial: Path, path: Path, data: bytes, mode: int) -> bool:
+    """Return whether the file was replaced.
+
+    A new writer deletes the partial files of killed processes. It cannot tell them from one that is being written
+    without the writer lock, as the heartbeat does. So a partial file that disappears is written again.
+    """
+    partial.unlink(missing_ok=True)  # never write through an existing file or link
+    _write_new(partial, data, mode)
     try:
         with suppress(FileNotFoundError):
-            half.chmod(stat.S_IMODE(os.stat(path).st_mode))  # noqa: PTH116
-        os.replace(half, path)  # noqa: PTH105
+            partial.chmod(stat.S_IMODE(os.stat(path).st_mode))  # noqa: PTH116
+        os.replace(partial, path)  # noqa: PTH105
     except FileNotFoundError:
-        if half.exists() or not path.parent.is_dir():
+        if partial.exists() or not path.parent.is_dir():
             raise
         return False
     return True

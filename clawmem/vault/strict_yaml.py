@@ -1,4 +1,4 @@
-"""YAML from outside, read within bounds: plain values only, and no more of them than the text is long."""
+"""Parsing untrusted YAML within limits: plain values only, with bounds on size, depth and aliases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _KEYS = (str, int, float, bool, type(None))
 
 
 def parse_yaml(text: str, name: str) -> Any:
-    """YAML text as plain values; raises Unreadable naming the line that is wrong or goes beyond a bound."""
+    """Return YAML text as plain values. Raise Unreadable, with the line number, if it is invalid or exceeds a limit."""
     import yaml  # 11 ms to import: only where a YAML file really has to be parsed
 
     if len(text) > YAML_BYTES:
@@ -26,15 +26,17 @@ def parse_yaml(text: str, name: str) -> Any:
         what = getattr(problem, "problem", None) or "it is not YAML"
         raise Unreadable(name, mark.line + 1 if mark else None, f"it is not valid YAML ({what})") from None
     except (ValueError, OverflowError) as problem:
-        # What PyYAML lets through where it makes a date or a number.
+        # PyYAML does not wrap the errors of its date and number constructors.
         raise Unreadable(name, None, f"it is not valid YAML ({problem})") from None
     _refuse_odd(value, name)
     return value
 
 
 def _refuse_unbounded(text: str, name: str, loader: Any) -> None:
-    """Go through the text without making anything of it: to make values of what is deep takes the whole stack, and
-    of aliases of aliases the whole memory."""
+    """Check the parser events before any value is constructed.
+
+    Constructing deeply nested values can exhaust the stack, and aliases of aliases can exhaust the memory.
+    """
     import yaml
 
     opened: list[str | None] = []
@@ -44,7 +46,7 @@ def _refuse_unbounded(text: str, name: str, loader: Any) -> None:
         if isinstance(event, yaml.AliasEvent):
             aliases += 1
             if event.anchor in opened:
-                raise Unreadable(name, line, f"*{event.anchor} stands within what it names")
+                raise Unreadable(name, line, f"*{event.anchor} refers to a value that contains it")
             if aliases > YAML_ALIASES:
                 raise Unreadable(name, line, f"it has more than {YAML_ALIASES} aliases")
         elif isinstance(event, yaml.CollectionStartEvent):
@@ -58,27 +60,27 @@ def _refuse_unbounded(text: str, name: str, loader: Any) -> None:
 
 
 def _refuse_scalar(event: Any, name: str, line: int) -> None:
-    # A style is what quotes give: only plain scalars are read as numbers.
+    # Quoted scalars have a style. Only plain scalars are read as numbers.
     number = not event.style and event.value[:1] in ("+", "-", ".", *"0123456789")
     if number and len(event.value) > YAML_NUMBER and not any(letter.isspace() for letter in event.value):
         raise Unreadable(name, line, "a number is too long")
     if any("\ud800" <= letter <= "\udfff" for letter in event.value):
-        raise Unreadable(name, line, "it holds the half of a character")
+        raise Unreadable(name, line, "it contains a lone surrogate")
 
 
 def _refuse_odd(value: Any, name: str) -> None:
-    """Raise Unreadable where YAML made something that JSON, and the settings kept as JSON, cannot hold."""
+    """Raise Unreadable for values that JSON cannot represent, because parsed settings are cached as JSON."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
             if not all(isinstance(key, _KEYS) for key in one):
-                raise Unreadable(name, None, "a key is neither a text nor a number")
+                raise Unreadable(name, None, "a key is neither text nor a number")
             waiting += one.keys()
             waiting += one.values()
         elif isinstance(one, list | tuple | set):
             waiting += one
         elif isinstance(one, float) and not isfinite(one):
-            raise Unreadable(name, None, f"{one} is not a number that a setting can have")
+            raise Unreadable(name, None, f"{one} is not a finite number")
         elif isinstance(one, int) and abs(one) >= 10**NUMBER_DIGITS:
             raise Unreadable(name, None, "a number is too large")

@@ -1,4 +1,4 @@
-"""The vault as storage: where it is, what its files say, what its history holds. It reads and never decides."""
+"""Reading the vault: its folders, its files and its history. Writing is in `clawmem.vault.commit`."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from clawmem.model.records.layout import CATALOG, SETTINGS, check_inside
 from clawmem.model.records.seal import seal
 from clawmem.model.settings.settings import Settings, settings_from_mapping
 from clawmem.vault.disk import Disk
-from clawmem.vault.git.containment import check_state
-from clawmem.vault.git.git import Git, lost_object
+from clawmem.vault.git.containment import check_state_folder
+from clawmem.vault.git.git import Git, lost_object_error
 from clawmem.vault.git.refs import Head, git_dir_of, read_head
 from clawmem.vault.strict_yaml import parse_yaml
 
 if TYPE_CHECKING:
     from clawmem.model.facts.catalog import Catalog
-    from clawmem.vault.edits.early_scan import EarlyScan
+    from clawmem.vault.commit.early_scan import EarlyScan
 
-# So many names are given to git one by one.
-_FEW = 500
+# Up to this many paths are passed to git as arguments.
+_MAX_ARGUMENTS = 500
 _DIFFERENCE = ("diff-tree", "-r", "-z", "--no-renames", "--name-only")
 
 
 class Vault:
-    """One memory on disk. Reads need nothing but the files; git runs only where a method says so.
+    """One vault on disk. Only methods that say so run git.
 
-    `present` is None here; where this is the vault as it was (`vault/past.py`), it is the vault as it is.
+    `present` is None here. In a vault at a past commit (`vault/past.py`) it is the vault as it is now.
     """
 
     present: Vault | None = None
@@ -41,8 +41,8 @@ class Vault:
         git_dir = git_dir_of(root)
         if git_dir is None:
             raise NoVault(
-                f"{root} is not a git repository of its own, so it is no vault.",
-                "Make one with `clawmem init PATH`; a copied vault needs its .git folder too.",
+                f"{root} is not a git repository of its own, so it is not a vault.",
+                "Create one with `clawmem init PATH`. A copied vault needs its .git folder too.",
             )
         self.root = root
         self.git_dir = git_dir
@@ -51,37 +51,39 @@ class Vault:
         self._check_places()
         self.disk = disk or Disk()
         self.git = Git(root, environment)
-        self.early: EarlyScan | None = None
+        self.early_scan: EarlyScan | None = None
 
     def _check_places(self) -> None:
-        """Raise Refused where git's folder is another vault's, or clawmem's own folder leads out of it."""
+        """Raise Refused if the git folder belongs to another work tree, or clawmem's folder is a link."""
         dot_git = os.path.join(self.root, ".git")  # noqa: PTH118 - on every command's path
         if os.path.islink(dot_git) or not os.path.isdir(dot_git):  # noqa: PTH112, PTH114
-            from clawmem.vault.git.folder import check_belongs  # few vaults keep it elsewhere
+            from clawmem.vault.git.folder import check_work_tree  # few vaults have their git folder elsewhere
 
-            check_belongs(self.root, self.git_dir)
-        check_state(self.state)
+            check_work_tree(self.root, self.git_dir)
+        check_state_folder(self.state)
 
     def head(self) -> Head:
-        """The branch and commit that HEAD names."""
+        """Return the branch and commit of HEAD."""
         try:
             return read_head(self.git_dir)
         except (FileNotFoundError, NotADirectoryError):
             raise NoVault(
-                f"{self.git_dir} is not a git folder.", "Restore it from a clone, or make a vault with `clawmem init`."
+                f"{self.git_dir} is not a git folder.",
+                "Restore it from a clone, or create a vault with `clawmem init`.",
             ) from None
 
     def path(self, name: str) -> Path:
-        """The absolute path of a vault file; InvalidInput where the name leaves the vault."""
+        """Return the absolute path of a vault file. Raise InvalidInput if the name leads out of the vault."""
         return self.root / check_inside(name)
 
     def read(self, name: str) -> bytes | None:
-        """A file of the work tree, or None where there is none; Refused where a link leads out of the vault."""
+        """Return a file of the work tree, or None if it does not exist. Raise Refused if a link leads out of the
+        vault."""
         path = self.path(name)
         for part in _parts(self.root, name):
-            if os.path.islink(part) and not self._holds(part):  # noqa: PTH114 - no objects on a hot path
+            if os.path.islink(part) and not self._contains(part):  # noqa: PTH114 - no objects on a hot path
                 raise Refused(
-                    f"{name} lies behind a symbolic link that leads out of the vault.",
+                    f"{name} is behind a symbolic link that leads out of the vault.",
                     "Put a real file or folder in its place.",
                 )
         try:
@@ -90,7 +92,7 @@ class Vault:
             raise Refused(f"{name} is a folder where a file should be.", "Move it out of the way.") from None
 
     def obstacle(self, name: str) -> str | None:
-        """What stands where a vault file would be written: a link, a folder, a file in a folder's place; else None."""
+        """Return why a vault file cannot be written (a link, a folder, a file where a folder should be), or None."""
         check_inside(name)
         for part in _parts(self.root, name):
             try:
@@ -103,14 +105,14 @@ class Vault:
             if here != name and not stat.S_ISDIR(mode):
                 return f"{here} is a file where a folder should be"
             if here == name and not stat.S_ISREG(mode):
-                return f"{here} is not a plain file"
+                return f"{here} is not a regular file"
         return None
 
-    def _holds(self, link: str) -> bool:
+    def _contains(self, link: str) -> bool:
         return Path(os.path.realpath(link)).is_relative_to(self.root.resolve())
 
     def read_text(self, name: str) -> str | None:
-        """A UTF-8 file of the work tree, or None where there is none."""
+        """Return a UTF-8 file of the work tree, or None if it does not exist. Raise Unreadable if it is not UTF-8."""
         data = self.read(name)
         if data is None:
             return None
@@ -121,56 +123,64 @@ class Vault:
             raise Unreadable(name, line, "it is not UTF-8 text") from None
 
     def prepare_state(self) -> None:
-        """Make the folder for derived and passing files inside the git folder."""
+        """Create the folder for derived and temporary files, `.git/clawmem`."""
         self.state.mkdir(mode=0o700, exist_ok=True)
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings in force: what `clawmem.yaml` states, and of what reaches outside what this machine's own files
-        say. Set anew where the stated ones are."""
-        from clawmem.vault.state.local_settings import settings_here  # its imports would lead back here
+        """The effective settings: `clawmem.yaml` combined with the settings files of this machine.
 
-        return settings_here(self, self.stated)
+        Assign it again after assigning `vault_settings`.
+        """
+        from clawmem.vault.state.local_settings import effective_settings  # which imports this module for its types
+
+        return effective_settings(self, self.vault_settings)
 
     @cached_property
-    def stated(self) -> Settings:
-        """What `clawmem.yaml` states, defaults filled in. Where a value does not fit, the others count; where the file
-        does not parse, those of HEAD do, or else the defaults, and nothing is written with them."""
+    def vault_settings(self) -> Settings:
+        """The settings in `clawmem.yaml`, with defaults.
+
+        An invalid value is replaced by its default. If the file does not parse, the settings of HEAD or the defaults
+        are returned, `unread` holds the error, and no command may write.
+        """
         try:
             return settings_from_mapping(self.load_yaml(SETTINGS) or {})
         except (Unreadable, InvalidInput) as problem:
-            return self._settings_meanwhile(problem)
+            return self._fallback_settings(problem)
 
-    def _settings_meanwhile(self, problem: ClawmemError) -> Settings:
-        from clawmem.model.settings.invalid import tolerant  # few files are wrong
+    def _fallback_settings(self, problem: ClawmemError) -> Settings:
+        from clawmem.model.settings.invalid import tolerant  # few files are invalid
 
         if isinstance(problem, InvalidInput) and isinstance(mapping := self.load_yaml(SETTINGS), Mapping):
             return tolerant(mapping)
         head = self.head().commit
-        standing = self.contents_at(head, [SETTINGS])[SETTINGS] if head else None
+        committed = self.contents_at(head, [SETTINGS])[SETTINGS] if head else None
         try:
-            held = parse_yaml((standing or b"").decode(errors="replace"), SETTINGS)
+            value = parse_yaml((committed or b"").decode(errors="replace"), SETTINGS)
         except Unreadable:
-            held = None
-        return tolerant(held if isinstance(held, Mapping) else {})._replace(unread=problem)
+            value = None
+        return tolerant(value if isinstance(value, Mapping) else {})._replace(unread=problem)
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The vault's predicate catalog; empty where the file is missing, and where it does not parse, that of HEAD:
-        an edit that was not finished keeps nobody from asking. Raises where that one is wrong, too."""
-        from clawmem.model.facts.catalog import catalog_from_mapping  # writers of one fact need none
+        """The predicate catalog of the vault; empty if the file does not exist.
+
+        If the file does not parse, the catalog of HEAD is used, so that an unfinished edit does not stop searches.
+        Raise ClawmemError if that one is invalid too.
+        """
+        from clawmem.model.facts.catalog import catalog_from_mapping  # writing one fact does not need it
 
         try:
             return catalog_from_mapping(self.load_yaml(CATALOG) or {})
         except ClawmemError:
             head = self.head().commit
-            standing = self.contents_at(head, [CATALOG])[CATALOG] if head else None
-            if standing is None or standing == self.read(CATALOG):
+            committed = self.contents_at(head, [CATALOG])[CATALOG] if head else None
+            if committed is None or committed == self.read(CATALOG):
                 raise
-            return catalog_from_mapping(parse_yaml(standing.decode(errors="replace"), CATALOG) or {})
+            return catalog_from_mapping(parse_yaml(committed.decode(errors="replace"), CATALOG) or {})
 
-    def catalog_to_read(self) -> Catalog | None:
-        """The catalog for what only reads, and goes on without it: None where it cannot be read."""
+    def catalog_or_none(self) -> Catalog | None:
+        """Return the catalog, or None if it cannot be read, for readers that can do without it."""
         try:
             return self.catalog
         except ClawmemError:
@@ -178,25 +188,25 @@ class Vault:
 
     def catalog_notice(self) -> list[IncompleteAnswer]:
         """The sentence that an answer owes where the catalog cannot be read; none where it can."""
-        if self.catalog_to_read() is not None:
+        if self.catalog_or_none() is not None:
             return []
         return [
             IncompleteAnswer(f"{CATALOG} cannot be read, so no relation was recognised; `clawmem doctor` says why.")
         ]
 
     def load_yaml(self, name: str) -> Any:
-        """A YAML file of the work tree as plain values, None where it is missing.
+        """Return a YAML file of the work tree as plain values, or None if it does not exist.
 
-        The parsed form is kept as JSON beside the index, keyed by the file's size and times, because
-        importing a YAML parser costs a tenth of a whole command.
+        The result is cached as JSON in the state folder, keyed by the file's size and times, because importing a YAML
+        parser takes a tenth of the time of a command.
         """
         key = self._state_of(name)
         if key is None:
             return None
-        return self.parsed(name, lambda: self.read_text(name) or "", key, self.state / f"{name}.json")
+        return self.load_cached(name, lambda: self.read_text(name) or "", key, self.state / f"{name}.json")
 
-    def parsed(self, name: str, text: Callable[[], str], key: list[Any], kept: Path) -> Any:
-        """A YAML text as plain values; the parsed form is `kept` as long as the `key` of its file stays."""
+    def load_cached(self, name: str, text: Callable[[], str], key: list[Any], kept: Path) -> Any:
+        """Return YAML text as plain values, and cache them in the file `kept` for as long as `key` stays the same."""
         try:
             known = self.disk.read(kept)
         except OSError:
@@ -213,12 +223,12 @@ class Vault:
         return value
 
     def _state_of(self, name: str) -> list[Any] | None:
-        """What changes where a file changes; None where there is none."""
+        """Return values that change when the file changes, or None if it does not exist."""
         try:
-            facts = os.stat(self.path(name))  # noqa: PTH116 - on every command's path
+            status = os.stat(self.path(name))  # noqa: PTH116 - on every command's path
         except (FileNotFoundError, NotADirectoryError):
             return None
-        return [facts.st_size, facts.st_mtime_ns, facts.st_ino]
+        return [status.st_size, status.st_mtime_ns, status.st_ino]
 
     def _keep(self, path: Path, entry: Mapping[str, Any]) -> None:
         try:
@@ -226,50 +236,53 @@ class Vault:
                 self.prepare_state()
             self.disk.replace(path, json.dumps({**entry, "seal": _seal(entry)}).encode(), path.parent)
         except OSError:
-            # A read-only or full disk: the file is parsed again next time, nothing is lost.
+            # A read-only or full disk: the file is parsed again next time.
             return
 
     def files_at(self, commit: str, *folders: str) -> list[str]:
-        """The paths in a commit below some folders (all of them where none is named). Runs git."""
+        """Return the paths below some folders of a commit (all paths if no folder is given). Runs git."""
         return _names(self.git.run("ls-tree", "-r", "-z", "--name-only", commit, "--", *folders))
 
     def blobs_at(self, commit: str, *folders: str) -> dict[str, tuple[str, int]]:
-        """Each path in a commit below some folders, with the name of its content and its bytes. Runs git."""
+        """Return the blob name and the size in bytes of each path below some folders of a commit. Runs git."""
         printed = self.git.run("ls-tree", "-r", "-l", "-z", commit, "--", *folders)
         rows = (row.split("\t", 1) for row in printed.decode(errors="surrogateescape").split("\0") if row)
         described = ((path, about.split()) for about, path in rows)
         return {path: (words[2], int(words[3]) if words[3].isdigit() else 0) for path, words in described}
 
-    def changed_between(self, old: str, new: str) -> list[str] | None:
-        """The paths that differ between two commits, or None where one of them is unknown. Runs git."""
+    def changed_paths_or_none(self, old: str, new: str) -> list[str] | None:
+        """Return the paths that differ between two commits, or None if git does not have one of them. Runs git."""
         printed = self.git.try_run(*_DIFFERENCE, old, new)
         return None if printed is None else _names(printed)
 
-    def changes_between(self, old: str, new: str) -> list[str]:
-        """The paths that differ between two commits that there must be. Runs git; raises GitFailed where it cannot
-        tell."""
+    def changed_paths(self, old: str, new: str) -> list[str]:
+        """Return the paths that differ between two commits. Raise GitFailed if git does not have one of them. Runs
+        git."""
         return _names(self.git.run(*_DIFFERENCE, old, new))
 
     def contents_at(self, commit: str, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
-        """The contents of many files in one commit, None for what it does not hold; what git gives is `checked` unless
-        told. Runs git, a second time where something is None. Raises GitFailed where git lost what the commit holds."""
-        blobs = self.git.blobs((f"{commit}:{name}" for name in names), checked)
+        """Return the contents of files in a commit, None for each file that the commit does not contain. Runs git.
+
+        With `checked`, contents are verified against their hashes. Raise GitFailed if git has lost a file of the
+        commit.
+        """
+        blobs = self.git.read_blobs((f"{commit}:{name}" for name in names), checked)
         found = {name.split(":", 1)[1]: data for name, data in blobs.items()}
         self._refuse_lost(commit, [name for name, data in found.items() if data is None])
         return found
 
     def _refuse_lost(self, commit: str, absent: Sequence[str]) -> None:
-        """git says the same of a file that a commit never held and of one that is lost: its tree tells them apart."""
+        """Raise GitFailed if a missing file is in the tree of the commit, so git has lost its contents."""
         if not absent:
             return
-        # A colon would make a pattern of a name.
-        one_by_one = len(absent) <= _FEW and not any(name.startswith(":") for name in absent)
+        # A leading colon would make the name a pathspec pattern.
+        one_by_one = len(absent) <= _MAX_ARGUMENTS and not any(name.startswith(":") for name in absent)
         printed = self.git.run("ls-tree", "-r", "-z", commit, "--", *(absent if one_by_one else ()))
         rows = (row.split("\t", 1) for row in printed.decode(errors="surrogateescape").split("\0") if row)
-        held = {path for about, path in rows if about.split()[1] == "blob"}
-        lost = next((name for name in absent if name in held), None)
+        in_tree = {path for about, path in rows if about.split()[1] == "blob"}
+        lost = next((name for name in absent if name in in_tree), None)
         if lost is not None:
-            raise lost_object(lost)
+            raise lost_object_error(lost)
 
 
 def _names(printed: bytes) -> list[str]:
@@ -281,7 +294,7 @@ def _seal(entry: Mapping[str, Any]) -> int:
 
 
 def _parts(root: Path, name: str) -> Iterator[str]:
-    """The path of each folder on the way to a vault file, and of the file."""
+    """Yield the path of each folder that leads to a vault file, then the path of the file."""
     place = str(root)
     for part in name.split("/"):
         place = f"{place}/{part}"

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import answered, rebuild
-from clawmem.index.search.channels import FactFilter, rows
+from clawmem.index.refresh.refresh import rebuild, run_query
+from clawmem.index.search.channels import FactFilter, facts_in_rows
 from clawmem.index.search.graph import edges_at
 from clawmem.index.search.lookup import entity_names
 from clawmem.index.search.rival_values import linked_as_contrary
-from clawmem.index.tables.disputes import disputes
+from clawmem.index.tables.disputes import open_disputes
 from clawmem.index.tables.passages import page_lines
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.remember import remember
@@ -31,7 +31,7 @@ from clawmem.serving.browse import list_facts, peek
 from clawmem.serving.recall.recall import EVENTS, NOTES, recall
 from clawmem.vault.commit.pending import PendingCommit, write_pending
 from clawmem.vault.state.journal import record_access
-from clawmem.vault.state.upkeep import keep_small
+from clawmem.vault.state.upkeep import pack_repository
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.checks import git
@@ -89,7 +89,7 @@ def prepare(vault: Vault) -> None:
     (vault.root / f"daily/{DAY}.md").write_text(f"# {DAY}\n\n{NOTED}")
     _join(vault.root)
     keep(vault, "A first change takes the ledger and the note in.", entity="areas/general")
-    keep_small(vault, 1)
+    pack_repository(vault, 1)
     git(vault.root, vault.git.environment, "pack-refs", "--all")
     keep(vault, "Jane moved to Bergen.", "The boat needs a mast.", entity="projects/boat")
     rebuild(vault).close()
@@ -224,7 +224,7 @@ class Range:
             for question in QUESTIONS
         }
         said = {f"{question} (said)": _said(vault, question) for question in QUESTIONS}
-        return {"list": listed, "show": shown}, {**facts, **said, "joined": answered(vault, _joined)}
+        return {"list": listed, "show": shown}, {**facts, **said, "joined": run_query(vault, _joined)}
 
     def _doctor(self) -> Diagnosis | str:
         try:
@@ -301,11 +301,11 @@ def _joined(index: Index) -> dict[str, str]:
     questions that wait, each said once more as it is."""
     ids = [one["id"] for one in HARBOUR]
     numbers = [n for (n,) in index.database.execute("SELECT n FROM fact ORDER BY n")]
-    facts = {n: one.fact.id for n, one in rows(index, numbers).items()}
+    facts = {n: one.fact.id for n, one in facts_in_rows(index, numbers).items()}
     edges = [
         edge for node in (*ids, "projects/harbour", "projects/towage") for edge in edges_at(index, node, FactFilter())
     ]
-    told = [*entity_names(index), *edges, *disputes(index, ids).items()]
+    told = [*entity_names(index), *edges, *open_disputes(index, ids).items()]
     pairs = [tuple(facts[n] for n in pair) for pair in linked_as_contrary(index, [""], numbers)]
     return {str(one): str(one) for one in (*told, *pairs)}
 

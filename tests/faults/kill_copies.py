@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from clawmem.memory.backup.backup import verify_backup
-from clawmem.vault.exchange.staging import leftovers
+from clawmem.vault.exchange.staging import leftover_folders
 from tests.faults.checks import assert_sound, facts, git
 from tests.faults.kills import Arena, Tally, kill_many
 
@@ -45,10 +45,10 @@ def _sweep(make: Callable[[], None], target: Path) -> None:
     until it ends."""
     for _ in range(PATIENCE):
         make()
-        if not leftovers(target):
+        if not leftover_folders(target):
             break
         time.sleep(1)
-    assert leftovers(target) == []
+    assert leftover_folders(target) == []
 
 
 def kill_restore(root: Path, environment: Mapping[str, str], count: int, folder: Path) -> Tally:

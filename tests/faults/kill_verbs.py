@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from clawmem.vault.state.journal import accesses, unfolded
+from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 from tests.faults.checks import facts
 from tests.faults.kills import Arena, Tally, kill_many
@@ -68,6 +68,6 @@ def kill_heartbeat(root: Path, environment: Mapping[str, str], count: int) -> Ta
 
 
 def _accesses(root: Path, environment: Mapping[str, str]) -> int:
-    waiting = accesses(unfolded(Vault(root, environment)))
+    waiting = count_accesses(unfolded_accesses(Vault(root, environment)))
     keeper = next(one for one in facts(root) if "anchovies" in one["fact"])
     return int(keeper["access_count"]) + (waiting[keeper["id"]].count if keeper["id"] in waiting else 0)

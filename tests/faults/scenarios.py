@@ -18,7 +18,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import items_path
 from clawmem.vault.commit.transaction import transaction
-from clawmem.vault.state.journal import FOLDING, accesses, record_access, set_aside
+from clawmem.vault.state.journal import FOLDING, count_accesses, record_access, take_journal
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.checks import git
@@ -96,7 +96,7 @@ def fold(vault: Vault) -> None:
     """Fold the access journal into Jane's facts, the way the heartbeat does."""
     path = items_path("areas/people/jane")
     with transaction(vault, NOW, "fold") as started:
-        counted = accesses(set_aside(vault))
+        counted = count_accesses(take_journal(vault))
         facts = parse_items(started.read(path) or b"[]", path)
         folded = [
             fact._replace(access_count=fact.access_count + counted[fact.id].count, last_accessed=counted[fact.id].last)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.vault.commit.lock import writer_lock
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 from tests.faults.checks import assert_sound, assert_whole, commits, facts
 from tests.faults.scenarios import ACCESSES, SCENARIOS, Scenario, keep

@@ -21,7 +21,7 @@ def contents(index: Index) -> dict[str, Any]:
     """Rows of every table without their numbers, an entity's facts in their order, and what words find."""
     execute = index.database.execute
     columns = [row[1] for row in execute("PRAGMA table_info(fact)") if row[1] not in ("n", "exact", "tokens", "seal")]
-    check_total(index.database)
+    check_total(index)
     facts: dict[str, list[Any]] = {}
     for row in execute(f"SELECT {', '.join(columns)} FROM fact ORDER BY n"):
         facts.setdefault(row[columns.index("entity")], []).append(row)
@@ -58,7 +58,7 @@ def spoken(index: Index) -> dict[str, list[str]]:
     names |= {-n: f"{path} {place}" for n, path, place in execute("SELECT n, path, place FROM note")}
     words = {word for line in names.values() for word in re.findall(r"[a-z]{3,}", line.lower())}
     return {
-        word: sorted(names[row_of(match.n)] for match in index.spoken.search([word], 10_000, thorough=True))
+        word: sorted(names[row_of(match.n)] for match in index.passage_engine.search([word], 10_000, thorough=True))
         for word in [*sorted(words)[:PROBES], "meeting", "summary"]
     }
 

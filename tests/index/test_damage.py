@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import answered, open_index, rebuild
+from clawmem.index.refresh.refresh import open_index, rebuild, run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.store import Index, index_path
 from clawmem.memory.entities.agents import list_agents
@@ -165,7 +165,7 @@ def test_an_error_of_an_act_is_no_damage(vault: Vault) -> None:
         raise KeyError("ours")
 
     with pytest.raises(KeyError, match="ours"):
-        answered(vault, wrong)
+        run_query(vault, wrong)
     assert index_path(vault).resolve() == before
 
 

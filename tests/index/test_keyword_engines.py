@@ -204,12 +204,12 @@ def test_added_and_removed_in_one_transaction_leaves_nothing(opened: Opened) -> 
 def test_a_dropped_transaction_leaves_nothing(opened: Opened) -> None:
     opened.database.execute("BEGIN IMMEDIATE")
     opened.engine.add([Document(60, "never kept jasper")])
-    opened.engine.forget()
+    opened.engine.discard_changes()
     opened.database.execute("ROLLBACK")
     opened.add((61, "kept beryl"))
     assert opened.found("jasper") == []
     assert opened.found("beryl") == [61]
-    assert opened.engine.in_step()
+    assert opened.engine.is_in_sync()
 
 
 def test_many_small_transactions(opened: Opened) -> None:
@@ -219,7 +219,7 @@ def test_many_small_transactions(opened: Opened) -> None:
         opened.remove((n, f"number{n} opal"))
     assert set(opened.found("opal", limit=100)) == set(range(101, 130, 2))
     assert opened.found("number103") == [103]
-    assert opened.engine.in_step()
+    assert opened.engine.is_in_sync()
 
 
 @pytest.mark.parametrize("script", ["Ёлка стоит", "日本語 の メモ", "مرحبا بالعالم", "ελληνικά", "e\u0301te\u0301"])
@@ -234,7 +234,7 @@ def test_it_is_all_there_in_a_new_process(opened: Opened, tmp_path: Path) -> Non
         "import sqlite3, sys; from pathlib import Path; from clawmem.index.tables.keyword import open_engine\n"
         "folder = Path(sys.argv[1]); database = sqlite3.connect(folder / 'index.sqlite')\n"
         "engine = open_engine(sys.argv[2], database, folder / 'engine')\n"
-        "print(engine.in_step(), sorted(match.n for match in engine.search(['teas'], 9)))"
+        "print(engine.is_in_sync(), sorted(match.n for match in engine.search(['teas'], 9)))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path), opened.engine.name], capture_output=True, text=True, check=True
@@ -283,7 +283,7 @@ def test_whoosh_knows_when_it_is_not_in_step(tmp_path: Path) -> None:
     one.database.execute("ROLLBACK")
     one.close()
     again = Opened("whoosh", tmp_path)
-    assert not again.engine.in_step()
+    assert not again.engine.is_in_sync()
     again.close()
 
 

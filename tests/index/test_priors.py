@@ -48,7 +48,7 @@ def test_what_the_script_writes_is_what_the_file_is_read_as(tmp_path: Path, monk
     vectors = made @ spread  # in no more directions than are kept, so that all of it comes back
     vectors /= numpy.linalg.norm(vectors, axis=1, keepdims=True)
     path = tmp_path / "priors.bin"
-    path.write_bytes(make_priors.told(vectors))
+    path.write_bytes(make_priors.encode_vectors(vectors))
     monkeypatch.setattr(priors, "FILE", path)
     pieces = [f"piece {at}" for at in range(500)]
     for (_, data), wanted in zip(priors.priors(pieces), vectors.tolist(), strict=True):

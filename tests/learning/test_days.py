@@ -31,7 +31,7 @@ from clawmem.model.records.cursor import (
 )
 from clawmem.model.records.event import Event, event_to_line
 from clawmem.model.transcripts.message import Message
-from clawmem.vault.state.heartbeat_state import last_beat
+from clawmem.vault.state.heartbeat_state import read_heartbeat_state
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 
@@ -96,7 +96,7 @@ class World:
         """What is unread is the same, whether the days that changed are looked at or all of them."""
         with writing(self.vault, self.caller, "test"):
             pass  # takes in what was edited by hand, as a beat does first
-        days = days_to_read(self.vault, last_beat(self.vault).head)
+        days = days_to_read(self.vault, read_heartbeat_state(self.vault).head)
         with writing(self.vault, self.caller, "test") as work:
             cursor = parse_cursor(work.read(CURSOR_PATH))
             assert unread_events(work, cursor, BY_RULES, days) == unread_events(work, cursor, BY_RULES)
@@ -146,7 +146,7 @@ def world(vault: Vault, caller: Caller) -> World:
 
 
 def days(world: World) -> frozenset[str] | None:
-    return days_to_read(world.vault, last_beat(world.vault).head)
+    return days_to_read(world.vault, read_heartbeat_state(world.vault).head)
 
 
 def test_only_what_changed_is_looked_at(world: World) -> None:

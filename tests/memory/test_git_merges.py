@@ -15,7 +15,7 @@ from clawmem.memory.facts.revise import supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.review.proposals import read_proposals
-from clawmem.memory.sync.apply_remote import commit_merge, fast_forward, plan_with_policy
+from clawmem.memory.sync.apply_remote import apply_fast_forward, commit_merge, plan_with_policy
 from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.memory.sync.relation import RemoteBranch, compare_histories
 from clawmem.model.facts.codec import parse_items, render_items
@@ -26,7 +26,7 @@ from clawmem.model.merging.files.merge import merge_file
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.exchange.remote import fetch, find_remote
 from clawmem.vault.git.driver import driver_problem, install_driver
-from clawmem.vault.history.git_merges import GitMerge, leave
+from clawmem.vault.history.git_merges import GitMerge, write_unfinished_merges
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_sound, assert_whole
 from tests.memory.machines import Machine, make_machines
@@ -258,7 +258,7 @@ def test_the_driver_leaves_other_peoples_files_to_git(machines: list[Machine]) -
 def test_a_driver_that_is_gone_is_told(machines: list[Machine]) -> None:
     one, _ = machines
     one.git("config", "merge.clawmem.driver", "/nowhere/python -m clawmem merge-driver %O %A %B %P")
-    assert "not there any more" in str(driver_problem(one.vault))
+    assert "no longer exists" in str(driver_problem(one.vault))
     assert install_driver(one.vault) and driver_problem(one.vault) is None
     one.git("config", "merge.clawmem.driver", "my-own-tool %O %A %B")
     assert driver_problem(one.vault) is None
@@ -462,7 +462,7 @@ def take_in_and_die(machine: Machine) -> None:
                 started, caller, "origin", (head, tip), apart, plan_with_policy(vault, (head, tip), "review", apart)
             )
         else:
-            fast_forward(started, caller, head, tip, apart)
+            apply_fast_forward(started, caller, head, tip, apart)
 
 
 def test_a_note_of_merges_that_never_came_in_goes(machines: list[Machine]) -> None:
@@ -471,7 +471,7 @@ def test_a_note_of_merges_that_never_came_in_goes(machines: list[Machine]) -> No
     foreign = other.head()
     vault = one.vault
     vault.prepare_state()
-    leave(vault, [GitMerge(foreign, one.head(), foreign)])
+    write_unfinished_merges(vault, [GitMerge(foreign, one.head(), foreign)])
     one.keep("Next.")
     assert not (vault.state / "merges-left").exists()
     assert "complete(vault)" not in one.git("log", "--format=%s")

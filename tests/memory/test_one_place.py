@@ -172,7 +172,7 @@ def test_a_copied_folder_is_left_alone_and_named(three: list[Machine], clawmem: 
     done = clawmem("remember", "Something else.", "--json", cwd=one.root)
     said = " ".join(done.json["notices"])
     assert done.code == 0
-    assert f"{fact_id} came from {JANE}/items.json, which has the same ids still, and an id stands once" in said
+    assert f"{fact_id} came from {JANE}/items.json, which still has the same ids, and an id must be unique" in said
     assert "Remove the copy, or give its facts new ids." in said
     assert one.git("rev-list", "--count", f"{before}..HEAD").strip() == "1"
     assert places(one, fact_id) == [(f"{JANE}/items.json", ACTIVE)]
@@ -203,7 +203,7 @@ def test_a_fact_pasted_into_another_file_is_named(three: list[Machine], clawmem:
     path = "life/projects/boat/items.json"
     one.write(path, one.read(path).replace("\n]", f",\n{line}\n]"))
     refused = clawmem("retract", boat.id, cwd=one.root)
-    assert refused.code == 1 and "an id stands once" in refused.err
+    assert refused.code == 1 and "an id must be unique" in refused.err
     one.git("checkout", "--", path)
     assert clawmem("retract", boat.id, cwd=one.root).code == 0
 

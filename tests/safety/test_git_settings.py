@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.vault.git.config import PLAIN, Entry, entries_of, is_plain, is_plain_address, rendered, simple_entries
+from clawmem.vault.git.config import (
+    PLAIN,
+    ConfigEntry,
+    is_plain,
+    is_plain_address,
+    parse_config_list,
+    parse_simple_config,
+    render_config,
+)
 
 _TABLE = Path(__file__).with_name("git_settings.txt")
 ROWS = [line.split(" ", 1) for line in _TABLE.read_text().splitlines() if not line.startswith("#")]
@@ -25,10 +33,10 @@ _TELLING = re.compile(
 _OURS = frozenset(("merge.clawmem.driver", "merge.clawmem.name", "merge.union.driver", "merge.union.name"))
 
 
-def _entry(key: str, value: str) -> Entry:
+def _entry(key: str, value: str) -> ConfigEntry:
     section, _, rest = re.sub(r"<[^>]+>|\*", "x", key).partition(".")
     subsection, _, name = rest.rpartition(".")
-    return Entry(section.lower(), subsection if "." in rest else None, name.lower(), value)
+    return ConfigEntry(section.lower(), subsection if "." in rest else None, name.lower(), value)
 
 
 @pytest.mark.parametrize("key", [key for what, key in ROWS if what != "harmless"])
@@ -97,7 +105,7 @@ def test_addresses(address: str, plain: bool) -> None:
     ],
 )
 def test_what_is_oddly_written_is_left_to_git(text: str) -> None:
-    assert simple_entries(text) is None
+    assert parse_simple_config(text) is None
 
 
 def test_a_simple_configuration_is_read_as_git_reads_it(tmp_path: Path) -> None:
@@ -109,7 +117,7 @@ def test_a_simple_configuration_is_read_as_git_reads_it(tmp_path: Path) -> None:
     path.write_text(text)
     command = ["git", "config", "-z", "--file", str(path), "--list"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert simple_entries(text) == list(entries_of(printed))
-    path.write_text(rendered(simple_entries(text) or ()))
+    assert parse_simple_config(text) == list(parse_config_list(printed))
+    path.write_text(render_config(parse_simple_config(text) or ()))
     again = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert list(entries_of(again)) == simple_entries(text)
+    assert list(parse_config_list(again)) == parse_simple_config(text)

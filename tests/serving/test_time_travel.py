@@ -13,7 +13,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.serving.browse import show
 from clawmem.serving.context.context import context
 from clawmem.serving.recall.recall import recall
-from clawmem.vault.state.journal import accesses, unfolded
+from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 from tests.serving.histories import check_a_history
 
@@ -30,6 +30,6 @@ def test_what_was_true_then_is_asked_without_an_access(vault: Vault, caller: Cal
     assert show(vault, fact.id, caller, then).fact == fact
     assert recall(vault, "tea", caller, FactFilter(as_of=then), 5).found
     assert "tea" in context(vault, caller, 500, "tea", as_of=then).text
-    assert accesses(unfolded(vault)) == {}
+    assert count_accesses(unfolded_accesses(vault)) == {}
     assert recall(vault, "tea", caller, FactFilter(), 5).found
-    assert accesses(unfolded(vault))[fact.id].count == 1
+    assert count_accesses(unfolded_accesses(vault))[fact.id].count == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.vault.disk import HALF, Disk, files_below
+from clawmem.vault.disk import PARTIAL_PREFIX, Disk, files_below
 
 
 def test_a_folder_that_goes_meanwhile_counts_as_empty(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_half_file_that_is_swept_away_is_written_again(
 ) -> None:
     """A command that begins to write clears half files of the dead away; the heartbeat writes its own without the lock,
     and one of them may be among them."""
-    path, half = tmp_path / "state" / "file", tmp_path / f"{HALF}{os.getpid()}"
+    path, half = tmp_path / "state" / "file", tmp_path / f"{PARTIAL_PREFIX}{os.getpid()}"
     path.parent.mkdir()
     if known:
         path.write_bytes(b"old")

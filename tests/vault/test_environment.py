@@ -10,7 +10,7 @@ import pytest
 
 from clawmem.errors import GitFailed, Refused
 from clawmem.vault.exchange.create import create_vault
-from clawmem.vault.git.git import Git, scrubbed
+from clawmem.vault.git.git import Git, clean_environment
 from clawmem.vault.git.refs import read_head
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
@@ -59,7 +59,7 @@ def test_leaked_git_variables_do_not_matter(
 
 
 def test_scrubbed_keeps_what_the_network_needs() -> None:
-    clean = scrubbed({"GIT_DIR": "x", "GIT_SSH_COMMAND": "ssh -i key", "HOME": "/h", "GITHUB_TOKEN": "t"})
+    clean = clean_environment({"GIT_DIR": "x", "GIT_SSH_COMMAND": "ssh -i key", "HOME": "/h", "GITHUB_TOKEN": "t"})
     assert clean["GIT_SSH_COMMAND"] == "ssh -i key"
     assert clean["HOME"] == "/h"
     assert "GIT_DIR" not in clean

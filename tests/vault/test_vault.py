@@ -9,7 +9,7 @@ from clawmem.index.refresh.refresh import open_index
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.vault.history.versions import PLAIN, FileVersion, contents
+from clawmem.vault.history.versions import REGULAR_MODE, FileVersion, read_versions
 from clawmem.vault.vault import Vault
 from tests.faults.scenarios import keep
 
@@ -40,7 +40,7 @@ def test_a_lost_object_is_no_missing_file(vault: Vault, lost: str) -> None:
         with pytest.raises(GitFailed, match=f"has lost its copy of {PATH}"):
             vault.contents_at("HEAD", names, checked=False)
     with pytest.raises(GitFailed, match=f"has lost its copy of {lost}"):
-        contents(vault, [FileVersion(PLAIN, lost)])
+        read_versions(vault, [FileVersion(REGULAR_MODE, lost)])
 
 
 def test_a_lost_tree_is_no_missing_folder(vault: Vault) -> None:
@@ -51,8 +51,8 @@ def test_a_lost_tree_is_no_missing_folder(vault: Vault) -> None:
     with pytest.raises(GitFailed):
         vault.contents_at("HEAD", ["life/projects/nothing/items.json"])
     with pytest.raises(GitFailed):
-        vault.changes_between("HEAD~1", "HEAD")
-    assert vault.changed_between("HEAD", "1" * 40) is None
+        vault.changed_paths("HEAD~1", "HEAD")
+    assert vault.changed_paths_or_none("HEAD", "1" * 40) is None
 
 
 @pytest.mark.usefixtures("lost")

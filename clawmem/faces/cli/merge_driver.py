@@ -13,10 +13,10 @@ _USAGE = "usage: clawmem merge-driver BASE OURS THEIRS PATH (git calls this; see
 
 def main(arguments: Sequence[str]) -> int:
     """Merge BASE and THEIRS into OURS by the rules for PATH."""
-    from clawmem.vault.git.merge_driver import drive
+    from clawmem.vault.git.merge_driver import merge_for_git
 
     if len(arguments) != 4:
         sys.stderr.write(_USAGE)
         return USAGE
     base, ours, theirs, path = arguments
-    return drive(base, ours, theirs, path, os.environ)
+    return merge_for_git(base, ours, theirs, path, os.environ)

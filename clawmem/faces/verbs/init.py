@@ -8,7 +8,7 @@ from clawmem.errors import StorageFailed
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import INSIDE_REPOSITORY, Parameter
 from clawmem.vault.exchange.create import create_vault
-from clawmem.vault.git.acceptance import accepted_or_why
+from clawmem.vault.git.acceptance import try_accept
 
 
 def init(call: Call, path: str, inside_repository: bool) -> Answer:
@@ -20,7 +20,7 @@ def init(call: Call, path: str, inside_repository: bool) -> Answer:
     except OSError as problem:
         why = f"{root} cannot be made: {problem.strerror}."
         raise StorageFailed(why, "Name a place that you may write in.") from None
-    notices = accepted_or_why(vault.git_dir, runtime.environment)
+    notices = try_accept(vault.git_dir, runtime.environment)
     return Answer(
         {"vault": str(vault.root), "commit": vault.head().commit},
         [f"A new vault is ready in {vault.root}.", "Next: clawmem remember 'a fact worth keeping'"],

@@ -1,1 +1,1 @@
-"""Keeping the index in step with HEAD."""
+"""Updating the index to HEAD."""

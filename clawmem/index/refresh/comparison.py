@@ -1,4 +1,5 @@
-"""Two indexes compared in all that a reader can see: rows without their numbers, and every word of every text."""
+"""Comparing two indexes in everything that a reader can see: rows without their numbers, and every word of every
+text."""
 
 from __future__ import annotations
 
@@ -7,20 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from clawmem.index.refresh.refresh import FOLDERS
 from clawmem.index.tables.intake import take_in
 from clawmem.index.tables.schema import FACT_WORDS, SPOKEN_WORDS
-from clawmem.index.tables.store import Index, create_to_compare
+from clawmem.index.tables.store import Index, create_temporary
 from clawmem.model.search.passage import SPREAD, row_of
 from clawmem.vault.vault import Vault
 
-_AT_ONCE = 500
-_BYTES_AT_ONCE = 4_000_000
-# Counted and judged by the heartbeat, or different in every index.
-_OWN = frozenset(("n", "seal", "tokens", "exact", "verdict"))
+_BATCH = 500
+_BYTES_BATCH = 4_000_000
+# Filled in by the heartbeat, or different in every index.
+_IGNORED = frozenset(("n", "seal", "tokens", "exact", "verdict"))
 _BITS = (1 << 64) - 1
 
 
-def index_of(vault: Vault, commit: str) -> Index:
-    """What the index of a commit must be; every object that it is made of is checked. Runs git."""
-    index = create_to_compare(vault)
+def build_reference_index(vault: Vault, commit: str) -> Index:
+    """Build the correct index of a commit. Every object of it is checked. Runs git."""
+    index = create_temporary(vault)
     with index.writing():
         for paths in _batches(vault.blobs_at(commit, *FOLDERS)):
             take_in(index, vault.contents_at(commit, paths))
@@ -28,10 +29,10 @@ def index_of(vault: Vault, commit: str) -> Index:
 
 
 def _batches(sizes: Mapping[str, tuple[str, int]]) -> Iterator[list[str]]:
-    """The paths in their order, so many at once or of so many bytes."""
+    """Yield the paths in order, in batches limited by number and by bytes."""
     paths, size = list[str](), 0
     for path, (_, bytes_) in sizes.items():
-        if paths and (len(paths) == _AT_ONCE or size + bytes_ > _BYTES_AT_ONCE):
+        if paths and (len(paths) == _BATCH or size + bytes_ > _BYTES_BATCH):
             yield paths
             paths, size = [], 0
         paths.append(path)
@@ -40,9 +41,11 @@ def _batches(sizes: Mapping[str, tuple[str, int]]) -> Iterator[list[str]]:
         yield paths
 
 
-def difference(one: Index, other: Index) -> str | None:
-    """The first part in which two indexes differ, in words; None where they are alike. What `meta` notes is left out,
-    and so are the words where an engine other than FTS5 keeps them."""
+def find_difference(one: Index, other: Index) -> str | None:
+    """Return the first difference of two indexes in words, or None.
+
+    The table `meta` is not compared, and words only if both indexes use FTS5.
+    """
     mine, yours = _tables(one), _tables(other)
     for table in sorted({*mine, *yours}):
         if mine.get(table) != yours.get(table) or _digest(one, table) != _digest(other, table):
@@ -51,18 +54,18 @@ def difference(one: Index, other: Index) -> str | None:
         return None
     for table in (FACT_WORDS, SPOKEN_WORDS):
         if _words(one, table) != _words(other, table):
-            return f"keyword search knows other {table}"
+            return f"keyword search has other {table}"
     return None
 
 
 def _tables(index: Index) -> dict[str, tuple[str, ...]]:
-    """The columns that are compared of each table of the index's own."""
+    """Return the compared columns of each table."""
     names = [row[0] for row in index.database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     kept = [name for name in names if not name.startswith((FACT_WORDS, SPOKEN_WORDS, "sqlite_")) and name != "meta"]
     tables = {}
     for name in kept:
         columns = [row[1] for row in index.database.execute(f"PRAGMA table_info({name})")]
-        tables[name] = tuple(column for column in columns if column not in _OWN)
+        tables[name] = tuple(column for column in columns if column not in _IGNORED)
     return {**tables, "total": ("facts",)}
 
 
@@ -75,7 +78,7 @@ def _digest(index: Index, table: str) -> int:
 
 
 def _words(index: Index, table: str) -> int:
-    """Every place of every word: which text, and where in it."""
+    """Return a digest of every occurrence of every word: the text and the position in it."""
     names = _names(index, table)
     database = index.database
     database.execute(f"CREATE VIRTUAL TABLE temp.places USING fts5vocab(main, {table}, instance)")
@@ -87,7 +90,7 @@ def _words(index: Index, table: str) -> int:
 
 
 def _names(index: Index, table: str) -> Mapping[int, object]:
-    """What each row of a text is called in any index; of events and notes, which are many, its digest."""
+    """Return an identifier of each row that is the same in any index; a hash for events and notes, which are many."""
     execute = index.database.execute
     if table == FACT_WORDS:
         return {n: (entity, fact_id) for n, entity, fact_id in execute("SELECT n, entity, id FROM fact")}
@@ -103,7 +106,7 @@ def _name(names: Mapping[int, object], table: str, doc: int) -> object:
 
 
 def _sum(rows: Iterable[tuple[object, ...]]) -> int:
-    """A number for a set of rows in any order, which takes no memory; equal rows that come twice count twice."""
+    """Return a digest of a set of rows in any order, with constant memory. Duplicate rows count twice."""
     total = count = 0
     for row in rows:
         total = (total + hash(row)) & _BITS

@@ -1,6 +1,8 @@
-"""Facts of which something at stake came by a commit that does not count on this machine: see `model/acceptance.py`.
+"""Facts with something at stake that came with a commit which is not accepted on this machine: see
+`model/settings/acceptance.py`.
 
-Found when the index follows HEAD, from the commits that are new since, and kept beside it: a new index finds it there.
+They are found when the index follows HEAD, in the new commits, and stored beside the index, where a rebuilt index finds
+them.
 """
 
 from __future__ import annotations
@@ -9,34 +11,22 @@ import json
 from collections.abc import Iterator, Mapping
 
 from clawmem.errors import ClawmemError
-from clawmem.index.tables.seals import check_outside
+from clawmem.index.tables.outside import stakes as stakes  # exported again for `tables.intake`
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.seal import seal
-from clawmem.model.settings.acceptance import accepted_as, as_served, stake_in
+from clawmem.model.settings.acceptance import accepted_as, stake_in
 from clawmem.vault.vault import Vault
 
 _KEPT = "outside.json"
 
 
-def stakes(index: Index) -> dict[str, str]:
-    """What is at stake in which facts, by id; empty in most vaults."""
-    found = {}
-    for fact_id, stake, given in index.database.execute("SELECT id, stake, seal FROM outside"):
-        check_outside(fact_id, stake, given)
-        found[fact_id] = stake
-    return found
+def update_stakes(vault: Vault, index: Index) -> set[str]:
+    """Check the commits that are new in HEAD and store the result in the index, within its open transaction.
 
-
-def served(index: Index, fact: Fact) -> Fact:
-    """A fact as it is served."""
-    return as_served(fact, stakes(index).get(fact.id))
-
-
-def follow_commits(vault: Vault, index: Index) -> set[str]:
-    """Look through the commits that are new to HEAD, and say the outcome in the index; returns the ids of the facts
-    whose rows it changes. Call it while the index is being written."""
+    Return the ids of the facts whose rows must change.
+    """
     here = vault.present or vault
     head = here.head().commit
     known = _known(here, head)
@@ -54,10 +44,10 @@ def follow_commits(vault: Vault, index: Index) -> set[str]:
 
 
 def _found(vault: Vault, old: str | None, new: str) -> dict[str, str]:
-    from clawmem.vault.history.made_here import strange_commits  # a look at what is new, not for a search
+    from clawmem.vault.state.made_here import unaccepted_commits  # not needed by a search
 
     found = {}
-    for commit in strange_commits(vault, old, new):
+    for commit in unaccepted_commits(vault, old, new):
         before = {(fact.id, stake, fact.fact) for fact, stake in _staked(commit.removed)}
         for fact, stake in _staked(commit.added):
             if (fact.id, stake, fact.fact) not in before:
@@ -72,14 +62,14 @@ def _staked(lines: tuple[str, ...]) -> Iterator[tuple[Fact, str]]:
         try:
             fact = fact_from_record(json.loads(line.rstrip().removesuffix(",")))
         except (ValueError, TypeError, AttributeError, RecursionError, ClawmemError):
-            continue  # whoever reads the file says what is wrong with it
+            continue  # readers of the file report the error
         stake = stake_in(fact)
         if stake:
             yield fact, stake
 
 
 def _known(vault: Vault, head: str | None) -> tuple[str, dict[str, str]] | None:
-    """The commit up to which was looked, and what was found; None where it has to be begun anew."""
+    """Return the last checked commit and the facts found so far, or None to start again."""
     data = vault.disk.read(vault.state / _KEPT)
     try:
         kept = json.loads(data) if data is not None else {}
@@ -87,7 +77,7 @@ def _known(vault: Vault, head: str | None) -> tuple[str, dict[str, str]] | None:
         whole = kept["seal"] == seal(at, by, json.dumps(found, sort_keys=True))
     except (ValueError, KeyError, TypeError):
         return None
-    if not whole or by != _accepting(vault):
+    if not whole or by != _acceptance_seal(vault):
         return None
     if at != head and vault.git.try_run("merge-base", "--is-ancestor", at, head or "HEAD") is None:
         return None
@@ -95,16 +85,16 @@ def _known(vault: Vault, head: str | None) -> tuple[str, dict[str, str]] | None:
 
 
 def _keep(vault: Vault, at: str, found: Mapping[str, str]) -> None:
-    by = _accepting(vault)
-    told = {"at": at, "by": by, "found": found, "seal": seal(at, by, json.dumps(found, sort_keys=True))}
+    by = _acceptance_seal(vault)
+    record = {"at": at, "by": by, "found": found, "seal": seal(at, by, json.dumps(found, sort_keys=True))}
     try:
         vault.prepare_state()
-        vault.disk.replace(vault.state / _KEPT, json.dumps(told).encode(), vault.state)
+        vault.disk.replace(vault.state / _KEPT, json.dumps(record).encode(), vault.state)
     except OSError:
-        return  # a read-only disk: it is looked for again next time
+        return  # a read-only disk: the commits are checked again next time
 
 
-def _accepting(vault: Vault) -> int:
-    from clawmem.vault.history.made_here import accepted_here
+def _acceptance_seal(vault: Vault) -> int:
+    from clawmem.vault.state.made_here import read_acceptance
 
-    return accepted_as(accepted_here(vault))
+    return accepted_as(read_acceptance(vault))

@@ -1,4 +1,4 @@
-"""The index of a past commit, made from the present one: going back a little is less work than reading everything."""
+"""The index of a past commit, made from a copy of the present one if that is less work than reading everything."""
 
 from __future__ import annotations
 
@@ -7,33 +7,35 @@ import sqlite3
 from clawmem.index.tables.store import Index, open_store
 from clawmem.vault.vault import Vault
 
-# Copying costs about a tenth of reading, byte for byte of the vault's files.
+# Copying a byte of the vault's files costs about a tenth of reading it.
 _COPY = 0.1
 
 
-def copy_present(present: Vault, index: Index, commit: str, folders: tuple[str, ...]) -> bool:
-    """Make a new index hold what the present one does, which then has to be brought to the commit; False where there
-    is no present one to copy, or where reading all of the commit is less work."""
+def copy_present_index(present: Vault, index: Index, commit: str, folders: tuple[str, ...]) -> bool:
+    """Copy the present index into a new one, which the caller then updates to the commit.
+
+    Return False if there is no present index, or reading the whole commit is less work.
+    """
     if index.engine.name != "fts5":
         return False
     source = open_store(present)
     if source is None:
         return False
     try:
-        known_as, head = index.meta("identity"), source.head()
+        identity, head = index.meta("identity"), source.head()
         if source.engine.name != "fts5" or head is None or not _worth_it(present, head, commit, folders):
             return False
         source.database.backup(index.database)
-        index.set_meta("identity", known_as or "")
+        index.set_meta("identity", identity or "")
         return True
     except sqlite3.OperationalError:
-        return False  # a writer holds it for too long
+        return False  # a writer has locked it for too long
     finally:
         source.close()
 
 
 def _worth_it(present: Vault, head: str, commit: str, folders: tuple[str, ...]) -> bool:
-    changed = present.changed_between(head, commit)
+    changed = present.changed_paths_or_none(head, commit)
     if changed is None:
         return False
     now, then = present.blobs_at(head, *folders), present.blobs_at(commit, *folders)

@@ -1,4 +1,4 @@
-"""Keeping the index in step with HEAD: from what changed between two commits, or from everything."""
+"""Updating the index to HEAD: from the changes between two commits, or from everything."""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
@@ -9,26 +9,29 @@ from clawmem.errors import ClawmemError, Locked
 from clawmem.index.tables.store import (
     UNREADABLE,
     Index,
+    activate_store,
     create_in_memory,
     create_store,
-    drop_store,
+    delete_store,
     open_store,
-    put_in_use,
 )
 from clawmem.model.kinds import indexed_roots
 from clawmem.vault.vault import Vault
 
 FOLDERS = indexed_roots()
-# The index's note that ids stand in several files, empty where none does.
-DOUBLED = "doubled"
+# Metadata key: not empty if an id occurs in several files.
+HAS_DUPLICATES = "doubled"
 _BATCH = 500
 _BUILD_SECONDS = 120.0
 _Answer = TypeVar("_Answer")
 
 
-def answered(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool = True) -> _Answer:
-    """What an act that only reads makes of the index, once more on a new index where the old one turns out to be
-    damaged. All of it sees `one_state`, unless it reads other things as well and takes long: a writer would wait."""
+def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool = True) -> _Answer:
+    """Run a read-only query on the index. If the index turns out to be damaged, rebuild it and run the query again.
+
+    With `one_state` the query sees one state of the index. Switch it off for a query that takes long, because writers
+    must wait for it.
+    """
     index = open_index(vault)
     try:
         with index.snapshot() if one_state else nullcontext():
@@ -36,7 +39,7 @@ def answered(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool =
     except (ClawmemError, OSError):
         raise
     except Exception as problem:
-        if not is_damage(index, problem):
+        if not is_index_damage(index, problem):
             raise
         index.close()
         index = rebuild(vault)
@@ -46,20 +49,20 @@ def answered(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool =
 
 
 def open_index(vault: Vault) -> Index:
-    """The index at HEAD, brought up to date or built anew as needed."""
+    """Return the index at HEAD, updated or rebuilt as needed."""
     return _current(vault) or _build(vault, forced=False)
 
 
 def rebuild(vault: Vault) -> Index:
-    """A new index from everything in HEAD."""
+    """Return a new index, built from everything in HEAD."""
     return _build(vault, forced=True)
 
 
 def apply_commit(vault: Vault, index: Index, contents: Mapping[str, bytes | None], commit: str | None = None) -> None:
-    """Take in a change that was just committed, whose final contents the caller has at hand.
+    """Update the index with a change that was just committed and whose final contents the caller has.
 
-    `commit` is its name (HEAD where it is left out). Where another process has moved the index since it was
-    opened here, git is asked what changed instead.
+    `commit` is its name (default: HEAD). If another process has updated the index since it was opened here, git is
+    asked what changed instead.
     """
     head = commit or vault.head().commit
     if head is None:
@@ -73,16 +76,18 @@ def apply_commit(vault: Vault, index: Index, contents: Mapping[str, bytes | None
 
 
 class HeadChange(NamedTuple):
-    """A way that HEAD went, and what the files that changed on it hold since (None: they are gone)."""
+    """A move of HEAD from one commit to another, with the new contents of the changed files (None: deleted)."""
 
     old: str
     new: str
     contents: Mapping[str, bytes | None]
 
 
-def follow(vault: Vault, steps: Iterable[HeadChange]) -> bool:
-    """Bring the index to HEAD: by the steps whose beginning it stands at, for the rest by git's account. Tells whether
-    ids stand in several files."""
+def follow_head(vault: Vault, steps: Iterable[HeadChange]) -> bool:
+    """Update the index to HEAD, with the given steps where they apply and with git otherwise.
+
+    Return whether there are duplicate ids.
+    """
     index = open_store(vault)
     if index is not None:
         try:
@@ -90,23 +95,23 @@ def follow(vault: Vault, steps: Iterable[HeadChange]) -> bool:
                 index.at = step.old
                 if index.head() == step.old:
                     apply_commit(vault, index, step.contents, step.new)
-                    note_doubles(index, step.contents)
+                    record_duplicates(index, step.contents)
             with index.writing():
                 _look_outside(vault, index)
         except UNREADABLE:
-            pass  # a damaged one is met, and built anew, by who opens it
+            pass  # `open_index` rebuilds a damaged index
         finally:
             index.close()
     index = open_index(vault)
     try:
-        return bool(index.meta(DOUBLED))
+        return bool(index.meta(HAS_DUPLICATES))
     finally:
         index.close()
 
 
-def get_ready() -> None:
-    """Import what taking in a change needs, so that it can be done while git is at work."""
-    import clawmem.index.tables.intake  # noqa: F401 - for its side effect of being there
+def preload_intake() -> None:
+    """Import what indexing a change needs, while git is running."""
+    import clawmem.index.tables.intake  # noqa: F401 - imported early, to be loaded when it is needed
 
 
 def _current(vault: Vault) -> Index | None:
@@ -124,35 +129,36 @@ def _current(vault: Vault) -> Index | None:
     return None
 
 
-def is_damage(index: Index, problem: Exception) -> bool:
-    """Whether an act failed because of its index: SQLite says so, or a byte of it is not what was written."""
+def is_index_damage(index: Index, problem: Exception) -> bool:
+    """Return whether a query failed because the index is damaged: by SQLite's error, or because a checksum is wrong."""
     if isinstance(problem, UNREADABLE):
         return True
-    from clawmem.index.tables.seals import is_whole  # reads all of it
+    from clawmem.index.tables.seals import is_intact  # reads the whole index
 
-    return not is_whole(index.database)
+    return not is_intact(index)
 
 
 def _catch_up(vault: Vault, index: Index) -> bool:
-    """Bring the index to HEAD by git's account of what changed; False where git does not know the index's commit."""
+    """Update the index to HEAD with git's list of changes. Return False if git does not have the commit of the
+    index."""
     with index.writing():
-        # Read under the lock: another process may have been faster, and a head read before would lead back.
+        # Read HEAD under the lock: an earlier value could be older than the index of another process.
         old, head = index.head(), vault.head().commit
         if head is None or old == head:
             index.at = old
             return True
-        changed = vault.changed_between(old, head) if old else None
+        changed = vault.changed_paths_or_none(old, head) if old else None
         if changed is None:
             return False
         _take_in_paths(vault, index, head, changed)
-        note_doubles(index, changed)
+        record_duplicates(index, changed)
         _look_outside(vault, index)
         index.set_head(head)
     return True
 
 
-def look_outside(vault: Vault) -> None:
-    """Judge anew what came from outside, where what is accepted here has changed."""
+def refresh_outside_facts(vault: Vault) -> None:
+    """Check again which facts came from outside, after the accepted authors or keys have changed."""
     index = open_index(vault)
     try:
         with index.writing():
@@ -162,9 +168,9 @@ def look_outside(vault: Vault) -> None:
 
 
 def _look_outside(vault: Vault, index: Index) -> None:
-    from clawmem.index.refresh.outside import follow_commits
+    from clawmem.index.refresh.outside import update_stakes
 
-    changed = follow_commits(vault, index)
+    changed = update_stakes(vault, index)
     if changed:
         from clawmem.index.tables.intake import take_in_again
 
@@ -172,15 +178,15 @@ def _look_outside(vault: Vault, index: Index) -> None:
 
 
 def _build(vault: Vault, forced: bool) -> Index:
-    from clawmem.vault.commit.lock import writer_lock
+    from clawmem.vault.lock import writer_lock
 
     try:
         vault.prepare_state()
         with writer_lock(vault.state / "index.lock", _BUILD_SECONDS, "building the index"):
-            # Whoever waited for another process's new index takes that one.
+            # After waiting for another process, use its new index.
             return (None if forced else _current(vault)) or _build_file(vault, forced)
     except (OSError, sqlite3.DatabaseError, Locked) as problem:
-        index = create_in_memory(vault, f"it cannot be kept ({problem})")
+        index = create_in_memory(vault, f"it cannot be stored ({problem})")
         forced = forced or isinstance(problem, sqlite3.DatabaseError)
     _fill(vault, index, forced)
     return index
@@ -194,16 +200,16 @@ def _build_file(vault: Vault, forced: bool) -> Index:
     index = create_store(vault, name)
     try:
         _fill(vault, index, forced)
-        put_in_use(vault, index, name)
+        activate_store(vault, index, name)
     except BaseException:
         index.close()
-        drop_store(vault, name)
+        delete_store(vault, name)
         raise
     return index
 
 
 def _fill(vault: Vault, index: Index, afresh: bool) -> None:
-    """Take everything in; `afresh` trusts nothing that was taken in before."""
+    """Index everything. With `afresh`, nothing that was indexed before is used."""
     head = vault.head().commit
     if head is None:
         return
@@ -211,15 +217,15 @@ def _fill(vault: Vault, index: Index, afresh: bool) -> None:
         return
     with index.writing():
         _take_in_paths(vault, index, head, vault.files_at(head, *FOLDERS))
-        note_doubles(index)
+        record_duplicates(index)
         _look_outside(vault, index)
         index.set_head(head)
 
 
 def _fill_from(present: Vault, vault: Vault, index: Index, head: str) -> bool:
-    from clawmem.index.refresh.past import copy_present  # only for a look at the past
+    from clawmem.index.refresh.past import copy_present_index  # only for past commits
 
-    return copy_present(present, index, head, FOLDERS) and _catch_up(vault, index)
+    return copy_present_index(present, index, head, FOLDERS) and _catch_up(vault, index)
 
 
 def _take_in_paths(vault: Vault, index: Index, head: str, changed: list[str]) -> None:
@@ -230,16 +236,19 @@ def _take_in_paths(vault: Vault, index: Index, head: str, changed: list[str]) ->
         _take_in(index, vault.contents_at(head, paths[start : start + _BATCH]))
 
 
-def note_doubles(index: Index, paths: Iterable[str] | None = None) -> None:
-    """Note whether an id stands in several files, as after a merge or a copy that clawmem did not make: the next writer
-    unites them. Only the facts of some files are looked at where these alone changed since nothing was noted."""
-    from clawmem.index.tables.doubles import doubled_ids
+def record_duplicates(index: Index, paths: Iterable[str] | None = None) -> None:
+    """Record whether there are duplicate ids, as after a merge or copy that clawmem did not make. The next writer
+    resolves them.
 
-    known = None if index.meta(DOUBLED) else paths
-    index.set_meta(DOUBLED, "1" if doubled_ids(index, known) else "")
+    If nothing was recorded so far, only the facts of `paths` are checked, because only these files have changed.
+    """
+    from clawmem.index.tables.doubles import duplicate_ids
+
+    known = None if index.meta(HAS_DUPLICATES) else paths
+    index.set_meta(HAS_DUPLICATES, "1" if duplicate_ids(index, known) else "")
 
 
 def _take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
-    from clawmem.index.tables.intake import take_in  # a search finds the index up to date and needs none of it
+    from clawmem.index.tables.intake import take_in  # not needed if the index is up to date
 
     take_in(index, contents)

@@ -1,1 +1,1 @@
-"""Questions to the index: by words, by value, by day, along the graph."""
+"""Queries of the index: by words, by value, by time, by tier, and along the graph."""

@@ -1,4 +1,4 @@
-"""Facts by how near to hand they are: counts of each tier, and the first of each, without reading the others."""
+"""Facts by tier: the size of each tier and its first facts, without reading the others."""
 
 import json
 from collections.abc import Collection, Iterator, Sequence
@@ -12,24 +12,26 @@ from clawmem.model.lifecycle.tiers import ALWAYS_HOT, COLD, HOT, RECENCY, WARM, 
 from clawmem.model.proposals.quarantine import quarantined
 
 ALWAYS = "always"
-# What has ended by now stands behind all that holds, on a shelf of its own: its tier is cold.
+# Facts that have ended come after all others, on a shelf of their own. Their tier is cold.
 PAST = "past"
 SHELVES = (ALWAYS, HOT, WARM, COLD, PAST)
-# A time that cannot be read counts as just now, whenever now is.
+# An unreadable time counts as the present, whenever that is.
 _UNREADABLE = 1e18
-# Facts with more accesses keep longer: `pace` tells them apart. Those that are always hot have one of their own, and
-# those in quarantine, which no context shows.
+# Facts with more accesses stay longer in a tier; `pace` is their class. Facts that are always hot have a class of their
+# own, and so have facts in quarantine, which no context shows.
 _ALWAYS_PACE = len(RECENCY)
-HELD = -1
+QUARANTINE_PACE = -1
 SPARE = 20
 _PACES = tuple(range(_ALWAYS_PACE - 1, -1, -1))
 _ORDER = "access_count DESC, weight DESC, timestamp DESC, id"
 
 
 class FactCandidate(NamedTuple):
-    """A fact that could be shown: its row, the tokens of its line and whether they are exact, and what its standing
-    in a tier needs, as folded so far. `shelf` is its tier, 'always' where it is always hot, 'past' where it is over; ''
-    where not active."""
+    """A fact that could be shown, with what its rank in a tier depends on.
+
+    `tokens` are those of its context line, counted if `exact`. Accesses are those that are committed. `shelf` is its
+    tier, or 'always' if it is always hot, 'past' if it is over, and '' if it is not active.
+    """
 
     n: int
     tokens: int
@@ -44,7 +46,8 @@ class FactCandidate(NamedTuple):
 
 
 class ReaderScope(NamedTuple):
-    """Whose facts count, nearest first ('' is the global memory), those of one entity only, and when it is now."""
+    """Whose facts count, nearest first ('' is the global memory), only those of one entity if given, and the current
+    time."""
 
     owners: tuple[str, ...]
     now: datetime
@@ -52,9 +55,9 @@ class ReaderScope(NamedTuple):
 
 
 def columns(fact: Fact) -> tuple[float, float, int]:
-    """What the index keeps to tell the tier: seconds of the last access, importance, pace."""
+    """Return the columns that determine the tier: time of the last access in seconds, importance, pace."""
     weight = importance_of(fact)
-    pace = HELD if quarantined(fact) else _pace(weight, fact.access_count)
+    pace = QUARANTINE_PACE if quarantined(fact) else _pace(weight, fact.access_count)
     return _seconds(last_access(fact)), weight, pace
 
 
@@ -73,16 +76,18 @@ def _pace(weight: float, access_count: int) -> int:
 
 
 def count_tiers(index: Index, reader: ReaderScope) -> dict[str, int]:
-    """How many active facts are in each tier, those that are always hot and those that are over apart."""
+    """Return the number of active facts on each shelf."""
     if reader.entity is not None:
         return _count_of_entity(index, reader)
     counts = dict.fromkeys(SHELVES, 0)
     for owner in reader.owners:
         for shelf in (ALWAYS, HOT, WARM, PAST):
-            for source, values in _stretches(reader, owner, shelf, "fact_used"):
+            for source, values in _ranges(reader, owner, shelf, "fact_used"):
                 counts[shelf] += _count(index, source, values)
-        # Most facts are cold, and all together are counted in a third of the time that those of a stretch take.
-        counts[COLD] += _count(index, _OF_OWNER, (owner,)) - _count(index, f"{_OF_OWNER} AND pace = {HELD}", (owner,))
+        # Most facts are cold. Counting all facts takes a third of the time of counting the cold ones.
+        counts[COLD] += _count(index, _OF_OWNER, (owner,)) - _count(
+            index, f"{_OF_OWNER} AND pace = {QUARANTINE_PACE}", (owner,)
+        )
     counts[COLD] -= sum(counts[shelf] for shelf in (ALWAYS, HOT, WARM, PAST))
     return counts
 
@@ -92,11 +97,13 @@ def _count(index: Index, source: str, values: Sequence[object]) -> int:
     return number
 
 
-def nearest(
+def first_of_shelf(
     index: Index, reader: ReaderScope, shelf: str, tokens: int, without: Collection[str] = ()
 ) -> list[FactCandidate]:
-    """The first facts of a shelf in their order of standing, as many as so many tokens could hold, and `SPARE` more, of
-    which a short one may fit where a long one does not. Some ids are left out."""
+    """Return the first facts of a shelf, as many as fit into `tokens`, and `SPARE` more.
+
+    A short one of the spare facts may fit where a long one does not. Facts with the ids in `without` are skipped.
+    """
     found: list[FactCandidate] = []
     spare = SPARE
     for row in _in_order(index, reader, shelf):
@@ -112,7 +119,7 @@ def nearest(
 
 
 def _in_order(index: Index, reader: ReaderScope, shelf: str) -> Iterator[tuple[Any, ...]]:
-    """The rows of a shelf one by one: what is not asked for is not read."""
+    """Yield the rows of a shelf one by one, so that rows after the last one used are not read."""
     if reader.entity is not None:
         which, bounds = _shelf_of_row(reader.now)
         source = f"fact {_OF_ENTITY} AND shelf = ? ORDER BY owner = '', {_ORDER}"
@@ -120,32 +127,35 @@ def _in_order(index: Index, reader: ReaderScope, shelf: str) -> Iterator[tuple[A
         yield from index.database.execute(f"SELECT {_FIELDS}, {which} AS shelf FROM {source}", values)
         return
     for owner in reader.owners:
-        for source, values in _stretches(reader, owner, shelf, "fact_order"):
+        for source, values in _ranges(reader, owner, shelf, "fact_order"):
             yield from index.database.execute(f"SELECT {_FIELDS}, '{shelf}' FROM {source} ORDER BY {_ORDER}", values)
 
 
 _FIELDS = "n, tokens, exact, fact.id, owner, access_count, weight, timestamp, last_accessed"
-_STRETCH = (
+_RANGE = (
     f"fact INDEXED BY {{}} WHERE status = '{ACTIVE}' AND owner = ? AND pace = ? AND used >= ? AND used < ?"
     " AND (valid_to IS NULL OR valid_to > ?)"
 )
 _OF_OWNER = f"fact INDEXED BY fact_used WHERE status = '{ACTIVE}' AND owner = ?"
-_ENDED = f"fact INDEXED BY fact_ended WHERE status = '{ACTIVE}' AND owner = ? AND valid_to <= ? AND pace != {HELD}"
+_ENDED = (
+    f"fact INDEXED BY fact_ended WHERE status = '{ACTIVE}' AND owner = ? AND valid_to <= ?"
+    f" AND pace != {QUARANTINE_PACE}"
+)
 
 
-def _stretches(reader: ReaderScope, owner: str, shelf: str, by: str) -> Iterator[tuple[str, tuple[object, ...]]]:
-    """A shelf of one owner as parts of the table in their order, each with its values."""
+def _ranges(reader: ReaderScope, owner: str, shelf: str, by: str) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """Yield the ranges of the table that make up a shelf of one owner, in order, with their values."""
     moment = stamp(reader.now)
     if shelf == PAST:
         yield _ENDED, (owner, moment)
         return
-    # Higher paces have more accesses, so they come first in the order, too.
+    # A higher pace means more accesses, so these facts also come first.
     for pace in (_ALWAYS_PACE,) if shelf == ALWAYS else _PACES:
-        yield _STRETCH.format(by), (owner, pace, *_bounds(reader.now, pace, shelf), moment)
+        yield _RANGE.format(by), (owner, pace, *_bounds(reader.now, pace, shelf), moment)
 
 
 def _bounds(now: datetime, pace: int, shelf: str) -> tuple[float, float]:
-    """The seconds of the last access between which facts of a pace are on a shelf."""
+    """Return the range of last access times, in seconds, of facts with this pace on a shelf."""
     if shelf == ALWAYS:
         return float("-inf"), float("inf")
     hot, warm = _since(now, pace)
@@ -153,13 +163,13 @@ def _bounds(now: datetime, pace: int, shelf: str) -> tuple[float, float]:
 
 
 def _since(now: datetime, pace: int) -> tuple[float, float]:
-    """The seconds of the last access from which facts of a pace are hot, and warm."""
+    """Return the last access times, in seconds, from which facts with this pace are hot, and warm."""
     _, hot, warm = RECENCY[len(RECENCY) - 1 - pace]
     return (now - timedelta(days=hot)).timestamp(), (now - timedelta(days=warm)).timestamp()
 
 
 _OF_ENTITY = (
-    f"INDEXED BY fact_entity WHERE entity = ? AND status = '{ACTIVE}' AND pace != {HELD}"
+    f"INDEXED BY fact_entity WHERE entity = ? AND status = '{ACTIVE}' AND pace != {QUARANTINE_PACE}"
     " AND owner IN (SELECT value FROM json_each(?))"
 )
 
@@ -172,35 +182,40 @@ def _count_of_entity(index: Index, reader: ReaderScope) -> dict[str, int]:
 
 
 def _shelf_of_row(now: datetime, then: bool = False) -> tuple[str, list[object]]:
-    """The shelf of a row as SQL, and its values; `then` is for what was true at another time, whatever became of it."""
-    gone = [] if then else [f"WHEN status != '{ACTIVE}' THEN ''", f"WHEN valid_to <= ? THEN '{PAST}'"]
-    parts, values = [*gone, f"WHEN pace = {_ALWAYS_PACE} THEN '{ALWAYS}'"], list[object]([] if then else [stamp(now)])
+    """Return an SQL expression for the shelf of a row, and its values. With `then`, status and end are ignored."""
+    inactive = [] if then else [f"WHEN status != '{ACTIVE}' THEN ''", f"WHEN valid_to <= ? THEN '{PAST}'"]
+    parts, values = (
+        [*inactive, f"WHEN pace = {_ALWAYS_PACE} THEN '{ALWAYS}'"],
+        list[object]([] if then else [stamp(now)]),
+    )
     for pace in _PACES:
         parts += [f"WHEN pace = {pace} AND used >= ? THEN '{tier}'" for tier in (HOT, WARM)]
         values += _since(now, pace)
     return f"(CASE {' '.join(parts)} ELSE '{COLD}' END)", values
 
 
-def with_ids(index: Index, reader: ReaderScope, ids: Collection[str]) -> list[FactCandidate]:
-    """The facts among some ids that stand and that this reader asks for."""
+def candidates_with_ids(index: Index, reader: ReaderScope, ids: Collection[str]) -> list[FactCandidate]:
+    """Return the valid facts among some ids that are in the reader's scope."""
     within = " AND (entity = ? OR ? IS NULL)"
     return _chosen(index, reader, "id", sorted(ids), within, (reader.entity, reader.entity)) if ids else []
 
 
-def in_rows(index: Index, reader: ReaderScope, numbers: Collection[int]) -> list[FactCandidate]:
-    """The facts among some rows that stand and that this reader may see; those of other entities than the one that is
-    asked for are on no shelf."""
+def candidates_in_rows(index: Index, reader: ReaderScope, numbers: Collection[int]) -> list[FactCandidate]:
+    """Return the valid facts among some rows that the reader may see. Facts of other entities than the given one are on
+    no shelf."""
     found = _chosen(index, reader, "n", sorted(numbers)) if numbers else []
     if reader.entity is None:
         return found
-    asked = {one.n for one in with_ids(index, reader, [one.id for one in found])}
+    asked = {one.n for one in candidates_with_ids(index, reader, [one.id for one in found])}
     return [one if one.n in asked else one._replace(shelf="") for one in found]
 
 
-def true_then(index: Index, reader: ReaderScope, condition: str, values: Sequence[object]) -> list[FactCandidate]:
-    """All facts that meet a condition on their columns, whatever became of them, on the shelves of active ones."""
+def candidates_matching(
+    index: Index, reader: ReaderScope, condition: str, values: Sequence[object]
+) -> list[FactCandidate]:
+    """Return all facts that meet an SQL condition, whatever their status, on the shelves of active ones."""
     shelf, bounds = _shelf_of_row(reader.now, then=True)
-    query = f"SELECT {_FIELDS}, {shelf} FROM fact WHERE pace != {HELD} AND {condition}"
+    query = f"SELECT {_FIELDS}, {shelf} FROM fact WHERE pace != {QUARANTINE_PACE} AND {condition}"
     return [FactCandidate(*row) for row in index.database.execute(query, (*bounds, *values))]
 
 
@@ -213,10 +228,10 @@ def _chosen(
     more: tuple[object, ...] = (),
 ) -> list[FactCandidate]:
     shelf, bounds = _shelf_of_row(reader.now)
-    # CROSS JOIN keeps SQLite from looking through the table for the few rows that are given.
+    # CROSS JOIN keeps SQLite from scanning the table for a few given rows.
     query = (
         f"SELECT {_FIELDS}, {shelf} FROM json_each(?) AS given CROSS JOIN fact ON fact.{column} = given.value"
-        f" WHERE status IN ('{ACTIVE}', '{ARCHIVED}') AND pace != {HELD}"
+        f" WHERE status IN ('{ACTIVE}', '{ARCHIVED}') AND pace != {QUARANTINE_PACE}"
         f" AND owner IN (SELECT value FROM json_each(?)){within}"
     )
     given = (*bounds, json.dumps(values), json.dumps(reader.owners), *more)
@@ -224,7 +239,7 @@ def _chosen(
 
 
 def entities_of(index: Index, numbers: Sequence[int]) -> list[str]:
-    """The entities of some facts, in the order of the facts, each once."""
+    """Return the entities of some facts, in the order of the facts, each once."""
     rows = index.database.execute(
         "SELECT n, entity FROM fact WHERE n IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
     )
@@ -232,9 +247,9 @@ def entities_of(index: Index, numbers: Sequence[int]) -> list[str]:
     return list(dict.fromkeys(found[n] for n in numbers if n in found))
 
 
-def held_back(index: Index, reader: ReaderScope, most: int) -> tuple[int, list[str]]:
-    """How many active facts are in quarantine, and the ids of some of them."""
-    source = f"fact INDEXED BY fact_used WHERE status = '{ACTIVE}' AND pace = {HELD} AND owner IN"
+def quarantined_facts(index: Index, reader: ReaderScope, most: int) -> tuple[int, list[str]]:
+    """Return the number of active facts in quarantine, and the ids of at most `most` of them."""
+    source = f"fact INDEXED BY fact_used WHERE status = '{ACTIVE}' AND pace = {QUARANTINE_PACE} AND owner IN"
     given = (json.dumps(reader.owners), reader.entity, reader.entity)
     query = f"SELECT {{}} FROM {source} (SELECT value FROM json_each(?)) AND (? IS NULL OR entity = ?)"
     (number,) = index.database.execute(query.format("count(*)"), given).fetchone()

@@ -1,9 +1,9 @@
-"""The channels of recall over the index: exact predicate, keywords, time. Each is bounded and says what it found."""
+"""The recall channels over facts: exact predicate, keywords, time. Each is bounded and reports what it found."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.index.search.lookup import PLACED, PlacedFact, placed
+from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
 from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.seals import RowDamaged, check_total
 from clawmem.index.tables.store import Index
@@ -15,13 +15,16 @@ from clawmem.model.language.text import normal
 CANDIDATES = 200
 _ENOUGH = 20
 _LONGEST_NAME = 4
-_ROWS_AT_ONCE = 500
+_BATCH = 500
 
 
 class FactFilter(NamedTuple):
-    """What a fact must be to be considered. `owners` are agents whose places count, '' for the global one;
-    `as_of` asks for what was true at that time; `superseded` lets replaced facts in; `replaced_in` asks for nothing but
-    those of them that held on some of these days."""
+    """Conditions on facts.
+
+    `owners` are agents whose facts count, '' for the global memory. `as_of` asks for what was true at that time.
+    `superseded` includes replaced facts. `replaced_in` asks only for replaced facts that were true on one of these
+    days.
+    """
 
     owners: tuple[str, ...] = ("",)
     entity: str | None = None
@@ -33,8 +36,10 @@ class FactFilter(NamedTuple):
 
 
 class ChannelHits(NamedTuple):
-    """What a channel found: scores by row number, higher is better, or why it did not run; `unable` where it could not,
-    rather than the question giving it nothing to do."""
+    """The result of a channel: scores by row number (higher is better), or why it did not run.
+
+    `unable` is true if the channel failed, and false if the question gave it nothing to do.
+    """
 
     scores: Mapping[int, float]
     ran: bool = True
@@ -43,8 +48,10 @@ class ChannelHits(NamedTuple):
 
 
 def keyword_channel(index: Index, words: Sequence[str], wanted: FactFilter, limit: int = CANDIDATES) -> ChannelHits:
-    """Facts that share words with the question, by BM25; where hardly any of the best pass the filter, the best of
-    those that do."""
+    """Return facts that share words with the question, by BM25.
+
+    If hardly any of the best ones pass the filter, the facts that pass it are ranked instead.
+    """
     if not words:
         return ChannelHits({}, False, "the question has no words to search for")
     for thorough in (False, True):
@@ -53,14 +60,14 @@ def keyword_channel(index: Index, words: Sequence[str], wanted: FactFilter, limi
         if len(passing) >= min(limit, _ENOUGH):
             break
         if len(matches) == limit:
-            passing = set(every_row(index, wanted).values())
+            passing = set(passing_ids(index, wanted).values())
             matches = index.engine.search_among(passing, words, limit)
             break
     return ChannelHits({match.n: match.score for match in matches if match.n in passing})
 
 
 def predicate_channel(index: Index, question: str, catalog: Catalog, wanted: FactFilter) -> ChannelHits:
-    """Facts whose predicate the question asks for and whose subject it names."""
+    """Return facts with a predicate that the question asks for and a subject that it names."""
     asked = predicates_asked(catalog, question)
     if not asked:
         return ChannelHits({}, False, "the question asks for no predicate of the catalog")
@@ -75,24 +82,27 @@ def predicate_channel(index: Index, question: str, catalog: Catalog, wanted: Fac
 
 
 def time_channel(index: Index, span: DaySpan | None, wanted: FactFilter, found: Collection[int] = ()) -> ChannelHits:
-    """Facts that began, ended, were recorded or held in the days the question names; beginning counts most.
+    """Return facts that began, ended, were recorded or were true in the days that the question names. Beginnings score
+    highest.
 
-    Where there are more than the channel holds, those that other channels `found` come first, then the newest. Of what
-    has held or will hold for ever there is no end, so it counts only where it was found, and least.
+    If there are too many, those in `found` by other channels come first, then the newest. A fact without an end is
+    returned only if it is in `found`, with the lowest score.
     """
     if span is None:
         return ChannelHits({}, False, "the question names no time")
     scores: dict[int, float] = {}
-    for part in _times(span.first, f"{span.last}T23:59:59Z"):
+    for part in _time_conditions(span.first, f"{span.last}T23:59:59Z"):
         for n in _in_time(index, part, wanted, found):
             scores.setdefault(n, part.score)
     best = sorted(scores, key=lambda n: (n not in found, -scores[n], -n))[:CANDIDATES]
     return ChannelHits({n: scores[n] for n in best})
 
 
-class _Time(NamedTuple):
-    """A way in which facts belong to some days: a condition and its values, the column that says which are newest, what
-    it is worth, and whether it is asked of all facts or only of those that were found."""
+class _TimeCondition(NamedTuple):
+    """A way in which facts belong to a time: a condition with its values, the column to sort by, and the score.
+
+    `of_all` says whether all facts are searched, or only those found by other channels.
+    """
 
     condition: str
     values: tuple[str, ...]
@@ -101,95 +111,95 @@ class _Time(NamedTuple):
     of_all: bool = True
 
 
-def _times(first: str, last: str) -> tuple[_Time, ...]:
+def _time_conditions(first: str, last: str) -> tuple[_TimeCondition, ...]:
     return (
-        _Time("valid_from BETWEEN ? AND ?", (first, last), "valid_from", 2.0),
-        _Time("valid_from < ? AND valid_to > ?", (first, last), "valid_to", 1.0),
-        _Time("valid_to BETWEEN ? AND ?", (first, last), "valid_to", 1.0),
-        _Time("valid_from IS NULL AND timestamp BETWEEN ? AND ?", (first, last), "timestamp", 1.0),
-        _Time("valid_from < ? AND valid_to IS NULL", (first,), "valid_from", 0.5, of_all=False),
-        _Time("valid_from IS NULL AND valid_to > ?", (last,), "valid_to", 0.5, of_all=False),
+        _TimeCondition("valid_from BETWEEN ? AND ?", (first, last), "valid_from", 2.0),
+        _TimeCondition("valid_from < ? AND valid_to > ?", (first, last), "valid_to", 1.0),
+        _TimeCondition("valid_to BETWEEN ? AND ?", (first, last), "valid_to", 1.0),
+        _TimeCondition("valid_from IS NULL AND timestamp BETWEEN ? AND ?", (first, last), "timestamp", 1.0),
+        _TimeCondition("valid_from < ? AND valid_to IS NULL", (first,), "valid_from", 0.5, of_all=False),
+        _TimeCondition("valid_from IS NULL AND valid_to > ?", (last,), "valid_to", 0.5, of_all=False),
     )
 
 
-def _in_time(index: Index, part: _Time, wanted: FactFilter, found: Collection[int]) -> Iterator[int]:
+def _in_time(index: Index, part: _TimeCondition, wanted: FactFilter, found: Collection[int]) -> Iterator[int]:
     condition, values = condition_of(wanted)
-    ours = (" AND n IN (SELECT value FROM json_each(?))", (f"[{','.join(map(str, found))}]",))
-    for among, more in (ours, ("", ())) if part.of_all else (ours,):
+    among_found = (" AND n IN (SELECT value FROM json_each(?))", (f"[{','.join(map(str, found))}]",))
+    for among, more in (among_found, ("", ())) if part.of_all else (among_found,):
         query = f"SELECT n FROM fact WHERE {part.condition}{among} AND {condition} ORDER BY {part.newest} DESC LIMIT ?"
         for (n,) in index.database.execute(query, (*part.values, *more, *values, CANDIDATES)):
             yield n
 
 
 def passing_rows(index: Index, numbers: Iterable[int], wanted: FactFilter) -> set[int]:
-    """Those of the rows that pass the filter."""
+    """Return those of the rows that pass the filter."""
     condition, values = condition_of(wanted)
     passing: set[int] = set()
-    for part in _portions(list(numbers)):
+    for part in _batches(list(numbers)):
         query = f"SELECT n FROM fact WHERE n IN ({_marks(part)}) AND {condition}"
         passing.update(row[0] for row in index.database.execute(query, (*part, *values)))
     return passing
 
 
-def every_row(index: Index, wanted: FactFilter) -> dict[str, int]:
-    """The rows of all facts that pass the filter, by id. It looks through the whole table where the filter names no
-    entity."""
+def passing_ids(index: Index, wanted: FactFilter) -> dict[str, int]:
+    """Return the rows of all facts that pass the filter, by id. Scans the table if the filter names no entity."""
     condition, values = condition_of(wanted)
     return dict(index.database.execute(f"SELECT id, n FROM fact WHERE {condition}", values))
 
 
 def all_passing(index: Index, wanted: FactFilter, limit: int | None = None) -> list[PlacedFact]:
-    """Every fact that passes the filter, in the order they were indexed."""
+    """Return every fact that passes the filter, in the order of the index."""
     condition, values = condition_of(wanted)
-    check_total(index.database)
-    query = f"SELECT {PLACED} FROM fact WHERE {condition} ORDER BY n LIMIT ?"
-    every = [placed(row) for row in index.database.execute(query, (*values, -1 if limit is None else limit))]
+    check_total(index)
+    query = f"SELECT {FACT_COLUMNS} FROM fact WHERE {condition} ORDER BY n LIMIT ?"
+    every = [fact_from_row(row) for row in index.database.execute(query, (*values, -1 if limit is None else limit))]
     return list(_as_served(index, dict(enumerate(every))).values())
 
 
-def rows(index: Index, numbers: Sequence[int], read: Callable[..., PlacedFact] = placed) -> dict[int, PlacedFact]:
-    """The facts of some rows, whole, or as much of them as `read` takes."""
+def facts_in_rows(
+    index: Index, numbers: Sequence[int], read: Callable[..., PlacedFact] = fact_from_row
+) -> dict[int, PlacedFact]:
+    """Return the facts in some rows. `read` makes a fact from a row."""
     found: dict[int, PlacedFact] = {}
-    for part in _portions(numbers):
-        query = f"SELECT {PLACED} FROM fact WHERE n IN ({_marks(part)})"
+    for part in _batches(numbers):
+        query = f"SELECT {FACT_COLUMNS} FROM fact WHERE n IN ({_marks(part)})"
         for row in index.database.execute(query, tuple(part)):
             found[row[2]] = read(row)
     if len(found) != len(set(numbers)):
-        raise RowDamaged("a fact that was found is not in the index")
+        raise RowDamaged("a fact that was found is missing in the index")
     return _as_served(index, found)
 
 
 def _as_served(index: Index, found: dict[int, PlacedFact]) -> dict[int, PlacedFact]:
-    """The facts as they are served: those with something at stake that came from outside are few, if any."""
+    """Mark facts with something at stake that came from outside. Most vaults have none."""
     if index.database.execute("SELECT 1 FROM outside LIMIT 1").fetchone() is None:
         return found
-    from clawmem.index.refresh.outside import served
+    from clawmem.index.tables.outside import served_fact
 
-    return {n: PlacedFact(served(index, one.fact), one.entity) for n, one in found.items()}
+    return {n: PlacedFact(served_fact(index, one.fact), one.entity) for n, one in found.items()}
 
 
-def kept_tokens(index: Index, numbers: Sequence[int]) -> dict[int, tuple[int, bool]]:
-    """The tokens of some facts' lines of context, and whether they were counted or are the most there can be."""
+def fact_token_counts(index: Index, numbers: Sequence[int]) -> dict[int, tuple[int, bool]]:
+    """Return the tokens of the facts' context lines, and whether they are exact or an upper bound."""
     found: dict[int, tuple[int, bool]] = {}
-    for part in _portions(numbers):
+    for part in _batches(numbers):
         query = f"SELECT n, tokens, exact FROM fact WHERE n IN ({_marks(part)})"
         found.update({n: (tokens, bool(exact)) for n, tokens, exact in index.database.execute(query, tuple(part))})
     return found
 
 
 def sketches(index: Index, numbers: Sequence[int]) -> dict[int, PlacedFact]:
-    """The facts of some rows with no more than ordering needs: id, category, times, status, accesses, end, importance,
-    trust. A tenth of the time of `rows`, which fetches the whole of those that win."""
+    """Return the facts in some rows with only the fields that ranking needs, which takes a tenth of the time."""
     found: dict[int, PlacedFact] = {}
-    for part in _portions(numbers):
+    for part in _batches(numbers):
         found.update(_sketched(index, f"n IN ({_marks(part)})", tuple(part)))
     return found
 
 
 def all_sketches(index: Index, wanted: FactFilter) -> dict[int, PlacedFact]:
-    """The like of every fact that passes the filter, in the order they were indexed."""
+    """Return the sketches of all facts that pass the filter, in the order of the index."""
     condition, values = condition_of(wanted)
-    check_total(index.database)
+    check_total(index)
     return dict(_sketched(index, f"{condition} ORDER BY n", values))
 
 
@@ -198,7 +208,7 @@ def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Itera
         yield n, PlacedFact(Fact(*fields), entity)
 
 
-# Fact's first fields in their order, NULL for those between the accesses and the importance that say nothing of it.
+# The first fields of Fact in order, with NULL for those that ranking does not need.
 _SKETCH = (
     "n, entity, id, '', category, timestamp, '', status, access_count, last_accessed"
     f"{', NULL' * 6}, valid_to{', NULL' * 4}, importance, trust"
@@ -206,12 +216,12 @@ _SKETCH = (
 
 
 def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
-    """The filter as an SQL condition on the columns of `fact`, and its values."""
+    """Return the filter as an SQL condition on the columns of `fact`, and its values."""
     parts, values = [f"owner IN ({_marks(wanted.owners)})"], list[object](wanted.owners)
     if wanted.as_of:
         instant = wanted.as_of if len(wanted.as_of) > 10 else f"{wanted.as_of}T23:59:59Z"
         parts.append("status != ? AND (valid_from IS NULL OR valid_from <= ?)")
-        # A bare day begins at midnight: as text it sorts before any moment of that day, which is what is meant.
+        # A date without time means midnight: as text it sorts before any time of that day.
         parts.append("(valid_to IS NULL OR valid_to > ?)")
         values += [RETRACTED, instant, instant]
     elif wanted.replaced_in:
@@ -243,8 +253,8 @@ def _names_in(question: str) -> list[str]:
     return sorted(names - {""})
 
 
-def _portions(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
-    return (numbers[start : start + _ROWS_AT_ONCE] for start in range(0, len(numbers), _ROWS_AT_ONCE))
+def _batches(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
+    return (numbers[start : start + _BATCH] for start in range(0, len(numbers), _BATCH))
 
 
 def _marks(values: Sequence[object]) -> str:

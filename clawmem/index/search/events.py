@@ -1,4 +1,4 @@
-"""What was said: events and notes by the words in and around them, and by their days."""
+"""Search in events and notes: by the words in and around them, and by their days."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,17 +22,17 @@ from clawmem.model.search.event_ranking import (
 )
 from clawmem.model.search.passage import row_of
 
-# Of how many pieces that hold a word the score is looked at, and how common a word may be beside two rarer ones.
+# How many pieces with a word are scored, and how common a word may be beside two rarer ones.
 PER_WORD = 500
 CHEAP = 2_000
 COMMON = 0.1
-OF_A_TIME = 200
-_ROWS_AT_ONCE = 500
+MAX_PER_SPAN = 200
+_BATCH = 500
 
 
 class NoteLineRow(NamedTuple):
-    """A line of a page that people or agents write: the page's path, the line's number there among those that say
-    something, and the page's day where it has one."""
+    """A line of a page that people or agents write: the path, its number among the lines with text, and the day of the
+    page, if any."""
 
     path: str
     place: int
@@ -40,88 +40,89 @@ class NoteLineRow(NamedTuple):
     text: str
 
 
-def spoken_words(index: Index, words: Sequence[str]) -> list[dict[int, float]]:
-    """For each word of a question that is worth it, the BM25 score of every piece that holds a form of it."""
+def word_scores(index: Index, words: Sequence[str]) -> list[dict[int, float]]:
+    """Return, for each word of a question that is worth ranking, the BM25 score of every piece with a form of it."""
     forms = [forms_of(word) for word in words]
     kept = _worth_ranking(index, forms)
-    return [{one.n: one.score for one in index.spoken.search(each, PER_WORD, thorough=True)} for each in kept]
+    return [{one.n: one.score for one in index.passage_engine.search(each, PER_WORD, thorough=True)} for each in kept]
 
 
 def _worth_ranking(index: Index, forms: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The words without those so common that ranking all their pieces would take long, where two rarer ones remain."""
+    """Return the words without very common ones, which are slow to rank, if two rarer ones remain."""
     (total,) = index.database.execute("SELECT (SELECT max(n) FROM event)").fetchone()
     if (total or 0) <= CHEAP:
         return list(forms)
-    counted = sorted((index.spoken.count(each, int(total * COMMON) + 1), at) for at, each in enumerate(forms))
-    unheard = sum(count == 0 for count, _ in counted)
+    counted = sorted((index.passage_engine.count(each, int(total * COMMON) + 1), at) for at, each in enumerate(forms))
+    unknown = sum(count == 0 for count, _ in counted)
     kept: list[int] = []
     together = 0
     for count, at in counted:
         together += count
-        if len(kept) < unheard + 2 or together <= CHEAP:
+        if len(kept) < unknown + 2 or together <= CHEAP:
             kept.append(at)
     return [forms[at] for at in sorted(kept)]
 
 
 def event_keywords(index: Index, question: str, words: Sequence[Mapping[int, float]]) -> ChannelHits:
-    """Events by the words of a question, in them and around them, in the order of `event_ranking`."""
-    mine = foremost(best_pieces([_part(scores, events=True) for scores in words], row_of))
-    found = {n for scores in mine for n in scores}
+    """Return events by the words of a question in and around them, ranked by `event_ranking`."""
+    scored = foremost(best_pieces([_part(scores, events=True) for scores in words], row_of))
+    found = {n for scores in scored for n in scores}
     turns = _turns_around(index, found)
     total, spoken = index.database.execute("SELECT count(*), coalesce(sum(turns), 0) FROM sitting").fetchone()
     names = {turn.sitting for turn in turns.values()}
     sittings = SittingCounts(total, spoken, dict(_sizes(index, names)))
-    return ChannelHits({one.n: one.score for one in order_turns(mine, turns, sittings, _named(question, turns))})
+    return ChannelHits({one.n: one.score for one in order_turns(scored, turns, sittings, _named(question, turns))})
 
 
-def event_meanings(index: Index, question: str, closeness: ChannelHits) -> ChannelHits:
-    """Events by how close they and those around them are to a question, in the order of `event_ranking`."""
+def rank_by_meaning(index: Index, question: str, closeness: ChannelHits) -> ChannelHits:
+    """Rank events by how close they and their neighbours are to a question, with `event_ranking`."""
     turns = _turns_around(index, closeness.scores)
     ordered = order_near(closeness.scores, turns, _named(question, turns))
     return closeness._replace(scores={one.n: one.score for one in ordered})
 
 
 def note_keywords(index: Index, words: Sequence[Mapping[int, float]], owners: Sequence[str]) -> ChannelHits:
-    """Lines of notes by the words of a question; of agents' notes only those of the `owners`."""
+    """Return note lines by the words of a question. Of agents' notes, only those of the `owners` count."""
     totals: dict[int, float] = {}
     for scores in best_pieces([_part(scores, events=False) for scores in words], row_of):
         for n, score in scores.items():
             totals[-n] = totals.get(-n, 0.0) + score
     marks = ",".join("?" * len(owners))
-    seen = {
+    visible = {
         n
-        for part in _portions(list(totals))
+        for part in _batches(list(totals))
         for (n,) in index.database.execute(
             f"SELECT n FROM note WHERE n IN ({','.join('?' * len(part))}) AND owner IN ({marks})", (*part, *owners)
         )
     }
-    return ChannelHits({n: score for n, score in totals.items() if n in seen})
+    return ChannelHits({n: score for n, score in totals.items() if n in visible})
 
 
-def of_time(
+def passages_in_span(
     index: Index, table: str, span: DaySpan | None, found: Iterable[int], owners: Sequence[str] | None = None
 ) -> ChannelHits:
-    """Events or notes (the table) of the days a question names: those `found` already, and the newest. Of notes only
-    those of the `owners`."""
+    """Return events or notes (the table) of the days that a question names: those in `found`, and the newest.
+
+    Of notes, only those of the `owners` count.
+    """
     if span is None:
         return ChannelHits({}, False, "the question names no time")
     within, given = f"SELECT n FROM {table} WHERE day BETWEEN ? AND ?", [span.first, span.last]
     if owners is not None:
         within, given = f"{within} AND owner IN ({','.join('?' * len(owners))})", [*given, *owners]
-    ours = {
+    already_found = {
         n
-        for part in _portions(list(found))
+        for part in _batches(list(found))
         for (n,) in index.database.execute(f"{within} AND n IN ({','.join('?' * len(part))})", (*given, *part))
     }
-    newest = index.database.execute(f"{within} ORDER BY day DESC, n DESC LIMIT ?", (*given, OF_A_TIME))
-    return ChannelHits(dict.fromkeys([*sorted(ours), *(n for (n,) in newest)], 1.0))
+    newest = index.database.execute(f"{within} ORDER BY day DESC, n DESC LIMIT ?", (*given, MAX_PER_SPAN))
+    return ChannelHits(dict.fromkeys([*sorted(already_found), *(n for (n,) in newest)], 1.0))
 
 
-def events(index: Index, numbers: Sequence[int]) -> dict[int, Event]:
-    """The events of some rows, without those that came out of this memory; raises RowDamaged where a row is not what
-    was written."""
+def read_events(index: Index, numbers: Sequence[int]) -> dict[int, Event]:
+    """Return the events in some rows, without recalled ones. Raise RowDamaged if a row is damaged."""
     found = {}
-    for part in _portions(numbers):
+    for part in _batches(numbers):
         query = f"SELECT n, id, day, line, seal FROM event WHERE n IN ({','.join('?' * len(part))})"
         for n, event_id, day, line, given in index.database.execute(query, tuple(part)):
             check_event(n, event_id, day, line, given)
@@ -131,10 +132,10 @@ def events(index: Index, numbers: Sequence[int]) -> dict[int, Event]:
     return found
 
 
-def notes(index: Index, numbers: Sequence[int]) -> dict[int, NoteLineRow]:
-    """The lines of notes of some rows; raises RowDamaged where a row is not what was written."""
+def read_note_lines(index: Index, numbers: Sequence[int]) -> dict[int, NoteLineRow]:
+    """Return the note lines in some rows. Raise RowDamaged if a row is damaged."""
     found = {}
-    for part in _portions(numbers):
+    for part in _batches(numbers):
         query = f"SELECT n, path, place, day, owner, text, seal FROM note WHERE n IN ({','.join('?' * len(part))})"
         for n, path, place, day, owner, text, given in index.database.execute(query, tuple(part)):
             check_note(n, path, place, day, owner, text, given)
@@ -151,9 +152,9 @@ def _named(question: str, turns: Mapping[int, RankedTurn]) -> frozenset[str]:
 
 
 def _turns_around(index: Index, found: Iterable[int]) -> dict[int, RankedTurn]:
-    """The turns of these rows and those in reach of them, without what came out of this memory."""
+    """Return the turns in these rows and their neighbours, without recalled ones."""
     places: dict[str, set[int]] = {}
-    for part in _portions(list(found)):
+    for part in _batches(list(found)):
         query = f"SELECT sitting, place FROM event WHERE n IN ({','.join('?' * len(part))})"
         for sitting, place in index.database.execute(query, tuple(part)):
             places.setdefault(sitting, set()).update(range(place - REACH, place + REACH + 1))
@@ -161,25 +162,25 @@ def _turns_around(index: Index, found: Iterable[int]) -> dict[int, RankedTurn]:
     among = "sitting = ? AND place BETWEEN ? AND ? AND recalled = 0"
     query = f"SELECT n, place, speaker, size, asks FROM event WHERE {among}"
     for sitting, wanted in places.items():
-        for first, last in _stretches(wanted):
+        for first, last in _ranges(wanted):
             for n, place, speaker, size, asks in index.database.execute(query, (sitting, first, last)):
                 turns[n] = RankedTurn(sitting, place, speaker, size, bool(asks))
     return turns
 
 
-def _stretches(places: Collection[int]) -> Iterator[tuple[int, int]]:
-    """The first and the last of places that follow one another: asking for each alone takes several times as long."""
+def _ranges(places: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Return the first and last of consecutive positions. Querying each position takes several times as long."""
     firsts = sorted(place for place in places if place - 1 not in places)
     lasts = sorted(place for place in places if place + 1 not in places)
     return zip(firsts, lasts, strict=True)
 
 
 def _sizes(index: Index, names: Iterable[str]) -> Iterator[tuple[str, int]]:
-    for part in _portions(list(names)):
+    for part in _batches(list(names)):
         yield from index.database.execute(
             f"SELECT name, turns FROM sitting WHERE name IN ({','.join('?' * len(part))})", tuple(part)
         )
 
 
-def _portions(numbers: Sequence[object]) -> Iterator[Sequence[object]]:
-    return (numbers[start : start + _ROWS_AT_ONCE] for start in range(0, len(numbers), _ROWS_AT_ONCE))
+def _batches(numbers: Sequence[object]) -> Iterator[Sequence[object]]:
+    return (numbers[start : start + _BATCH] for start in range(0, len(numbers), _BATCH))

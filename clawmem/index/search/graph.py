@@ -1,7 +1,7 @@
-"""The graph of the vault: facts and entities, joined by links, relations, subjects and the places facts stand in.
+"""The graph of the vault: facts and entities, connected by links, relations, subjects and the places of facts.
 
-The table of edges finds the facts that point at something; what they point at is told from their own lines, which have
-seals. RowDamaged says that the two do not agree.
+The edge table finds the facts that point to something. What a fact points to is read from its own line, which has a
+seal. RowDamaged is raised if the two disagree.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
-from clawmem.index.search.channels import FactFilter, condition_of, rows
-from clawmem.index.search.lookup import PLACED, known_as, placed
+from clawmem.index.search.channels import FactFilter, condition_of, facts_in_rows
+from clawmem.index.search.lookup import FACT_COLUMNS, entities_known_as, fact_from_row
 from clawmem.index.tables.seals import RowDamaged, check_alias, check_entity
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import Fact, pointers
@@ -26,8 +26,11 @@ RELATED = "related"
 
 
 class GraphEdge(NamedTuple):
-    """One way from a node to another. Nodes are facts by id and entities by name; `forward` says that the first
-    points at the second, by the relation: a link's type, superseded_by, related, about (subject), in (place)."""
+    """An edge from one node to another. Nodes are facts by id and entities by name.
+
+    `forward` says that the first node points to the second. `relation` is a link type, superseded_by, related, about
+    (subject) or in (place).
+    """
 
     source: str
     relation: str
@@ -36,26 +39,26 @@ class GraphEdge(NamedTuple):
 
 
 def is_fact(node: str) -> bool:
-    """Whether a node is a fact."""
+    """Return whether a node is a fact."""
     return node.startswith(FACT_PREFIX)
 
 
 def is_pointed_at(index: Index, name: str) -> bool:
-    """Whether a fact points at exactly this name, even where no entity has it."""
+    """Return whether a fact points to exactly this name, even if no entity has it."""
     return index.database.execute("SELECT 1 FROM edge WHERE target = ? LIMIT 1", (name,)).fetchone() is not None
 
 
 def edges_at(index: Index, node: str, wanted: FactFilter) -> list[GraphEdge]:
-    """Every way from a node to another that the filter lets be seen, each once, its own pointers first."""
+    """Return every edge at a node that passes the filter, each once, the node's own pointers first."""
     found = _of_fact(index, node, wanted) if is_fact(node) else _of_entity(index, node, wanted)
     return list(dict.fromkeys(edge for edge in found if edge.target != node))
 
 
 def _of_fact(index: Index, node: str, wanted: FactFilter) -> Iterator[GraphEdge]:
-    row = index.database.execute(f"SELECT {PLACED} FROM fact WHERE id = ?", (node,)).fetchone()
+    row = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE id = ?", (node,)).fetchone()
     if row is None:
         return
-    fact, entity = placed(row)
+    fact, entity = fact_from_row(row)
     _check(fact, fact.id == node)
     for kind, target in sorted(set(pointers(fact))):
         if not is_fact(target):
@@ -63,7 +66,7 @@ def _of_fact(index: Index, node: str, wanted: FactFilter) -> Iterator[GraphEdge]
                 yield GraphEdge(node, kind, name, True)
         elif _visible(index, target, wanted):
             yield GraphEdge(node, kind, target, True)
-    for name in known_as(index, fact.subject) if fact.subject else ():
+    for name in entities_known_as(index, fact.subject) if fact.subject else ():
         if _may_see(name, wanted) and name != entity:
             yield GraphEdge(node, ABOUT, name, True)
     yield GraphEdge(node, IN, entity, True)
@@ -77,15 +80,15 @@ def _of_entity(index: Index, name: str, wanted: FactFilter) -> Iterator[GraphEdg
     execute = index.database.execute
     known = _aliases(index, name)
     about = (
-        f"SELECT {PLACED} FROM fact WHERE subject IN (SELECT alias FROM alias WHERE name = ?) AND entity != ?"
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE subject IN (SELECT alias FROM alias WHERE name = ?) AND entity != ?"
         f" AND {condition} ORDER BY n"
     )
     for row in execute(about, (name, name, *values)):
-        fact, entity = placed(row)
+        fact, entity = fact_from_row(row)
         _check(fact, normal(fact.subject or "") in known and entity != name)
         yield GraphEdge(name, ABOUT, fact.id, False)
-    for row in execute(f"SELECT {PLACED} FROM fact WHERE entity = ? AND {condition} ORDER BY n", (name, *values)):
-        fact, entity = placed(row)
+    for row in execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE entity = ? AND {condition} ORDER BY n", (name, *values)):
+        fact, entity = fact_from_row(row)
         _check(fact, entity == name)
         yield GraphEdge(name, IN, fact.id, False)
 
@@ -94,33 +97,33 @@ def _pointing(index: Index, node: str, names: list[str], wanted: FactFilter) -> 
     condition, values = condition_of(wanted)
     marks = ", ".join("?" * len(names))
     query = (
-        f"SELECT kind, target, {PLACED} FROM edge JOIN fact USING (n) WHERE target IN ({marks}) AND {condition}"
+        f"SELECT kind, target, {FACT_COLUMNS} FROM edge JOIN fact USING (n) WHERE target IN ({marks}) AND {condition}"
         " ORDER BY kind, fact.n"
     )
     for kind, target, *row in index.database.execute(query, (*names, *values)):
-        fact = placed(row).fact
+        fact = fact_from_row(row).fact
         _check(fact, (kind, target) in pointers(fact))
         yield GraphEdge(node, kind, fact.id, False)
 
 
 def _check(fact: Fact, agrees: bool) -> None:
     if not agrees:
-        raise RowDamaged(f"{fact.id} was found in the index by what it does not say")
+        raise RowDamaged(f"{fact.id} was found in the index by a value that it does not have")
 
 
 def check_links(index: Index, kind: str, pairs: Collection[tuple[int, int]]) -> None:
-    """Raise RowDamaged where the fact of a row has no such link to the fact of the other one."""
-    found = rows(index, sorted({n for pair in pairs for n in pair}))
+    """Raise RowDamaged if a fact in a pair of rows has no such link to the other."""
+    found = facts_in_rows(index, sorted({n for pair in pairs for n in pair}))
     for one, other in pairs:
         _check(found[one].fact, (kind, found[other].fact.id) in pointers(found[one].fact))
 
 
 def check_edges(index: Index) -> None:
-    """Raise RowDamaged where a fact's row is damaged, or the edges are not just those that the facts' lines say."""
-    lines = index.database.execute(f"SELECT {PLACED} FROM fact ORDER BY n")
-    said = ((row[2], *one) for row in lines for one in sorted(set(pointers(placed(row).fact))))
-    kept = index.database.execute("SELECT n, kind, target FROM edge ORDER BY n, kind, target")
-    for one, other in zip_longest(said, kept):
+    """Raise RowDamaged if the row of a fact is damaged, or the edges differ from those in the facts' lines."""
+    lines = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact ORDER BY n")
+    expected = ((row[2], *one) for row in lines for one in sorted(set(pointers(fact_from_row(row).fact))))
+    stored = index.database.execute("SELECT n, kind, target FROM edge ORDER BY n, kind, target")
+    for one, other in zip_longest(expected, stored):
         if one != other:
             raise RowDamaged(f"the edges of row {(one or other)[0]} of the index are damaged")
 
@@ -132,11 +135,11 @@ def _visible(index: Index, fact: str, wanted: FactFilter) -> bool:
 
 
 def _entities_named(index: Index, name: str, wanted: FactFilter) -> list[str]:
-    """The entity of that name, or those that go by it since it was moved or renamed; itself where there is none."""
+    """Return the entity with a name, or those that had it before they were moved or renamed, or the name itself."""
     known = index.database.execute(
         "SELECT 1 FROM entity WHERE name = ?1 UNION ALL SELECT 1 FROM fact WHERE entity = ?1 LIMIT 1", (name,)
     ).fetchone()
-    found = [name] if known else known_as(index, normal(name)) or [name]
+    found = [name] if known else entities_known_as(index, normal(name)) or [name]
     return [one for one in found if _may_see(one, wanted)]
 
 
@@ -150,7 +153,7 @@ def _other_names(index: Index, name: str) -> list[str]:
 
 
 def _aliases(index: Index, name: str) -> set[str]:
-    """What an entity goes by."""
+    """Return the aliases of an entity."""
     found = index.database.execute("SELECT alias, name, seal FROM alias WHERE name = ?", (name,)).fetchall()
     for row in found:
         check_alias(*row)

@@ -1,32 +1,32 @@
-"""Questions the index answers by exact value: facts by id, entity, subject or event; entities by name or alias."""
+"""Lookups by exact value: facts by id, entity, subject or event; entities by name or alias."""
 
 import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, NotFound
-from clawmem.index.search.unreadable import refuse_unread
+from clawmem.index.search.unreadable import refuse_if_unreadable
 from clawmem.index.tables.seals import check_alias, check_entity, check_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file
-from clawmem.model.facts.fact import ACTIVE, Fact
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.facts.ids import FACT_PREFIX, check_reference
 from clawmem.model.language.text import as_one_file, normal
 from clawmem.model.records.entity import Entity, is_path
 
-# What a fact is made of again: see `placed`.
-PLACED = "line, entity, n, seal"
+# The columns that `fact_from_row` reads.
+FACT_COLUMNS = "line, entity, n, seal"
 
 
 class PlacedFact(NamedTuple):
-    """A fact and the entity it stands in."""
+    """A fact and the entity that it belongs to."""
 
     fact: Fact
     entity: str
 
 
 class TakenIds:
-    """The ids already in the vault, as something `in` can be asked of."""
+    """The ids in use in the vault, for `in` tests."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -39,12 +39,12 @@ class TakenIds:
         return row is not None
 
     def add(self, fact_id: str) -> None:
-        """Count an id as taken that is not written yet."""
+        """Count an id as in use that is not written yet."""
         self._fresh.add(fact_id)
 
 
-def resolve(index: Index, reference: str) -> str:
-    """The full id a unique prefix stands for; raises NotFound or AmbiguousId."""
+def resolve_id(index: Index, reference: str) -> str:
+    """Return the full id of a unique prefix. Raise NotFound or AmbiguousId."""
     given = check_reference(reference)
     for prefix in (given, FACT_PREFIX + given):
         rows = index.database.execute(
@@ -56,128 +56,151 @@ def resolve(index: Index, reference: str) -> str:
             return prefix if prefix in matches else matches[0]
         if matches:
             raise AmbiguousId(given, matches)
-    refuse_unread(index, f"the id '{given}'")
+    refuse_if_unreadable(index, f"the id '{given}'")
     raise NotFound(f"No fact has the id '{given}'.", "`clawmem list` and `clawmem recall` show ids.")
 
 
-def find(index: Index, reference: str) -> PlacedFact:
-    """The fact with this id or unique prefix."""
-    fact_id = resolve(index, reference)
-    row = index.database.execute(f"SELECT {PLACED} FROM fact WHERE id = ?", (fact_id,)).fetchone()
-    return placed(row)
+def find_fact(index: Index, reference: str) -> PlacedFact:
+    """Return the fact with this id or unique prefix. Raise NotFound or AmbiguousId."""
+    fact_id = resolve_id(index, reference)
+    row = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE id = ?", (fact_id,)).fetchone()
+    return fact_from_row(row)
 
 
 def by_ids(index: Index, fact_ids: Iterable[str]) -> dict[str, PlacedFact]:
-    """The facts of these full ids; ids that no fact has are left out."""
+    """Return the facts with these full ids. Unknown ids are left out."""
     found = {}
     for fact_id in fact_ids:
-        row = index.database.execute(f"SELECT {PLACED} FROM fact WHERE id = ?", (fact_id,)).fetchone()
+        row = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE id = ?", (fact_id,)).fetchone()
         if row:
-            found[fact_id] = placed(row)
+            found[fact_id] = fact_from_row(row)
     return found
 
 
 def all_facts(index: Index) -> Iterator[PlacedFact]:
-    """Every fact of the vault."""
-    return map(placed, index.database.execute(f"SELECT {PLACED} FROM fact ORDER BY n"))
+    """Yield every fact of the vault."""
+    return map(fact_from_row, index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact ORDER BY n"))
 
 
 def facts_of(index: Index, entity: str) -> list[PlacedFact]:
-    """The facts of one entity in the order they stand."""
-    rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE entity = ? ORDER BY n", (entity,))
-    return [placed(row) for row in rows]
+    """Return the facts of an entity in their order."""
+    rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE entity = ? ORDER BY n", (entity,))
+    return [fact_from_row(row) for row in rows]
 
 
 def items_of(index: Index, entity: str) -> bytes:
-    """The file of an entity's facts, put together from what the index holds of HEAD."""
+    """Return the file with an entity's facts, as of HEAD, built from the index."""
     rows = index.database.execute("SELECT line FROM fact WHERE entity = ? ORDER BY n", (entity,))
     return items_file(line for (line,) in rows)
 
 
-def about(index: Index, subject: str) -> list[PlacedFact]:
-    """The facts whose subject is this one, however it is written."""
-    rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE subject = ? ORDER BY n", (normal(subject),))
-    return [placed(row) for row in rows]
+def facts_about(index: Index, subject: str) -> list[PlacedFact]:
+    """Return the facts with this subject, in any spelling."""
+    rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE subject = ? ORDER BY n", (normal(subject),))
+    return [fact_from_row(row) for row in rows]
 
 
-def standing_with(index: Index, predicates: Iterable[str]) -> list[PlacedFact]:
-    """The facts with one of these predicates that nothing replaced or took back."""
+def standing_facts_with(index: Index, predicates: Iterable[str]) -> list[PlacedFact]:
+    """Return the facts with one of these predicates that are neither replaced nor retracted."""
     named = list(predicates)
     rows = index.database.execute(
-        f"SELECT {PLACED} FROM fact WHERE predicate IN ({', '.join('?' * len(named))}) ORDER BY n", named
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE predicate IN ({', '.join('?' * len(named))}) ORDER BY n", named
     )
-    return [one for one in map(placed, rows) if one.fact.stands]
+    return [one for one in map(fact_from_row, rows) if one.fact.stands]
 
 
-def learned_from(index: Index, event_id: str) -> list[PlacedFact]:
-    """The facts that cite an event."""
-    rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE event = ? ORDER BY n", (event_id,))
-    return [placed(row) for row in rows]
+def current_facts_with(index: Index, predicate: str | None, phrase: str | None) -> list[Fact]:
+    """Return the active and archived facts with exactly this predicate (None: without one) and phrase (None: any)."""
+    quoted = f'"relation_phrase": {json.dumps(phrase, ensure_ascii=False)}' if phrase else ""
+    rows = index.database.execute(
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE predicate IS ? AND status IN (?, ?) AND instr(line, ?) ORDER BY n",
+        (predicate, ACTIVE, ARCHIVED, quoted),
+    )
+    return [fact for fact in (fact_from_row(row).fact for row in rows) if phrase in (None, fact.relation_phrase)]
 
 
-def of_days(index: Index, days: Iterable[str]) -> list[PlacedFact]:
-    """The facts that were recorded on one of these days, or learned from an event of one."""
+def rows_of(index: Index, fact_ids: Iterable[str]) -> set[int]:
+    """Return the row numbers of the facts with these full ids."""
+    execute = index.database.execute
+    return {n for one in fact_ids for (n,) in execute("SELECT n FROM fact WHERE id = ?", (one,))}
+
+
+def newest_rows_about(index: Index, subject: str, limit: int) -> list[int]:
+    """Return the row numbers of the facts with this subject, in any spelling, newest first."""
+    query = "SELECT n FROM fact WHERE subject = ? ORDER BY n DESC LIMIT ?"
+    return [n for (n,) in index.database.execute(query, (normal(subject), limit))]
+
+
+def facts_from_event(index: Index, event_id: str) -> list[PlacedFact]:
+    """Return the facts that cite an event."""
+    rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE event = ? ORDER BY n", (event_id,))
+    return [fact_from_row(row) for row in rows]
+
+
+def facts_of_days(index: Index, days: Iterable[str]) -> list[PlacedFact]:
+    """Return the facts that were recorded on one of these days, or learned from an event of one."""
     wanted = list(days)
     marks = ", ".join("?" * len(wanted))
     rows = index.database.execute(
-        f"SELECT {PLACED} FROM fact WHERE substr(timestamp, 1, 10) IN ({marks})"
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE substr(timestamp, 1, 10) IN ({marks})"
         f" OR event IN (SELECT id FROM event WHERE day IN ({marks})) ORDER BY n",
         (*wanted, *wanted),
     )
-    return [placed(row) for row in rows]
+    return [fact_from_row(row) for row in rows]
 
 
-def holding(index: Index, *pieces: str) -> list[PlacedFact]:
-    """The facts whose record has one of these pieces of text, as it is written."""
+def facts_containing(index: Index, *pieces: str) -> list[PlacedFact]:
+    """Return the facts whose record contains one of these texts literally."""
     condition = " OR ".join("instr(line, ?)" for _ in pieces)
-    rows = index.database.execute(f"SELECT {PLACED} FROM fact WHERE {condition} ORDER BY n", pieces)
-    return [placed(row) for row in rows]
+    rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE {condition} ORDER BY n", pieces)
+    return [fact_from_row(row) for row in rows]
 
 
 def unused_since(index: Index, moment: str) -> list[PlacedFact]:
-    """The active facts that were neither recorded nor folded as used after a moment (ISO 8601 UTC)."""
+    """Return the active facts that were neither recorded nor used after a time (ISO 8601 UTC), as far as committed."""
     rows = index.database.execute(
-        f"SELECT {PLACED} FROM fact WHERE status = ? AND coalesce(last_accessed, timestamp) <= ? ORDER BY n",
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE status = ? AND coalesce(last_accessed, timestamp) <= ? ORDER BY n",
         (ACTIVE, moment),
     )
-    return [placed(row) for row in rows]
+    return [fact_from_row(row) for row in rows]
 
 
-def weighty(index: Index, categories: Iterable[str], importance: float, mark: str) -> list[PlacedFact]:
-    """The active global facts of some categories, of that importance at least, or with a mark in their record."""
+def important_facts(index: Index, categories: Iterable[str], importance: float, mark: str) -> list[PlacedFact]:
+    """Return the active global facts of some categories, with at least that importance, or with a mark in their
+    record."""
     named = list(categories)
     rows = index.database.execute(
-        f"SELECT {PLACED} FROM fact WHERE owner = '' AND status = ? AND (importance >= ? OR instr(line, ?)"
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE owner = '' AND status = ? AND (importance >= ? OR instr(line, ?)"
         f" OR category IN ({', '.join('?' * len(named))})) ORDER BY n",
         (ACTIVE, importance, f'"{mark}"', *named),
     )
-    return [placed(row) for row in rows]
+    return [fact_from_row(row) for row in rows]
 
 
-def naming(index: Index, fact_id: str) -> list[PlacedFact]:
-    """The other facts whose record has this id anywhere: in a link, as a successor, in their details."""
+def facts_naming(index: Index, fact_id: str) -> list[PlacedFact]:
+    """Return the other facts whose record contains this id: in a link, as a successor, or in their details."""
     rows = index.database.execute(
-        f"SELECT {PLACED} FROM fact WHERE id != ? AND instr(line, ?) ORDER BY n", (fact_id, f'"{fact_id}"')
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE id != ? AND instr(line, ?) ORDER BY n", (fact_id, f'"{fact_id}"')
     )
-    return [placed(row) for row in rows]
+    return [fact_from_row(row) for row in rows]
 
 
 def event_day(index: Index, event_id: str) -> str | None:
-    """The day whose ledger holds the event, or None."""
+    """Return the day of the ledger that contains the event, or None."""
     row = index.database.execute("SELECT day FROM event WHERE id = ?", (event_id,)).fetchone()
     return row[0] if row else None
 
 
 def known_events(index: Index, event_ids: Iterable[str]) -> set[str]:
-    """Those of the ids that the ledger already holds."""
+    """Return those of the ids that are in the ledger."""
     execute = index.database.execute
     return {one for one in event_ids if execute("SELECT 1 FROM event WHERE id = ?", (one,)).fetchone()}
 
 
 def entity_names(index: Index) -> list[str]:
-    """Every entity that has a summary or a fact, by name."""
+    """Return the names of all entities that have a summary or a fact."""
     names = {one.name for one in entities(index)}
-    # One row of each name is held against its seal: a name that only damage made stands in its one row alone.
+    # Check one row of each name against its seal: a name that exists only because of damage has a single row.
     query = "SELECT n, entity, line, seal FROM fact WHERE n IN (SELECT min(n) FROM fact GROUP BY entity)"
     for row in index.database.execute(query):
         check_row(*row)
@@ -186,7 +209,7 @@ def entity_names(index: Index) -> list[str]:
 
 
 def entities(index: Index) -> list[Entity]:
-    """Every entity that has a summary, by name."""
+    """Return every entity that has a summary, by name."""
     rows = index.database.execute("SELECT name, title, kind, aliases, seal FROM entity ORDER BY name")
     return [_entity(*row) for row in rows]
 
@@ -197,24 +220,27 @@ def _entity(name: str, title: str, kind: str, aliases: str, given: int) -> Entit
 
 
 def entity_exists(index: Index, name: str) -> bool:
-    """Whether an entity of exactly this name has a summary or a fact."""
+    """Return whether an entity with exactly this name has a summary or a fact."""
     question = "SELECT 1 FROM entity WHERE name = ?1 UNION ALL SELECT 1 FROM fact WHERE entity = ?1 LIMIT 1"
     return index.database.execute(question, (name,)).fetchone() is not None
 
 
-def same_place(index: Index, name: str) -> str | None:
-    """The entity whose folder is the one of this name, on every disk or on some: those are one entity to clawmem."""
+def entity_in_same_folder(index: Index, name: str) -> str | None:
+    """Return the entity whose folder is the same as that of this name, at least on some file systems.
+
+    clawmem treats them as one entity.
+    """
     if entity_exists(index, name):
         return name
     wanted = as_one_file(name)
-    # Two names of plain letters are one only where they are equal.
+    # Two different names of ASCII characters never have the same folder.
     odd = "" if not name.isascii() else " WHERE name GLOB '*[^ -~]*'"
     names = (row[0] for row in index.database.execute(f"SELECT name FROM entity{odd}"))
     return next((one for one in names if as_one_file(one) == wanted), None)
 
 
-def known_as(index: Index, words: str) -> list[str]:
-    """The entities whose title or alias is exactly these words, however written."""
+def entities_known_as(index: Index, words: str) -> list[str]:
+    """Return the entities whose title or alias is exactly these words, in any spelling."""
     query = "SELECT alias, name, seal FROM alias WHERE alias = ? ORDER BY name"
     rows = index.database.execute(query, (normal(words),)).fetchall()
     for row in rows:
@@ -222,8 +248,8 @@ def known_as(index: Index, words: str) -> list[str]:
     return [name for _, name, _ in rows]
 
 
-def ending_in(index: Index, word: str) -> list[str]:
-    """The entities whose path, as it is or was, ends in this word; all of them are looked through."""
+def entities_ending_in(index: Index, word: str) -> list[str]:
+    """Return the entities whose present or former path ends in this word. Scans all entities."""
     tail = (f"/{normal(word)}",)
     described = "SELECT name, title, kind, aliases, seal FROM entity WHERE substr(name, -length(?1)) = ?1"
     found = {_entity(*row).name for row in index.database.execute(described, tail)}
@@ -242,8 +268,8 @@ def ending_in(index: Index, word: str) -> list[str]:
     return sorted(found)
 
 
-def counts(index: Index) -> dict[str, dict[str, int]]:
-    """How many facts each entity has, by status."""
+def fact_counts(index: Index) -> dict[str, dict[str, int]]:
+    """Return the number of facts of each entity by status."""
     table: dict[str, dict[str, int]] = {}
     rows = index.database.execute("SELECT entity, status, COUNT(*) FROM fact GROUP BY entity, status")
     for entity, status, number in rows:
@@ -251,8 +277,8 @@ def counts(index: Index) -> dict[str, dict[str, int]]:
     return table
 
 
-# What a context tells of a fact.
-_TOLD = (
+# The fields of a fact that a context shows.
+_CONTEXT_FIELDS = (
     "id",
     "fact",
     "category",
@@ -267,15 +293,17 @@ _TOLD = (
 )
 
 
-def told(row: tuple[str, str, int, int]) -> PlacedFact:
-    """Like `placed`, but no more of the fact than a context tells, in a third of the time: what has its seal was looked
-    through when it was taken in."""
+def context_fact_from_row(row: tuple[str, str, int, int]) -> PlacedFact:
+    """Like `fact_from_row`, but with only the fields that a context shows, in a third of the time.
+
+    The line was checked when it was indexed, and its seal still matches.
+    """
     check_row(row[2], row[1], row[0], row[3])
     record = json.loads(row[0])
-    return PlacedFact(Fact(**{name: record[name] for name in _TOLD if name in record}), row[1])
+    return PlacedFact(Fact(**{name: record[name] for name in _CONTEXT_FIELDS if name in record}), row[1])
 
 
-def placed(row: tuple[str, str, int, int]) -> PlacedFact:
-    """A fact from the columns PLACED of its row; raises RowDamaged where they are not what was written."""
+def fact_from_row(row: tuple[str, str, int, int]) -> PlacedFact:
+    """Return a fact from the FACT_COLUMNS of its row. Raise RowDamaged if they are damaged."""
     check_row(row[2], row[1], row[0], row[3])
     return PlacedFact(fact_from_record(json.loads(row[0])), row[1])

@@ -1,6 +1,6 @@
-"""The lines of notes by where they stand: an entity's summary, an agent's pages, the newest of its daily notes.
+"""Note lines by location: an entity's summary, an agent's pages, the newest daily notes; and the stored data of events.
 
-Every row that is told is held against its seal; RowDamaged says that it is not what was written.
+Every row that is returned is checked against its seal. RowDamaged is raised if it does not match.
 """
 
 import json
@@ -15,7 +15,7 @@ _LINE = "n, path, place, day, owner, text, seal, tokens"
 
 
 class NoteRow(NamedTuple):
-    """One line that people or an agent wrote; `tokens` are those of its line of context, None where not counted."""
+    """A line that people or an agent wrote. `tokens` are those of its context line, None if not counted."""
 
     n: int
     path: str
@@ -24,14 +24,14 @@ class NoteRow(NamedTuple):
     tokens: int | None
 
 
-def lines_of(index: Index, paths: Sequence[str], most: int) -> list[NoteRow]:
-    """The lines of some pages, in the order of the pages and of their lines, `most` of each page."""
+def note_lines(index: Index, paths: Sequence[str], most: int) -> list[NoteRow]:
+    """Return the lines of some pages, in the order of the pages and their lines, at most `most` of each page."""
     query = f"SELECT {_LINE} FROM note WHERE path = ? ORDER BY place LIMIT ?"
     return [_note(*row) for path in paths for row in index.database.execute(query, (path, most))]
 
 
 def newest_lines(index: Index, folder: str, most: int) -> list[NoteRow]:
-    """The last lines of a folder's pages, whose names begin with their days; the newest first."""
+    """Return the last lines of a folder's pages, whose names start with their day, newest first."""
     rows = index.database.execute(
         f"SELECT {_LINE} FROM note WHERE path >= ? AND path < ? ORDER BY path DESC, place DESC LIMIT ?",
         (f"{folder}/", f"{folder}0", most),
@@ -47,20 +47,23 @@ def _note(
 
 
 def has_events(index: Index) -> bool:
-    """Whether anything was said at all."""
+    """Return whether there are any events."""
     return index.database.execute("SELECT 1 FROM event LIMIT 1").fetchone() is not None
 
 
 class EventRecord(NamedTuple):
-    """What the heartbeat found out of an event: the exact tokens of its line, the most where its id stands twice, None
-    where they are not counted; whether it reads as an order (`clawmem.index.tables.order_verdicts`)."""
+    """What the heartbeat has computed for an event.
+
+    `tokens` is the exact number for its context line, the maximum if its id occurs twice, and None if not counted.
+    `verdicts` say whether it reads as an order (`clawmem.index.tables.order_verdicts`).
+    """
 
     tokens: int | None = None
     verdicts: tuple[int | None, ...] = ()
 
 
-def kept_of(index: Index, ids: Sequence[str]) -> dict[str, EventRecord]:
-    """What is kept of some events beside their lines."""
+def event_records(index: Index, ids: Sequence[str]) -> dict[str, EventRecord]:
+    """Return what the heartbeat has computed for some events."""
     rows = index.database.execute(
         "SELECT event.id, tokens, verdict FROM json_each(?) AS given CROSS JOIN event ON event.id = given.value",
         (json.dumps(list(ids)),),
@@ -74,8 +77,8 @@ def kept_of(index: Index, ids: Sequence[str]) -> dict[str, EventRecord]:
 
 
 def events_between(index: Index, first: str, last: str, most: int) -> list[str]:
-    """The records of what was said on some days, both included, oldest first, `most` at most. What came out of this
-    memory is left out."""
+    """Return the records of the events on some days (inclusive), oldest first, at most `most`, without recalled
+    ones."""
     rows = index.database.execute(
         "SELECT n, id, day, line, seal FROM event WHERE day BETWEEN ? AND ? AND recalled = 0 ORDER BY day, n LIMIT ?",
         (first, last, most),
@@ -83,9 +86,9 @@ def events_between(index: Index, first: str, last: str, most: int) -> list[str]:
     return [_line(*row) for row in rows]
 
 
-def events_said(index: Index, first: str, last: str, owners: Collection[str]) -> int:
-    """How many events there are of some days, both included, without what came out of this memory and what only other
-    agents than the `owners` noted."""
+def count_events(index: Index, first: str, last: str, owners: Collection[str]) -> int:
+    """Return the number of events on some days (inclusive), without recalled ones and notes of agents other than the
+    `owners`."""
     source = "FROM event WHERE day BETWEEN ? AND ? AND recalled = 0"
     (number,) = index.database.execute(f"SELECT count(*) {source}", (first, last)).fetchone()
     noted = index.database.execute(f'SELECT line {source} AND instr(line, \'"role": "note"\')', (first, last))
@@ -98,7 +101,7 @@ def _line(n: int, event_id: str, day: str, line: str, given: int) -> str:
 
 
 def days_of(index: Index, event_ids: Sequence[str]) -> dict[str, str]:
-    """The days of some events; ids that the ledger does not hold are left out."""
+    """Return the days of some events. Ids that are not in the ledger are left out."""
     rows = index.database.execute(
         "SELECT n, event.id, day, line, seal FROM json_each(?) AS given CROSS JOIN event ON event.id = given.value",
         (json.dumps(list(event_ids)),),

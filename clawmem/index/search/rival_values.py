@@ -1,20 +1,22 @@
-"""Facts that may contradict each other: linked as such, or with values for one subject and predicate."""
+"""Facts that may contradict each other: linked as such, or with different values for one subject and predicate."""
 
 import json
 from collections.abc import Collection
 from typing import NamedTuple
 
-from clawmem.index.search.by_tier import HELD
+from clawmem.index.search.by_tier import QUARANTINE_PACE
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE
 
-# Of one subject and predicate, no more are compared.
+# At most this many values of one subject and predicate are compared.
 MOST_VALUES = 20
-_SHOWN = f"fact.status = '{ACTIVE}' AND fact.pace != {HELD} AND fact.owner IN (SELECT value FROM json_each(?))"
+_SHOWN = (
+    f"fact.status = '{ACTIVE}' AND fact.pace != {QUARANTINE_PACE} AND fact.owner IN (SELECT value FROM json_each(?))"
+)
 
 
 class RivalValue(NamedTuple):
-    """What an active fact says of its subject: the object, or the whole statement where it names none, and when that is
+    """What an active fact says about its subject: the object, or the whole statement if it has none, and when it is
     true."""
 
     n: int
@@ -25,11 +27,12 @@ class RivalValue(NamedTuple):
     valid_to: str | None
 
 
-def values_beside(
+def find_rival_values(
     index: Index, owners: Collection[str], predicates: Collection[str], numbers: Collection[int]
 ) -> list[list[RivalValue]]:
-    """For each subject and predicate of some active facts, all active facts with the same two, where there are more."""
-    # CROSS JOIN keeps SQLite from looking through a table for the few rows that are given.
+    """Return, for each subject and predicate of some active facts, all active facts with the same two, if there are
+    several."""
+    # CROSS JOIN keeps SQLite from scanning a table for a few given rows.
     rows = index.database.execute(
         "SELECT fact.subject, fact.n, fact.predicate, json_extract(fact.line, '$.object'),"
         " iif(json_extract(fact.line, '$.object') IS NULL, json_extract(fact.line, '$.fact'), NULL),"
@@ -46,8 +49,8 @@ def values_beside(
     return [group[:MOST_VALUES] for group in groups.values() if len(group) > 1]
 
 
-def ended(index: Index, numbers: Collection[int], moment: str) -> set[int]:
-    """Those of some rows whose facts were over at a moment."""
+def ended_rows(index: Index, numbers: Collection[int], moment: str) -> set[int]:
+    """Return those of the rows whose facts had ended at a time."""
     rows = index.database.execute(
         "SELECT fact.n FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value WHERE valid_to <= ?",
         (json.dumps(sorted(numbers)), moment),
@@ -56,8 +59,8 @@ def ended(index: Index, numbers: Collection[int], moment: str) -> set[int]:
 
 
 def oldest_first(index: Index, numbers: Collection[int]) -> dict[int, int]:
-    """The place of each row among the others by when its fact was recorded: row numbers tell no more than how this
-    very index was made."""
+    """Return the position of each row by the time its fact was recorded. Row numbers depend on how the index was
+    built."""
     found = index.database.execute(
         "SELECT fact.n FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value"
         " ORDER BY fact.timestamp, fact.id",
@@ -67,7 +70,7 @@ def oldest_first(index: Index, numbers: Collection[int]) -> dict[int, int]:
 
 
 def linked_as_contrary(index: Index, owners: Collection[str], numbers: Collection[int]) -> list[tuple[int, int]]:
-    """Pairs of active facts, one of them among the rows, of which one is linked to the other as contradicting it."""
+    """Return pairs of active facts, at least one of them in the rows, with a `contradicts` link between them."""
     execute, given = index.database.execute, (json.dumps(sorted(numbers)), json.dumps(sorted(owners)))
     towards = execute(
         "SELECT edge.n, fact.n FROM json_each(?) AS given"

@@ -1,1 +1,1 @@
-"""The tables of the index and what fills them."""
+"""The tables of the index, and the code that fills them."""

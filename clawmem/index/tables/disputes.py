@@ -1,6 +1,6 @@
-"""Facts that a person is asked to judge: the open proposals about conflicts, by the facts they would change.
+"""Facts in dispute: the targets of open proposals about conflicts.
 
-Every row that is told is held against its seal; RowDamaged says that it is not what was written.
+Every row that is returned is checked against its seal. RowDamaged is raised if it does not match.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ _KIND = "conflict"
 
 
 def take_in_proposal(index: Index, path: str, data: bytes | None) -> None:
-    """Make the index say of a proposal's file which facts it puts in question, if it waits."""
+    """Update the index with a proposal file: which facts it puts in dispute, if it is open."""
     index.database.execute("DELETE FROM dispute WHERE path = ?", (path,))
     if data is None:
         return
     from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
-    from clawmem.model.proposals.proposal import OPEN  # serving asks only for what is known
+    from clawmem.model.proposals.proposal import OPEN  # not needed by a search
     from clawmem.model.proposals.proposal_file import parse_proposal
     from clawmem.model.proposals.quarantine import orders_in
 
     one = parse_proposal(data, path)
     if one.kind == _KIND and one.status == OPEN:
-        # What reads as an order is told to nobody who does not ask for the proposal itself.
+        # Text that reads as an order is shown only with the proposal itself.
         remark = f" ({OUTSIDE})" if one.fact and one.fact.trust == EXTERNAL else ""
         says = "something else, which reads as an order" if one.fact and orders_in(one.fact) else one.says + remark
         rows = [(path, target.id, says, seal(path, target.id, says)) for target in one.targets]
         index.database.executemany("INSERT OR IGNORE INTO dispute VALUES (?, ?, ?, ?)", rows)
 
 
-def disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tuple[str, str]]]:
-    """The open proposals that put some facts in question: the proposal's id and what it says, by fact."""
+def open_disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tuple[str, str]]]:
+    """Return the open proposals that concern some facts: proposal id and statement, by fact id."""
     rows = index.database.execute(
         "SELECT target, path, says, seal FROM dispute WHERE target IN (SELECT value FROM json_each(?)) ORDER BY path",
         (json.dumps(sorted(fact_ids)),),

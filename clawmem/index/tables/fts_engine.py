@@ -1,4 +1,4 @@
-"""Keyword search by SQLite's FTS5, in the index's own file and transaction."""
+"""Keyword search with SQLite's FTS5, in the index's own file and transactions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from clawmem.index.tables.keyword import Document, EngineMissing, Match
 from clawmem.index.tables.schema import FACT_WORDS, FTS
 
-# Ranking a row costs about 2.5 microseconds, counting one a tenth of that: up to CHEAP rows nothing is worth saving.
+# Ranking a row takes about 2.5 microseconds, counting one a tenth of that. Up to CHEAP rows no optimisation pays off.
 CHEAP = 2_000
 ENOUGH = 20
 
 
 class FtsEngine:
-    """FTS5 over a table that holds an inverted index and no second copy of the texts. Row numbers leave `spread - 1`
-    numbers free between two texts, on either side of 0."""
+    """An FTS5 table with an inverted index and no copy of the texts.
+
+    Row numbers leave `spread - 1` unused numbers between two texts, on either side of 0.
+    """
 
     name = "fts5"
 
@@ -25,7 +27,7 @@ class FtsEngine:
         self._spread = spread
         try:
             if not _has(database, table):
-                # A new index, or one that another engine made: only a trial shows whether this one could.
+                # A new index, or one from another engine: only a trial shows whether FTS5 is available.
                 database.execute("CREATE VIRTUAL TABLE temp.trial USING fts5(text)")
                 database.execute("DROP TABLE temp.trial")
         except sqlite3.OperationalError as problem:
@@ -34,7 +36,7 @@ class FtsEngine:
             raise
 
     def prepare(self) -> None:
-        """Make the table of words."""
+        """Create the table."""
         self._database.execute(FTS.format(table=self._table))
 
     def add(self, documents: Iterable[Document]) -> None:
@@ -42,31 +44,31 @@ class FtsEngine:
         self._database.executemany(f"INSERT INTO {self._table} (rowid, text) VALUES (?, ?)", documents)
 
     def remove(self, documents: Iterable[Document]) -> None:
-        """Take the texts out; FTS5 needs the old text to know which entries to delete."""
+        """Remove the texts. FTS5 needs the old text to find the entries to delete."""
         table = self._table
         self._database.executemany(f"INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?, ?)", documents)
 
     def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
-        """BM25 with FTS5's k1 1.2 and b 0.75; FTS5 counts downwards, so the sign is turned.
+        """Rank by BM25 with FTS5's k1 1.2 and b 0.75. FTS5's scores are negative, so the sign is changed.
 
-        Where the words stand in so many texts that ranking them all would take long, the rarest are tried first.
+        If the words occur in so many texts that ranking all of them would take long, the rarest words are tried first.
         """
         phrases = _phrases(words)
         found: list[Match] = []
         if limit < 1:
             return found
-        for question in self._questions(phrases)[-1 if thorough else 0 :]:
-            found = self._run(question, limit)
+        for query in self._queries(phrases)[-1 if thorough else 0 :]:
+            found = self._run(query, limit)
             if len(found) >= min(limit, ENOUGH):
                 break
         return found
 
     def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
-        """The best of some texts. Only their ranks are worked out, which is what takes long where words are common."""
+        """Return the best of the given texts. Only these are ranked, because ranking is slow for common words."""
         phrases = _phrases(words)
         if not phrases or not rows or limit < 1:
             return []
-        # `+` keeps SQLite from asking FTS5 for one row after the other, each time with all there is to know of a word.
+        # `+` keeps SQLite from querying FTS5 row by row, each time with the full list of a word's occurrences.
         found = self._database.execute(
             f"SELECT rowid, -bm25({self._table}) AS score FROM {self._table} WHERE {self._table} MATCH ?"
             " AND +rowid IN (SELECT value FROM json_each(?)) ORDER BY score DESC, rowid LIMIT ?",
@@ -75,32 +77,32 @@ class FtsEngine:
         return [Match(n, score) for n, score in found]
 
     def count(self, words: Sequence[str], most: int) -> int:
-        """In how many texts one of the words stands, counted no further than `most`."""
+        """Return how many texts contain one of the words, at most `most`."""
         phrases = _phrases(words)
         return self._count(" OR ".join(phrases), most) if phrases else 0
 
     def flush(self) -> None:
-        """Nothing to do: the index's own transaction keeps it."""
+        """Do nothing: the index's own transaction stores the changes."""
 
-    def forget(self) -> None:
-        """Nothing to do: the index's own transaction drops it."""
+    def discard_changes(self) -> None:
+        """Do nothing: the index's own transaction discards the changes."""
 
-    def in_step(self) -> bool:
-        """Always: both sides are one file."""
+    def is_in_sync(self) -> bool:
+        """Return True: both sides are one file."""
         return True
 
     def close(self) -> None:
-        """Nothing of its own is open."""
+        """Do nothing: the engine has no files of its own."""
 
-    def _run(self, question: str, limit: int) -> list[Match]:
+    def _run(self, query: str, limit: int) -> list[Match]:
         rows = self._database.execute(
             f"SELECT rowid, -rank FROM {self._table} WHERE {self._table} MATCH ? ORDER BY rank, rowid LIMIT ?",
-            (question, limit),
+            (query, limit),
         )
         return [Match(n, score) for n, score in rows]
 
-    def _questions(self, phrases: Sequence[str]) -> list[str]:
-        """What to ask, narrow to wide; the last asks for any of the words."""
+    def _queries(self, phrases: Sequence[str]) -> list[str]:
+        """Return the queries to try, narrow to wide. The last one matches any of the words."""
         if not phrases:
             return []
         widest = " OR ".join(phrases)
@@ -136,10 +138,11 @@ def _has(database: sqlite3.Connection, table: str) -> bool:
 
 
 def _narrow(counts: Mapping[str, int], common: int, most: int) -> list[str]:
-    """What to ask before asking for any of the words: the rare ones, or where one only is rare that one with the
-    others to rank by, or where none is all of them. Nothing where every word is rare.
+    """Return narrower queries to try before one that matches any of the words.
 
-    Rare are the words in at most `common` texts, and beyond the second no more than `most` texts together.
+    They match the rare words; or, if only one word is rare, that word with the others for ranking; or, if none is, all
+    of the words. Empty if every word is rare. A word is rare if it occurs in at most `common` texts and, after the
+    second word, if all of them together occur in at most `most` texts.
     """
     kept: list[str] = []
     together = 0
@@ -160,7 +163,7 @@ def _phrases(words: Sequence[str]) -> list[str]:
 
 
 def _phrase(word: str) -> str:
-    """The word as an FTS5 string, in which nothing is an operator; empty where it has no letter or digit."""
+    """Return the word as an FTS5 string without operators; empty if it has no letter or digit."""
     if not any(character.isalnum() for character in word):
         return ""
     return '"' + word.replace('"', '""').replace("\0", " ") + '"'

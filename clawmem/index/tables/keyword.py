@@ -1,4 +1,4 @@
-"""The keyword seam: what an engine that ranks texts by BM25 must do, and the two that do it."""
+"""The interface of keyword engines, which rank texts by BM25, and the choice of one."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
@@ -9,14 +9,14 @@ from clawmem.index.tables.schema import FACT_WORDS
 
 
 class Document(NamedTuple):
-    """A text to be found: its row number in the index and its words."""
+    """A text to index: its row number and its words."""
 
     n: int
     text: str
 
 
 class Match(NamedTuple):
-    """A found text and its BM25 score, higher is better."""
+    """A matching text and its BM25 score; higher is better."""
 
     n: int
     score: float
@@ -25,43 +25,43 @@ class Match(NamedTuple):
 class KeywordEngine(Protocol):
     """Ranks texts for a set of words, any of which may match, after English stemming and without accents.
 
-    A word of several parts, such as `don't` or `e-mail`, matches where its parts stand side by side.
+    A word of several parts, such as `don't` or `e-mail`, matches if its parts are adjacent.
     """
 
     name: str
 
     def prepare(self) -> None:
-        """Make the engine's place in an index that is new and empty."""
+        """Create the engine's storage in a new, empty index."""
 
     def add(self, documents: Iterable[Document]) -> None:
-        """Make the texts findable."""
+        """Index the texts."""
 
     def remove(self, documents: Iterable[Document]) -> None:
-        """Make the texts, given exactly as they were added, unfindable."""
+        """Remove the texts, which must be given exactly as they were added."""
 
     def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
-        """The best texts that hold at least one of the words, best first; of equal ones the earlier row first.
+        """Return the best texts with at least one of the words, best first; of equal ones the lower row first.
 
-        An engine may spare itself texts that hold only common words where others abound, unless it is to be thorough.
+        Unless `thorough`, an engine may skip texts that contain only common words if there are many.
         """
 
     def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
-        """The best of some texts by the scores that they have among all, in the same order, thoroughly."""
+        """Return the best of the given texts, with their scores among all texts, in the same order, thoroughly."""
 
     def count(self, words: Sequence[str], most: int) -> int:
-        """In how many texts one of the words stands, counted no further than `most`."""
+        """Return how many texts contain one of the words, at most `most`."""
 
     def flush(self) -> None:
-        """Keep what was added and removed since the last flush, as part of the open SQLite transaction."""
+        """Store what was added and removed since the last flush, as part of the open SQLite transaction."""
 
-    def forget(self) -> None:
-        """Drop what was added and removed since the last flush."""
+    def discard_changes(self) -> None:
+        """Discard what was added and removed since the last flush."""
 
-    def in_step(self) -> bool:
-        """Whether the engine holds exactly the texts that the SQLite side believes it holds."""
+    def is_in_sync(self) -> bool:
+        """Return whether the engine contains exactly the texts that the SQLite side expects."""
 
     def close(self) -> None:
-        """Let go of files."""
+        """Close files."""
 
 
 class EngineMissing(Exception):
@@ -69,19 +69,19 @@ class EngineMissing(Exception):
 
 
 class EngineDamaged(sqlite3.DatabaseError):
-    """The engine's own files cannot be read; the index must be built anew."""
+    """The engine's files cannot be read; the index must be rebuilt."""
 
 
 def open_engine(
     name: str, database: sqlite3.Connection, folder: Path | None, table: str = FACT_WORDS, spread: int = 1
 ) -> KeywordEngine:
-    """The engine of that name over one of the index's collections of texts; EngineMissing where this machine lacks it.
+    """Return the named engine for one of the index's collections of texts. Raise EngineMissing if it is not available.
 
-    `folder` is the engine's own place beside the index file, None for an index in memory; `spread` is how far apart
-    the row numbers of two texts lie.
+    `folder` is the engine's own folder beside the index file (None: in memory). `spread` is the distance between the
+    row numbers of two texts.
     """
     if name == "whoosh":
-        from clawmem.index.tables.whoosh_engine import WhooshEngine  # imports the whole of Whoosh
+        from clawmem.index.tables.whoosh_engine import WhooshEngine  # imports all of Whoosh
 
         return WhooshEngine(database, folder, table)
     from clawmem.index.tables.fts_engine import FtsEngine

@@ -1,4 +1,4 @@
-"""Events and the lines of notes as rows of the index, found by their words piece by piece."""
+"""Events and note lines as rows of the index, with their pieces for keyword search."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _SITTING = "INSERT INTO sitting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET t
 
 
 def take_in_ledger(index: Index, path: str, data: bytes | None) -> None:
-    """Make the index hold the events of a day; where lines were only added, it reads only those."""
+    """Update the index with the events of a day. If lines were only appended, only those are read."""
     day = path.removeprefix("ledger/").removesuffix(".jsonl")
     content = data or b""
     size = _known_size(index, day, content)
     if size is None:
-        _forget_day(index, day)
+        _delete_day(index, day)
         size = 0
     try:
         fresh = parse_events(content[size:], path)
     except Unreadable:
-        _forget_day(index, day)
-        parse_events(content, path)  # says which line of the whole is wrong
+        _delete_day(index, day)
+        parse_events(content, path)  # raises with the line number in the whole file
         raise
     _add_events(index, day, fresh)
     if data is not None:
@@ -45,17 +45,17 @@ def take_in_ledger(index: Index, path: str, data: bytes | None) -> None:
 
 
 def _known_size(index: Index, day: str, content: bytes) -> int | None:
-    """How many bytes at the beginning are what was taken in before, or None where they are not."""
+    """Return the number of leading bytes that are already indexed, or None if they have changed."""
     row = index.database.execute("SELECT size, crc FROM ledger WHERE day = ?", (day,)).fetchone()
     if row is None or not 0 < row[0] <= len(content) or content[row[0] - 1 : row[0]] != b"\n":
         return None
     return row[0] if zlib.crc32(content[: row[0]]) == row[1] else None
 
 
-def _forget_day(index: Index, day: str) -> None:
+def _delete_day(index: Index, day: str) -> None:
     rows = index.database.execute("SELECT n, line FROM event WHERE day = ?", (day,)).fetchall()
     if rows:
-        index.spoken.remove(
+        index.passage_engine.remove(
             document for n, line in rows for document in _event_documents(n, event_from_record(json.loads(line)))
         )
         gone = "DELETE FROM sitting WHERE name IN (SELECT DISTINCT sitting FROM event WHERE day = ?)"
@@ -83,7 +83,7 @@ def _add_events(index: Index, day: str, events: Sequence[Event]) -> None:
         rows.append(_event_row(last, day, sitting, turns[sitting], event))
         turns[sitting] += 1
         documents += _event_documents(last, event)
-    index.spoken.add(documents)
+    index.passage_engine.add(documents)
     index.database.executemany(_EVENT, rows)
     index.database.executemany(_SITTING, turns.items())
 
@@ -96,38 +96,38 @@ def _turns_of(index: Index, sitting: str) -> int:
 def _event_row(n: int, day: str, sitting: str, place: int, event: Event) -> tuple[object, ...]:
     line = event_to_line(event)
     asks, recalled = int(is_question(event.text)), int(event.recalled)
-    told = (n, event.id, day, sitting, place, event.speaker, len(event.text), asks, recalled, line)
-    return (*told, event_seal(n, event.id, day, line))
+    values = (n, event.id, day, sitting, place, event.speaker, len(event.text), asks, recalled, line)
+    return (*values, event_seal(n, event.id, day, line))
 
 
 def _event_documents(n: int, event: Event) -> list[Document]:
     if event.recalled:
-        return []  # what came out of this memory would only find itself
+        return []  # recalled text would only find itself
     texts = search_texts(event.text, event.speaker, event.timestamp)
     return [Document(n * SPREAD + part, text) for part, text in enumerate(texts)]
 
 
 def take_in_page(index: Index, path: str, lines: Iterable[str]) -> None:
-    """Make the index hold these lines of a page that people write."""
+    """Update the index with the lines of a page that people or agents write."""
     execute = index.database.execute
     place = day_and_agent(path)
     day, owner = place or (None, agent_of(path))
     old = execute("SELECT n, text, day FROM note WHERE path = ?", (path,)).fetchall()
-    index.spoken.remove(document for n, text, on in old for document in _note_documents(n, text, on))
+    index.passage_engine.remove(document for n, text, on in old for document in _note_documents(n, text, on))
     execute("DELETE FROM note WHERE path = ?", (path,))
     fresh = execute("SELECT coalesce(max(n), 0) FROM note").fetchone()[0]
-    told = [(fresh + at, path, at, day, owner or "", line) for at, line in enumerate(lines, 1)]
-    rows = [(*row, note_seal(*row)) for row in told]
-    index.spoken.add(document for row in rows for document in _note_documents(row[0], row[5], day))
+    values = [(fresh + at, path, at, day, owner or "", line) for at, line in enumerate(lines, 1)]
+    rows = [(*row, note_seal(*row)) for row in values]
+    index.passage_engine.add(document for row in rows for document in _note_documents(row[0], row[5], day))
     index.database.executemany(_NOTE, rows)
 
 
 def _note_documents(n: int, text: str, day: str | None) -> list[Document]:
-    # Below zero, where no event's number is; the first piece of row n is -(n * SPREAD).
+    # Negative, because events have positive numbers. The first piece of row n is -(n * SPREAD).
     texts = search_texts(text, None, day or "")
     return [Document(-(n * SPREAD + part), words) for part, words in enumerate(texts)]
 
 
 def page_lines(path: str, data: bytes | None) -> list[str]:
-    """The lines of a page that people wrote, without headings, comments and generated parts."""
+    """Return the lines that people wrote on a page, without headings, comments and generated parts."""
     return [line.text for line in noted((data or b"").decode(errors="replace"))]

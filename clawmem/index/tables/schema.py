@@ -1,4 +1,4 @@
-"""The tables of the derived index: one SQLite file, disposable, valid for one commit, one boot, one version."""
+"""The tables of the derived index: one SQLite file, valid for one commit, one boot and one version."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Sequence
 
 VERSION = "12"
 
-# The columns of `fact` that say what its line says, in the form filters and ranking need, so that a search decodes
-# only the lines it gives out. `tags` has each tag in small letters between newlines. `tokens` counts the fact's line
-# of context, exactly where `exact` is 1. `sitting` is an event's session on its day, or the day where it has none, and
-# `place` its place in it, counted in events; the table `sitting` says how many each has; `ledger` says how much of a
-# day's file was taken in; `edge` holds what the fact of row `n` points at, as its line says: other facts by id,
-# entities by name. `used`, `weight` and `pace` are what a fact's tier and its place in it depend on: see
-# `clawmem.index.search.by_tier`. The `tokens` of an event or a note are those of its line of context, once they are
-# counted; an event's `verdict` says whether it reads as an order, once it was judged: see
-# `clawmem.index.tables.order_verdicts`. `dispute` names the facts that open proposals of conflicts put in question;
-# `outside` those of which something at stake came by a commit that does not count here, see
-# `clawmem.index.refresh.outside`. `seal` is the checksum of what a row gives out, with its number where it has one;
-# `total` counts the facts and adds up their seals: see `clawmem.index.tables.seals`.
+# The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
+# the lines it returns.
+#
+# - `fact.tags`: each tag in lower case, between newlines. `fact.tokens`: the tokens of its context line, exact if
+#   `exact` is 1. `used`, `weight`, `pace`: what its tier depends on, see `clawmem.index.search.by_tier`.
+# - `event.sitting`: the session of the event on its day, or the day if it has none. `place`: its position there.
+#   `tokens`: those of its context line, or NULL. `verdict`: whether it reads as an order, or NULL, see
+#   `clawmem.index.tables.order_verdicts`.
+# - `sitting`: how many events each has. `ledger`: how much of the file of a day is indexed.
+# - `edge`: what the fact in row `n` points to: other facts by id, entities by name.
+# - `dispute`: the facts in open proposals about conflicts. `outside`: the facts with something at stake that came with
+#   a commit which is not accepted here, see `clawmem.index.refresh.outside`.
+# - `seal`: the checksum of the returned columns of a row. `total`: the number of facts and the sum of their seals, see
+#   `clawmem.index.tables.seals`.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE fact (
@@ -126,14 +128,14 @@ CREATE TABLE outside (id TEXT PRIMARY KEY, stake TEXT NOT NULL, seal INTEGER NOT
 CREATE TABLE broken (path TEXT PRIMARY KEY, problem TEXT NOT NULL, seal INTEGER NOT NULL) WITHOUT ROWID;
 """
 
-# Inverted indexes without a second copy of the texts: of facts, and of the pieces of events and notes.
+# Inverted indexes without a copy of the texts: one for facts, one for the pieces of events and notes.
 FTS = "CREATE VIRTUAL TABLE {table} USING fts5(text, content='', tokenize='porter unicode61 remove_diacritics 2')"
 FACT_WORDS = "words"
 SPOKEN_WORDS = "spoken"
-# Vectors have a file of their own beside the index, so that a new index does not lose them.
+# Vectors are in a separate file, so that rebuilding the index does not lose them.
 VECTORS_FILE = "vectors.sqlite"
 
 
 def tags_column(tags: Sequence[str]) -> str | None:
-    """What the index keeps of a fact's tags: each in small letters, after one newline and before the next."""
+    """Return a fact's tags as stored in the index: in lower case, each between newlines."""
     return "\n".join(("", *tags, "")).lower() if tags else None

@@ -1,7 +1,7 @@
-"""The index as a file: opened, known to be whole and of this version, made anew where it is not.
+"""The index as a file: opened and checked for its version, created again if it cannot be used.
 
-`index.sqlite` is a link to the file in use. A new index is built beside the old one and the link moved in one step:
-a process that still has the old one open keeps reading it, and no journal of one file can meet another file.
+`index.sqlite` is a link to the current file. A new index is built beside the old one, and the link is moved in one
+step. A process that has the old file open keeps reading it, and no journal of one file can be applied to another.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ from clawmem.model.search.passage import SPREAD
 from clawmem.vault.disk import files_below
 from clawmem.vault.vault import Vault
 
-# What reading a damaged file raises; text that is no UTF-8, SQLite's own words about its schema included, as well.
+# Errors of reading a damaged file, including text that is not UTF-8, such as SQLite's own schema.
 UNREADABLE = (sqlite3.Error, UnicodeError)
 _BUSY_SECONDS = 10.0
 _BOOT = "/proc/sys/kernel/random/boot_id"
 
 
 class Index:
-    """An open index. `engine` searches facts, `spoken` the pieces of events and notes; `notices` say what could not
-    be done and why; `at` is the commit it last spoke of; `kept` says whether it outlives this process."""
+    """An open index.
+
+    `engine` searches facts, `passage_engine` the pieces of events and notes. `notices` say what could not be done. `at`
+    is the commit that it was last known to describe. `kept` says whether it outlives this process.
+    """
 
     def __init__(
         self,
@@ -38,47 +41,47 @@ class Index:
     ) -> None:
         self.database = database
         self.engine = engine
-        self.spoken = spoken
+        self.passage_engine = spoken
         self.notices = notices
         self.at: str | None = None
         self.kept = True
 
     def head(self) -> str | None:
-        """The commit the index speaks of now; other processes may have moved it on."""
+        """Return the commit that the index describes now. Other processes may have updated it."""
         return self.meta("head")
 
     def set_head(self, commit: str) -> None:
-        """Note the commit the index speaks of."""
+        """Store the commit that the index describes."""
         self.set_meta("head", commit)
         self.at = commit
 
     def meta(self, key: str) -> str | None:
-        """A note the index keeps about itself."""
+        """Return a value that the index stores about itself."""
         row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
     def set_meta(self, key: str, value: str) -> None:
-        """Keep a note."""
+        """Store such a value."""
         self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One SQLite transaction: all of it is kept or none."""
+        """Run one SQLite transaction: all of it is stored or nothing."""
         self.database.execute("BEGIN IMMEDIATE")
         try:
             yield
             self.engine.flush()
-            self.spoken.flush()
+            self.passage_engine.flush()
             self.database.execute("COMMIT")
         except BaseException:
-            self.engine.forget()
-            self.spoken.forget()
+            self.engine.discard_changes()
+            self.passage_engine.discard_changes()
             roll_back(self.database)
             raise
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Reads that all see one state of the index, whatever is written meanwhile. Keep it short: a writer waits."""
+        """Let all reads in this context see the same state. Keep it short, because writers wait."""
         self.database.execute("BEGIN")
         try:
             yield
@@ -86,25 +89,25 @@ class Index:
             roll_back(self.database)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self.engine.close()
-        self.spoken.close()
+        self.passage_engine.close()
         self.database.close()
 
 
 def roll_back(database: sqlite3.Connection) -> None:
-    """Drop the open transaction, which SQLite may have dropped by itself where the disk was full."""
+    """Roll back the open transaction, unless SQLite did so itself because the disk was full."""
     if database.in_transaction:
         database.execute("ROLLBACK")
 
 
 def index_path(vault: Vault) -> Path:
-    """Where the index lies; deleting it loses nothing."""
+    """Return the path of the index. Deleting it loses no data."""
     return vault.state / "index.sqlite"
 
 
 def index_size(vault: Vault) -> int:
-    """The bytes the index takes on the disk, its keyword engine's files included."""
+    """Return the size of the index on disk in bytes, including the files of its keyword engine."""
     own = os.path.realpath(index_path(vault)).removesuffix(".sqlite")
     parts = (path for path in files_below(vault.state) if not path.is_symlink() and str(path.resolve()).startswith(own))
     return sum(_bytes_of(path) for path in parts)
@@ -114,14 +117,14 @@ def _bytes_of(path: Path) -> int:
     try:
         return path.stat().st_size
     except FileNotFoundError:
-        return 0  # SQLite's own journals come and go
+        return 0  # a temporary journal of SQLite
 
 
 def open_store(vault: Vault) -> Index | None:
-    """The index as it stands, or None where there is none that this version, boot and engine can use."""
+    """Return the current index, or None if there is none that this version, boot and engine can use."""
     path = os.path.realpath(index_path(vault))
     try:
-        number = os.stat(path).st_ino  # noqa: PTH116 - on every command's path
+        number = os.stat(path).st_ino  # noqa: PTH116 - runs in every command
         index = _connect(vault, path)
     except (OSError, *UNREADABLE, EngineMissing):
         return None
@@ -135,53 +138,53 @@ def open_store(vault: Vault) -> Index | None:
 
 
 def _in_step(index: Index) -> bool:
-    if _both_in_step(index):
+    if _both_in_sync(index):
         return True
-    # A writer may be between its two commits: take the right to write, which waits for it, and look again.
+    # A writer may be between its two commits. Take the write lock, which waits for it, and check again.
     index.database.execute("BEGIN IMMEDIATE")
     try:
-        return _both_in_step(index)
+        return _both_in_sync(index)
     finally:
         roll_back(index.database)
 
 
-def _both_in_step(index: Index) -> bool:
-    return index.engine.in_step() and index.spoken.in_step()
+def _both_in_sync(index: Index) -> bool:
+    return index.engine.is_in_sync() and index.passage_engine.is_in_sync()
 
 
 def identity(engine: str, number: int) -> str:
-    """What must be the same for an index to be trusted: version, engine, boot, and the number of its file.
+    """Return the identity of a usable index: version, engine, boot, and inode of its file.
 
-    The index is written without waiting for the disk, so after a power failure it may be torn; a new boot
-    therefore means a new index. A copied file has another number: the copy may have been made during a write.
+    The index is written without waiting for the disk, so it may be torn after a power failure. Therefore a new boot
+    needs a new index. A copied file has another inode, because it may have been copied during a write.
     """
     return f"{VERSION} {engine} {_boot()} {number}"
 
 
 def create_store(vault: Vault, name: str) -> Index:
-    """An empty index in a new file of that name, which nobody finds before `put_in_use`."""
+    """Create an empty index in a new file, which no other process uses before `activate_store`."""
     path = vault.state / f"index-{name}.sqlite"
     path.touch(mode=0o600, exist_ok=False)
     try:
         index = _connect(vault, str(path))
-        # Until it is in use nobody needs a way back.
+        # No rollback is needed before it is active.
         index.database.execute("PRAGMA journal_mode = OFF")
         _initialise(index, identity(index.engine.name, path.stat().st_ino))
     except BaseException:
-        drop_store(vault, name)
+        delete_store(vault, name)
         raise
     return index
 
 
-def create_to_compare(vault: Vault) -> Index:
-    """An empty index in a file of SQLite's own that nobody else sees and that goes with this process."""
+def create_temporary(vault: Vault) -> Index:
+    """Create an empty index in a private temporary file of SQLite."""
     index = _connect(vault, None, "")
-    _initialise(index, "to compare")
+    _initialise(index, "temporary")
     return index
 
 
 def create_in_memory(vault: Vault, reason: str) -> Index:
-    """An empty index that lasts as long as this process, with a notice that says why."""
+    """Create an empty index in memory for this process, with a notice that says why."""
     index = _connect(vault, None)
     _initialise(index, "in memory")
     index.kept = False
@@ -189,8 +192,8 @@ def create_in_memory(vault: Vault, reason: str) -> Index:
     return index
 
 
-def put_in_use(vault: Vault, index: Index, name: str) -> None:
-    """Move the link to the new file and delete every other one."""
+def activate_store(vault: Vault, index: Index, name: str) -> None:
+    """Point the link to the new file and delete all others."""
     index.database.execute("PRAGMA journal_mode = DELETE")
     target = f"index-{name}.sqlite"
     link = vault.state / f"index-{name}.link"
@@ -199,19 +202,19 @@ def put_in_use(vault: Vault, index: Index, name: str) -> None:
     _sweep(vault, keep=f"index-{name}.")
 
 
-def drop_store(vault: Vault, name: str) -> None:
+def delete_store(vault: Vault, name: str) -> None:
     """Delete a new index that could not be completed, so that it does not fill the disk."""
     (vault.state / f"index-{name}.sqlite").unlink(missing_ok=True)
 
 
-def discard(vault: Vault) -> None:
+def delete_index(vault: Vault) -> None:
     """Delete the index and everything that belongs to it."""
     index_path(vault).unlink(missing_ok=True)
     _sweep(vault, keep=None)
 
 
 def _sweep(vault: Vault, keep: str | None) -> None:
-    # A database goes before its journal: whoever has it open must find the journal as long as he may need it.
+    # Delete a database before its journal: a process that has it open may still need the journal.
     for path in sorted(vault.state.glob("index-*"), key=lambda path: path.name.endswith("-journal")):
         if keep and path.name.startswith(keep):
             continue
@@ -223,8 +226,8 @@ def _sweep(vault: Vault, keep: str | None) -> None:
             path.unlink(missing_ok=True)
 
 
-def _connect(vault: Vault, path: str | None, passing: str = ":memory:") -> Index:
-    address = f"file:{_quoted(path)}?mode=rw" if path else passing
+def _connect(vault: Vault, path: str | None, temporary: str = ":memory:") -> Index:
+    address = f"file:{_quoted(path)}?mode=rw" if path else temporary
     database = sqlite3.connect(address, timeout=_BUSY_SECONDS, isolation_level=None, uri=path is not None)
     try:
         if path is None or _boot() != "unknown":
@@ -250,17 +253,17 @@ def _engines(name: str, database: sqlite3.Connection, stem: str | None) -> tuple
     return open_engine(name, database, facts), open_engine(name, database, spoken, SPOKEN_WORDS, SPREAD)
 
 
-def _initialise(index: Index, known_as: str) -> None:
+def _initialise(index: Index, identity: str) -> None:
     index.database.executescript(TABLES)
     index.engine.prepare()
-    index.spoken.prepare()
-    index.set_meta("identity", known_as)
+    index.passage_engine.prepare()
+    index.set_meta("identity", identity)
 
 
 @cache
 def _boot() -> str:
     try:
-        with open(_BOOT, encoding="utf-8") as file:  # noqa: PTH123 - on every command's path
+        with open(_BOOT, encoding="utf-8") as file:  # noqa: PTH123 - runs in every command
             return file.read().strip()
     except OSError:
         return "unknown"

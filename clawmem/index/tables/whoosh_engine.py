@@ -1,7 +1,7 @@
-"""Keyword search by Whoosh, for a Python whose SQLite lacks FTS5 and for whoever asks for it.
+"""Keyword search with Whoosh, for a Python whose SQLite has no FTS5, or if it is configured.
 
-Whoosh keeps files of its own, so each flush makes a new generation of them and notes its number in the SQLite
-transaction it belongs to. Where the two differ a process died between them, and the index is built anew.
+Whoosh has files of its own. Each flush creates a new generation of them and stores its number in the SQLite
+transaction. If the two numbers differ, a process died between the two commits, and the index is rebuilt.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from whoosh.support.charset import accent_map
 from clawmem.index.tables.keyword import Document, EngineDamaged, Match
 from clawmem.index.tables.schema import FACT_WORDS
 
-_LOOKS = 5
-# The same words as FTS5's unicode61: runs of letters and digits, none too short or too common to count.
+_ATTEMPTS = 5
+# The same tokens as FTS5's unicode61: runs of letters and digits, without minimum length or stop words.
 _ANALYZER = StemmingAnalyzer(expression=r"[^\W_]+", stoplist=None, minsize=1) | CharsetFilter(accent_map)
 _SCHEMA = Schema(n=ID(stored=True, unique=True), text=TEXT(analyzer=_ANALYZER))
-# What reading or merging files raises that are not what they should be, or that are held by a stopped process.
+# Errors of reading or merging files that are damaged, or locked by a stopped process.
 _DAMAGE = (
     *(OSError, EOFError, ValueError, LookupError, TypeError, AttributeError),
     *(struct.error, UnpicklingError, WhooshIndexError, LockError),
@@ -40,7 +40,7 @@ _DAMAGE = (
 
 
 class WhooshEngine:
-    """Whoosh in a folder of its own, or in memory where there is none."""
+    """A Whoosh index in a folder, or in memory without one."""
 
     name = "whoosh"
 
@@ -54,20 +54,20 @@ class WhooshEngine:
         self._searcher: Any = None
 
     def prepare(self) -> None:
-        """Nothing to do: the first flush makes the files."""
+        """Do nothing: the first flush creates the files."""
 
     def add(self, documents: Iterable[Document]) -> None:
-        """Note texts to be indexed by the next flush."""
+        """Remember texts to index with the next flush."""
         self._new.update(documents)
 
     def remove(self, documents: Iterable[Document]) -> None:
-        """Note texts to be taken out by the next flush."""
+        """Remember texts to remove with the next flush."""
         for document in documents:
             if self._new.pop(document.n, None) is None:
                 self._gone.add(document.n)
 
     def flush(self) -> None:
-        """Commit a new generation of the files, and its number to the open SQLite transaction."""
+        """Commit a new generation of the files, and its number in the open SQLite transaction."""
         if not self._new and not self._gone:
             return
         self.close()
@@ -76,23 +76,23 @@ class WhooshEngine:
             generation = self._generation()
         except _DAMAGE as problem:
             raise EngineDamaged(f"Whoosh's files cannot be written: {problem}") from problem
-        self.forget()
+        self.discard_changes()
         self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (self._stamp, str(generation)))
 
-    def forget(self) -> None:
-        """Drop what was noted since the last flush."""
+    def discard_changes(self) -> None:
+        """Discard what was remembered since the last flush."""
         self._new, self._gone = {}, set()
 
     def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
-        """BM25F with k1 1.2 and b 0.75; raises EngineDamaged where the files cannot be read."""
+        """Rank by BM25F with k1 1.2 and b 0.75. Raise EngineDamaged if the files cannot be read."""
         return sorted(self._matches(words, limit), key=lambda match: (-match.score, match.n))
 
     def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
-        """The best of some texts; raises EngineDamaged where the files cannot be read."""
+        """Return the best of the given texts. Raise EngineDamaged if the files cannot be read."""
         return sorted(self._matches(words, limit, rows), key=lambda match: (-match.score, match.n))
 
     def count(self, words: Sequence[str], most: int) -> int:
-        """In how many texts one of the words stands, counted no further than `most`."""
+        """Return how many texts contain one of the words, at most `most`."""
         return len(self._matches(words, most))
 
     def _matches(self, words: Sequence[str], limit: int, among: Collection[int] | None = None) -> list[Match]:
@@ -110,8 +110,8 @@ class WhooshEngine:
         except _DAMAGE as problem:
             raise EngineDamaged(f"Whoosh's files cannot be read: {problem}") from problem
 
-    def in_step(self) -> bool:
-        """Whether the newest generation on disk is the one the SQLite side knows."""
+    def is_in_sync(self) -> bool:
+        """Return whether the newest generation on disk is the one that SQLite knows."""
         row = self._database.execute("SELECT value FROM meta WHERE key = ?", (self._stamp,)).fetchone()
         try:
             return self._generation() == (int(row[0]) if row else -1)
@@ -119,17 +119,17 @@ class WhooshEngine:
             return False
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         searcher, self._searcher = self._searcher, None
         if searcher is not None:
             searcher.close()
 
     def _reader(self) -> Any:
-        for _ in range(_LOOKS):
+        for _ in range(_ATTEMPTS):
             try:
                 return self._index().searcher(weighting=BM25F(B=0.75, K1=1.2))
             except FileNotFoundError:
-                continue  # a writer replaced the files between the look and the opening
+                continue  # a writer replaced the files meanwhile
         return self._index().searcher(weighting=BM25F(B=0.75, K1=1.2))
 
     def _write(self) -> None:
@@ -147,19 +147,19 @@ class WhooshEngine:
     def _generation(self) -> int:
         if self._folder is not None and not self._folder.is_dir():
             return -1
-        return int(self._storage.open_index().latest_generation()) if self._born() else -1
+        return int(self._storage.open_index().latest_generation()) if self._exists() else -1
 
-    def _born(self) -> bool:
+    def _exists(self) -> bool:
         return bool(self._storage.index_exists())
 
     def _index(self) -> Any:
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
-        return self._storage.open_index() if self._born() else self._storage.create_index(_SCHEMA)
+        return self._storage.open_index() if self._exists() else self._storage.create_index(_SCHEMA)
 
 
 def _storage(folder: Path | None) -> Any:
-    files, memory = cast("tuple[Any, Any]", (FileStorage, RamStorage))  # they carry no types
+    files, memory = cast("tuple[Any, Any]", (FileStorage, RamStorage))  # Whoosh has no types
     return memory() if folder is None else files(str(folder))
 
 

@@ -1,1 +1,1 @@
-"""Search by meaning: vectors, the models that make them, and their store."""
+"""Semantic search: embedding vectors, the models that compute them, and their store."""

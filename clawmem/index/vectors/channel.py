@@ -1,4 +1,4 @@
-"""The vector channel: facts, events and notes that mean what the question means, whatever their words."""
+"""The vector channel: facts, events and notes whose meaning is close to the question."""
 
 import json
 import sqlite3
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from heapq import nsmallest
 from typing import NamedTuple
 
-from clawmem.index.search.channels import CANDIDATES, ChannelHits, FactFilter, condition_of, every_row
+from clawmem.index.search.channels import CANDIDATES, ChannelHits, FactFilter, condition_of, passing_ids
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.question_vector import question_vector
 from clawmem.index.vectors.store import (
@@ -19,10 +19,10 @@ from clawmem.index.vectors.store import (
     NOTES,
     VectorPack,
     Vectors,
-    named_model,
-    note_name,
+    configured_model,
+    note_id,
     open_vectors,
-    page_of,
+    page_of_note_id,
 )
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.vector import closeness, code_size, differences, expected_closeness, signs
@@ -32,7 +32,7 @@ _ENOUGH = 20
 
 
 class VectorQuery(NamedTuple):
-    """A question ready to be compared: the open vectors, whose model they are, and the question's own vector."""
+    """A question ready for comparison: the open vector store, the model, and the vector of the question."""
 
     vectors: Vectors
     model: str
@@ -40,7 +40,7 @@ class VectorQuery(NamedTuple):
 
 
 class VectorsUnavailable(Exception):
-    """The channel does not run; the message says why. `unable` tells that it could not, though it was wanted."""
+    """The channel does not run; the message says why. `unable` is true if the user wanted it to run."""
 
     def __init__(self, message: str, unable: bool = True) -> None:
         super().__init__(message)
@@ -50,40 +50,42 @@ class VectorsUnavailable(Exception):
 def vector_channel(
     vault: Vault, index: Index, question: str, wanted: FactFilter, day: str, limit: int = CANDIDATES
 ) -> ChannelHits:
-    """Facts whose meaning is near the question's; the score is by how much nearer than that of all facts.
+    """Return facts close to the question. The score is the closeness above the average of all facts.
 
-    `day` (UTC) is the one whose money is spent where a model has to be called.
+    `day` (UTC) is the day whose budget pays for a remote model.
     """
     try:
-        with _asked(vault, question, day) as asked:
-            return ChannelHits(_facts(asked, index, wanted, limit))
+        with _query(vault, question, day) as query:
+            return ChannelHits(_facts(query, index, wanted, limit))
     except VectorsUnavailable as reason:
         return ChannelHits({}, False, str(reason), reason.unable)
 
 
-def event_vectors(vault: Vault, index: Index, question: str, day: str, limit: int = CANDIDATES) -> ChannelHits:
-    """Events whose own meaning is near the question's; the score is by how much nearer than that of all events."""
+def event_vector_channel(vault: Vault, index: Index, question: str, day: str, limit: int = CANDIDATES) -> ChannelHits:
+    """Return events close to the question. The score is the closeness above the average of all events."""
     try:
-        with _asked(vault, question, day) as asked:
-            return ChannelHits(_placed(index, _nearest(asked, EVENTS, limit)))
+        with _query(vault, question, day) as query:
+            return ChannelHits(_event_rows(index, _nearest(query, EVENTS, limit)))
     except VectorsUnavailable as reason:
         return ChannelHits({}, False, str(reason), reason.unable)
 
 
-def note_vectors(
+def note_vector_channel(
     vault: Vault, index: Index, question: str, owners: Collection[str], day: str, limit: int = CANDIDATES
 ) -> ChannelHits:
-    """Lines of notes whose meaning is near the question's, of agents' notes only those of the `owners`; the score is by
-    how much nearer than that of all notes."""
+    """Return note lines close to the question. The score is the closeness above the average of all notes.
+
+    Of agents' notes, only those of the `owners` count.
+    """
     try:
-        with _asked(vault, question, day) as asked:
-            return ChannelHits(_standing(index, _nearest(asked, NOTES, limit, owners)))
+        with _query(vault, question, day) as query:
+            return ChannelHits(_note_rows(index, _nearest(query, NOTES, limit, owners)))
     except VectorsUnavailable as reason:
         return ChannelHits({}, False, str(reason), reason.unable)
 
 
 @contextmanager
-def _asked(vault: Vault, question: str, day: str) -> Iterator[VectorQuery]:
+def _query(vault: Vault, question: str, day: str) -> Iterator[VectorQuery]:
     name = vault.settings.words("semantic.model")
     if name == NONE:
         raise VectorsUnavailable("semantic.model is none", unable=False)
@@ -91,47 +93,45 @@ def _asked(vault: Vault, question: str, day: str) -> Iterator[VectorQuery]:
     try:
         vectors = open_vectors(vault)
         if vectors is None:
-            raise _absent(name)
-        # Before the snapshot: a call takes long, and no heartbeat can write as long as there is one.
-        called = None if name == LOCAL else _by_call(vault, vectors, question, day)
+            raise _no_vectors(name)
+        # Before the snapshot: a call takes long, and an open snapshot blocks the heartbeat's writes.
+        remote = None if name == LOCAL else _remote_vector(vault, vectors, question, day)
         with vectors.snapshot():
             model = _model_of(vault, vectors, name)
-            vector = called or question_vector(vectors, question)
+            vector = remote or question_vector(vectors, question)
             if vector is None:
-                raise VectorsUnavailable("no word of the question is known to the model", unable=False)
+                raise VectorsUnavailable("the model knows no word of the question", unable=False)
             yield VectorQuery(vectors, model, vector)
     except sqlite3.DatabaseError as problem:
-        raise VectorsUnavailable(
-            f"the vectors cannot be read ({problem}); the next heartbeat makes them anew"
-        ) from None
+        raise VectorsUnavailable(f"the vectors cannot be read ({problem}); the next heartbeat rebuilds them") from None
     finally:
         if vectors is not None:
             vectors.close()
 
 
-def _absent(name: str) -> VectorsUnavailable:
+def _no_vectors(name: str) -> VectorsUnavailable:
     if name == LOCAL:
-        from clawmem.index.vectors.local_model import INSTALL, missing
+        from clawmem.index.vectors.local_model import INSTALL, missing_packages
 
-        if missing():
+        if missing_packages():
             return VectorsUnavailable(f"the local model is not installed: {INSTALL}")
-    return VectorsUnavailable("nothing was embedded yet: `clawmem heartbeat` does it")
+    return VectorsUnavailable("nothing is embedded yet: run `clawmem heartbeat`")
 
 
 def _model_of(vault: Vault, vectors: Vectors, name: str) -> str:
-    """The model of the vectors, where it is the one that the settings name."""
+    """Return the model of the stored vectors. Raise VectorsUnavailable if the settings name another one."""
     model = vectors.meta("model")
     if model is None:
-        raise _absent(name)
-    if vectors.meta("named") != named_model(vault):
-        raise VectorsUnavailable("the vectors are of another model: `clawmem heartbeat` makes new ones")
+        raise _no_vectors(name)
+    if vectors.meta("named") != configured_model(vault):
+        raise VectorsUnavailable("the vectors are from another model: `clawmem heartbeat` computes new ones")
     return model
 
 
-def _by_call(vault: Vault, vectors: Vectors, question: str, day: str) -> Sequence[float]:
+def _remote_vector(vault: Vault, vectors: Vectors, question: str, day: str) -> Sequence[float]:
     _model_of(vault, vectors, vault.settings.words("semantic.model"))
     from clawmem.errors import ClawmemError
-    from clawmem.index.vectors.remote_model import embed_question  # imports what calls models
+    from clawmem.index.vectors.remote_model import embed_question  # imports the model client
 
     try:
         return embed_question(vault, vectors, question, day)
@@ -139,33 +139,35 @@ def _by_call(vault: Vault, vectors: Vectors, question: str, day: str) -> Sequenc
         raise VectorsUnavailable(problem.message) from None
 
 
-def _facts(asked: VectorQuery, index: Index, wanted: FactFilter, limit: int) -> dict[int, float]:
-    pack = asked.vectors.pack(FACTS)
-    apart, floor = _apart(asked, pack)
+def _facts(query: VectorQuery, index: Index, wanted: FactFilter, limit: int) -> dict[int, float]:
+    pack = query.vectors.pack(FACTS)
+    apart, floor = _differences(query, pack)
     nearest = nsmallest(limit, range(len(apart)), key=apart.__getitem__)
     rows = _rows(index, [pack.ids[at] for at in nearest], wanted)
     if len(rows) < min(limit, _ENOUGH) and len(nearest) < len(apart):
-        rows = every_row(index, wanted)
+        rows = passing_ids(index, wanted)
         nearest = nsmallest(limit, (at for at, name in enumerate(pack.ids) if name in rows), key=apart.__getitem__)
-    scores = _close(asked, pack, [at for at in nearest if pack.ids[at] in rows])
+    scores = _closeness(query, pack, [at for at in nearest if pack.ids[at] in rows])
     return {rows[pack.ids[at]]: score - floor for at, score in scores.items() if score > floor}
 
 
-def _apart(asked: VectorQuery, pack: VectorPack) -> tuple[list[int], float]:
-    """In how many signs each text differs from the question, and how close to it a text of the vault is on average."""
+def _differences(query: VectorQuery, pack: VectorPack) -> tuple[list[int], float]:
+    """Return in how many signs each text differs from the question, and the average closeness of the vault's texts."""
     if not pack.ids:
         return [], 0.0
-    if len(pack.codes) != len(pack.ids) * code_size(len(asked.vector)):
-        raise VectorsUnavailable("the question's vector is not of the size of the others: `clawmem reindex --vectors`")
-    apart = differences(pack.codes, signs(asked.vector))
-    return apart, expected_closeness(sum(apart) / len(apart), len(asked.vector))
+    if len(pack.codes) != len(pack.ids) * code_size(len(query.vector)):
+        raise VectorsUnavailable(
+            "the question's vector has another size than the stored ones: `clawmem reindex --vectors`"
+        )
+    apart = differences(pack.codes, signs(query.vector))
+    return apart, expected_closeness(sum(apart) / len(apart), len(query.vector))
 
 
-def _close(asked: VectorQuery, pack: VectorPack, places: Sequence[int]) -> dict[int, float]:
-    """The exact closeness of the texts at some places."""
+def _closeness(query: VectorQuery, pack: VectorPack, places: Sequence[int]) -> dict[int, float]:
+    """Return the exact closeness of the texts at some positions."""
     keys = {at: pack.keys[at * KEY_SIZE : (at + 1) * KEY_SIZE] for at in places}
-    values = asked.vectors.values(asked.model, keys.values())
-    return {at: closeness(asked.vector, values[key]) for at, key in keys.items() if key in values}
+    values = query.vectors.values(query.model, keys.values())
+    return {at: closeness(query.vector, values[key]) for at, key in keys.items() if key in values}
 
 
 def _rows(index: Index, ids: Sequence[str], wanted: FactFilter) -> dict[str, int]:
@@ -178,23 +180,23 @@ def _rows(index: Index, ids: Sequence[str], wanted: FactFilter) -> dict[str, int
     return found
 
 
-def _nearest(asked: VectorQuery, kind: str, limit: int, owners: Collection[str] | None = None) -> dict[str, float]:
-    pack = asked.vectors.pack(kind)
-    apart, floor = _apart(asked, pack)
-    seen = [at for at, name in enumerate(pack.ids) if owners is None or _owner(name) in owners]
-    near = {pack.ids[at] for at in nsmallest(limit, seen, key=apart.__getitem__)}
+def _nearest(query: VectorQuery, kind: str, limit: int, owners: Collection[str] | None = None) -> dict[str, float]:
+    pack = query.vectors.pack(kind)
+    apart, floor = _differences(query, pack)
+    visible = [at for at, name in enumerate(pack.ids) if owners is None or _owner(name) in owners]
+    near = {pack.ids[at] for at in nsmallest(limit, visible, key=apart.__getitem__)}
     scores: dict[str, float] = {}
-    for at, score in _close(asked, pack, [at for at, name in enumerate(pack.ids) if name in near]).items():
-        # Of a long text's pieces the closest counts.
+    for at, score in _closeness(query, pack, [at for at, name in enumerate(pack.ids) if name in near]).items():
+        # A long text has the score of its closest piece.
         scores[pack.ids[at]] = max(score - floor, scores.get(pack.ids[at], 0.0))
     return {name: score for name, score in scores.items() if score > 0}
 
 
 def _owner(note: str) -> str:
-    return agent_of(page_of(note)) or ""
+    return agent_of(page_of_note_id(note)) or ""
 
 
-def _placed(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
+def _event_rows(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
     found = {}
     for name, score in scores.items():
         day, _, event_id = name.partition(" ")
@@ -204,9 +206,9 @@ def _placed(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
     return found
 
 
-def _standing(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
-    """The rows of the lines of notes that still say on their pages what they said when they were embedded."""
-    pages = sorted({page_of(name) for name in scores})
+def _note_rows(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
+    """Return the rows of note lines whose text has not changed since it was embedded."""
+    pages = sorted({page_of_note_id(name) for name in scores})
     query = "SELECT n, note.path, text FROM json_each(?) AS given CROSS JOIN note ON note.path = given.value"
-    named = ((n, note_name(path, text)) for n, path, text in index.database.execute(query, (json.dumps(pages),)))
+    named = ((n, note_id(path, text)) for n, path, text in index.database.execute(query, (json.dumps(pages),)))
     return {n: scores[name] for n, name in named if name in scores}

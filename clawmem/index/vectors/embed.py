@@ -1,4 +1,4 @@
-"""Embedding what has no vector yet: the heartbeat's part of the vector channel, bounded and resumable."""
+"""Embedding texts that have no vector yet: the heartbeat's part of the vector channel, time-limited and resumable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.embedded_texts import EmbeddedText, event_texts, fact_texts, note_texts, sentences
-from clawmem.index.vectors.local_model import NAME, LocalModel, missing, vocabulary
+from clawmem.index.vectors.local_model import NAME, LocalModel, missing_packages, vocabulary
 from clawmem.index.vectors.store import (
     EVENTS,
     FACTS,
@@ -21,31 +21,34 @@ from clawmem.index.vectors.store import (
     NOTES,
     VectorPack,
     Vectors,
-    make_vectors,
-    named_model,
-    of_questions,
+    configured_model,
+    open_or_create_vectors,
     open_vectors,
+    question_model,
 )
 from clawmem.model.search.vector import packed, signs_of_packed, unpacked
-from clawmem.vault.commit.lock import writer_lock
-from clawmem.vault.state.spending import forget_spending
+from clawmem.vault.lock import writer_lock
+from clawmem.vault.state.spending import delete_spending_before
 from clawmem.vault.vault import Vault
 
-# So many texts teach what words mean here: facts, notes, then events and their sentences, the newest first.
-MOST_TAUGHT = 12_000
-MOST_SENTENCES = 6_000
-# Learned anew once the texts have grown by so much.
+# Word vectors are computed from at most this many texts: facts, notes, then events and sentences, newest first.
+MAX_FITTED_TEXTS = 12_000
+MAX_SENTENCES = 6_000
+# Word vectors are computed again after this relative growth of the texts.
 GROWTH = 0.02
-# Of questions to a model that is called, so many are not paid for when they are asked again.
-MOST_ASKED = 2_000
-_KEPT_AT_ONCE = 64
-# Names of the vocabulary that stand for no piece of a word.
-_NO_PIECE = re.compile(r"\[.*\]|(##)?[\W_]+")
+# How many vectors of questions to a remote model are cached.
+MAX_CACHED_QUESTIONS = 2_000
+_BATCH = 64
+# Entries of the vocabulary that are not pieces of words.
+_SPECIAL_ENTRY = re.compile(r"\[.*\]|(##)?[\W_]+")
 
 
 class EmbeddingRun(NamedTuple):
-    """What one run did: the model (empty: none), how many texts it embedded, how many are left,
-    whether it learned what words mean anew, what it cost, and what stopped it."""
+    """The result of one run.
+
+    `model` is empty if there is none. `embedded` and `left` count texts. `fitted` says whether word vectors were
+    computed again. `cents` is the cost, `why_not` and `problem` say what stopped the run.
+    """
 
     model: str = ""
     embedded: int = 0
@@ -60,10 +63,10 @@ class _Embeds(Protocol):
     def __call__(self, texts: Sequence[str]) -> list[list[float]]: ...
 
 
-def awaits_embedding(vault: Vault) -> bool:
-    """Whether a run would find something to do. Cheap: it imports no model."""
-    named = named_model(vault)
-    if named == NONE or (named == LOCAL and missing()):
+def needs_embedding(vault: Vault) -> bool:
+    """Return whether a run would have work to do. Fast: it imports no model."""
+    named = configured_model(vault)
+    if named == NONE or (named == LOCAL and missing_packages()):
         return False
     try:
         vectors = open_vectors(vault)
@@ -87,35 +90,37 @@ def embed_missing(
     anew: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> EmbeddingRun:
-    """Embed facts, events and notes that have no vector of the model that the settings name, for at most `seconds`
-    (`semantic.max_seconds`), and make them searchable. `anew` makes every vector again.
+    """Embed facts, events and notes that have no vector of the configured model, and make them searchable.
 
-    `day` is the day (UTC) whose money is spent; `progress` is told how many of how many are done. A model that fails
-    is `problem`; what was embedded before stays. Raises Locked where another run is at work.
+    `seconds` defaults to `semantic.max_seconds`. `anew` computes every vector again. `day` (UTC) is the day whose
+    budget pays. `progress` is called with the number of embedded texts and the total.
+
+    If the model fails, the error is `problem`, and what was embedded before is kept. Raise Locked if another run is
+    active.
     """
     name = vault.settings.words("semantic.model")
     if name == NONE:
         return EmbeddingRun(why_not="semantic.model is none")
-    if name == LOCAL and missing():
-        return EmbeddingRun(why_not=f"the local model needs {', '.join(missing())}, not installed here")
+    if name == LOCAL and missing_packages():
+        return EmbeddingRun(why_not=f"the local model needs {', '.join(missing_packages())}, not installed here")
     limit = vault.settings.number("semantic.max_seconds") if seconds is None else seconds
     vault.prepare_state()
     with writer_lock(vault.state / "vectors.lock", vault.settings.number("lock.wait_seconds"), "embedding"):
         index = open_index(vault)
         try:
-            vectors = make_vectors(vault)
+            vectors = open_or_create_vectors(vault)
             try:
                 return _Run(vault, index, vectors, time.monotonic() + limit, day, progress).all(anew)
             finally:
                 vectors.close()
         except sqlite3.Error as problem:
-            raise StorageFailed(f"The vectors cannot be kept: {problem}.", "Searches go on without them.") from None
+            raise StorageFailed(f"The vectors cannot be stored: {problem}.", "Searches work without them.") from None
         finally:
             index.close()
 
 
 class _Run:
-    """One run: embeds until all is done or its time is over, then makes what it has searchable."""
+    """One run: embeds until everything is done or the time is over, then makes the results searchable."""
 
     def __init__(
         self,
@@ -129,29 +134,29 @@ class _Run:
         self.vault, self.index, self.vectors = vault, index, vectors
         self.deadline, self.day, self.progress = deadline, day, progress
         self.local = vault.settings.words("semantic.model") == LOCAL
-        self.model = NAME if self.local else named_model(vault)
+        self.model = NAME if self.local else configured_model(vault)
         self.done = self.left = 0
         self.cents = 0.0
         self.problem: ClawmemError | None = None
 
     def all(self, anew: bool) -> EmbeddingRun:
-        """Do it."""
+        """Run it."""
         self._begin(anew)
         at = self.index.head()
         facts, events, notes = (list(texts(self.index)) for texts in (fact_texts, event_texts, note_texts))
-        taught = [*sentences(facts), *sentences(reversed(events))][:MOST_SENTENCES] if self.local else []
+        fitted_texts = [*sentences(facts), *sentences(reversed(events))][:MAX_SENTENCES] if self.local else []
         known = self.vectors.keys(self.model)
-        first = {text.key: text for text in (*facts, *notes) if text.key not in known}
-        then = {text.key: text for text in (*reversed(events), *taught) if text.key not in known}
-        wanted = list({**first, **then}.values())
+        primary = {text.key: text for text in (*facts, *notes) if text.key not in known}
+        secondary = {text.key: text for text in (*reversed(events), *fitted_texts) if text.key not in known}
+        wanted = list({**primary, **secondary}.values())
         self.left = total = len(wanted)
         if self.local:
-            self._have_pieces()
+            self._store_vocabulary()
         embeds = self._embeds() if wanted else None
         if embeds:
             self._embed(embeds, wanted, total)
-        fitted = self._fit([*facts, *notes, *reversed(events), *taught]) if self.local else False
-        self._keep({FACTS: facts, EVENTS: events, NOTES: notes}, taught, at)
+        fitted = self._fit([*facts, *notes, *reversed(events), *fitted_texts]) if self.local else False
+        self._keep({FACTS: facts, EVENTS: events, NOTES: notes}, fitted_texts, at)
         return EmbeddingRun(self.model, self.done, self.left, fitted, self.cents, problem=self.problem)
 
     def _begin(self, anew: bool) -> None:
@@ -161,46 +166,46 @@ class _Run:
                 execute("DELETE FROM vector")
             if (
                 anew
-                or self.vectors.meta("named") != named_model(self.vault)
+                or self.vectors.meta("named") != configured_model(self.vault)
                 or self.vectors.meta("model") != self.model
             ):
-                # Of the model before: the vectors stay, in case it comes back before this one is done.
+                # Data of the previous model. Its vectors are kept until this one is done: it may be configured again.
                 for table in ("pack", "piece"):
                     execute(f"DELETE FROM {table}")
                 execute("DELETE FROM meta WHERE key IN ('at', 'left', 'unseen', 'share', 'taught')")
-                self.vectors.set_meta("named", named_model(self.vault))
+                self.vectors.set_meta("named", configured_model(self.vault))
                 self.vectors.set_meta("model", self.model)
 
-    def _have_pieces(self) -> None:
-        """Put the vocabulary with the vectors of single pieces into a file of vectors that has none yet."""
+    def _store_vocabulary(self) -> None:
+        """Store the vocabulary with the vectors of single pieces, if the file has none yet."""
         if self.vectors.database.execute("SELECT 1 FROM piece LIMIT 1").fetchone() is None:
             from clawmem.index.vectors.vocabulary.priors import priors
 
-            # In the order of the table, in which they are put fastest.
-            rows = sorted(row for row in priors(vocabulary()) if not _NO_PIECE.fullmatch(row[0]))
+            # Sorted, because inserting in the order of the table is fastest.
+            rows = sorted(row for row in priors(vocabulary()) if not _SPECIAL_ENTRY.fullmatch(row[0]))
             with self.vectors.writing():
                 self.vectors.database.executemany("INSERT INTO piece (piece, prior) VALUES (?, ?)", rows)
 
     def _embeds(self) -> _Embeds | None:
         try:
-            return self._by_local() if self.local else self._by_call()
+            return self._local_embedder() if self.local else self._remote_embedder()
         except ClawmemError as problem:
             self.problem = problem
             return None
 
-    def _by_local(self) -> _Embeds:
+    def _local_embedder(self) -> _Embeds:
         model = LocalModel()
         return lambda texts: [model.embed(text) for text in texts]
 
-    def _by_call(self) -> _Embeds:
-        from clawmem.index.vectors.remote_model import CalledModel
+    def _remote_embedder(self) -> _Embeds:
+        from clawmem.index.vectors.remote_model import RemoteEmbedder
         from clawmem.llm.choice import choose_embedder
 
         model = choose_embedder(self.vault.settings, self.vault.git.environment)
         if model is None:
-            raise ClawmemError("semantic.model names no model to call.")
-        called = CalledModel(self.vault, model, self.day)
-        forget_spending(self.vault, called.day)
+            raise ClawmemError("semantic.model does not name a model.")
+        called = RemoteEmbedder(self.vault, model, self.day)
+        delete_spending_before(self.vault, called.day)
 
         def embeds(texts: Sequence[str]) -> list[list[float]]:
             try:
@@ -211,19 +216,21 @@ class _Run:
         return embeds
 
     def _embed(self, embeds: _Embeds, texts: Sequence[EmbeddedText], total: int) -> None:
-        for start in range(0, len(texts), _KEPT_AT_ONCE):
-            part = texts[start : start + _KEPT_AT_ONCE]
-            if self._over():
+        for start in range(0, len(texts), _BATCH):
+            part = texts[start : start + _BATCH]
+            if self._is_over():
                 return
             try:
                 made = embeds([text.words for text in part])
             except ClawmemError as problem:
                 self.problem = problem
                 return
-            self.vectors.put(self.model, [(text.key, packed(each)) for text, each in zip(part, made, strict=True)])
+            self.vectors.store_vectors(
+                self.model, [(text.key, packed(each)) for text, each in zip(part, made, strict=True)]
+            )
             self._count(len(part), total)
 
-    def _over(self) -> bool:
+    def _is_over(self) -> bool:
         return self.problem is not None or time.monotonic() >= self.deadline
 
     def _count(self, number: int, total: int) -> None:
@@ -233,18 +240,20 @@ class _Run:
             self.progress(self.done, total)
 
     def _fit(self, texts: Sequence[EmbeddedText]) -> bool:
-        """Learn what words mean here, where the texts have grown enough since it was last learned."""
+        """Compute the word vectors again if the texts have grown enough. Return whether this was done."""
         known = self.vectors.values(self.model, (text.key for text in texts))
-        kept = list({text.key: text for text in texts if text.key in known}.values())[:MOST_TAUGHT]
+        kept = list({text.key: text for text in texts if text.key in known}.values())[:MAX_FITTED_TEXTS]
         before = int(self.vectors.meta("taught") or 0)
         if not kept or (before and len(kept) < before * (1 + GROWTH) and (len(kept) == before or self.left)):
             return False
-        from clawmem.index.vectors.word_vectors import fit, pieces_in
+        from clawmem.index.vectors.word_vectors import fit_word_vectors, pieces_in
 
         pieces = {row[0] for row in self.vectors.database.execute("SELECT piece FROM piece")}
-        told = [pieces_in(text.words, pieces) for text in kept]
-        found = fit(
-            told, [unpacked(known[text.key]) for text in kept], self._priors({one for each in told for one in each})
+        text_pieces = [pieces_in(text.words, pieces) for text in kept]
+        found = fit_word_vectors(
+            text_pieces,
+            [unpacked(known[text.key]) for text in kept],
+            self._priors({one for each in text_pieces for one in each}),
         )
         rows = [(packed(vector), found.weights[piece], piece) for piece, vector in found.vectors.items()]
         with self.vectors.writing():
@@ -259,21 +268,21 @@ class _Run:
         return {piece: unpacked(prior) for piece, prior in rows if piece in pieces}
 
     def _keep(
-        self, packed: Mapping[str, Sequence[EmbeddedText]], taught: Sequence[EmbeddedText], at: str | None
+        self, packed: Mapping[str, Sequence[EmbeddedText]], fitted_texts: Sequence[EmbeddedText], at: str | None
     ) -> None:
-        """Make searchable what has a vector, and forget the vectors of texts that are gone."""
+        """Make embedded texts searchable, and delete the vectors of texts that no longer exist."""
         with self.vectors.writing():
             for kind, texts in packed.items():
                 self.vectors.set_pack(kind, self._pack(texts))
             self.vectors.set_meta("at", at or "")
             self.vectors.set_meta("left", str(self.left))
             if not self.left:
-                wanted = {text.key for texts in (*packed.values(), taught) for text in texts}
-                asked = of_questions(self.model)
+                wanted = {text.key for texts in (*packed.values(), fitted_texts) for text in texts}
+                asked = question_model(self.model)
                 self.vectors.database.execute("DELETE FROM vector WHERE model NOT IN (?, ?)", (self.model, asked))
                 newest = "SELECT rowid FROM vector WHERE model = ? ORDER BY rowid DESC LIMIT ?"
                 query = f"DELETE FROM vector WHERE model = ? AND rowid NOT IN ({newest})"
-                self.vectors.database.execute(query, (asked, asked, MOST_ASKED))
+                self.vectors.database.execute(query, (asked, asked, MAX_CACHED_QUESTIONS))
                 gone = [(self.model, key) for key in self.vectors.keys(self.model) - wanted]
                 self.vectors.database.executemany("DELETE FROM vector WHERE model = ? AND key = ?", gone)
 

@@ -1,5 +1,4 @@
-"""What is embedded of a vault: the text of each fact, the pieces of each event and note, and the sentences of facts and
-events."""
+"""Which texts of a vault are embedded: facts, pieces of events and notes, and the sentences of facts and events."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.store import note_name
+from clawmem.index.vectors.store import note_id
 from clawmem.model.records.entity import title_of
 from clawmem.model.search.passage import pieces
 
@@ -19,7 +18,7 @@ _SHORTEST_SENTENCE = 3
 
 
 class EmbeddedText(NamedTuple):
-    """A text to be embedded: whose it is, its words, and the key of its vector."""
+    """A text to embed: the id of its source, its words, and the key of its vector."""
 
     id: str
     words: str
@@ -27,15 +26,15 @@ class EmbeddedText(NamedTuple):
 
 
 def fact_texts(index: Index) -> Iterator[EmbeddedText]:
-    """Every fact, after the entity it stands in where it does not name it."""
+    """Yield every fact, preceded by the title of its entity if the fact does not name it."""
     for placed in all_facts(index):
-        title, said = title_of(placed.entity), placed.fact.fact
-        words = said if title.lower() in said.lower() else f"{title}: {said}"
+        title, statement = title_of(placed.entity), placed.fact.fact
+        words = statement if title.lower() in statement.lower() else f"{title}: {statement}"
         yield EmbeddedText(placed.fact.id, words, key_of(words))
 
 
 def event_texts(index: Index) -> Iterator[EmbeddedText]:
-    """Every event that did not come out of this memory, piece by piece."""
+    """Yield the pieces of every event that was not recalled from this memory."""
     query = "SELECT id, day, line FROM event WHERE recalled = 0 ORDER BY day, sitting, place"
     for event_id, day, line in index.database.execute(query):
         if "\n" in event_id:
@@ -47,17 +46,17 @@ def event_texts(index: Index) -> Iterator[EmbeddedText]:
 
 
 def note_texts(index: Index) -> Iterator[EmbeddedText]:
-    """Every line of the pages that people or agents write, piece by piece, but for MEMORY.md: an agent begins with all
-    of that, and most of it is facts."""
+    """Yield the pieces of every note line, except those of MEMORY.md, which every agent reads in full and which mostly
+    contains facts."""
     for path, text in index.database.execute(
         "SELECT path, text FROM note WHERE path != 'MEMORY.md' ORDER BY path, place"
     ):
         for words in pieces(text):
-            yield EmbeddedText(note_name(path, text), words, key_of(words))
+            yield EmbeddedText(note_id(path, text), words, key_of(words))
 
 
 def sentences(texts: Iterable[EmbeddedText]) -> Iterator[EmbeddedText]:
-    """The sentences of texts that have several: they are nearer in length to a question."""
+    """Yield the sentences of texts that have several, because their length is closer to that of a question."""
     for text in texts:
         parts = _SENTENCE_END.split(text.words)
         for words in parts if len(parts) > 1 else ():
@@ -66,7 +65,7 @@ def sentences(texts: Iterable[EmbeddedText]) -> Iterator[EmbeddedText]:
 
 
 def key_of(words: str) -> bytes:
-    """The key of a text's vector: 16 bytes of its SHA-256."""
+    """Return the key of a text's vector: the first 16 bytes of its SHA-256."""
     from hashlib import sha256
 
     return sha256(words.encode(errors="surrogatepass")).digest()[:16]

@@ -1,8 +1,8 @@
-"""The vector of a question without a model: the sum of what its words mean in this vault.
+"""The vector of a question without a model: the sum of the word vectors of this vault.
 
-Loading a model would take longer than the whole search. The heartbeat has learned for each piece of a word the vector
-with which the vault's own texts, put together from their pieces, come closest to what the model makes of them
-(`clawmem.index.vectors.word_vectors`); a piece that the vault never used has the one the model gives it by itself.
+Loading a model would take longer than the search itself. The heartbeat has computed a vector for each piece of a word,
+so that the sums of pieces approximate the model's vectors of the vault's texts (`clawmem.index.vectors.word_vectors`).
+A piece that does not occur in the vault has the model's own vector.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clawmem.model.search.vector import unit, unpacked
 
 
 class _Piece(NamedTuple):
-    """What is known of a piece: its vectors, by itself and in this vault, and its weight there."""
+    """A vocabulary piece: the model's own vector, its vector in this vault, and its weight there."""
 
     prior: bytes | None
     fitted: bytes | None
@@ -25,7 +25,7 @@ class _Piece(NamedTuple):
 
 
 def question_vector(vectors: Vectors, question: str) -> list[float] | None:
-    """The question's vector, of length one; None where no piece of its words has a vector."""
+    """Return the vector of a question, of length one, or None if no piece of its words has a vector."""
     unseen, share = float(vectors.meta("unseen") or 1.0), float(vectors.meta("share") or 1.0)
     total: list[float] = []
     for piece in _pieces_of(vectors, question):
@@ -35,7 +35,7 @@ def question_vector(vectors: Vectors, question: str) -> list[float] | None:
 
 
 def _meaning(piece: _Piece, unseen: float, share: float) -> list[float]:
-    """The weighted vector of a piece; `share` brings the vectors of pieces by themselves to the scale of the others."""
+    """Return the weighted vector of a piece; `share` scales the model's own vectors to the others."""
     if piece.fitted is not None and piece.weight is not None:
         return [piece.weight * number for number in unpacked(piece.fitted)]
     if piece.prior is not None:
@@ -55,5 +55,5 @@ def _pieces_of(vectors: Vectors, question: str) -> list[_Piece]:
         known[row[0]] = _Piece(*row[1:])
         return str(row[0])
 
-    told = [word for asked in search_words(question) for word in words(asked)]
-    return [known[piece] for word in told for piece in cut_by(word, longest)]
+    found = [word for search_word in search_words(question) for word in words(search_word)]
+    return [known[piece] for word in found for piece in cut_by(word, longest)]

@@ -1,4 +1,4 @@
-"""The way to the vector channel, which imports it only where there are vectors to search."""
+"""The entry to the vector channel, which is imported only if there are vectors to search."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from clawmem.index.tables.store import Index
 from clawmem.vault.vault import Vault
 
 _OFF = "semantic.model is none"
-_NOTHING = "nothing was embedded yet: `clawmem heartbeat` does it where clawmem-vault[semantic] is installed"
+_NOTHING = "nothing is embedded yet: run `clawmem heartbeat` where clawmem-vault[semantic] is installed"
 
 
 def facts_by_meaning(vault: Vault, index: Index, question: str, wanted: FactFilter, day: str) -> ChannelHits:
-    """Facts that mean what the question means, or why they were not looked for.
+    """Return facts with a meaning close to the question, or why there was no search.
 
-    `day` (UTC) is the one whose money is spent where a model has to be called.
+    `day` (UTC) is the day whose budget pays for a remote model.
     """
     missing = _missing(vault)
     if missing:
@@ -27,31 +27,33 @@ def facts_by_meaning(vault: Vault, index: Index, question: str, wanted: FactFilt
 
 
 def events_by_meaning(vault: Vault, index: Index, question: str, day: str) -> ChannelHits:
-    """Events that mean what the question means, or why they were not looked for."""
+    """Return events with a meaning close to the question, or why there was no search."""
     missing = _missing(vault)
     if missing:
         return missing
-    from clawmem.index.vectors.channel import event_vectors
+    from clawmem.index.vectors.channel import event_vector_channel
 
-    return event_vectors(vault, index, question, day)
+    return event_vector_channel(vault, index, question, day)
 
 
 def notes_by_meaning(vault: Vault, index: Index, question: str, owners: Collection[str], day: str) -> ChannelHits:
-    """Lines of notes that mean what the question means, of agents' notes only those of the `owners`, or why they were
-    not looked for."""
+    """Return note lines with a meaning close to the question, or why there was no search.
+
+    Of agents' notes, only those of the `owners` count.
+    """
     missing = _missing(vault)
     if missing:
         return missing
-    from clawmem.index.vectors.channel import note_vectors
+    from clawmem.index.vectors.channel import note_vector_channel
 
-    return note_vectors(vault, index, question, owners, day)
+    return note_vector_channel(vault, index, question, owners, day)
 
 
-def suggested_meaning(vault: Vault) -> tuple[str, ...]:
-    """What a person should hear where the vault suggests another model for this, which is not in force here."""
+def suggestion_notices(vault: Vault) -> tuple[str, ...]:
+    """Return notices if the vault suggests a model that is not in effect here."""
     if not vault.settings.suggested:
         return ()
-    from clawmem.model.settings.local import told_of_suggestions  # few vaults suggest anything
+    from clawmem.model.settings.local import told_of_suggestions  # few vaults suggest settings
 
     return told_of_suggestions(vault.settings, "semantic")
 
@@ -59,7 +61,7 @@ def suggested_meaning(vault: Vault) -> tuple[str, ...]:
 def _missing(vault: Vault) -> ChannelHits | None:
     settings = vault.settings
     if any(key.startswith("semantic.") for key in settings.wrong):
-        return ChannelHits({}, False, "this machine's settings of it cannot be read", unable=True)
+        return ChannelHits({}, False, "this machine's settings for it cannot be read", unable=True)
     if settings.words("semantic.model") == "none":
         return ChannelHits({}, False, _OFF)
     present = vault.present or vault

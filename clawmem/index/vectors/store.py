@@ -1,6 +1,6 @@
-"""The vectors on disk: one file beside the index, keyed by text and model, so that a new index does not lose them.
+"""The vector store: one file beside the index, keyed by text and model, so that rebuilding the index does not lose it.
 
-Deleting `.git/clawmem/vectors.sqlite` loses nothing but the time to make them again.
+Deleting `.git/clawmem/vectors.sqlite` loses only the time to compute the vectors again.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from clawmem.vault.vault import Vault
 
 VERSION = "2"
 FACTS, EVENTS, NOTES = "facts", "events", "notes"
-# What `semantic.model` says besides the names of models that are called.
+# Values of `semantic.model` that are not names of remote models.
 LOCAL, NONE = "local", "none"
 KEY_SIZE = 16
 _BUSY_SECONDS = 2.0
 _PATIENCE = 30.0
-_AT_ONCE = 500
+_BATCH = 500
 
-# `vector` is every text that was embedded. `pack` is what a search reads in one go: ids, one a line, and for each its
-# key and its signs, end to end. `piece` is the vocabulary of the local model: what a piece
-# means by itself, what it means in this vault, and how much it says.
+# `vector` has every embedded text. `pack` is what a search reads at once: ids, one per line, with the concatenated keys
+# and signs. `piece` is the vocabulary of the local model: the model's own vector of a piece (`prior`), its vector in
+# this vault (`fitted`), and its weight.
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE vector (model TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, PRIMARY KEY (model, key));
@@ -40,7 +40,8 @@ CREATE TABLE piece (piece TEXT PRIMARY KEY, prior BLOB, fitted BLOB, weight REAL
 
 
 class VectorPack(NamedTuple):
-    """The texts of one kind in the order they stand: whose they are, the keys of their vectors, and their signs."""
+    """The texts of one kind in order: the ids of their sources, the keys of their vectors, and the signs of their
+    vectors."""
 
     ids: tuple[str, ...]
     keys: bytes
@@ -48,62 +49,63 @@ class VectorPack(NamedTuple):
 
 
 class VectorsDamaged(sqlite3.DatabaseError):
-    """The file of vectors does not hold what it should; the heartbeat makes it anew."""
+    """The vector store is invalid. The heartbeat rebuilds it."""
 
 
 class Vectors:
-    """The open file of vectors."""
+    """The open vector store."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self.database = database
 
     def meta(self, key: str) -> str | None:
-        """A note the file keeps about itself; `model` is the one its packs and pieces are of."""
+        """Return a value that the store keeps about itself; `model` is the model of its packs and pieces."""
         row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
     def set_meta(self, key: str, value: str) -> None:
-        """Keep a note."""
+        """Store such a value."""
         self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def values(self, model: str, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The packed vectors of those of the keys that have one."""
+        """Return the packed vectors of those keys that have one."""
         found: dict[bytes, bytes] = {}
         asked = list(dict.fromkeys(keys))
-        for start in range(0, len(asked), _AT_ONCE):
-            part = asked[start : start + _AT_ONCE]
+        for start in range(0, len(asked), _BATCH):
+            part = asked[start : start + _BATCH]
             query = f"SELECT key, value FROM vector WHERE model = ? AND key IN ({','.join('?' * len(part))})"
             found.update(self.database.execute(query, (model, *part)))
         return found
 
     def keys(self, model: str) -> set[bytes]:
-        """The keys of every vector of the model."""
+        """Return the keys of all vectors of a model."""
         return {row[0] for row in self.database.execute("SELECT key FROM vector WHERE model = ?", (model,))}
 
-    def put(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep vectors by their keys."""
+    def store_vectors(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
+        """Store packed vectors by key."""
         rows = ((model, key, value) for key, value in vectors)
         with self.writing():
             self.database.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
 
     def pack(self, kind: str) -> VectorPack:
-        """What a search of one kind reads; empty before the first heartbeat that embeds. Raises VectorsDamaged."""
+        """Return what a search of one kind reads; empty before the first embedding. Raise VectorsDamaged if it is
+        invalid."""
         row = self.database.execute("SELECT ids, keys, codes FROM pack WHERE kind = ?", (kind,)).fetchone()
         if row is None:
             return VectorPack((), b"", b"")
         ids = tuple(row[0].split("\n")) if row[0] else ()
         if len(row[1]) != KEY_SIZE * len(ids) or (ids and len(row[2]) % len(ids)):
-            raise VectorsDamaged(f"the vectors of {kind} are not whole")
+            raise VectorsDamaged(f"the vectors of {kind} are damaged")
         return VectorPack(ids, row[1], row[2])
 
     def set_pack(self, kind: str, pack: VectorPack) -> None:
-        """Keep what a search of one kind reads, as part of the open transaction."""
+        """Store what a search of one kind reads, in the open transaction."""
         row = (kind, "\n".join(pack.ids), pack.keys, pack.codes)
         self.database.execute("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?)", row)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One transaction: all of it is kept or none."""
+        """Run one transaction: all of it is stored or nothing."""
         self.database.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -114,7 +116,7 @@ class Vectors:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Reads that all see one state of the file."""
+        """Let all reads in this context see the same state."""
         self.database.execute("BEGIN")
         try:
             yield
@@ -122,41 +124,41 @@ class Vectors:
             roll_back(self.database)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.database.close()
 
 
 def vectors_path(vault: Vault) -> Path:
-    """Where the vectors lie. The vault of a past commit shares them: they belong to texts."""
+    """Return the path of the store. Past versions of the vault share it, because vectors are keyed by text."""
     return (vault.present or vault).state / VECTORS_FILE
 
 
-def named_model(vault: Vault) -> str:
-    """The model of the settings and where it is served: vectors of another are of no use."""
+def configured_model(vault: Vault) -> str:
+    """Return the configured model and its address. Vectors of another one cannot be used."""
     settings = vault.settings
     return f"{settings.words('semantic.model')} {settings.words('semantic.api_base')}".strip()
 
 
-def of_questions(model: str) -> str:
-    """The name under which the vectors of questions to a model that is called are kept."""
+def question_model(model: str) -> str:
+    """Return the name under which the vectors of questions to a remote model are stored."""
     return f"{model} question"
 
 
-def note_name(page: str, text: str) -> str:
-    """The id of a line of a note in its pack: its words and its page, for its place there and its row change with every
-    line before it."""
+def note_id(page: str, text: str) -> str:
+    """Return the id of a note line in its pack: its text and page, because its position changes with every line before
+    it."""
     return f"{seal(text):08x} {page}"
 
 
-def page_of(name: str) -> str:
-    """The page of a line of that id."""
+def page_of_note_id(name: str) -> str:
+    """Return the page of a note line from its id."""
     return name.partition(" ")[2]
 
 
 def open_vectors(vault: Vault) -> Vectors | None:
-    """The vectors as they stand, or None where there are none that this version can use."""
+    """Return the vector store, or None if there is none that this version can use."""
     path = vectors_path(vault)
-    if not os.path.exists(path):  # noqa: PTH110 - on the path of every search
+    if not os.path.exists(path):  # noqa: PTH110 - runs in every search
         return None
     try:
         vectors = _connect(path, "rw", _BUSY_SECONDS)
@@ -176,13 +178,13 @@ def open_vectors(vault: Vault) -> Vectors | None:
     return None
 
 
-def make_vectors(vault: Vault) -> Vectors:
-    """The vectors to write to; begun anew where they are damaged, of another version, or not there."""
+def open_or_create_vectors(vault: Vault) -> Vectors:
+    """Return the vector store for writing. It is created again if it is damaged or from another version."""
     vault.prepare_state()
     path = vectors_path(vault)
     try:
         vectors = open_vectors(vault)
-        if vectors is not None and _is_whole(vectors):
+        if vectors is not None and _is_intact(vectors):
             vectors.database.execute(f"PRAGMA busy_timeout = {int(_PATIENCE * 1000)}")
             return vectors
     except sqlite3.DatabaseError as problem:
@@ -202,7 +204,7 @@ def make_vectors(vault: Vault) -> Vectors:
     return vectors
 
 
-def _is_whole(vectors: Vectors) -> bool:
+def _is_intact(vectors: Vectors) -> bool:
     row = vectors.database.execute("PRAGMA quick_check(1)").fetchone()
     if row != ("ok",):
         return False

@@ -1,8 +1,8 @@
-"""What words mean in this vault: the vectors of pieces with which its texts come closest to what the model says.
+"""Word vectors of this vault: vectors of word pieces whose sums best approximate the model's vectors of its texts.
 
-Ridge regression towards the vectors that the model gives single pieces, by conjugate gradients (Hestenes and Stiefel,
-1952) with the diagonal as preconditioner. A text is the sum of its pieces, each weighted by how rare it is, brought to
-length one.
+They are computed by ridge regression towards the model's own vectors of single pieces, with the conjugate gradient
+method (Hestenes and Stiefel, 1952) and a diagonal preconditioner. A text is the sum of its pieces, weighted by rarity
+and scaled to length one.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _ROWS_AT_ONCE = 2000
 
 
 class WordVectors(NamedTuple):
-    """The vector and the weight of each piece the texts use; the weight of any other; and by how much the vectors of
-    pieces by themselves are multiplied to stand beside these."""
+    """The vector and weight of each piece in the texts; the weight of any other piece; and the factor that scales the
+    model's own vectors to these."""
 
     vectors: Mapping[str, Sequence[float]]
     weights: Mapping[str, float]
@@ -30,14 +30,15 @@ class WordVectors(NamedTuple):
 
 
 def pieces_in(text: str, known: Container[str]) -> list[str]:
-    """The pieces of a text's words; of words that cannot be cut, none."""
+    """Return the pieces of a text's words. Words that cannot be split have none."""
     return [piece for word in words(text) for piece in cut(word, known)]
 
 
-def fit(texts: Sequence[Sequence[str]], targets: Any, priors: Mapping[str, Any]) -> WordVectors:
-    """The vectors of the pieces of some texts, given as their pieces, whose own vectors are the rows of `targets`.
+def fit_word_vectors(texts: Sequence[Sequence[str]], targets: Any, priors: Mapping[str, Any]) -> WordVectors:
+    """Compute the vectors of pieces. `texts` are given as pieces, and `targets` has the model's vector of each in a
+    row.
 
-    `priors` are the vectors of pieces by themselves. A piece that has none may go anywhere.
+    `priors` are the model's own vectors of pieces. A piece without one is not constrained.
     """
     import numpy
 
@@ -50,14 +51,14 @@ def fit(texts: Sequence[Sequence[str]], targets: Any, priors: Mapping[str, Any])
     wanted = numpy.asarray(targets, dtype=numpy.float32)[shape.kept]
     nothing = numpy.zeros(wanted.shape[1], dtype=numpy.float32)
     start = numpy.array([priors.get(piece, nothing) for piece in names], dtype=numpy.float32)
-    told = shape.times(start)
-    share = float((told * wanted).sum() / max(float((told * told).sum()), 1e-9))
-    fitted = start * share + _solved(shape, wanted - told * share)
+    start_texts = shape.times(start)
+    share = float((start_texts * wanted).sum() / max(float((start_texts * start_texts).sum()), 1e-9))
+    fitted = start * share + _solved(shape, wanted - start_texts * share)
     return WordVectors(dict(zip(names, fitted.tolist(), strict=True)), weights, unseen, share)
 
 
 def _weights(texts: Iterable[Sequence[str]]) -> tuple[dict[str, float], float]:
-    """How much each piece says: less, the more texts have it; and what one says that none has."""
+    """Return the weight of each piece, lower the more texts contain it, and that of a piece in no text."""
     holding: Counter[str] = Counter()
     total = 0
     for pieces in texts:
@@ -67,7 +68,7 @@ def _weights(texts: Iterable[Sequence[str]]) -> tuple[dict[str, float], float]:
 
 
 class _Table:
-    """The texts as a sparse matrix, a row a text and a column a piece, ready to be multiplied from either side."""
+    """The texts as a sparse matrix with a row per text and a column per piece, for multiplication from both sides."""
 
     def __init__(self, texts: Sequence[Sequence[str]], number: Mapping[str, int], weights: Mapping[str, float]) -> None:
         import numpy
@@ -86,23 +87,23 @@ class _Table:
         self._by_column = numpy.argsort(self._columns, kind="stable")
 
     def times(self, vectors: Any) -> Any:
-        """Each text as the sum of its pieces' vectors."""
+        """Return each text as the sum of its pieces' vectors."""
         return _summed(self._rows, self._values, self._columns, vectors, len(self.kept))
 
-    def turned_times(self, vectors: Any) -> Any:
-        """Each piece as the sum of its texts' vectors."""
+    def transposed_times(self, vectors: Any) -> Any:
+        """Return each piece as the sum of its texts' vectors."""
         order = self._by_column
         return _summed(self._columns[order], self._values[order], self._rows[order], vectors, self.columns)
 
     def diagonal(self) -> Any:
-        """The sum of the squares of each column."""
+        """Return the sum of squares of each column."""
         import numpy
 
         return numpy.bincount(self._columns, self._values**2, minlength=self.columns).astype(numpy.float32)
 
 
 def _summed(into: Any, values: Any, source: Any, vectors: Any, size: int) -> Any:
-    """Rows of vectors, multiplied and added up by where they go; `into` ascends, and each of its values occurs."""
+    """Return the sums of scaled vectors by target row. `into` is ascending, and each of its values occurs."""
     import numpy
 
     total = numpy.zeros((size, vectors.shape[1]), dtype=numpy.float32)
@@ -119,13 +120,13 @@ def _summed(into: Any, values: Any, source: Any, vectors: Any, size: int) -> Any
 def _solved(table: _Table, wanted: Any) -> Any:
     import numpy
 
-    rest = table.turned_times(wanted)
+    rest = table.transposed_times(wanted)
     found = numpy.zeros_like(rest)
     scale = 1 / (table.diagonal() + RIDGE)[:, None]
     near = scale * rest
     way, height = near.copy(), (rest * near).sum(axis=0)
     for _ in range(ROUNDS):
-        across = table.turned_times(table.times(way)) + RIDGE * way
+        across = table.transposed_times(table.times(way)) + RIDGE * way
         step = height / numpy.maximum((way * across).sum(axis=0), 1e-12)
         found += step * way
         rest -= step * across

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
-from clawmem.index.search.lookup import holding
+from clawmem.index.search.lookup import facts_containing
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.scope import WriteScope
@@ -58,7 +58,9 @@ def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> Adapt
     with writing(vault, caller, "adapt", dry_run=dry_run) as work:
         base = _base(vault.settings)
         before = adapted(base, _stored(work.read))
-        seen = outcomes([one.fact for one in holding(work.index, f'"{MARK}"', '"supersedes"')], on, _rejected(work, on))
+        seen = outcomes(
+            [one.fact for one in facts_containing(work.index, f'"{MARK}"', '"supersedes"')], on, _rejected(work, on)
+        )
         after = adapted(base, seen)
         if dry_run or after == before:
             return AdaptResult(before, after, seen, notices=work.notices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from clawmem.index.search.lookup import TakenIds, about, entities, of_days, standing_with
+from clawmem.index.search.lookup import TakenIds, entities, facts_about, facts_of_days, standing_facts_with
 from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, close_people, place
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.reconciling.reconcile import ADD, reconcile
@@ -43,7 +43,7 @@ def promotion_candidates(work: WriteScope, on: str) -> list[PromotionCandidate]:
     """Return the candidates of the day `on` that were not promoted before. Unreadable files are skipped."""
     kept = [
         PromotionCandidate(fact, entity)
-        for fact, entity in of_days(work.index, [on])
+        for fact, entity in facts_of_days(work.index, [on])
         if promotion_of(fact) is None and work.is_readable(entity)
     ]
     return [*kept, *_noted(work, on)]
@@ -61,7 +61,7 @@ def _noted(work: WriteScope, on: str) -> list[PromotionCandidate]:
     mentions = parse_cursor(work.read(CURSOR)).mentions
     enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
     taken = TakenIds(work.index)
-    known = close_people(one.fact for one in standing_with(work.index, RELATION_PREDICATES))
+    known = close_people(one.fact for one in standing_facts_with(work.index, RELATION_PREDICATES))
     found: list[PromotionCandidate] = []
     for proposition, event in _propositions(work, events):
         placement = place(proposition, titles, mentions, enough, lambda: known)
@@ -88,7 +88,7 @@ def _propositions(work: WriteScope, events: Sequence[Event]) -> Iterable[tuple[P
 
 def _is_news(work: WriteScope, proposition: Proposition) -> bool:
     """Return whether the proposition is new. One that would replace or repeat a fact is left to learning."""
-    known = [one.fact for one in about(work.index, proposition.subject or "")]
+    known = [one.fact for one in facts_about(work.index, proposition.subject or "")]
     if reconcile(proposition, known, work.vault.catalog).outcome != ADD:
         return False
     return judge(proposition, known, _secret_rule).accepted

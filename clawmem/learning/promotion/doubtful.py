@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from clawmem.index.search.lookup import by_ids, holding
+from clawmem.index.search.lookup import by_ids, facts_containing
 from clawmem.learning.promotion.candidates import PromotionCandidate
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.scope import WriteScope
@@ -97,7 +97,7 @@ def _contradictions(work: WriteScope, waiting: Sequence[Proposal]) -> dict[str, 
         if one.kind == "conflict":
             for target in one.targets:
                 contradictions[target.id].append(one.id)
-    links = [(one.fact, link.to) for one in holding(work.index, '"contradicts"') for link in one.fact.links
+    links = [(one.fact, link.to) for one in facts_containing(work.index, '"contradicts"') for link in one.fact.links
              if link.type == "contradicts" and one.fact.stands]  # fmt: skip
     current = _current(work, (to for _, to in links))
     for fact, to in links:

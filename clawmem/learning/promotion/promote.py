@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.search.lookup import entity_exists, holding
+from clawmem.index.search.lookup import entity_exists, facts_containing
 from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.by_model.telemetry import add_event
 from clawmem.learning.promotion.adapt import current_adaptation
@@ -136,7 +136,7 @@ def _day(work: WriteScope, on: str, model: Model | None) -> _PromotionDay:
     terms = PromotionTerms(
         values.score,
         min(values.max_facts, model.limits.facts) if model else values.max_facts,
-        sum(1 for one in holding(work.index, f'"{MARK}"') if _promoted_alone(one.fact, on)),
+        sum(1 for one in facts_containing(work.index, f'"{MARK}"') if _promoted_alone(one.fact, on)),
         settings.number("promotion.margin"),
         settings.whole("promotion.max_proposals"),
         pending.count(on),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clawmem.index.search.lookup import holding
+from clawmem.index.search.lookup import facts_containing
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
@@ -31,7 +31,7 @@ class TacitResult(NamedTuple):
 def propose_tacit(vault: Vault, caller: Caller, dry_run: bool = False) -> TacitResult:
     """File a proposal for each new pattern."""
     with writing(vault, caller, "tacit", dry_run=dry_run) as work:
-        facts = [one.fact for one in holding(work.index, '"agent": ')]
+        facts = [one.fact for one in facts_containing(work.index, '"agent": ')]
         found = patterns(facts, vault.settings.whole("tacit.repeats"))
         fresh = _proposals(work, found) if found else []
         if dry_run or not fresh:

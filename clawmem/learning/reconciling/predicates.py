@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from clawmem.index.search.lookup import PLACED, placed
+from clawmem.index.search.lookup import current_facts_with
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, Predicate, canonical
 from clawmem.model.facts.fact import Fact
@@ -76,7 +75,7 @@ class UnknownPredicates:
         found = []
         for (predicate, phrase), fresh in self._seen.items():
             facts = list(
-                {normal(one.fact): one for one in (*_current_facts(index, predicate, phrase), *fresh)}.values()
+                {normal(one.fact): one for one in (*current_facts_with(index, predicate, phrase), *fresh)}.values()
             )
             name = predicate or predicate_name(phrase or "")
             if len(facts) >= MIN_FACTS and name == predicate_name(name):
@@ -127,14 +126,3 @@ def _has_one_value_each(facts: Iterable[Fact]) -> bool:
     values = {(normal(one.subject or ""), normal(one.object or "")) for one in facts}
     counts = Counter(subject for subject, _ in values)
     return len(counts) >= MIN_SUBJECTS and max(counts.values()) == 1
-
-
-def _current_facts(index: Index, predicate: str | None, phrase: str | None) -> list[Fact]:
-    """Return the current facts with exactly this predicate (None: without one) and this phrase (None: any)."""
-    quoted = f'"relation_phrase": {json.dumps(phrase, ensure_ascii=False)}' if phrase else ""
-    rows = index.database.execute(
-        f"SELECT {PLACED} FROM fact WHERE predicate IS ? AND status IN ('active', 'archived')"
-        " AND instr(line, ?) ORDER BY n",
-        (predicate, quoted),
-    )
-    return [fact for fact in (placed(row).fact for row in rows) if phrase in (None, fact.relation_phrase)]

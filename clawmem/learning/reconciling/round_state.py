@@ -6,7 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from clawmem.index.search.lookup import TakenIds, about, by_ids, entities, entity_exists, learned_from, standing_with
+from clawmem.index.search.lookup import (
+    TakenIds,
+    by_ids,
+    entities,
+    entity_exists,
+    facts_about,
+    facts_from_event,
+    standing_facts_with,
+)
 from clawmem.learning.english.spelling import other_spellings
 from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, Placement, close_people, place
 from clawmem.memory.entities.places import new_entity_files
@@ -107,7 +115,7 @@ class RoundState:
 
     def spans_of(self, event_id: str) -> set[tuple[int, int] | None]:
         """Return the spans of an event from which facts were learned in earlier rounds."""
-        return {one.fact.source_span for one in learned_from(self._work.index, event_id)}
+        return {one.fact.source_span for one in facts_from_event(self._work.index, event_id)}
 
     def new_id(self) -> str:
         """Return an unused fact id."""
@@ -182,7 +190,7 @@ class RoundState:
     def _people_close(self) -> dict[str, str]:
         """Return the people close to the speakers, read on the first mention of an unknown person."""
         if self._relations is None:
-            found = [one.fact for one in standing_with(self._work.index, RELATION_PREDICATES)]
+            found = [one.fact for one in standing_facts_with(self._work.index, RELATION_PREDICATES)]
             fresh = (fact for facts in self._subjects.values() for fact in facts.values())
             self._relations = {one.id: one for one in (*found, *fresh) if one.predicate in RELATION_PREDICATES}
         if self._close is None:
@@ -193,7 +201,7 @@ class RoundState:
         key = normal(subject)
         if key not in self._subjects:
             self._subjects[key] = {}
-            for one in about(self._work.index, subject) if key else ():
+            for one in facts_about(self._work.index, subject) if key else ():
                 self._subjects[key][one.fact.id] = one.fact
                 self._entities[one.fact.id] = one.entity
         return self._subjects[key]

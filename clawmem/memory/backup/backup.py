@@ -19,10 +19,10 @@ from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import parse_events
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import finish_scan, start_scan
-from clawmem.vault.exchange.archive import BUNDLE, JOURNAL, measured, read_archive, write_archive
-from clawmem.vault.exchange.bundle import check_objects, object_format, refs_of, tree_of, unbundle, write_bundle
+from clawmem.vault.exchange.archive import BUNDLE, JOURNAL, measure_file, read_archive, write_archive
+from clawmem.vault.exchange.bundle import check_objects, object_format, refs_by_name, tree_of, unbundle, write_bundle
 from clawmem.vault.exchange.staging import Staging, staging
-from clawmem.vault.state.journal import unfolded
+from clawmem.vault.state.journal import unfolded_accesses
 from clawmem.vault.vault import Vault
 
 _READ_SIZE = 1 << 20
@@ -93,7 +93,7 @@ def _compare(vault: Vault, manifest: Manifest) -> None:
     except GitFailed as problem:
         raise DamagedBackup(problem.message.rstrip(".")) from problem
     found = {
-        "refs": refs_of(vault.git),
+        "refs": refs_by_name(vault.git),
         "branch": head.branch,
         "commit": head.commit,
     }
@@ -111,11 +111,11 @@ def _check_equal(manifest: Manifest, found: Mapping[str, object]) -> None:
 def _make_archive(vault: Vault, caller: Caller, work: Staging) -> BackupResult:
     """Write the archive to the staging folder, and verify it by unpacking it again."""
     notices, left_out = _adopt_edits(vault, caller)
-    vault.git.keep_open = (work.descriptor,)
+    vault.git.inherited_descriptors = (work.descriptor,)
     try:
         manifest = _pack(vault, caller, work.folder, left_out)
     finally:
-        vault.git.keep_open = ()
+        vault.git.inherited_descriptors = ()
     archive = work.folder / "archive"
     with staging(work.folder / "check") as again, archive.open("rb") as file:
         unpack_backup(file, again, vault.git.environment)
@@ -127,7 +127,7 @@ def _pack(vault: Vault, caller: Caller, folder: Path, left_out: Mapping[str, str
     branch = vault.head().branch
     # Writers may commit meanwhile: use the commit in the bundle, not the current HEAD.
     packed = write_bundle(vault, bundle)
-    journal.write_bytes(unfolded(vault))
+    journal.write_bytes(unfolded_accesses(vault))
     parts = {BUNDLE: bundle, JOURNAL: journal}
     manifest = Manifest(
         made=stamp(caller.now),
@@ -139,7 +139,7 @@ def _pack(vault: Vault, caller: Caller, folder: Path, left_out: Mapping[str, str
         tree=tree_of(vault.git, packed.head),
         refs=packed.refs,
         counts=_counts_at(vault, packed.head),
-        members={name: measured(path) for name, path in parts.items()},
+        members={name: measure_file(path) for name, path in parts.items()},
         left_out=left_out,
     )
     write_archive(folder / "archive", manifest, parts)

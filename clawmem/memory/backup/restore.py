@@ -16,9 +16,9 @@ from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.vault.exchange.archive import JOURNAL as JOURNAL_PART
 from clawmem.vault.exchange.create import refuse_nested
-from clawmem.vault.exchange.staging import parents, staging
-from clawmem.vault.git.acceptance import accepted_or_why
-from clawmem.vault.git.attributes import keep_verbatim
+from clawmem.vault.exchange.staging import create_parents, staging
+from clawmem.vault.git.acceptance import try_accept
+from clawmem.vault.git.attributes import install_attributes
 from clawmem.vault.state.journal import JOURNAL
 from clawmem.vault.vault import Vault
 
@@ -42,14 +42,14 @@ def restore(
 
     Raise DamagedBackup if anything differs from the backup. Nothing is left behind then."""
     _check_place(root, inside_repository)
-    with parents(root), staging(root) as work:
+    with create_parents(root), staging(root) as work:
         manifest, vault = unpack_backup(file, work, environment)
         _check_out(vault, manifest)
         _restore_journal(vault, work.folder / JOURNAL_PART)
         errors = _count_errors(vault, caller)
-        vault.git.keep_open = ()
+        vault.git.inherited_descriptors = ()
         _put_in_place(vault.root, root)
-    notices = [*accepted_or_why(root / ".git", environment)]
+    notices = [*try_accept(root / ".git", environment)]
     notices += [f"not in the backup: {path}: {why}" for path, why in manifest.left_out.items()]
     if errors:
         found = counted(errors, "error")
@@ -59,7 +59,7 @@ def restore(
 
 def _check_out(vault: Vault, manifest: Manifest) -> None:
     vault.prepare_state()
-    keep_verbatim(vault)
+    install_attributes(vault)
     vault.git.run("reset", "--quiet", "--hard", manifest.commit)
 
 

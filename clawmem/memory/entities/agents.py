@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clawmem.errors import NotFound, Refused
-from clawmem.index.refresh.refresh import answered
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import entity_names
 from clawmem.memory.permission import check_may_read
 from clawmem.memory.writing import writing
@@ -61,7 +61,7 @@ def _empty_page(name: str, purpose: str) -> bytes:
 
 def list_agents(vault: Vault) -> tuple[Agent, ...]:
     """Return all agents that have pages or entities."""
-    names = answered(vault, entity_names)
+    names = run_query(vault, entity_names)
     owned: dict[str, list[str]] = {}
     for name in names:
         owner = owner_of(name)

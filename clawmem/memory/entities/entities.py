@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
-from clawmem.index.refresh.refresh import answered
-from clawmem.index.search.lookup import PlacedFact, counts, entities, entity_names, facts_of, known_as, same_place
-from clawmem.index.search.unreadable import unreadable
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import (
+    PlacedFact,
+    entities,
+    entities_known_as,
+    entity_in_same_folder,
+    entity_names,
+    fact_counts,
+    facts_of,
+)
+from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import expand_own, find_entity, new_entity_files
 from clawmem.memory.permission import check_may_read
@@ -75,22 +83,22 @@ def create_entity(
 
 def list_entities(vault: Vault) -> EntityList:
     """Return all entities with the number of their facts by status."""
-    return answered(vault, _list)
+    return run_query(vault, _list)
 
 
 def _list(index: Index) -> EntityList:
-    numbers = counts(index)
+    numbers = fact_counts(index)
     described = {entity.name: entity for entity in entities(index)}
     rows = (
         EntityRow(described.get(name) or Entity(name, title_of(name), (), kind_of(name)), numbers.get(name, {}))
         for name in entity_names(index)
     )
-    return EntityList(tuple(rows), (*index.notices, *unreadable(index)))
+    return EntityList(tuple(rows), (*index.notices, *unreadable_notices(index)))
 
 
 def show_entity(vault: Vault, name: str, caller: Caller) -> EntityDetails:
     """Return an entity by name, title or alias. Raise NotFound, or NotPermitted for another agent's entity."""
-    return answered(vault, lambda index: _show(vault, index, name, caller))
+    return run_query(vault, lambda index: _show(vault, index, name, caller))
 
 
 def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetails:
@@ -99,7 +107,7 @@ def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetail
     described = {entity.name: entity for entity in entities(index)}
     facts = tuple(facts_of(index, found))
     entity = described.get(found) or Entity(found, title_of(found), (), kind_of(found))
-    notices = (*index.notices, *unreadable(index, found))
+    notices = (*index.notices, *unreadable_notices(index, found))
     return EntityDetails(entity, vault.read_text(summary_path(found)) or "", facts, notices)
 
 
@@ -121,7 +129,7 @@ def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str 
 
 def archive_entity(vault: Vault, name: str, caller: Caller) -> EntityChange:
     """Move an entity to `archives/`."""
-    old = answered(vault, lambda index: find_entity(index, name, caller))
+    old = run_query(vault, lambda index: find_entity(index, name, caller))
     prefix, _, rest = old.rpartition("@")[2].partition("/") if old.startswith("@") else ("", "", old)
     if rest.startswith("archives/"):
         return EntityChange(old, old, None, (f"{old} is archived already",))
@@ -133,13 +141,13 @@ def rename_entity(vault: Vault, name: str, new: str, caller: Caller) -> EntityCh
     """Change the last part of an entity's path. Raise InvalidInput if `new` is a path."""
     if "/" in new:
         raise InvalidInput(f"'{new}' is a path.", "Give a bare name, or use `clawmem entity move`.")
-    old = answered(vault, lambda index: find_entity(index, name, caller))
+    old = run_query(vault, lambda index: find_entity(index, name, caller))
     return move_entity(vault, old, f"{old.rsplit('/', 1)[0]}/{new}", caller, "rename")
 
 
 def _refuse_taken(index: Index, name: str, mover: str | None = None) -> None:
     """Raise Refused if the path is or was that of another entity. `mover` is the entity that moves."""
-    same = same_place(index, name)
+    same = entity_in_same_folder(index, name)
     if same == name:
         raise Refused(f"The entity {name} exists already.", f"`clawmem entity show {name}` shows it.")
     if same is not None and same != mover:
@@ -147,7 +155,7 @@ def _refuse_taken(index: Index, name: str, mover: str | None = None) -> None:
             f"{name} and the entity {same} are the same folder on case-insensitive disks.",
             f"Choose another name, or use {same}.",
         )
-    for other in known_as(index, name):
+    for other in entities_known_as(index, name):
         if other != mover:
             raise Refused(
                 f"{name} is an alias of {other}.",

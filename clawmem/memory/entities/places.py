@@ -6,8 +6,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, PossiblyUnreadable
-from clawmem.index.refresh.refresh import answered
-from clawmem.index.search.lookup import ending_in, entities, entity_exists, entity_names, known_as, same_place
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import (
+    entities,
+    entities_ending_in,
+    entities_known_as,
+    entity_exists,
+    entity_in_same_folder,
+    entity_names,
+)
 from clawmem.index.search.unreadable import broken_files
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read
@@ -67,7 +74,7 @@ def find_readable_entity(vault: Vault, text: str, caller: Caller) -> str:
     In a vault of the past, a later name of the entity works too. Raise like find_entity and check_may_read.
     """
     try:
-        found = answered(vault, lambda index: find_entity(index, text, caller))
+        found = run_query(vault, lambda index: find_entity(index, text, caller))
     except NotFound:
         earlier = _former_name(vault, vault.present, text, caller) if vault.present else None
         if earlier is None:
@@ -83,11 +90,11 @@ def _find_known(index: Index, text: str, caller: Caller) -> str | None:
     if "/" in name:
         with suppress(InvalidInput):  # an alias with a slash is not always a path
             name = check_name(name)
-        if (same := same_place(index, name)) is not None:
+        if (same := entity_in_same_folder(index, name)) is not None:
             return same
-    choice = _visible_candidates(known_as(index, name), caller)
+    choice = _visible_candidates(entities_known_as(index, name), caller)
     if not choice and "/" not in name:
-        choice = _visible_candidates(ending_in(index, name), caller)
+        choice = _visible_candidates(entities_ending_in(index, name), caller)
     if len(choice) > 1:
         raise InvalidInput(f"'{text}' may be {', '.join(choice)}.", "Use the path of the entity.")
     return choice[0] if choice else None
@@ -125,10 +132,10 @@ def _former_name(past: Vault, present: Vault, text: str, caller: Caller) -> str 
         return [found, *(alias for one in entities(index) if one.name == found for alias in one.aliases)]
 
     try:
-        later = answered(present, names)
+        later = run_query(present, names)
     except ClawmemError:
         return None  # it is in neither vault: the caller raises
-    return answered(past, lambda index: next((one for one in later if entity_exists(index, one)), None))
+    return run_query(past, lambda index: next((one for one in later if entity_exists(index, one)), None))
 
 
 def expand_own(text: str, caller: Caller) -> str:
@@ -145,7 +152,9 @@ def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str) -
     if draft.entity:
         return resolve_entity(index, draft.entity, caller)
     if draft.fact.subject:
-        candidates = [one for one in known_as(index, draft.fact.subject) if owner_of(one) in (None, caller.agent)]
+        candidates = [
+            one for one in entities_known_as(index, draft.fact.subject) if owner_of(one) in (None, caller.agent)
+        ]
         if len(candidates) == 1:
             return candidates[0]
     return default

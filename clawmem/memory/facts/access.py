@@ -6,13 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import by_ids
-from clawmem.index.search.unreadable import unread_facts
+from clawmem.index.search.unreadable import unreadable_fact_files
 from clawmem.memory.scope import items_write
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.vault.state.journal import FOLDING, AccessCount, accesses, record_access, set_aside, unfolded
+from clawmem.vault.state.journal import (
+    FOLDING,
+    AccessCount,
+    count_accesses,
+    record_access,
+    take_journal,
+    unfolded_accesses,
+)
 from clawmem.vault.vault import Vault
 
 
@@ -36,14 +43,14 @@ def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldRe
     An archived fact that was accessed becomes active again, in a second commit that names it. Accesses to facts in
     unreadable files stay in the journal."""
     if dry_run:
-        return FoldResult(len(accesses(unfolded(vault))))
-    if not unfolded(vault):
+        return FoldResult(len(count_accesses(unfolded_accesses(vault))))
+    if not unfolded_accesses(vault):
         return FoldResult(0)
     with writing(vault, caller, "fold") as work:
-        counted = accesses(set_aside(vault))
+        counted = count_accesses(take_journal(vault))
         entities = {fact_id: placed.entity for fact_id, placed in by_ids(work.index, counted).items()}
         waiting = {one: counted[one] for one, entity in entities.items() if not work.is_readable(entity)}
-        if unread_facts(work.index):
+        if unreadable_fact_files(work.index):
             waiting.update((one, access) for one, access in counted.items() if one not in entities)
         facts_by_entity = {
             entity: work.facts(entity) for entity in sorted(set(entities.values())) if work.is_readable(entity)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from clawmem.errors import Refused
-from clawmem.index.search.lookup import PlacedFact, find, unused_since
+from clawmem.index.search.lookup import PlacedFact, find_fact, unused_since
 from clawmem.memory.scope import fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED
@@ -58,7 +58,7 @@ def restore(vault: Vault, reference: str, caller: Caller) -> DecayResult:
 
     Raise NotFound or AmbiguousId for the reference, and Refused if the fact is superseded or retracted."""
     with writing(vault, caller, "restore") as work:
-        placed = find(work.index, reference)
+        placed = find_fact(work.index, reference)
         facts = work.facts(placed.entity)
         fact = next((one for one in facts if one.id == placed.fact.id), placed.fact)
         if fact.status == ACTIVE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from clawmem.index.search.lookup import PlacedFact, by_ids, holding
+from clawmem.index.search.lookup import PlacedFact, by_ids, facts_containing
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
@@ -32,7 +32,7 @@ def apply_future_values(vault: Vault, caller: Caller, dry_run: bool = False) -> 
     If the replacement was withdrawn, the end date of the old fact is removed."""
     with writing(vault, caller, "settle", dry_run=dry_run) as work:
         planner = _FutureValuePlanner(work)
-        for one in sorted(holding(work.index, f'"{YIELDS}"'), key=lambda one: one.fact.valid_to or ""):
+        for one in sorted(facts_containing(work.index, f'"{YIELDS}"'), key=lambda one: one.fact.valid_to or ""):
             planner.plan(one)
         if dry_run or not any(planner.changed.values()):
             return FutureValuesResult(tuple(planner.effective.values()), tuple(planner.reopened), notices=work.notices)

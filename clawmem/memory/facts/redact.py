@@ -9,8 +9,8 @@ from functools import partial
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, NotPermitted, Unreadable
-from clawmem.index.refresh.refresh import answered
-from clawmem.index.search.lookup import PlacedFact, all_facts, event_day, find, learned_from
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import PlacedFact, all_facts, event_day, facts_from_event, find_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.evidence import find_event
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items, render_items
@@ -33,13 +33,13 @@ from clawmem.model.records.entity import items_path
 from clawmem.model.records.event import Event, event_to_line, ledger_path, parse_events
 from clawmem.model.safety.leftovers import holds_still
 from clawmem.model.safety.written_forms import Needle, holds, needles
-from clawmem.vault.commit.fast_import import stream
+from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.commit.pending import PendingCommit, write_pending
 from clawmem.vault.commit.secret_gate import allowed, allowed_name
 from clawmem.vault.commit.transaction import Transaction, transaction
-from clawmem.vault.history.made_here import note_made, rename_made
 from clawmem.vault.rewriting import redaction
-from clawmem.vault.rewriting.rewrite import ASIDE, RewriteResult, rehearse, rewrite
+from clawmem.vault.rewriting.rewrite import REWRITTEN_REFS, RewriteResult, preview_rewrite, rewrite
+from clawmem.vault.state.made_here import record_commits, rename_commits
 from clawmem.vault.vault import Vault
 
 _A_PERSON = "a person"
@@ -99,11 +99,11 @@ def redact(
         redaction.check_can_redact(vault)
         texts, held = _find_affected(vault, what)
         wanted = needles(tuple(texts))
-        refs = redaction.refs_of(vault)
-        would = rehearse(vault, _rewritten_refs(refs), partial(redacted, wanted=wanted))
+        refs = redaction.list_refs(vault)
+        would = preview_rewrite(vault, _rewritten_refs(refs), partial(redacted, wanted=wanted))
         heads = (vault.head().commit or "", None)
         if dry_run or not would.held:
-            left = redaction.remains(vault, partial(holds_still, texts=texts)) if not would.held else []
+            left = redaction.find_remains(vault, partial(holds_still, texts=texts)) if not would.held else []
             if not would.held and not left:
                 raise NotFound("No commit and no file contains that text.", "Give it exactly as it was written.")
             if dry_run or not any(one.startswith(".git") for one in left):
@@ -117,7 +117,7 @@ def _find_affected(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _
         texts = _texts_to_redact(vault, index, what)
         return texts, _affected_records(vault, index, needles(tuple(texts)))
 
-    return answered(vault, looked_up)
+    return run_query(vault, looked_up)
 
 
 def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[st
             raise NotFound(f"There is no event '{what.event}'.", "`clawmem show ID` shows the event of a fact.")
         found = secrets_in([event.text])
     elif what.fact is not None:
-        fact = find(index, what.fact).fact
+        fact = find_fact(index, what.fact).fact
         found = secrets_in([fact.fact, fact.object, fact.subject, fact.source_text])
     else:
         raise InvalidInput(
@@ -154,7 +154,7 @@ def _affected_records(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _
             if holds(event_to_line(event).encode(errors="surrogatepass"), wanted):
                 events[event.id] = event_day(index, event.id) or path.stem
     known = {one.fact.id for one in facts}
-    citing = (one for event in events for one in learned_from(index, event) if one.fact.id not in known)
+    citing = (one for event in events for one in facts_from_event(index, event) if one.fact.id not in known)
     return _AffectedRecords(facts, events, tuple(citing))
 
 
@@ -175,28 +175,28 @@ def _rewrite_history(
     head = vault.head()
     wanted = needles(tuple(texts))
     assert head.branch and head.commit
-    txn.notices += redaction.begin(vault)
+    txn.notices += redaction.begin_redaction(vault)
     new = rewrite(vault, _rewritten_refs(refs), partial(redacted, wanted=wanted))
     base = new.names[head.commit]
     change = _tombstone_change(vault, texts, held, new, base, caller, reason) if new.held else None
     tip = _commit_tombstone(vault, change, head.branch, base, caller) if change else base
     # Git handles files whose names clawmem cannot use. The search afterwards reports what remains in them.
-    paths = [path for path in vault.changes_between(head.commit, tip) if "\\" not in path]
+    paths = [path for path in vault.changed_paths(head.commit, tip) if "\\" not in path]
     write_pending(vault, PendingCommit(head.commit, tuple(paths), change.subject if change else "", ()))
     moves = _ref_updates(vault, refs, new, wanted)
     moves[head.branch] = (head.commit, tip)
-    redaction.switch(vault, moves)
-    rename_made(vault, new.names)
-    note_made(vault, [tip], None)
-    left = tuple(redaction.remains(vault, partial(holds_still, texts=tuple(texts))))
+    redaction.switch_refs(vault, moves)
+    rename_commits(vault, new.names)
+    record_commits(vault, [tip], None)
+    left = tuple(redaction.find_remains(vault, partial(holds_still, texts=tuple(texts))))
     return _result(vault, new, held, wanted, (head.commit, tip), left, txn)
 
 
 def _commit_tombstone(vault: Vault, change: Change, branch: str, base: str, caller: Caller) -> str:
     """Commit the tombstone on the new history under a temporary ref. All refs are moved together later."""
-    aside = ASIDE + branch.removeprefix("refs/")
-    given = stream([change], aside, base, int(caller.now.timestamp()))
-    return vault.git.run("fast-import", "--quiet", "--done", given=given).decode().split()[-1]
+    aside = REWRITTEN_REFS + branch.removeprefix("refs/")
+    given = import_stream([change], aside, base, int(caller.now.timestamp()))
+    return vault.git.run("fast-import", "--quiet", "--done", stdin=given).decode().split()[-1]
 
 
 def _ref_updates(
@@ -221,7 +221,7 @@ def _rewritten_tag(
     if ref.commit not in new.names:
         return None
     text = vault.git.run("cat-file", "tag", ref.target).replace(ref.commit.encode(), new.names[ref.commit].encode())
-    return vault.git.run("hash-object", "-t", "tag", "-w", "--stdin", given=redacted(text, wanted)).decode().strip()
+    return vault.git.run("hash-object", "-t", "tag", "-w", "--stdin", stdin=redacted(text, wanted)).decode().strip()
 
 
 def _tombstone_change(
@@ -288,7 +288,7 @@ def _result(
     left: Sequence[str], txn: Transaction,
 ) -> RedactResult:  # fmt: skip
     facts = tuple(PlacedFact(_redacted_fact(one.fact, wanted), one.entity) for one in held.facts)
-    remotes = tuple(redaction.remotes_of(vault))
+    remotes = tuple(redaction.list_remotes(vault))
     return RedactResult(
         done.held, done.renamed, facts, tuple(held.events), *heads, tuple(left), remotes, tuple(txn.notices)
     )

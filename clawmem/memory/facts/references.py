@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clawmem.errors import InvalidInput
-from clawmem.index.search.lookup import entity_exists, resolve
+from clawmem.index.search.lookup import entity_exists, resolve_id
 from clawmem.memory.entities.places import expand_own, resolve_entity
 from clawmem.memory.history.evidence import with_evidence
 from clawmem.memory.scope import WriteScope
@@ -21,7 +21,7 @@ def resolve_references(work: WriteScope, fact: Fact, known: Collection[str]) -> 
     Raise NotFound if an event or a fact does not exist, InvalidInput if the event does not contain the quote.
     """
     fact = _without_quoted_secret(work, with_evidence(work.vault, work.index, fact))
-    links = tuple(link._replace(to=resolve(work.index, link.to)) for link in fact.links)
+    links = tuple(link._replace(to=resolve_id(work.index, link.to)) for link in fact.links)
     related = tuple(dict.fromkeys(_entity_named(work, name, known) for name in fact.related_entities))
     missing = [name for name in related if name not in known and not entity_exists(work.index, name)]
     notices = [f"'{name}', a related entity of the fact, does not exist yet" for name in missing]

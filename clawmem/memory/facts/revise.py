@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
-from clawmem.index.search.lookup import PlacedFact, TakenIds, resolve
-from clawmem.index.search.lookup import find as find_fact
+from clawmem.index.search.lookup import PlacedFact, TakenIds, resolve_id
+from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.memory.facts.remember import with_identity, without_secrets
 from clawmem.memory.review.quarantine import ProposalWriter, quarantine_reason, with_proposal_id
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
@@ -156,7 +156,7 @@ def link(
     check_link_kind(kind)
     with writing(vault, caller, "link") as work:
         placed = find_fact(work.index, reference)
-        other = resolve(work.index, target)
+        other = resolve_id(work.index, target)
         if other == placed.fact.id:
             raise InvalidInput("A fact cannot be linked to itself.", "Name two different facts.")
         if any(one.type == kind and one.to == other for one in placed.fact.links):

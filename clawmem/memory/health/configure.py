@@ -30,7 +30,7 @@ from clawmem.model.settings.settings import (
 from clawmem.model.settings.values import Setting, Value
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.commit.transaction import transaction
-from clawmem.vault.state.local_settings import SettingsFile, local_place, settings_here, user_place
+from clawmem.vault.state.local_settings import SettingsFile, effective_settings, local_settings_file, user_settings_file
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
@@ -85,7 +85,7 @@ def change_setting(vault: Vault, caller: Caller, key: str, text: str, shared: bo
     if named.key in LOCAL and not shared:
         check_person(caller, named.key)
         check_accepted(vault)
-        return _write_local(local_place(vault), named.key, new, vault.settings.number("lock.wait_seconds"))
+        return _write_local(local_settings_file(vault), named.key, new, vault.settings.number("lock.wait_seconds"))
     return _commit(vault, caller, named, new)
 
 
@@ -97,7 +97,7 @@ def change_user_setting(environment: Mapping[str, str], caller: Caller, key: str
     if named.key not in LOCAL:
         raise Refused(f"{named.key} is a shared setting of the vault, not a local one.", "Leave out --user.")
     check_person(caller, named.key)
-    return _write_local(user_place(environment), named.key, new, DEFAULTS.number("lock.wait_seconds"))
+    return _write_local(user_settings_file(environment), named.key, new, DEFAULTS.number("lock.wait_seconds"))
 
 
 def _parsed(settings: Settings, key: str, text: str) -> tuple[Setting, Value]:
@@ -145,7 +145,7 @@ def _revert_invalid_edit(vault: Vault, caller: Caller, key: str) -> list[str]:
     """Revert a hand edit that made the value of the key invalid, and return a notice. Other edits are kept.
 
     If HEAD itself has an invalid value, the new commit replaces it."""
-    if key not in vault.stated.wrong:
+    if key not in vault.vault_settings.wrong:
         return []
     check_may_write(vault, caller, [FILE], "config")
     given, head = vault.read_text(FILE) or "", vault.head().commit
@@ -154,8 +154,8 @@ def _revert_invalid_edit(vault: Vault, caller: Caller, key: str) -> list[str]:
     if key in standing.wrong:
         return []
     text = with_value(given, key, _value_of(standing, key), FILE)
-    vault.stated = _values(text)  # raises if another setting is invalid too
-    vault.settings = settings_here(vault, vault.stated)
+    vault.vault_settings = _values(text)  # raises if another setting is invalid too
+    vault.settings = effective_settings(vault, vault.vault_settings)
     vault.disk.replace(vault.path(FILE), text.encode(), vault.state)
     return [f"{key} was {_raw(parse_yaml(given, FILE), key)} by a hand edit, which is not valid"]
 

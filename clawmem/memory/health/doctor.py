@@ -28,11 +28,11 @@ from clawmem.memory.health.checks.tree import case_problems, tree_problems
 from clawmem.memory.health.checks.withdrawn import withdrawn_problems
 from clawmem.memory.health.repair import repair
 from clawmem.model.records.caller import Caller
-from clawmem.vault.commit.lock import writer_lock
+from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
 from clawmem.vault.edits.hand_edits import check_edits
-from clawmem.vault.edits.last_readable import unread
+from clawmem.vault.edits.last_readable import unreadable_files
 from clawmem.vault.edits.scan import finish_scan, start_scan
-from clawmem.vault.state.integrity import altered_files, files_in_head, lost_files
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 
 _WAIT_SECONDS = 10.0
@@ -124,7 +124,7 @@ def _git_problems(
         problems += redaction_problems(vault, head) if head else ()
         problems += withdrawn_problems(vault, reading.facts) if head else ()
         waiting = finish_scan(vault, start_scan(vault))
-        in_head = files_in_head(vault, head) if head else {}
+        in_head = head_blobs(vault, head) if head else {}
         altered = altered_files(vault, in_head, waiting)
         lost = lost_files(vault, in_head)
     except ClawmemError as problem:
@@ -150,7 +150,7 @@ def _git_problems(
 
 def _last_readable(vault: Vault, paths: Collection[str | None], in_head: Collection[str]) -> list[HealthProblem]:
     """Say how to restore the files that are unreadable in HEAD too."""
-    broken = unread(vault, (path for path in paths if path in in_head and path is not None))
+    broken = unreadable_files(vault, (path for path in paths if path in in_head and path is not None))
     return [HealthProblem(INFO, "last-whole", path, None, problem.hint) for path, problem in broken.items()]
 
 

@@ -19,17 +19,17 @@ from clawmem.model.settings.local import (
 )
 from clawmem.model.settings.settings import Settings
 from clawmem.model.settings.values import Value
-from clawmem.vault.git.acceptance import accept, forget, is_accepted
+from clawmem.vault.git.acceptance import accept, is_accepted, revoke_acceptance
 from clawmem.vault.git.config import shown
 from clawmem.vault.state.local_settings import (
     SettingsFile,
-    changing,
-    forget_parsed,
-    local_place,
-    own_files,
-    parse_own,
-    read_own,
-    write_own,
+    delete_parsed_cache,
+    local_settings_file,
+    machine_settings,
+    parse_settings_text,
+    read_settings_text,
+    settings_lock,
+    write_settings_text,
 )
 from clawmem.vault.vault import Vault
 
@@ -49,25 +49,25 @@ def proposed_settings(vault: Vault) -> SettingsProposal:
     """Return what `accept_settings` would set. All files are read again, because cached values may be of another vault.
 
     Raise the problem of a settings file, for example Unreadable."""
-    if vault.stated.unread is not None:
-        raise vault.stated.unread
+    if vault.vault_settings.unread is not None:
+        raise vault.vault_settings.unread
     accepted = is_accepted(vault.git_dir, vault.environment)
     settings = vault.settings if accepted else _settings_of_copy(vault)
     found = differences(settings)
-    hidden = tuple(dict.fromkeys(shown(one) for one in vault.git.not_accepted()))
+    hidden = tuple(dict.fromkeys(shown(one) for one in vault.git.ignored_settings()))
     return SettingsProposal(accepted, found, reached(accepting(settings)) if found else (), hidden)
 
 
 def _settings_of_copy(vault: Vault) -> Settings:
     """Return the settings of a vault that was not accepted. Its `local.yaml` counts as suggestions."""
-    place = local_place(vault)
-    text = read_own(place)
+    place = local_settings_file(vault)
+    text = read_settings_text(place)
     if text is None:
         return vault.settings
-    own = own_settings(parse_own(place, text), HERE, place.name, accepted=False)
+    own = own_settings(parse_settings_text(place, text), HERE, place.name, accepted=False)
     for problem in own.wrong.values():
         raise problem
-    return in_force(vault.stated, [own, *(one for one in own_files(vault) if one.origin != HERE)])
+    return in_force(vault.vault_settings, [own, *(one for one in machine_settings(vault) if one.origin != HERE)])
 
 
 def accept_settings(vault: Vault, caller: Caller, wanted: SettingsProposal) -> str:
@@ -76,10 +76,10 @@ def accept_settings(vault: Vault, caller: Caller, wanted: SettingsProposal) -> s
     Later changes of the suggestions have no effect. Raise NotPermitted for an agent.
     """
     check_person(caller, "What a vault suggests")
-    place = local_place(vault)
+    place = local_settings_file(vault)
     write_values(place, {one.key: one.suggested for one in wanted.differences}, _wait_seconds(vault))
     if not wanted.accepted:
-        forget_parsed(place)
+        delete_parsed_cache(place)
         _record_acceptance(vault, accepted=True)
     return place.name
 
@@ -116,16 +116,16 @@ def write_values(place: SettingsFile, values: Mapping[str, Value], wait: float) 
 
     Nothing is written if no value changes. Raise the problems of the file, except those of the replaced values."""
     try:
-        with changing(place, wait):
-            text = read_own(place) or ""
-            before = own_settings(parse_own(place, text), place.origin, place.name)
+        with settings_lock(place, wait):
+            text = read_settings_text(place) or ""
+            before = own_settings(parse_settings_text(place, text), place.origin, place.name)
             for problem in (one for key, one in before.wrong.items() if key not in values):
                 raise problem
             new = text
             for key, value in values.items():
                 new = with_value(new, key, value, place.name) if before.values.get(key) != value else new
             if new != text:
-                write_own(place, new)
+                write_settings_text(place, new)
             return before.values
     except OSError as problem:
         raise StorageFailed(f"{place.name} cannot be written: {problem.strerror}.", "Nothing was changed.") from problem
@@ -133,7 +133,7 @@ def write_values(place: SettingsFile, values: Mapping[str, Value], wait: float) 
 
 def _record_acceptance(vault: Vault, accepted: bool) -> None:
     try:
-        (accept if accepted else forget)(vault.git_dir, vault.environment)
+        (accept if accepted else revoke_acceptance)(vault.git_dir, vault.environment)
     except OSError as problem:
         raise StorageFailed(
             f"The list of accepted vaults cannot be written: {problem.strerror}.",

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from clawmem.errors import ModelFailed, Refused, StorageFailed
 from clawmem.index.refresh.refresh import rebuild
-from clawmem.index.search.unreadable import unreadable
-from clawmem.index.tables.store import Index, index_size
+from clawmem.index.search.unreadable import unreadable_notices
+from clawmem.index.tables.contents import row_counts
+from clawmem.index.tables.store import index_size
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
-from clawmem.index.vectors.local_model import INSTALL, missing
+from clawmem.index.vectors.local_model import INSTALL, missing_packages
 from clawmem.index.vectors.store import LOCAL, NONE
-from clawmem.vault.past import discard_past
+from clawmem.vault.past import delete_past_state
 from clawmem.vault.vault import Vault
 
 
@@ -33,14 +34,14 @@ class ReindexResult(NamedTuple):
 def reindex(vault: Vault) -> ReindexResult:
     """Rebuild the index, and delete the indexes of past commits. Raise StorageFailed if it cannot be stored."""
     started = time.perf_counter()
-    discard_past(vault)
+    delete_past_state(vault)
     index = rebuild(vault)
     try:
         if not index.kept:
             raise StorageFailed(f"The index cannot be stored: {index.notices[-1]}.", "Searches still work, slowly.")
         seconds = time.perf_counter() - started
-        notices = (*index.notices, *unreadable(index, facts=False))
-        return ReindexResult(*_counts(index), index.engine.name, seconds, index_size(vault), notices)
+        notices = (*index.notices, *unreadable_notices(index, facts=False))
+        return ReindexResult(*row_counts(index), index.engine.name, seconds, index_size(vault), notices)
     finally:
         index.close()
 
@@ -62,19 +63,9 @@ def check_embedding(vault: Vault) -> None:
             "Vectors are disabled: semantic.model is none.",
             f"Enable them with `clawmem config set semantic.model {LOCAL}`, or with a litellm model name.",
         )
-    lacking = missing() if name == LOCAL else []
+    lacking = missing_packages() if name == LOCAL else []
     if lacking:
         raise ModelFailed(
             f"The local embedding model is not installed: {', '.join(lacking)} cannot be imported.",
             f"Install it with `{INSTALL}`.",
         )
-
-
-def _counts(index: Index) -> tuple[int, int, int]:
-    queries = (
-        "SELECT count(*) FROM fact",
-        "SELECT count(DISTINCT id) FROM event",
-        "SELECT count(*) FROM (SELECT name FROM entity UNION SELECT entity FROM fact)",
-    )
-    facts, events, entities = (index.database.execute(query).fetchone()[0] for query in queries)
-    return facts, events, entities

@@ -24,9 +24,9 @@ from clawmem.model.pages.summary import facts_block, generated_part, with_genera
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import name_of_path
-from clawmem.vault.commit.lock import writer_lock
+from clawmem.vault.commit.integrity import rebuild_git_index, restore_branch, restore_object
 from clawmem.vault.git.driver import install_driver
-from clawmem.vault.state.integrity import give_back, put_branch_back, renew_index
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 
 _WAIT_SECONDS = 10.0
@@ -62,9 +62,9 @@ def _repair_git(vault: Vault, problems: Sequence[HealthProblem]) -> None:
     for one in problems:
         if one.check in (GIT_INDEX, BRANCH):
             with writer_lock(vault.state / "lock", _WAIT_SECONDS, "doctor"):
-                (renew_index if one.check == GIT_INDEX else put_branch_back)(vault)
+                (rebuild_git_index if one.check == GIT_INDEX else restore_branch)(vault)
         elif one.check == LOST and one.path:
-            give_back(vault, one.path)
+            restore_object(vault, one.path)
         elif one.check == LINE_ENDS and one.path == ".git/config":
             vault.git.configure({"core.autocrlf": "false"})
         elif one.check == MERGING and one.path == CONFIGURATION:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.errors import StorageFailed
-from clawmem.index.refresh.refresh import answered
-from clawmem.index.search.lookup import counts, entity_names
-from clawmem.index.search.unreadable import broken_files, unreadable
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import entity_names, fact_counts
+from clawmem.index.search.unreadable import broken_files, unreadable_notices
+from clawmem.index.tables.contents import event_rows
 from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
 from clawmem.memory.health.checks.repository import unfinished_git
 from clawmem.memory.review.proposals import read_proposals
@@ -19,7 +20,7 @@ from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.edits.hand_edits import check_edits
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.git.acceptance import is_accepted
-from clawmem.vault.state.journal import accesses, unfolded
+from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
@@ -80,18 +81,18 @@ def status(vault: Vault) -> Status:
             head=head.commit,
             facts=_by_status(index),
             entities=len(entity_names(index)),
-            events=index.database.execute("SELECT COUNT(*) FROM event").fetchone()[0],
-            unfolded_accesses=sum(one.count for one in accesses(unfolded(vault)).values()),
+            events=event_rows(index),
+            unfolded_accesses=sum(one.count for one in count_accesses(unfolded_accesses(vault)).values()),
             edits=_pending_edits(vault, waiting),
             unfinished=_unfinished(vault),
             search=IndexState(found, index.engine.name, tuple(broken_files(index))),
-            notices=(*index.notices, *unreadable(index), *filed.unreadable),
+            notices=(*index.notices, *unreadable_notices(index), *filed.unreadable),
             proposals=len(filed.open),
             accepted=is_accepted(vault.git_dir, vault.environment),
             suggested=differences(vault.settings),
         )
 
-    return answered(vault, read_status)
+    return run_query(vault, read_status)
 
 
 def _index_state(vault: Vault) -> str:
@@ -110,7 +111,7 @@ def _index_state(vault: Vault) -> str:
 
 def _by_status(index: Index) -> dict[str, int]:
     totals: Counter[str] = Counter(dict.fromkeys(STATUSES, 0))
-    for numbers in counts(index).values():
+    for numbers in fact_counts(index).values():
         totals.update(numbers)
     return dict(totals)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.index.search.lookup import PlacedFact, by_ids, naming
+from clawmem.index.search.lookup import PlacedFact, by_ids, facts_naming
 from clawmem.index.tables.store import Index
 from clawmem.model.lifecycle.chain import chain_of
 
@@ -17,7 +17,7 @@ def find_chain(index: Index, fact_id: str) -> list[PlacedFact]:
         ahead = found[ahead].fact.superseded_by if ahead in found else None
     queue = list(known)
     for current in queue:
-        for each in naming(index, current):
+        for each in facts_naming(index, current):
             if each.fact.superseded_by != current:
                 continue
             if each.fact.id not in known:

@@ -16,7 +16,7 @@ from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
 from clawmem.vault.history.history import History, open_history
-from clawmem.vault.history.points import nothing_yet
+from clawmem.vault.history.points import before_first_commit
 from clawmem.vault.vault import Vault
 
 
@@ -59,7 +59,7 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
     with open_history(vault) as history:
         last = history.at(newer, caller.now) if newer else history.named("HEAD")
         if last is None:
-            raise nothing_yet(vault, newer or "")
+            raise before_first_commit(vault, newer or "")
         moment = moment_of(last.time) if newer else caller.now
         first = history.at(older, caller.now) if older else _one_day_before(history, last, moment)
         return _compare(vault, first, last)
@@ -100,7 +100,7 @@ def _same_commit_notice(first: HistoryEntry | None, last: HistoryEntry) -> list[
 def _changed_paths(vault: Vault, start: str | None, end: str) -> list[str]:
     if start is None:
         return vault.files_at(end)
-    return vault.changes_between(start, end)
+    return vault.changed_paths(start, end)
 
 
 def _by_id(files: Mapping[str, Iterable[Fact]], comparable: Iterable[str]) -> dict[str, tuple[Fact, str]]:

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound, PossiblyUnreadable
-from clawmem.index.refresh.refresh import answered
-from clawmem.index.search.lookup import by_ids, entities, resolve
-from clawmem.index.search.unreadable import refuse_unread, unreadable
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import by_ids, entities, resolve_id
+from clawmem.index.search.unreadable import refuse_if_unreadable, unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import expand_own, find_entity
 from clawmem.memory.permission import check_may_read, may_read
@@ -20,7 +20,7 @@ from clawmem.model.history.comparison import bare, record_in
 from clawmem.model.history.entry import ACCESS, HistoryEntry, trailer_pattern
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import ITEMS, check_name, items_path, name_of_path, summary_path
-from clawmem.vault.exchange.bundle import cut_at, is_shallow
+from clawmem.vault.exchange.bundle import is_shallow, shallow_commits
 from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.vault import Vault
 
@@ -57,7 +57,7 @@ def log(vault: Vault, about: str | None, caller: Caller, bounds: LogBounds) -> L
     """Return the history of the vault, or of the entity or fact that `about` names.
 
     Raise NotFound if there is neither, AmbiguousId, or NotPermitted for the entity of another agent."""
-    told = answered(vault, lambda index: _log(vault, index, about, caller, bounds), one_state=False)
+    told = run_query(vault, lambda index: _log(vault, index, about, caller, bounds), one_state=False)
     return told._replace(notices=(*told.notices, *shallow_notices(vault)))
 
 
@@ -78,7 +78,7 @@ def _log(vault: Vault, index: Index, about: str | None, caller: Caller, bounds: 
             places = {name: paths_of_fact(index, history, name)}
             newest_first = reversed(fact_history(history, places, bounds.include_folds)[name])
             told = _log_result(_within_bounds(newest_first, bounds), kind, name, bounds, index)
-            lacks = [] if by_ids(index, [name]) else unreadable(index)
+            lacks = [] if by_ids(index, [name]) else unreadable_notices(index)
             return told._replace(notices=(*told.notices, *lacks))
         paths = [path for place in former_names(index, name) for path in (items_path(place), summary_path(place))]
         entries = history.entries(_history_filter(bounds)._replace(paths=paths))
@@ -99,7 +99,7 @@ def _entity_of_fact(index: Index, history: History, fact_id: str) -> str:
 def resolve_fact(index: Index, history: History, reference: str) -> str:
     """Return the full id for a unique prefix, also of a fact that an undo removed. Raise NotFound or AmbiguousId."""
     try:
-        return resolve(index, reference)
+        return resolve_id(index, reference)
     except NotFound:
         given = check_reference(reference)
         prefixes = tuple(dict.fromkeys((given, FACT_PREFIX + given.removeprefix(FACT_PREFIX))))
@@ -131,8 +131,8 @@ def fact_history(
     _add_unnamed_commits(history, wanted, found, include_folds)
     for fact_id in wanted:
         if not found[fact_id]:
-            mentions = history.mentioning(f'"{fact_id}"', ITEMS)
-            cut = cut_at(history.vault)
+            mentions = history.commits_changing(f'"{fact_id}"', ITEMS)
+            cut = shallow_commits(history.vault)
             found[fact_id] = {name: history.entry(name) for name in mentions if name not in cut}
     return _oldest_first(history, found)
 
@@ -147,7 +147,7 @@ def _add_unnamed_commits(
     if not paths:
         return
     unnamed = HistoryFilter(grep=["^Fact: ", *([] if include_folds else [_FOLDS])], inverted=True, paths=paths)
-    cut = cut_at(history.vault)
+    cut = shallow_commits(history.vault)
     for entry in history.entries(unnamed):
         if entry.commit in cut:
             continue
@@ -165,7 +165,7 @@ def shallow_starts(history: History, wanted: Mapping[str, Sequence[str]]) -> dic
 
     The commit that recorded such a fact is not in this clone. `wanted` gives the possible files of each fact."""
     found: dict[str, HistoryEntry] = {}
-    for name in cut_at(history.vault):
+    for name in shallow_commits(history.vault):
         held = history.vault.contents_at(name, dict.fromkeys(path for each in wanted.values() for path in each))
         known = [fact_id for fact_id in wanted if _states_in(held, fact_id, True)]
         found.update(dict.fromkeys(known, history.entry(name)) if known else {})
@@ -181,7 +181,7 @@ def _states_in(contents: Mapping[str, bytes | None], fact_id: str, counters: boo
 def _oldest_first(history: History, found: Mapping[str, Mapping[str, HistoryEntry]]) -> dict[str, list[HistoryEntry]]:
     if all(len(entries) < 2 for entries in found.values()):
         return {fact_id: list(entries.values()) for fact_id, entries in found.items()}
-    places = history.places()
+    places = history.positions()
     return {
         fact_id: sorted(entries.values(), key=lambda entry: -places.get(entry.commit, 0))
         for fact_id, entries in found.items()
@@ -222,7 +222,7 @@ def find_removed_fact(index: Index, history: History, reference: str) -> Removed
     """Return the removed fact with this id or unique prefix.
 
     Raise NotFound if the history has no such fact, PossiblyUnreadable if it may be in a file that cannot be read."""
-    refuse_unread(index, f"the id '{reference}'")
+    refuse_if_unreadable(index, f"the id '{reference}'")
     fact_id = resolve_fact(index, history, reference)
     paths = paths_of_fact(index, history, fact_id)
     for entry in reversed(fact_history(history, {fact_id: paths})[fact_id]):

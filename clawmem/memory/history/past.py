@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from clawmem.model.language.dates import moment_of
 from clawmem.model.records.caller import Caller
-from clawmem.vault.history.points import Revision, nothing_yet, point_at
+from clawmem.vault.history.points import Revision, before_first_commit, point_at
 from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
 
@@ -32,7 +32,7 @@ def open_past(vault: Vault, caller: Caller, text: str) -> PastVault:
     """
     point = point_at(vault, text, caller.now)
     if point is None:
-        raise nothing_yet(vault, text)
+        raise before_first_commit(vault, text)
     then = VaultAt(vault, point.commit)
     said = f"this is what the vault knew at {point.commit[:12]} ({point.time[:10]} {point.time[11:16]})"
     _ = then.settings, then.catalog  # read now, so that their problems are in the notices

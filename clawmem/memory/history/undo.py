@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, PossiblyUnreadable, Refused
-from clawmem.index.refresh.refresh import answered
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.log import fact_history, paths_of_fact, resolve_fact
@@ -59,7 +59,7 @@ def undo(vault: Vault, reference: str, caller: Caller, dry_run: bool = False) ->
             target, plan = _plan(vault, index, vault.read, reference)
             return _result(target, plan, None, index.notices)
 
-        return answered(vault, rehearsed, one_state=False)
+        return run_query(vault, rehearsed, one_state=False)
     with writing(vault, caller, "undo") as work:
         target, plan = _plan(vault, work.index, work.read, reference)
         commit = work.commit([_change(target.entry, plan, caller)])[-1]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import Refused
-from clawmem.index.search.lookup import PlacedFact, by_ids, learned_from, naming
+from clawmem.index.search.lookup import PlacedFact, by_ids, facts_from_event, facts_naming
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.log import fact_history
 from clawmem.model.facts.codec import parse_items, render_items
@@ -45,7 +45,7 @@ class _UndoPlanner:
         self.history = history
         self.entry = entry
         parent = entry.parents[0]
-        self.paths = vault.changes_between(parent, entry.commit)
+        self.paths = vault.changed_paths(parent, entry.commit)
         self.before = vault.contents_at(parent, self.paths)
         self.after = vault.contents_at(entry.commit, self.paths)
         self.now = {path: read(path) for path in self.paths if is_owned(path) and handling(path).undo != NEVER}
@@ -182,7 +182,7 @@ def _refuse_dangling(planner: _UndoPlanner) -> None:
     gone = {one.fact.id for one, outcome in planner.facts if outcome == "removed"}
     back = {one.fact.id: one for one, outcome in planner.facts if outcome == "restored"}
     for fact_id in sorted(gone):
-        for each in naming(planner.index, fact_id):
+        for each in facts_naming(planner.index, fact_id):
             stays = back.get(each.fact.id, each)
             if stays.fact.id not in gone and fact_id in points_at(stays.fact):
                 raise Refused(
@@ -215,7 +215,7 @@ def _undo_events(planner: _UndoPlanner, path: str) -> None:
         raise _blocked_error(planner, f"the event {back.blocked[0]}", _later_change(planner, path))
     going = {one.fact.id for one, outcome in planner.facts if outcome == "removed"}
     for event in back.removed:
-        citing = next((one for one in learned_from(planner.index, event) if one.fact.id not in going), None)
+        citing = next((one for one in facts_from_event(planner.index, event) if one.fact.id not in going), None)
         if citing is not None:
             raise Refused(
                 f"{planner.entry.commit[:12]} cannot be undone: {citing.fact.id} ({citing.fact.fact}) was learned from "

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound
-from clawmem.index.refresh.refresh import answered
-from clawmem.index.search.lookup import PlacedFact, find
-from clawmem.index.search.unreadable import unreadable
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import PlacedFact, find_fact
+from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.chains import find_chain
 from clawmem.memory.history.evidence import find_event
@@ -26,7 +26,7 @@ from clawmem.model.history.entry import HistoryEntry
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
 from clawmem.vault.history.history import History, open_history
-from clawmem.vault.state.journal import accesses, unfolded, with_access
+from clawmem.vault.state.journal import add_accesses, count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 
 
@@ -62,7 +62,7 @@ def why(vault: Vault, reference: str, caller: Caller | None = None) -> WhyResult
     """Explain the fact with this id or unique prefix, also one that was removed.
 
     Raise NotFound, AmbiguousId, and NotPermitted if the fact belongs to another agent."""
-    return answered(vault, lambda index: _why(vault, index, reference, caller), one_state=False)
+    return run_query(vault, lambda index: _why(vault, index, reference, caller), one_state=False)
 
 
 def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> WhyResult:
@@ -76,8 +76,8 @@ def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> W
     chain = tuple(_link(each, told[each.fact.id], begins.get(each.fact.id)) for each in members)
     own = next(link for link in chain if link.fact.id == one.fact.id)
     event, problems = _evidence(vault, index, one.fact)
-    fact = with_access(one.fact, accesses(unfolded(vault)))
-    notices = (*index.notices, *unreadable(index), *problems, *shallow_notices(vault))
+    fact = add_accesses(one.fact, count_accesses(unfolded_accesses(vault)))
+    notices = (*index.notices, *unreadable_notices(index), *problems, *shallow_notices(vault))
     return WhyResult(
         fact, one.entity, event, own.recorded, own.begins, chain, tuple(told[one.fact.id]), notices, removed
     )
@@ -86,7 +86,7 @@ def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> W
 def _find(index: Index, history: History, reference: str) -> tuple[PlacedFact, HistoryEntry | None]:
     """Return the fact and, if it is only in the history, the commit that removed it."""
     try:
-        return find(index, reference), None
+        return find_fact(index, reference), None
     except NotFound:
         lost = find_removed_fact(index, history, reference)
         return PlacedFact(lost.fact, lost.entity), lost.removed
@@ -100,7 +100,7 @@ def removed_fact_error(vault: Vault, reference: str) -> NotFound | None:
             return find_removed_fact(index, history, reference)
 
     try:
-        lost = answered(vault, sought, one_state=False)
+        lost = run_query(vault, sought, one_state=False)
     except NotFound:
         return None
     by = f"{lost.removed.commit[:12]} ({lost.removed.subject})"

@@ -51,7 +51,7 @@ def _withdrawals(vault: Vault, standing: frozenset[str]) -> dict[str, str]:
 
 def _state_after(vault: Vault, commit: str, fact_id: str) -> Fact | None:
     """Return the fact after a commit, if the commit withdrew it."""
-    paths = [path for path in vault.changes_between(f"{commit}~1", commit) if file_kind(path) is ITEMS_FILE]
+    paths = [path for path in vault.changed_paths(f"{commit}~1", commit) if file_kind(path) is ITEMS_FILE]
     held = [fact for path in paths for fact in _facts(vault, commit, path) if fact.id == fact_id]
     return held[0] if held and held[0].status == RETRACTED else None
 
@@ -81,7 +81,7 @@ def _commits_and_ops(printed: str) -> Iterator[tuple[str, str]]:
 
 def _restored_in_place(vault: Vault, commit: str, fact_id: str) -> bool:
     """Return whether a commit made a withdrawn fact active in the same file."""
-    for path in vault.changes_between(f"{commit}~1", commit):
+    for path in vault.changed_paths(f"{commit}~1", commit):
         if file_kind(path) is ITEMS_FILE:
             before, after = (
                 [fact for fact in _facts(vault, name, path) if fact.id == fact_id] for name in (f"{commit}~1", commit)

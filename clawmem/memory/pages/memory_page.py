@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.search.lookup import weighty
+from clawmem.index.search.lookup import important_facts
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.language.dates import stamp
@@ -41,7 +41,7 @@ def refresh_memory_page(work: WriteScope, dry_run: bool = False) -> MemoryPageRe
         return MemoryPageResult(False, None, work.notices, tuple(unread))
     page = work.text(PATH)
     refuse_conflict_markers(page, PATH)
-    known = [one.fact for one in weighty(work.index, CATEGORIES, ALWAYS_HOT, MARK)]
+    known = [one.fact for one in important_facts(work.index, CATEGORIES, ALWAYS_HOT, MARK)]
     block = memory_block(
         sections(known, stamp(work.caller.now)), work.vault.settings.whole("memory.max_tokens"), token_bound
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clawmem.index.refresh.refresh import answered
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.tables.order_verdicts import judge_events
 from clawmem.index.tables.store import Index
-from clawmem.index.tables.token_counts import awaits_counting, count_exactly
+from clawmem.index.tables.token_counts import count_exactly, needs_counting
 from clawmem.vault.vault import Vault
 
 
@@ -20,14 +20,14 @@ class TokenCountResult(NamedTuple):
 
 def count_tokens(vault: Vault) -> TokenCountResult:
     """Check new events, and replace the estimated token counts in the index by exact ones. Makes no commit."""
-    return answered(vault, lambda index: _count(vault, index), one_state=False)
+    return run_query(vault, lambda index: _count(vault, index), one_state=False)
 
 
 def _count(vault: Vault, index: Index) -> TokenCountResult:
     if not index.kept:
         return TokenCountResult(0)
     judge_events(index)
-    if not awaits_counting(index):
+    if not needs_counting(index):
         return TokenCountResult(0)
     from clawmem.vault.state.token_counter import token_counter  # the first use takes 0.2 s
 

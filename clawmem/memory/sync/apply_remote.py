@@ -15,9 +15,9 @@ from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import subject_line
 from clawmem.vault.commit.transaction import Transaction
-from clawmem.vault.history.git_merges import leave_also
-from clawmem.vault.history.merge_commit import DROP_JOINED, FileStates, advance, write_merge
-from clawmem.vault.history.rescue_refs import RescueRef, rescue_lines
+from clawmem.vault.history.git_merges import add_unfinished_merges
+from clawmem.vault.history.merge_commit import DROP_MERGE_REF, FileStates, fast_forward, write_merge
+from clawmem.vault.history.rescue_refs import RescueRef, rescue_ref_update
 from clawmem.vault.vault import Vault
 
 
@@ -37,12 +37,14 @@ class AppliedRemote(NamedTuple):
     removals: tuple[RemoteRemoval, ...] = ()
 
 
-def fast_forward(txn: Transaction, caller: Caller, head: str, tip: str, relation: HistoryRelation) -> AppliedRemote:
+def apply_fast_forward(
+    txn: Transaction, caller: Caller, head: str, tip: str, relation: HistoryRelation
+) -> AppliedRemote:
     """Move the branch forward to commits that are based on it."""
-    rescue = rescue_lines(txn.vault, head, caller.now)
+    rescue = rescue_ref_update(txn.vault, head, caller.now)
     subject = subject_line(OP, "vault", f"took in {counted(relation.received, 'change')}")
-    leave_also(txn.vault, relation.news.merges)
-    look = advance(txn, tip, subject, rescue.lines)
+    add_unfinished_merges(txn.vault, relation.news.merges)
+    look = fast_forward(txn, tip, subject, rescue.lines)
     removals = find_removals(txn.vault, head, tip, tip, look)
     return _applied(head, tip, rescue, look)._replace(removals=removals)
 
@@ -55,9 +57,9 @@ def commit_merge(
     summary = f"{counted(relation.received, 'change')} from {remote} joined with {relation.own} made here"
     change = merge_change(caller, plan, summary, relation.news.subjects)
     commit = write_merge(vault, commits, change, plan.entries, int(caller.now.timestamp()))
-    rescue = rescue_lines(vault, head, caller.now)
-    leave_also(vault, relation.news.merges)
-    look = advance(txn, commit, change.subject, rescue.lines + DROP_JOINED)
+    rescue = rescue_ref_update(vault, head, caller.now)
+    add_unfinished_merges(vault, relation.news.merges)
+    look = fast_forward(txn, commit, change.subject, rescue.lines + DROP_MERGE_REF)
     reported = {one.fact for one in plan.conflicts if one.fact} | {one.old for one in plan.merged.renamed}
     removals = find_removals(vault, head, commit, tip, look, reported)
     return _applied(head, commit, rescue, look)._replace(removals=removals)

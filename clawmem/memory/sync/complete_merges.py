@@ -15,7 +15,13 @@ from clawmem.model.merging.policy import FAIL, REVIEW, MergePolicy
 from clawmem.model.merging.tree import MergedTree, merge_trees, one_name_each
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.layout import is_owned
-from clawmem.vault.history.git_merges import COMPLETES, GitMerge, is_completed, leave, left
+from clawmem.vault.history.git_merges import (
+    COMPLETES,
+    GitMerge,
+    is_completed,
+    read_unfinished_merges,
+    write_unfinished_merges,
+)
 from clawmem.vault.vault import Vault
 
 # The vault itself is the author, whoever runs the command: the permission rules list it as upkeep.
@@ -37,15 +43,15 @@ def complete_merges(work: WriteScope, merges: Iterable[GitMerge]) -> CompletedMe
     a person in the merge are kept. Postponed merges come first."""
     commits: list[str] = []
     postponed: list[GitMerge] = []
-    wanted = tuple(dict.fromkeys((*left(work.vault), *merges)))
-    leave(work.vault, wanted)  # if this process is killed, the next command continues
+    wanted = tuple(dict.fromkeys((*read_unfinished_merges(work.vault), *merges)))
+    write_unfinished_merges(work.vault, wanted)  # if this process is killed, the next command continues
     for one in wanted:
         try:
             commits += _complete(work, one)
         except ClawmemError as problem:
             work.transaction.notices.append(f"the merge {one.commit[:12]} is not completed: {problem.message}")
             postponed += [one] if isinstance(problem, _RETRYABLE) else []
-    leave(work.vault, postponed)
+    write_unfinished_merges(work.vault, postponed)
     return CompletedMerges(tuple(commits), tuple(postponed))
 
 
@@ -105,7 +111,7 @@ def _writes_now(
     """Return the missing changes as writes to the current vault, which may have changed since the merge."""
     vault = work.vault
     head = vault.head().commit
-    paths = [path for path in vault.changes_between(one.commit, head or one.commit) if is_owned(path)]
+    paths = [path for path in vault.changed_paths(one.commit, head or one.commit) if is_owned(path)]
     then = {**vault.contents_at(one.commit, paths), **made}
     now = {path: work.read(path) for path in then}
     done = merge_trees(then, now, {**then, **wanted}, policy).files

@@ -15,10 +15,10 @@ from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.git.driver import install_driver
-from clawmem.vault.history.git_merges import apart
+from clawmem.vault.history.git_merges import history_distance
 from clawmem.vault.history.merge_commit import Entries, write_merge
-from clawmem.vault.history.rescue_refs import keep_rescue
-from clawmem.vault.history.stopped_merge import StoppedMerge, end_merge, stopped_merge
+from clawmem.vault.history.rescue_refs import create_rescue_ref
+from clawmem.vault.history.stopped_merge import StoppedMerge, complete_merge, stopped_merge
 from clawmem.vault.history.versions import is_ancestor
 from clawmem.vault.rewriting.redacted_history import redacted_side
 from clawmem.vault.vault import Vault
@@ -52,9 +52,9 @@ def finish_merge(vault: Vault, caller: Caller, policy: str | None = None) -> Fin
 
 def _finish(vault: Vault, caller: Caller, stopped: StoppedMerge, policy: str) -> FinishedMerge:
     if is_ancestor(vault, stopped.theirs, stopped.ours):
-        end_merge(vault, stopped, stopped.ours, _unresolved(stopped))
+        complete_merge(vault, stopped, stopped.ours, _unresolved(stopped))
         return FinishedMerge(None)
-    between = apart(vault, stopped.ours, stopped.theirs, MAX_SUBJECTS)
+    between = history_distance(vault, stopped.ours, stopped.theirs, MAX_SUBJECTS)
     if redacted_side(vault, stopped.ours, stopped.theirs, between) is not None:
         raise HistoryRewritten(
             "One side of this merge has a redaction, and the other has the history from before it: finishing the merge"
@@ -67,10 +67,10 @@ def _finish(vault: Vault, caller: Caller, stopped: StoppedMerge, policy: str) ->
     entries: Entries = {**plan.entries, **resolved}
     words = f"finished a git merge of {counted(between.received, 'change')}"
     change = merge_change(caller, plan, words, between.news.subjects)
-    rescue = keep_rescue(vault, stopped.ours, caller.now)
+    rescue = create_rescue_ref(vault, stopped.ours, caller.now)
     parents = (stopped.ours, stopped.theirs)
     commit = write_merge(vault, parents, change, entries, int(caller.now.timestamp()))
-    end_merge(vault, stopped, commit, _unresolved(stopped))
+    complete_merge(vault, stopped, commit, _unresolved(stopped))
     notices = tuple(f"{path} stays as you resolved it" for path in sorted(resolved))
     return FinishedMerge(commit, rescue, plan, notices)
 

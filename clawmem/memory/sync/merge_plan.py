@@ -18,13 +18,13 @@ from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.history.merge_commit import Entries
 from clawmem.vault.history.versions import (
     EMPTY_TREE,
-    PLAIN,
+    REGULAR_MODE,
     FileVersion,
     Versions,
-    committed_at,
+    commit_times,
     common_ancestors,
-    contents,
-    versions,
+    diff_commits,
+    read_versions,
 )
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -45,7 +45,7 @@ class MergePlan(NamedTuple):
 def policy_for(vault: Vault, name: str, ours: str, theirs: str) -> MergePolicy:
     """Return the merge policy with this name. The commit times decide which side is newer; the predicate catalog says
     which predicates have a single value."""
-    times = committed_at(vault, ours, theirs) if name == NEWEST else ((), ())
+    times = commit_times(vault, ours, theirs) if name == NEWEST else ((), ())
     return MergePolicy(name, OURS if times[0] > times[1] else THEIRS, _single_valued(vault))
 
 
@@ -68,7 +68,7 @@ def plan_merge(
     symbolic links."""
     ours, theirs = commits
     bases = [*(common_ancestors(vault, ours, theirs) if common is None else common)] or [EMPTY_TREE]
-    found = versions(vault, bases[0], ours, theirs)
+    found = diff_commits(vault, bases[0], ours, theirs)
     _refuse_links(found)
     sides = _load_sides(vault, found, bases)
     merged = _with_valid_files(merge_trees(*sides, policy), sides[1], sides[2])
@@ -104,14 +104,14 @@ class FullMerge(NamedTuple):
 def merge_commits(vault: Vault, ours: str, theirs: str, policy: MergePolicy) -> FullMerge:
     """Merge all files of two commits together, as `sync` does."""
     bases = common_ancestors(vault, ours, theirs) or [EMPTY_TREE]
-    sides = _load_sides(vault, versions(vault, bases[0], ours, theirs), bases)
+    sides = _load_sides(vault, diff_commits(vault, bases[0], ours, theirs), bases)
     return FullMerge(*sides, _with_valid_files(merge_trees(*sides, policy), sides[1], sides[2]))
 
 
 def _load_sides(vault: Vault, found: Versions, bases: list[str]) -> tuple[Files, Files, Files]:
     paths = sorted(path for path in found.paths if is_owned(path))
     sides = (found.base, found.ours, found.theirs)
-    data = contents(vault, (side[path] for side in sides for path in paths if path in side and side[path].is_file))
+    data = read_versions(vault, (side[path] for side in sides for path in paths if path in side and side[path].is_file))
     base, ours, theirs = (
         {path: data.get(side[path].blob) if path in side else None for path in paths} for side in sides
     )
@@ -150,7 +150,7 @@ def _entries(found: Versions, merged: MergedTree, sides: tuple[Files, Files, Fil
         if data == ours.get(path) and (path in found.ours) == (data is not None):
             continue
         if data is not None and path in found.theirs and data == theirs.get(path):
-            entries[path] = FileVersion(PLAIN, found.theirs[path].blob)
+            entries[path] = FileVersion(REGULAR_MODE, found.theirs[path].blob)
         else:
             entries[path] = data
     return entries
@@ -179,7 +179,7 @@ def _merge_other_file(
 ) -> tuple[dict[str, bytes | FileVersion | None], Iterable[MergeConflict]]:
     base, one, other = sides
     if one.is_file and other.is_file and (base is None or base.is_file):
-        data = contents(vault, (side for side in sides if side))
+        data = read_versions(vault, (side for side in sides if side))
         merged = merge_file(path, data[base.blob] if base else None, data[one.blob], data[other.blob], policy)
         if merged.beside is None and merged.content is not None:
             return {path: merged.content}, merged.conflicts

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from clawmem.errors import HistoryRewritten, Refused
 from clawmem.memory.sync.merge_message import MAX_SUBJECTS
 from clawmem.vault.exchange.remote import tracking_ref
-from clawmem.vault.history.git_merges import HistoryDistance, IncomingCommits, apart
+from clawmem.vault.history.git_merges import HistoryDistance, IncomingCommits, history_distance
 from clawmem.vault.history.versions import common_ancestors
 from clawmem.vault.vault import Vault
 
@@ -38,7 +38,7 @@ def compare_histories(vault: Vault, head: str, tip: str, remote_branch: RemoteBr
     """
     if head == tip:
         return HistoryRelation()
-    between = apart(vault, head, tip, MAX_SUBJECTS)
+    between = history_distance(vault, head, tip, MAX_SUBJECTS)
     own, received = between.own, between.received
     if not received:
         return HistoryRelation(own, 0)
@@ -64,23 +64,26 @@ def _refuse_rewritten(vault: Vault, head: str, tip: str, remote_branch: RemoteBr
     """Raise HistoryRewritten if a merge would restore a redacted text."""
     from clawmem.vault.rewriting.redacted_history import (  # only where commits were received
         HERE,
-        forget_fetched,
+        discard_fetched,
         redacted_side,
     )
 
     side = redacted_side(vault, head, tip, between)
     if side == HERE:
-        forget_fetched(vault, tracking_ref(remote_branch.remote, remote_branch.branch), remote_branch.remote)
+        discard_fetched(vault, tracking_ref(remote_branch.remote, remote_branch.branch), remote_branch.remote)
     if side is not None:
         raise _rewritten_error(remote_branch.remote, side == HERE)
 
 
 def _forget_where_redacted(vault: Vault, head: str, remote_branch: RemoteBranch) -> None:
     """Delete the fetched commits if this history has redactions: they may contain the redacted text."""
-    from clawmem.vault.rewriting.redacted_history import forget_fetched, is_redacted  # only where commits were received
+    from clawmem.vault.rewriting.redacted_history import (  # only where commits were received
+        discard_fetched,
+        is_redacted,
+    )
 
     if is_redacted(vault, head):
-        forget_fetched(vault, tracking_ref(remote_branch.remote, remote_branch.branch), remote_branch.remote)
+        discard_fetched(vault, tracking_ref(remote_branch.remote, remote_branch.branch), remote_branch.remote)
 
 
 def _rewritten_error(remote: str, here: bool) -> HistoryRewritten:

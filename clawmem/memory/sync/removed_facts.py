@@ -43,7 +43,7 @@ def find_removals(
 
 
 def _changed_files(vault: Vault, old: str, new: str) -> tuple[Files, Files]:
-    paths = [path for path in vault.changes_between(old, new) if _is_items(path)]
+    paths = [path for path in vault.changed_paths(old, new) if _is_items(path)]
     return vault.contents_at(old, paths), vault.contents_at(new, paths)
 
 

@@ -12,18 +12,17 @@ from clawmem.memory.permission import check_not_read_only
 from clawmem.memory.sync.merge_message import OP
 from clawmem.memory.sync.relation import HistoryRelation, RemoteBranch, compare_histories
 from clawmem.model.records.caller import Caller
-from clawmem.vault.commit.lock import writer_lock
-from clawmem.vault.commit.stale_locks import clear_ref_locks, ref_locks
 from clawmem.vault.commit.transaction import Transaction, transaction
-from clawmem.vault.exchange.remote import ASKED as ABOUT_REMOTES
-from clawmem.vault.exchange.remote import fetch, find_remote, push, unused_on_the_way
-from clawmem.vault.exchange.remote_process import Told
-from clawmem.vault.git.configured import configured
-from clawmem.vault.git.driver import ASKED as ABOUT_DRIVER
+from clawmem.vault.exchange.remote import REMOTE_SETTINGS as ABOUT_REMOTES
+from clawmem.vault.exchange.remote import fetch, find_remote, ignored_settings_notice, push
+from clawmem.vault.exchange.remote_process import ProgressCallback
+from clawmem.vault.git.driver import DRIVER_SETTINGS as ABOUT_DRIVER
 from clawmem.vault.git.driver import install_driver
 from clawmem.vault.git.refs import Head, read_ref
-from clawmem.vault.history.git_merges import GitMerge, git_merged, has_left
+from clawmem.vault.git.stale_locks import clear_ref_locks, ref_locks
+from clawmem.vault.history.git_merges import GitMerge, has_new_merges, has_unfinished_merges
 from clawmem.vault.history.versions import count_between
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ class SyncResult(NamedTuple):
         return list(dict.fromkeys(one for plan in self.plans for one in plan.merged.proposals))
 
 
-def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: Told | None = None) -> SyncResult:
+def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: ProgressCallback | None = None) -> SyncResult:
     """Fetch, merge and push. Repeat up to `sync.attempts` times if others push at the same time.
 
     `on_progress` gets the progress lines of git. A failed push is not raised: see `problem` in the result. Raise
@@ -153,7 +152,9 @@ def _check_suggestions(settings: Settings, options: SyncOptions) -> None:
 class _SyncRun:
     """One sync with its options."""
 
-    def __init__(self, vault: Vault, caller: Caller, options: SyncOptions, on_progress: Told | None) -> None:
+    def __init__(
+        self, vault: Vault, caller: Caller, options: SyncOptions, on_progress: ProgressCallback | None
+    ) -> None:
         settings = vault.settings
         _check_suggestions(settings, options)
         self.vault, self.caller, self.options, self.on_progress = vault, caller, options, on_progress
@@ -162,9 +163,9 @@ class _SyncRun:
         self.attempts = settings.whole("sync.attempts")
         self.branch = _check_branch(options.branch or settings.words("sync.branch") or _current_branch(vault))
         # One git process reads all git settings.
-        self.configuration = configured(vault, f"{ABOUT_REMOTES}|{ABOUT_DRIVER}")
+        self.configuration = vault.git.config_values(f"{ABOUT_REMOTES}|{ABOUT_DRIVER}")
         self.remote = find_remote(vault, options.remote or settings.words("sync.remote"), self.configuration)
-        unused = unused_on_the_way(vault)
+        unused = ignored_settings_notice(vault)
         self.unused = (unused,) if unused else ()
         self.remote_branch = RemoteBranch(
             self.remote.name, self.branch, options.allow_unrelated, options.allow_rewritten
@@ -179,10 +180,10 @@ class _SyncRun:
         try:
             return fetch(self.vault, self.remote, self.branch, self.on_progress, self.seconds, allowed)
         except HistoryRewritten:
-            from clawmem.vault.rewriting.redacted_history import forget_rejected  # only where a history is rejected
+            from clawmem.vault.rewriting.redacted_history import discard_rejected  # only where a history is rejected
 
             with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
-                forget_rejected(self.vault, theirs, before)
+                discard_rejected(self.vault, theirs, before)
             raise
 
     def preview(self) -> SyncResult:
@@ -229,9 +230,9 @@ class _SyncRun:
         """Return notices for the first push to a branch."""
         if tip is not None:
             return ()
-        from clawmem.vault.exchange.first_push import settle_head  # once for each remote branch
+        from clawmem.vault.exchange.first_push import set_remote_head  # once for each remote branch
 
-        said = settle_head(self.vault, self.remote, self.branch, self.seconds)
+        said = set_remote_head(self.vault, self.remote, self.branch, self.seconds)
         return (said,) if said else ()
 
     def _ahead(self, taken: ReceivedCommits, tip: str | None, head: str) -> int:
@@ -273,13 +274,13 @@ class _SyncRun:
         self, txn: Transaction, head: str, tip: str, relation: HistoryRelation, taken: ReceivedCommits
     ) -> ReceivedCommits:
         from clawmem.memory.sync.apply_remote import (  # 20 ms: only where commits were received
+            apply_fast_forward,
             commit_merge,
-            fast_forward,
             plan_with_policy,
         )
 
         if taken.how == "fast-forward":
-            done = fast_forward(txn, self.caller, head, tip, relation)
+            done = apply_fast_forward(txn, self.caller, head, tip, relation)
             return taken._replace(
                 rescue=done.rescue, head_after=tip, head_change=done.head_change, removals=done.removals
             )
@@ -303,10 +304,10 @@ class _SyncRun:
         """Update the index, complete merges made by git, and merge duplicate ids. Return notices."""
         duplicates = False
         if taken.received:
-            from clawmem.index.refresh.refresh import follow  # without new commits the index is not opened
+            from clawmem.index.refresh.refresh import follow_head  # without new commits the index is not opened
 
-            duplicates = follow(self.vault, [taken.head_change] if taken.head_change else [])
-        if not merges and not duplicates and not (git_merged(self.vault) or has_left(self.vault)):
+            duplicates = follow_head(self.vault, [taken.head_change] if taken.head_change else [])
+        if not merges and not duplicates and not (has_new_merges(self.vault) or has_unfinished_merges(self.vault)):
             return ()
         from clawmem.memory.sync.complete_merges import complete_merges  # only where people merge by hand
         from clawmem.memory.writing import writing

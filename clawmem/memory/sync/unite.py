@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import note_doubles
-from clawmem.index.tables.doubles import doubled_ids
+from clawmem.index.refresh.refresh import record_duplicates
+from clawmem.index.tables.doubles import duplicate_ids
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import render_items
 from clawmem.model.language.text import counted
@@ -25,7 +25,7 @@ def merge_duplicate_ids(work: WriteScope) -> tuple[str, ...]:
 
     If a fact ended in one file, it ends. Different statements are kept as separate facts. Unreadable files are
     skipped."""
-    doubled = doubled_ids(work.index)
+    doubled = duplicate_ids(work.index)
     names = sorted({name for places in doubled.values() for name in places})
     if not names:
         return ()
@@ -36,7 +36,7 @@ def merge_duplicate_ids(work: WriteScope) -> tuple[str, ...]:
         return ()
     work.update_index()
     with work.index.writing():
-        note_doubles(work.index)
+        record_duplicates(work.index)
     return commits
 
 

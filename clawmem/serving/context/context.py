@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from clawmem.index.refresh.refresh import answered
-from clawmem.index.search.by_tier import ALWAYS, PAST, FactCandidate, ReaderScope, entities_of, held_back
-from clawmem.index.search.channels import FactFilter, rows, time_channel
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.by_tier import ALWAYS, PAST, FactCandidate, ReaderScope, entities_of, quarantined_facts
+from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channel
 from clawmem.index.search.notes import has_events
-from clawmem.index.search.unreadable import unreadable
+from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import suggested_meaning
+from clawmem.index.vectors.search import suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import DaySpan, time_asked
@@ -31,7 +31,7 @@ from clawmem.serving.context.pages import (
 from clawmem.serving.context.tiers import TITLES, TierCounts, first, places, shelves, shelves_then
 from clawmem.serving.context.units import UnitStyle, fact_units, words_of
 from clawmem.serving.recall.recall import EVENTS, RecallQuery, best_rows, check_question
-from clawmem.vault.state.journal import accesses, record_access, unfolded
+from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
 # One answer for so many tokens, within limits: most lines take fewer, and not all of the budget is for answers.
@@ -105,7 +105,7 @@ def context(
     owners = owners_seen(caller.agent, entity)[::-1]
     check_question(question or "")
     wish = ContextRequest(caller, budget, question, FactFilter(owners=owners, entity=entity, as_of=as_of), evidence)
-    done, answering = answered(vault, lambda index: context_in(vault, index, wish))
+    done, answering = run_query(vault, lambda index: context_in(vault, index, wish))
     if not answering or as_of:
         return done
     problem = record_access(vault, stamp(caller.now), answering)
@@ -116,9 +116,9 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     """The context out of an index that is open, and the ids of the facts in it that were asked for."""
     caller, wanted = wish.caller, wish.wanted
     reader = ReaderScope(wanted.owners, caller.now, wanted.entity)
-    counted = accesses(unfolded(vault))
+    counted = count_accesses(unfolded_accesses(vault))
     on = shelves_then(index, reader, counted, wanted) if wanted.as_of else shelves(index, reader, counted)
-    way = UnitStyle(vault.catalog_to_read() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
+    way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     asked, asides = None, list[str]()
     if wish.question:
         most = _answers_wanted(wish.budget)
@@ -142,8 +142,8 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
     packed = pack(heading, sections, wish.budget, commands(wanted, None).of_all(), aside)
     untold = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
-    unread = unreadable(index, wanted.entity, wanted.owners, facts=False)
-    suggested = suggested_meaning(vault) if wish.question else ()
+    unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=False)
+    suggested = suggestion_notices(vault) if wish.question else ()
     notices = dict.fromkeys(
         (*index.notices, *unread, *vault.catalog_notice(), *_kept_out(index, reader), *untold, *suggested)
     )
@@ -228,7 +228,7 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
 
 def _dated(on: TierCounts, way: UnitStyle, wish: ContextRequest, span: DaySpan) -> list[tuple[str, Unit]]:
     chosen = places(on, time_channel(on.source, span, wish.wanted).scores.keys())
-    facts = {n: one.fact for n, one in rows(on.source, sorted(chosen)).items()}
+    facts = {n: one.fact for n, one in facts_in_rows(on.source, sorted(chosen)).items()}
     units = zip(chosen, fact_units(on, list(chosen.values()), way), strict=True)
     return [(facts[n].valid_from or facts[n].timestamp, unit) for n, unit in units]
 
@@ -250,7 +250,7 @@ def _given(units: Sequence[Unit]) -> Callable[[int, Shown], Sequence[Unit]]:
 
 
 def _kept_out(index: Index, reader: ReaderScope) -> list[str]:
-    number, ids = held_back(index, reader, _NAMED)
+    number, ids = quarantined_facts(index, reader, _NAMED)
     if not number:
         return []
     some = ", ".join(ids) + (f" and {number - len(ids)} more" if number > len(ids) else "")

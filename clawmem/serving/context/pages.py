@@ -8,11 +8,11 @@ from collections.abc import Collection, Sequence
 from clawmem.index.search.notes import (
     EventRecord,
     NoteRow,
+    count_events,
+    event_records,
     events_between,
-    events_said,
-    kept_of,
-    lines_of,
     newest_lines,
+    note_lines,
 )
 from clawmem.index.tables.order_verdicts import reads_as_order
 from clawmem.index.tables.store import Index
@@ -29,7 +29,7 @@ _UNKNOWN = EventRecord()
 
 def page_units(index: Index, path: str) -> list[Unit]:
     """The lines of a page."""
-    return [_unit(note) for note in lines_of(index, [path], MOST_LINES)]
+    return [_unit(note) for note in note_lines(index, [path], MOST_LINES)]
 
 
 def recent_units(index: Index, agent: str, most: int) -> list[Unit]:
@@ -42,7 +42,7 @@ def recent_units(index: Index, agent: str, most: int) -> list[Unit]:
 def summary_units(index: Index, entities: Sequence[str]) -> list[Unit]:
     """What people wrote on the summaries of some entities."""
     names = {summary_path(name): name for name in entities}
-    return [_unit(note, f"- {names[note.path]}:") for note in lines_of(index, list(names), 1)]
+    return [_unit(note, f"- {names[note.path]}:") for note in note_lines(index, list(names), 1)]
 
 
 def event_units(index: Index, span: DaySpan, owners: Collection[str], most: int) -> tuple[list[tuple[str, Unit]], int]:
@@ -51,13 +51,13 @@ def event_units(index: Index, span: DaySpan, owners: Collection[str], most: int)
     told = [event_from_record(json.loads(line)) for line in events_between(index, span.first, span.last, most)]
     events = [event for event in told if is_for(event, owners)]
     times = {event.id: event.timestamp for event in events}
-    further = events_said(index, span.first, span.last, owners) - len(events) if len(told) == most else 0
+    further = count_events(index, span.first, span.last, owners) - len(events) if len(told) == most else 0
     return [(times[str(unit.key)], unit) for unit in said_units(index, events)], further
 
 
 def said_units(index: Index, events: Sequence[Event]) -> list[Unit]:
     """Some events, but those that read as an order."""
-    kept = kept_of(index, [event.id for event in events])
+    kept = event_records(index, [event.id for event in events])
     known = [(event, kept.get(event.id, _UNKNOWN)) for event in events]
     return [_said(event, one.tokens) for event, one in known if not reads_as_order(event, one.verdicts)]
 

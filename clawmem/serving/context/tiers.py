@@ -12,11 +12,11 @@ from clawmem.index.search.by_tier import (
     SPARE,
     FactCandidate,
     ReaderScope,
+    candidates_in_rows,
+    candidates_matching,
+    candidates_with_ids,
     count_tiers,
-    in_rows,
-    nearest,
-    true_then,
-    with_ids,
+    first_of_shelf,
 )
 from clawmem.index.search.channels import FactFilter, condition_of
 from clawmem.index.tables.store import Index
@@ -42,7 +42,7 @@ class TierCounts(NamedTuple):
 
 def shelves(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount]) -> TierCounts:
     """The shelves as they stand now: only what is active is on one."""
-    folded = [one for one in with_ids(index, reader, counted) if one.shelf]
+    folded = [one for one in candidates_with_ids(index, reader, counted) if one.shelf]
     moved = _moved(folded, counted, reader)
     totals = count_tiers(index, reader)
     for one in folded:
@@ -55,7 +55,7 @@ def shelves_then(
     index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount], wanted: FactFilter
 ) -> TierCounts:
     """The shelves with all that was true at another time, as we know now."""
-    then = true_then(index, reader, *condition_of(wanted))
+    then = candidates_matching(index, reader, *condition_of(wanted))
     moved = _moved(then, counted, reader)
     return TierCounts(index, reader, Counter(one.shelf for one in moved.values()), moved, whole=True)
 
@@ -66,7 +66,7 @@ def first(on: TierCounts, shelf: str, tokens: int) -> Sequence[FactCandidate]:
     here = _within([one for one in on.moved.values() if one.shelf == shelf], tokens)
     if on.whole:
         return here
-    found = nearest(on.source, on.reader, shelf, tokens, {one.id for one in on.moved.values()})
+    found = first_of_shelf(on.source, on.reader, shelf, tokens, {one.id for one in on.moved.values()})
     return _within(_in_order([*found, *here]), tokens) if here else found
 
 
@@ -81,12 +81,12 @@ def places(on: TierCounts, numbers: Collection[int]) -> dict[int, FactCandidate]
     """Some rows as candidates with the shelves they are on; those that may not be shown are left out."""
     if on.whole:
         return {n: on.moved[n] for n in numbers if n in on.moved}
-    return {one.n: on.moved.get(one.n, one) for one in in_rows(on.source, on.reader, numbers)}
+    return {one.n: on.moved.get(one.n, one) for one in candidates_in_rows(on.source, on.reader, numbers)}
 
 
 def found(on: TierCounts, ids: Sequence[str]) -> list[FactCandidate]:
     """The candidates of some ids, in that order."""
-    chosen = on.moved.values() if on.whole else with_ids(on.source, on.reader, ids)
+    chosen = on.moved.values() if on.whole else candidates_with_ids(on.source, on.reader, ids)
     by_id = {one.id: on.moved.get(one.n, one) for one in chosen}
     return [by_id[one] for one in ids if one in by_id]
 

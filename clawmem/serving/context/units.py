@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.search.by_tier import FactCandidate
-from clawmem.index.search.channels import rows
-from clawmem.index.search.lookup import told
+from clawmem.index.search.channels import facts_in_rows
+from clawmem.index.search.lookup import context_fact_from_row
 from clawmem.index.search.notes import days_of
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
@@ -57,7 +57,7 @@ def words_of(on: TierCounts, packed: PackedContext) -> Mapping[Key, str]:
 
 def told_facts(on: TierCounts, numbers: Sequence[int]) -> dict[int, Fact]:
     """The facts of some rows as a context tells them: one that tells no time of its own, with the day of its event."""
-    facts = {n: one.fact for n, one in rows(on.source, numbers, told).items()}
+    facts = {n: one.fact for n, one in facts_in_rows(on.source, numbers, context_fact_from_row).items()}
     wanting = {n: fact.source_event for n, fact in facts.items() if fact.source_event and lacks_day(fact)}
     if wanting:
         days = days_of(on.source, list(wanting.values()))

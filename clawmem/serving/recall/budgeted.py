@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.index.refresh.refresh import answered
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import ReaderScope
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.store import Index
@@ -39,7 +39,7 @@ def recalled_context(
     Superseded and retracted facts stay out, whatever was asked for. Raises InvalidInput where the budget cannot hold
     even the frame.
     """
-    return answered(vault, lambda index: _packed(vault, index, caller, question, wanted, result, budget, evidence))
+    return run_query(vault, lambda index: _packed(vault, index, caller, question, wanted, result, budget, evidence))
 
 
 def _packed(
@@ -54,7 +54,7 @@ def _packed(
 ) -> ContextResult:
     reader = ReaderScope(wanted.owners, caller.now, wanted.entity)
     on = shelves_then(index, reader, {}, wanted) if wanted.as_of else TierCounts(index, reader, {}, {})
-    way = UnitStyle(vault.catalog_to_read() or Catalog({}), wanted.as_of or stamp(caller.now), evidence)
+    way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), evidence)
     events = [one.event for one in result.heard]
     said = said_units(index, events)
     parts = (

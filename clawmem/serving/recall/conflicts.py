@@ -5,10 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.search.by_tier import FactCandidate, ReaderScope
-from clawmem.index.search.channels import rows
-from clawmem.index.search.lookup import PlacedFact, told
-from clawmem.index.search.rival_values import RivalValue, ended, linked_as_contrary, oldest_first, values_beside
-from clawmem.index.tables.disputes import disputes
+from clawmem.index.search.channels import facts_in_rows
+from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
+from clawmem.index.search.rival_values import (
+    RivalValue,
+    ended_rows,
+    find_rival_values,
+    linked_as_contrary,
+    oldest_first,
+)
+from clawmem.index.tables.disputes import open_disputes
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, is_single
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
@@ -42,10 +48,12 @@ def marks(
     for one, other in _pairs(index, reader, catalog, moment, ids):
         if one in ids:
             against.setdefault(one, set()).add(other)
-    waiting = disputes(index, set(ids.values()))
+    waiting = open_disputes(index, set(ids.values()))
     places = oldest_first(index, {n for others in against.values() for n in others})
     spelled = {n: tuple(sorted(others, key=lambda other: places.get(other, 0))) for n, others in against.items()}
-    placed = rows(index, sorted({n for others in spelled.values() for n in others[:SPELLED_OUT]}), told)
+    placed = facts_in_rows(
+        index, sorted({n for others in spelled.values() for n in others[:SPELLED_OUT]}), context_fact_from_row
+    )
     found = {}
     for n, fact_id in ids.items():
         if n in spelled or fact_id in waiting:
@@ -57,12 +65,12 @@ def _pairs(
     index: Index, reader: ReaderScope, catalog: Catalog, moment: str, ids: Mapping[int, str]
 ) -> Iterable[tuple[int, int]]:
     single = [name for name in catalog.predicates if is_single(catalog, name)]
-    for group in values_beside(index, reader.owners, single, ids):
+    for group in find_rival_values(index, reader.owners, single, ids):
         kind = catalog.predicates[group[0].predicate].value
         true = [one for one in group if covers(one.valid_from, one.valid_to, moment)]
         yield from ((one.n, other.n) for one in true if one.n in ids for other in true if _differ(one, other, kind))
     linked = linked_as_contrary(index, reader.owners, ids)
-    over = ended(index, {n for pair in linked for n in pair}, end_of(moment)) if linked else set()
+    over = ended_rows(index, {n for pair in linked for n in pair}, end_of(moment)) if linked else set()
     for one, other in linked:
         # What was, and what is instead, are no contradiction.
         if (one in over) is (other in over):

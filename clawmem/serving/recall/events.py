@@ -8,12 +8,12 @@ from typing import NamedTuple
 from clawmem.index.search.channels import ChannelHits
 from clawmem.index.search.events import (
     event_keywords,
-    event_meanings,
-    events,
     note_keywords,
-    notes,
-    of_time,
-    spoken_words,
+    passages_in_span,
+    rank_by_meaning,
+    read_events,
+    read_note_lines,
+    word_scores,
 )
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
@@ -43,7 +43,7 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
     and tag do not apply: they are about facts.
     """
     question, owners, limit, where = asked.words, asked.wanted.owners, asked.limit, asked.where
-    words = spoken_words(index, search_words(question))
+    words = word_scores(index, search_words(question))
     span = time_asked(question, asked.caller.now)
     heard: tuple[EventHit, ...] = ()
     noted: tuple[NoteHit, ...] = ()
@@ -51,15 +51,15 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
     if EVENTS in where:
         keyword = _spoken(event_keywords(index, question, words), words)
         close = events_by_meaning(vault, index, question, stamp(asked.caller.now)[:10])
-        meant = event_meanings(index, question, close)
+        meant = rank_by_meaning(index, question, close)
         near = {*keyword.scores, *meant.scores}
-        hits.append({"keyword": keyword, "vector": meant, "time": of_time(index, "event", span, near)})
+        hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
         heard = _heard(index, _fused(hits[-1], words), limit, owners, without_notes=NOTES in where)
     if NOTES in where:
         keyword = _spoken(note_keywords(index, words, owners), words)
         close = notes_by_meaning(vault, index, question, owners, stamp(asked.caller.now)[:10])
         near = {*keyword.scores, *close.scores}
-        hits.append({"keyword": keyword, "vector": close, "time": of_time(index, "note", span, near, owners)})
+        hits.append({"keyword": keyword, "vector": close, "time": passages_in_span(index, "note", span, near, owners)})
         noted = _noted(index, _fused(hits[-1], words), limit)
     return EventResults(heard, noted, tuple(hits))
 
@@ -74,7 +74,7 @@ def _heard(
     # Notes and echoes are few: a margin, and only rarely all of them.
     for margin in (limit + (limit if without_notes else 0) + 20, len(ranked)):
         best = _with_equals(ranked, margin)
-        found = events(index, [int(one.id) for one in best])
+        found = read_events(index, [int(one.id) for one in best])
         heard = [
             EventHit(found[int(one.id)], round(one.score, 4), one.channels)
             for one in best
@@ -90,7 +90,7 @@ def _heard(
 
 def _noted(index: Index, ranked: Sequence[RankedFact], limit: int) -> tuple[NoteHit, ...]:
     best = _with_equals(ranked, limit)
-    found = notes(index, [int(one.id) for one in best])
+    found = read_note_lines(index, [int(one.id) for one in best])
     noted = [NoteHit(*found[int(one.id)], round(one.score, 4), one.channels) for one in best]
     noted.sort(key=lambda one: (one.path, one.place))
     noted.sort(key=lambda one: one.day or "", reverse=True)

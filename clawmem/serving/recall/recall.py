@@ -5,21 +5,21 @@ from datetime import datetime
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.index.refresh.refresh import answered
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import (
     ChannelHits,
     FactFilter,
-    kept_tokens,
+    fact_token_counts,
+    facts_in_rows,
     keyword_channel,
     predicate_channel,
-    rows,
     sketches,
     time_channel,
 )
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.index.search.unreadable import unreadable
+from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import facts_by_meaning, suggested_meaning
+from clawmem.index.vectors.search import facts_by_meaning, suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.language.dates import stamp
@@ -32,7 +32,7 @@ from clawmem.model.records.entity import owner_of
 from clawmem.model.records.event import Event
 from clawmem.model.records.layout import CATALOG
 from clawmem.model.search.ranking import FactStanding, RankedFact, rank
-from clawmem.vault.state.journal import AccessCount, accesses, record_access, unfolded, with_access
+from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
 FACTS, EVENTS, NOTES = "facts", "events", "notes"
@@ -134,7 +134,7 @@ def recall(
     unless it looks back."""
     check_question(question)
     asked = RecallQuery(question, caller, wanted, limit, where, passes)
-    result = answered(vault, lambda index: recall_in(vault, index, asked))
+    result = run_query(vault, lambda index: recall_in(vault, index, asked))
     if result.earlier:
         from clawmem.serving.context.commands import replaced_remark  # few questions are about what was replaced since
 
@@ -148,10 +148,10 @@ def recall(
 def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     """What `recall` gives, from an index that is open, without noting any access."""
     where, wanted = asked.where, asked.wanted
-    unread = unreadable(index, wanted.entity, wanted.owners, facts=not {EVENTS, NOTES} & set(where))
-    result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggested_meaning(vault)))
+    unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not {EVENTS, NOTES} & set(where))
+    result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggestion_notices(vault)))
     if FACTS in where:
-        unkept = accesses(unfolded(vault))
+        unkept = count_accesses(unfolded_accesses(vault))
         answers = _facts(vault, index, asked, unkept)
         found, channels = _whole(index, answers.best, unkept), _account([answers.hits])
         result = result._replace(found=found, channels=channels, earlier=answers.earlier)
@@ -176,7 +176,7 @@ def best_rows(
 def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str, AccessCount]) -> _ChannelAnswers:
     question, wanted, now = asked.words, asked.wanted, stamp(asked.caller.now)
     words = [form for word in search_words(question) for form in forms_of(word)]
-    read = vault.catalog_to_read()
+    read = vault.catalog_or_none()
     catalog = read or Catalog({})
     unread = ChannelHits({}, False, f"{CATALOG} cannot be read", unable=True)
     hits = {
@@ -216,7 +216,7 @@ def _ranked(
     # Ordering needs little of a fact: only the winners are read whole.
     sketched = sketches(index, sorted({n for one in hits.values() for n in one.scores}))
     if counted:
-        sketched = {n: PlacedFact(with_access(one.fact, counted), one.entity) for n, one in sketched.items()}
+        sketched = {n: PlacedFact(add_accesses(one.fact, counted), one.entity) for n, one in sketched.items()}
     return _best(hits, sketched, asked, asked_of)
 
 
@@ -280,10 +280,10 @@ def _whole(
     index: Index, best: Sequence[tuple[int, str, RankedFact]], counted: Mapping[str, AccessCount]
 ) -> tuple[FactHit, ...]:
     numbers = [n for n, _, _ in best]
-    placed, tokens = rows(index, numbers), kept_tokens(index, numbers)
+    placed, tokens = facts_in_rows(index, numbers), fact_token_counts(index, numbers)
     return tuple(
         FactHit(
-            with_access(placed[n].fact, counted),
+            add_accesses(placed[n].fact, counted),
             placed[n].entity,
             round(one.score, 4),
             tier,

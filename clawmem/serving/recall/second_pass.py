@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clawmem.index.search.channels import ChannelHits, FactFilter, passing_rows, predicate_channel, rows
+from clawmem.index.search.channels import ChannelHits, FactFilter, facts_in_rows, passing_rows, predicate_channel
 from clawmem.index.search.graph import edges_at, is_fact
+from clawmem.index.search.lookup import newest_rows_about, rows_of
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.text import normal
@@ -25,7 +26,7 @@ def links_channel(
     """Facts joined to the best ones: by a link, by what both are about, or because the question asks for a predicate
     of somebody whom a best fact names."""
     scores: dict[int, float] = {}
-    placed = rows(index, best[:FROM])
+    placed = facts_in_rows(index, best[:FROM])
     for place, n in enumerate(best[:FROM]):
         near = 1.0 - STEP * place
         fact = placed[n].fact
@@ -49,11 +50,8 @@ def _raise(scores: dict[int, float], found: Iterable[int], worth: float) -> None
 
 def _joined(index: Index, fact_id: str, wanted: FactFilter) -> set[int]:
     others = [edge.target for edge in edges_at(index, fact_id, wanted) if is_fact(edge.target)][:MOST]
-    execute = index.database.execute
-    return {n for other in others for (n,) in execute("SELECT n FROM fact WHERE id = ?", (other,))}
+    return rows_of(index, others)
 
 
 def _about(index: Index, name: str, wanted: FactFilter) -> set[int]:
-    query = "SELECT n FROM fact WHERE subject = ? ORDER BY n DESC LIMIT ?"
-    found = [n for (n,) in index.database.execute(query, (normal(name), MOST))]
-    return passing_rows(index, found, wanted)
+    return passing_rows(index, newest_rows_about(index, name, MOST), wanted)

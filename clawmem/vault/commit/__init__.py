@@ -1,1 +1,1 @@
-"""The transaction: lock, changes, commit, recovery."""
+"""The transaction: read set, changes, commit, recovery."""

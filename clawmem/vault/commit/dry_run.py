@@ -1,4 +1,4 @@
-"""The rehearsal: a transaction that never writes, for dry runs. It needs no lock and no right to write."""
+"""A transaction for dry runs: it never writes, and needs neither the lock nor write permission."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _SHOWN = 3
 
 
 class DryRun(Transaction):
-    """What a transaction would see, as HEAD has it: edits made by hand are named and not looked at."""
+    """What a transaction would see, as of HEAD. Files edited by hand are named and not read."""
 
     def begin(self, eager: bool = False) -> None:
-        """Find out which files are not as HEAD has them."""
+        """Find the files that differ from HEAD."""
         refuse_interrupted(self.vault)
         edited = finish_scan(self.vault, start_scan(self.vault))
         head = self.vault.head().commit
@@ -23,17 +23,18 @@ class DryRun(Transaction):
         if edited:
             names = ", ".join(edited[:_SHOWN]) + (f" and {len(edited) - _SHOWN} more" if len(edited) > _SHOWN else "")
             self.notices.append(
-                f"{counted(len(edited), 'file')} edited by hand would be taken in first; a dry run leaves that: {names}"
+                f"{counted(len(edited), 'file')} edited by hand would be committed first,"
+                f" which a dry run does not do: {names}"
             )
 
     def read(self, path: str) -> bytes | None:
-        """A file as HEAD has it."""
-        return self._committed[path] if path in self._committed else self.seen.read(path)
+        """Return a file as of HEAD."""
+        return self._committed[path] if path in self._committed else self.read_set.read(path)
 
     def adopt(self) -> HandEdits:
-        """Nothing: an edit made by hand stays what it is."""
+        """Return no edits: a dry run does not commit edits made by hand."""
         return HandEdits({}, ())
 
     def commit(self, changes: object, purpose: str | None = None) -> tuple[str, ...]:
-        """Refused, always."""
+        """Raise Refused, always."""
         raise Refused("A dry run writes nothing.", "Run the command without --dry-run.")

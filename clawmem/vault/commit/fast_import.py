@@ -1,4 +1,4 @@
-"""Changes as a `git fast-import` stream: blobs, commits and the move of the branch in one step."""
+"""Changes as a `git fast-import` stream: blobs, commits and the branch update in one step."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from clawmem.model.records.change import Author, Change, message
 
-TOOL = Author("clawmem", "vault@clawmem")
+CLAWMEM_AUTHOR = Author("clawmem", "vault@clawmem")
 
 
-def stream(changes: Sequence[Change], branch: str, parent: str | None, seconds: int) -> bytes:
-    """The stream that puts one commit per change on top of `parent` (None: the first commit ever).
+def import_stream(changes: Sequence[Change], branch: str, parent: str | None, seconds: int) -> bytes:
+    """Return a stream that creates one commit per change on top of `parent` (None: the first commit of the vault).
 
-    `seconds` is the Unix time of the commits; the last line asks for each new commit's name.
+    `seconds` is the Unix time of the commits. git prints the name of each new commit.
     """
     blobs, marks = _blobs(changes)
     parts: list[bytes] = [b"feature done\n", *blobs]
@@ -25,8 +25,11 @@ def stream(changes: Sequence[Change], branch: str, parent: str | None, seconds: 
 
 
 def _blobs(changes: Sequence[Change]) -> tuple[list[bytes], dict[tuple[int, str], int]]:
-    """The contents of all files, and the mark of each by the change's number and the path. The versions of a file come
-    one after the other: git keeps each as its difference from the one before, which a batch needs to be fast."""
+    """Return the blobs of all files, and the mark of each blob by change number and path.
+
+    The versions of a file come one after the other, because git stores each blob as a difference from the previous one.
+    This makes large batches fast.
+    """
     versions: dict[str, list[tuple[int, bytes]]] = {}
     for number, change in enumerate(changes, 1):
         for path, content in change.writes.items():
@@ -46,7 +49,7 @@ def _commit(change: Change, mark: int, branch: str, parent: str | None, seconds:
     parts = [f"commit {branch}\nmark :{mark}\n".encode()]
     if change.author is not None:
         parts.append(identity_line("author", change.author, seconds))
-    parts.append(identity_line("committer", TOOL, seconds))
+    parts.append(identity_line("committer", CLAWMEM_AUTHOR, seconds))
     parts.append(data_block(message(change).encode()))
     if parent is not None:
         parts.append(f"from {parent}\n".encode())
@@ -54,23 +57,23 @@ def _commit(change: Change, mark: int, branch: str, parent: str | None, seconds:
 
 
 def _entry(path: str, mark: int | None) -> bytes:
-    """The line that gives a path its contents, or removes it where there are none."""
+    """Return the line that sets the contents of a path, or deletes it if there is no mark."""
     return b"D %s\n" % quoted_path(path) if mark is None else b"M 100644 :%d %s\n" % (mark, quoted_path(path))
 
 
 def identity_line(role: str, author: Author, seconds: int) -> bytes:
-    """The line that says who and when; `role` is author or committer."""
+    """Return the author or committer line; `role` is "author" or "committer"."""
     name = "".join(character for character in author.name if character not in "<>\n").strip() or "unknown"
     email = "".join(character for character in author.email if character not in "<>\n ")
     return f"{role} {name} <{email}> {seconds} +0000\n".encode()
 
 
 def data_block(content: bytes) -> bytes:
-    """Contents with their length before them."""
+    """Return contents with their length in front."""
     return b"data %d\n%s\n" % (len(content), content)
 
 
 def quoted_path(path: str) -> bytes:
-    """A path in quotes, as the stream wants it."""
+    """Return a path in quotes, as the stream requires."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return b'"' + escaped.encode(errors="surrogateescape") + b'"'

@@ -1,4 +1,4 @@
-"""Work by hand that git left open: while it lasts nothing is written."""
+"""Unfinished git operations of the user, such as a merge or rebase. clawmem writes nothing until they are finished."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from clawmem.errors import NeedsDecision, Refused
 from clawmem.vault.git.refs import common_dir_of
 from clawmem.vault.vault import Vault
 
-# What git leaves while a person is in the middle of something, and what git calls it.
-_LEFT_OPEN = {
+# Files in the git folder while an operation is unfinished, and the name of the operation.
+_UNFINISHED = {
     "MERGE_HEAD": "merge",
     "rebase-merge": "rebase",
     "rebase-apply": "rebase",
@@ -17,18 +17,18 @@ _LEFT_OPEN = {
 
 
 def refuse_interrupted(vault: Vault) -> None:
-    """Raise NeedsPerson in the middle of a merge, rebase or the like, and Refused in a sparse checkout."""
+    """Raise NeedsDecision during a merge, rebase or the like, and Refused in a sparse checkout."""
     if (vault.git_dir / "info" / "sparse-checkout").exists() and _is_sparse(vault):
         raise Refused(
-            "This vault is a sparse checkout: facts that are not on disk would be taken for deleted.",
-            "Bring them back with `git sparse-checkout disable`.",
+            "This vault is a sparse checkout: facts that are not on disk would be committed as deleted.",
+            "Restore them with `git sparse-checkout disable`.",
         )
-    for name, what in _LEFT_OPEN.items():
+    for name, what in _UNFINISHED.items():
         if (vault.git_dir / name).exists():
             ours = "`clawmem sync --continue`" if what == "merge" else f"`git {what} --continue`"
             raise NeedsDecision(
                 f"A git {what} is unfinished in the vault.",
-                f"Finish it with {ours} or drop it with `git {what} --abort`.",
+                f"Finish it with {ours} or cancel it with `git {what} --abort`.",
             )
 
 

@@ -1,4 +1,4 @@
-"""The note of a transaction under way: what lets the next command finish the job after a crash."""
+"""The note of a transaction in progress, with which the next command finishes it after a crash."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput, StorageFailed
 from clawmem.model.records.layout import check_inside
 from clawmem.model.records.seal import seal
-from clawmem.vault.disk import beside
-from clawmem.vault.git.index import hold_index, let_go, new_index
+from clawmem.vault.disk import partial_path
+from clawmem.vault.git.index import lock_index, replace_index, unlock_index
+from clawmem.vault.git.refs import PENDING_FILE
 from clawmem.vault.vault import Vault
-
-_NAME = "pending.json"
+from clawmem.vault.work_tree import update_file
 
 
 class PendingCommit(NamedTuple):
-    """The commit a transaction started from, the files it writes, the subject of its last commit, and the
-    state files that are obsolete once it has landed."""
+    """A transaction in progress.
+
+    `parent` is the commit that it started from, `paths` are the files it writes, `subject` is that of its last commit,
+    and `consumes` are the state files to delete after the commit.
+    """
 
     parent: str | None
     paths: tuple[str, ...]
@@ -28,28 +31,28 @@ class PendingCommit(NamedTuple):
 
 
 def write_pending(vault: Vault, pending: PendingCommit) -> None:
-    """Note the transaction before its commit can land."""
+    """Write the note, before the commits are made."""
     record = {**pending._asdict(), "seal": _seal(pending)}
-    vault.disk.replace(vault.state / _NAME, json.dumps(record).encode(), vault.state)
+    vault.disk.replace(vault.state / PENDING_FILE, json.dumps(record).encode(), vault.state)
 
 
 def read_pending(vault: Vault) -> PendingCommit | None:
-    """The transaction that did not get to its end, or None."""
-    data = vault.disk.read(vault.state / _NAME)
+    """Return the unfinished transaction, or None. Raise StorageFailed if the note is damaged."""
+    data = vault.disk.read(vault.state / PENDING_FILE)
     if data is None:
         return None
     try:
         record = json.loads(data)
         pending = PendingCommit(record["parent"], tuple(record["paths"]), record["subject"], tuple(record["consumes"]))
-        # Versions before the seal left none.
+        # Earlier versions wrote no seal.
         if record.get("seal", _seal(pending)) != _seal(pending):
-            raise ValueError("another seal")
+            raise ValueError("wrong seal")
         for path in (*pending.paths, *pending.consumes):
             check_inside(path)
         return pending
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidInput):
         raise StorageFailed(
-            f"{vault.state / _NAME} is damaged, so an interrupted change cannot be finished.",
+            f"{vault.state / PENDING_FILE} is damaged, so an interrupted change cannot be finished.",
             "Compare `git status` in the vault with what you expect, then delete that file.",
         ) from None
 
@@ -59,44 +62,47 @@ def _seal(pending: PendingCommit) -> int:
 
 
 def is_pending(vault: Vault) -> bool:
-    """Whether a transaction is under way, or was when its process died."""
-    return (vault.state / _NAME).exists()
+    """Return whether a transaction is in progress, or was when its process died."""
+    return (vault.state / PENDING_FILE).exists()
 
 
 def clear_pending(vault: Vault) -> None:
-    """The transaction is complete."""
-    vault.disk.remove(vault.state / _NAME)
+    """Delete the note: the transaction is complete."""
+    vault.disk.remove(vault.state / PENDING_FILE)
 
 
 @contextmanager
-def held_index(vault: Vault) -> Iterator[list[str]]:
-    """Hold git's index while the branch moves; a change that is left for the next command to finish goes on holding
-    it. Yields what was cleared out of the way, in sentences."""
-    said = hold_index(vault)
+def locked_index(vault: Vault) -> Iterator[list[str]]:
+    """Lock git's index while the branch moves. Yields notices about stale locks that were removed.
+
+    If the change is left for the next command to finish, the lock stays.
+    """
+    notices = lock_index(vault)
     try:
-        yield said
+        yield notices
     finally:
         if not is_pending(vault):
-            let_go(vault)
+            unlock_index(vault)
 
 
-def settle(vault: Vault) -> list[str]:
-    """Finish the transaction that a killed process left, if there is one, and let go of git's index; returns the files
-    that a person changed meanwhile. The writer lock must be held."""
+def finish_pending(vault: Vault) -> list[str]:
+    """Finish the transaction of a killed process, if there is one, and unlock git's index. Requires the writer lock.
+
+    Return the files that somebody edited meanwhile.
+    """
     pending, kept = read_pending(vault), list[str]()
     if pending is not None:
-        hold_index(vault)
-        kept = _bring_along(vault, pending)
+        lock_index(vault)
+        kept = _update_files(vault, pending)
         clear_pending(vault)
-    let_go(vault)
+    unlock_index(vault)
     return kept
 
 
-def _bring_along(vault: Vault, pending: PendingCommit) -> list[str]:
-    """Bring the work tree to HEAD for the files of a crashed transaction.
+def _update_files(vault: Vault, pending: PendingCommit) -> list[str]:
+    """Update the files of a crashed transaction to HEAD.
 
-    A file is replaced only while it still holds what the transaction started from, so an edit made by hand
-    in between survives.
+    A file is replaced only if it still has the contents from before the transaction, so edits made meanwhile survive.
     """
     head = vault.head().commit
     if head is None or head == pending.parent:
@@ -105,26 +111,25 @@ def _bring_along(vault: Vault, pending: PendingCommit) -> list[str]:
     after = vault.contents_at(head, pending.paths)
     kept = []
     for path in pending.paths:
-        vault.disk.remove(beside(vault.path(path)))
-        if not bring(vault, path, before.get(path), after[path]):
+        vault.disk.remove(partial_path(vault.path(path)))
+        if not update_file(vault, path, before.get(path), after[path]):
             kept.append(path)
-    sync_index(vault, pending.paths, kept)
-    if pending.consumes and landed(vault, pending):
-        discard_consumed(vault, pending.consumes)
+    update_git_index(vault, pending.paths, kept)
+    if pending.consumes and find_commits(vault, pending):
+        remove_consumed(vault, pending.consumes)
     return kept
 
 
 def _before(vault: Vault, pending: PendingCommit) -> dict[str, bytes | None]:
-    """What the files held when the transaction began. Where that commit is gone nothing is known of it, and what is
-    there now counts as an edit."""
+    """Return the files as of the start of the transaction. If that commit is gone, current contents count as edits."""
     if pending.parent is None:
         return {}
-    found = vault.git.blobs(f"{pending.parent}:{path}" for path in pending.paths)
+    found = vault.git.read_blobs(f"{pending.parent}:{path}" for path in pending.paths)
     return {name.split(":", 1)[1]: data for name, data in found.items()}
 
 
-def landed(vault: Vault, pending: PendingCommit) -> tuple[str, ...]:
-    """The commits since the transaction began, oldest first, where its own are among them; else none."""
+def find_commits(vault: Vault, pending: PendingCommit) -> tuple[str, ...]:
+    """Return the commits since the transaction began, oldest first. Empty if its own commits are not among them."""
     since = f"{pending.parent}..HEAD" if pending.parent else "HEAD"
     printed = vault.git.try_run("log", "--reverse", "--format=%H %s", since)
     rows = [line.partition(" ") for line in (printed or b"").decode(errors="replace").splitlines()]
@@ -133,56 +138,27 @@ def landed(vault: Vault, pending: PendingCommit) -> tuple[str, ...]:
     return tuple(name for name, _, _ in rows)
 
 
-def discard_consumed(vault: Vault, names: Sequence[str]) -> None:
-    """Remove the state files that a landed commit made obsolete."""
+def remove_consumed(vault: Vault, names: Sequence[str]) -> None:
+    """Delete the state files that the commit made obsolete."""
     for name in names:
         vault.disk.remove(vault.state / name)
 
 
-def bring(vault: Vault, path: str, before: bytes | None, after: bytes | None) -> bool:
-    """Make one work tree file hold `after` (None: be gone) where it holds `before`; False where it holds neither."""
-    if vault.obstacle(path) is not None:
-        return after is None and before is None
-    standing = vault.read(path)
-    if standing == after:
-        return True
-    if standing != before:
-        return False
-    put(vault, path, after)
-    return True
-
-
-def put(vault: Vault, path: str, content: bytes | None) -> None:
-    """Make one work tree file hold `content`, or remove it and the folders that are empty then."""
-    target = vault.path(path)
-    if content is not None:
-        vault.disk.replace(target, content, vault.state)
-        return
-    vault.disk.remove(target)
-    folder = target.parent
-    while folder != vault.root:
-        try:
-            folder.rmdir()
-        except OSError:
-            return  # not empty, which is the usual end
-        folder = folder.parent
-
-
-def sync_index(vault: Vault, paths: Sequence[str], kept: Sequence[str]) -> None:
-    """Make git's index say of each file what HEAD says, also of those that a person changed and we kept. It must be
-    held."""
-    with new_index(vault):
+def update_git_index(vault: Vault, paths: Sequence[str], kept: Sequence[str]) -> None:
+    """Update git's index to HEAD for these files, including those in `kept` that somebody edited. Requires
+    `lock_index`."""
+    with replace_index(vault):
         _update(vault, [path for path in paths if path not in set(kept)])
         if kept:
             names = "".join(f":(literal){path}\0" for path in kept).encode(errors="surrogateescape")
-            vault.git.run("reset", "--quiet", "HEAD", "--pathspec-from-file=-", "--pathspec-file-nul", given=names)
+            vault.git.run("reset", "--quiet", "HEAD", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=names)
 
 
 def _update(vault: Vault, paths: Sequence[str]) -> None:
-    """Tell git's index about these files, so that `git status` is empty."""
-    there = {path for path in paths if vault.obstacle(path) is None and vault.path(path).exists()}
-    gone = [path for path in paths if path not in there]
-    for names, options in ((there, ("--add", "--chmod=-x")), (gone, ("--force-remove",))):
+    """Update git's index for these files, so that `git status` reports no change."""
+    existing = {path for path in paths if vault.obstacle(path) is None and vault.path(path).exists()}
+    missing = [path for path in paths if path not in existing]
+    for names, options in ((existing, ("--add", "--chmod=-x")), (missing, ("--force-remove",))):
         if names:
             given = "".join(f"{path}\0" for path in names).encode(errors="surrogateescape")
-            vault.git.run("update-index", *options, "-z", "--stdin", given=given)
+            vault.git.run("update-index", *options, "-z", "--stdin", stdin=given)

@@ -1,7 +1,7 @@
-"""The transaction: under the writer lock, decided changes become commits and then the work tree follows.
+"""The transaction: under the writer lock, changes become commits, and then the work tree follows.
 
-The commit is the transaction. Its blobs and the move of the branch are one atomic step of git; before it nothing
-has happened, after it everything has, and whatever a crash leaves undone the next transaction finishes.
+git creates the blobs and moves the branch in one atomic step. Before this step nothing has changed. After it the change
+is complete, and the next transaction finishes whatever a crash left undone.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ from threading import Thread
 
 from clawmem.errors import ClawmemError, ConflictMarkers, GitFailed, Locked, Refused, SecretFound, Unreadable
 from clawmem.model.records.change import Change
-from clawmem.vault.commit.fast_import import stream
+from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.commit.interrupted import refuse_interrupted
-from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.commit.pending import (
     PendingCommit,
-    bring,
     clear_pending,
-    discard_consumed,
-    held_index,
+    find_commits,
+    finish_pending,
     is_pending,
-    landed,
-    settle,
-    sync_index,
+    locked_index,
+    remove_consumed,
+    update_git_index,
     write_pending,
 )
 from clawmem.vault.commit.read_set import ReadSet
 from clawmem.vault.commit.secret_gate import screened
-from clawmem.vault.commit.stale_locks import clear_crash_reports, clear_halves, clear_stale_locks
 from clawmem.vault.edits.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
-from clawmem.vault.git.attributes import keep_verbatim
-from clawmem.vault.git.index import hold_index, let_go
+from clawmem.vault.git.attributes import install_attributes
+from clawmem.vault.git.index import lock_index, unlock_index
 from clawmem.vault.git.refs import Head
-from clawmem.vault.history.made_here import note_made
+from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
+from clawmem.vault.lock import writer_lock
+from clawmem.vault.state.made_here import record_commits
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import update_file
 
 _IMPORT = ("fast-import", "--quiet", "--done")
 MANY_FILES = 200
 
 
 class Transaction:
-    """The right to write, held by one process at a time. `notices` are sentences for the person."""
+    """The right to write, held by one process at a time. `notices` are sentences for the user."""
 
     def __init__(self, vault: Vault, now: datetime, purpose: str) -> None:
         self.vault = vault
@@ -52,47 +52,47 @@ class Transaction:
         self.purpose = purpose
         self.notices: list[str] = []
         self.unreadable: dict[str, ClawmemError] = {}
-        self.seen = ReadSet(vault)
+        self.read_set = ReadSet(vault)
         self._scan: subprocess.Popen[bytes] | None = None
         self._importer: subprocess.Popen[bytes] | None = None
         self._tail: Thread | None = None
         self._unfinished = False
 
     def read(self, path: str) -> bytes | None:
-        """A work tree file as this transaction sees it; remembered, so that a later edit by hand is noticed."""
+        """Return a file of the work tree. It is remembered, so that a later edit by hand is noticed."""
         self.adopt()
-        return self.seen.read(path)
+        return self.read_set.read(path)
 
     def begin(self, eager: bool) -> None:
-        """Finish what an earlier process left undone and start looking for edits made by hand.
+        """Finish what an earlier process left undone, and start looking for edits made by hand.
 
-        With `eager` the git that will take one small commit starts now, while there is other work to do.
+        With `eager`, the git process for one small commit starts now, in parallel with other work.
         """
         self.notices += clear_stale_locks(self.vault)
-        clear_halves(self.vault)
-        keep_verbatim(self.vault)
+        remove_partial_files(self.vault)
+        install_attributes(self.vault)
         refuse_interrupted(self.vault)
         if (self.vault.state / "redacting.json").exists():
-            from clawmem.vault.rewriting.redaction import resume  # only after a redaction that was killed
+            from clawmem.vault.rewriting.redaction import resume_redaction  # only after an interrupted redaction
 
-            self.notices += resume(self.vault)
-        self._settle()
+            self.notices += resume_redaction(self.vault)
+        self._finish_pending()
         self._scan = self._early() or start_scan(self.vault)
         if eager:
-            # A change this small is kept as loose objects, which git by default does not wait for the disk for:
-            # then the pack it writes on the way there need not be waited for either.
+            # A small change is stored as loose objects, for which git does not wait for the disk by default.
+            # So it need not wait for the temporary pack either.
             self._importer = self.vault.git.start("-c", "core.fsync=reference", *_IMPORT)
 
     def _early(self) -> subprocess.Popen[bytes] | None:
-        early, self.vault.early = self.vault.early, None
+        early, self.vault.early_scan = self.vault.early_scan, None
         if early is None:
             return None
-        from clawmem.vault.edits.early_scan import still_true  # only commands that began to scan early
+        from clawmem.vault.commit.early_scan import is_still_valid  # only commands that started a scan early
 
-        return early.scan if still_true(self.vault, early) else None
+        return early.scan if is_still_valid(self.vault, early) else None
 
     def adopt(self) -> HandEdits:
-        """Commit the edits made by hand since the last change, once; files that do not parse stay as they are."""
+        """Commit the edits made by hand since the last change, once. Files that do not parse stay as they are."""
         scan, self._scan = self._scan, None
         if scan is None:
             return HandEdits({}, ())
@@ -100,85 +100,86 @@ class Transaction:
         if not changed:
             return HandEdits({}, ())
         from clawmem.vault.edits.copies import finish_renames
-        from clawmem.vault.edits.hand_edits import check_edits  # knows every kind of file, and is rarely needed
+        from clawmem.vault.edits.hand_edits import check_edits  # imports every kind of file, and is rarely needed
 
         edits = check_edits(self.vault, finish_renames(self.vault, changed))
         if any(isinstance(problem, SecretFound) for _, problem in edits.bad):
             forget_untracked(self.vault)
         if edits.good:
-            with held_index(self.vault) as said:
-                self.notices += said
-                # Only now no git is at work that puts files in place: looked at again, the edits are a person's.
+            with locked_index(self.vault) as notices:
+                self.notices += notices
+                # Under this lock no git process changes files, so a second scan finds only edits by hand.
                 changed = finish_scan(self.vault, start_scan(self.vault))
                 edits = check_edits(self.vault, finish_renames(self.vault, changed))
-                self._take_in(edits.good)
+                self._commit_edits(edits.good)
         for path, problem in edits.bad:
             self.unreadable[path] = problem
             self.notices.append(f"left alone: {problem}")
         return edits
 
     def commit(self, changes: Sequence[Change], purpose: str | None = None) -> tuple[str, ...]:
-        """Write the changes, one commit each, all or none; returns the commits' names, oldest first.
+        """Write the changes, one commit each, all or none. Return the names of the commits, oldest first.
 
-        Once this returns they are reachable from the branch, and `read` gives what they hold. Changes that alter
-        nothing must not be passed. Raises Locked where a file was edited by hand since this transaction read it, and
-        SecretFound where a change brings a credential: nothing is written then. `purpose` is named where it is another
-        one than the transaction's.
+        Afterwards they are reachable from the branch, and `read` returns the new contents. Do not pass changes that
+        alter nothing. `purpose` replaces the purpose of the transaction.
+
+        Raise Locked if a file was edited since this transaction read it, and SecretFound if a change contains a new
+        credential. Nothing is written then.
         """
         self.adopt()
         if not changes:
             return ()
         self.wait()
         if self._unfinished:
-            self._settle()
+            self._finish_pending()
         head, paths = self.vault.head(), tuple(dict.fromkeys(path for change in changes for path in change.writes))
         self._refuse_unsafe(paths)
-        changes = screened(changes, self.seen, self.vault.settings, purpose or self.purpose)
+        changes = screened(changes, self.read_set, self.vault.settings, purpose or self.purpose)
         final: dict[str, bytes | None] = {}
         for change in changes:
             final.update(change.writes)
-        # No other git commits from here on until the index says what our commit says.
-        self.notices += hold_index(self.vault)
+        # From here on no other git process commits until the index matches our commit.
+        self.notices += lock_index(self.vault)
         try:
             if self.vault.head() != head:
-                self.seen.refuse_edited(paths)  # a person committed at this moment
-            names = self._land(changes)
+                self.read_set.refuse_edited(paths)  # somebody committed meanwhile
+            names = self._write_commits(changes)
         except BaseException:
             if not is_pending(self.vault):
-                let_go(self.vault)
+                unlock_index(self.vault)
             raise
         self._finish(changes, final)
-        self.seen.wrote(final)
+        self.read_set.record_written(final)
         return names
 
-    def _settle(self) -> None:
-        self.notices += [f"kept your edit of {path}" for path in settle(self.vault)]
+    def _finish_pending(self) -> None:
+        self.notices += [f"kept your edit of {path}" for path in finish_pending(self.vault)]
         self._unfinished = False
 
-    def _take_in(self, good: Mapping[str, bytes | None]) -> None:
-        from clawmem.vault.edits.adoption import plan_adoption, told_of
+    def _commit_edits(self, good: Mapping[str, bytes | None]) -> None:
+        from clawmem.vault.edits.adoption import adoption_notices, plan_adoption
 
         head = self.vault.head().commit
-        standing = self.vault.contents_at(head, good) if head else {}
-        edited = {path: data for path, data in good.items() if data != standing.get(path)}
+        committed = self.vault.contents_at(head, good) if head else {}
+        edited = {path: data for path, data in good.items() if data != committed.get(path)}
         if edited:
-            adopted = plan_adoption(self.vault, standing, edited)
+            adopted = plan_adoption(self.vault, committed, edited)
             moved = {pair: number for one in adopted for pair, number in one.moved.items()}
             if moved:
-                from clawmem.vault.edits.renames import keep_old_paths  # few edits move facts
+                from clawmem.vault.edits.renames import add_old_path_aliases  # few edits move facts
 
-                edited.update(keep_old_paths(self.vault, standing, edited, moved))
-                adopted = plan_adoption(self.vault, standing, edited)
-            names = self._land([one.change for one in adopted])
-            self.notices += told_of(self.vault, adopted, names)
-        sync_index(self.vault, tuple(good), ())
+                edited.update(add_old_path_aliases(self.vault, committed, edited, moved))
+                adopted = plan_adoption(self.vault, committed, edited)
+            names = self._write_commits([one.change for one in adopted])
+            self.notices += adoption_notices(self.vault, adopted, names)
+        update_git_index(self.vault, tuple(good), ())
         clear_pending(self.vault)
 
-    def _land(self, changes: Sequence[Change]) -> tuple[str, ...]:
+    def _write_commits(self, changes: Sequence[Change]) -> tuple[str, ...]:
         head = self.vault.head()
         if head.branch is None:
             raise Refused(
-                "HEAD is detached: a commit made now would belong to no branch.",
+                "HEAD is detached: a new commit would belong to no branch.",
                 "Return to the branch with `git switch main`, then run the command again.",
             )
         paths = tuple(dict.fromkeys(path for change in changes for path in change.writes))
@@ -186,35 +187,39 @@ class Transaction:
         write_pending(self.vault, pending)
         try:
             signed = self.vault.settings.flag("git.sign")
-            land = self._import_signed if signed else self._import
-            names = land(changes, head.branch, head.commit)
+            write = self._import_signed if signed else self._import
+            names = write(changes, head.branch, head.commit)
         except GitFailed as problem:
             names = self._after_failure(pending, head, problem)
-        self._note_made(names, head.commit)
+        self._record_commits(names, head.commit)
         return names
 
-    def _note_made(self, names: Sequence[str], parent: str | None) -> None:
+    def _record_commits(self, names: Sequence[str], parent: str | None) -> None:
         try:
-            note_made(self.vault, names, parent)
+            record_commits(self.vault, names, parent)
         except OSError as problem:
-            self.notices.append(f"committed, but not noted as made here: {problem}")
+            self.notices.append(f"committed, but not recorded as made here: {problem}")
 
     def _import(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
-        given = stream(changes, branch, parent, int(self.now.timestamp()))
+        stream = import_stream(changes, branch, parent, int(self.now.timestamp()))
         importer, self._importer = self._importer or self.vault.git.start(*_IMPORT), None
-        return tuple(self.vault.git.finish(importer, _IMPORT[0], given).decode().split())
+        return tuple(self.vault.git.finish(importer, _IMPORT[0], stream).decode().split())
 
     def _import_signed(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
-        from clawmem.vault.commit.signing import UNSIGNED, land_signed, prepare_unsigned  # most vaults never sign
+        from clawmem.vault.commit.signing import (  # most vaults do not sign
+            UNSIGNED_REF,
+            delete_unsigned_ref,
+            sign_commits,
+        )
 
-        prepare_unsigned(self.vault)
-        return land_signed(self.vault, self._import(changes, UNSIGNED, parent), branch, parent)
+        delete_unsigned_ref(self.vault)
+        return sign_commits(self.vault, self._import(changes, UNSIGNED_REF, parent), branch, parent)
 
     def _after_failure(self, pending: PendingCommit, head: Head, problem: GitFailed) -> tuple[str, ...]:
-        """A git that was killed may have moved the branch before it died: then the change has landed."""
+        """Return the commits if git moved the branch before it was killed. Otherwise raise."""
         clear_crash_reports(self.vault)
         if self.vault.head() != head:
-            names = landed(self.vault, pending)
+            names = find_commits(self.vault, pending)
             if names:
                 return names
             clear_pending(self.vault)
@@ -231,37 +236,41 @@ class Transaction:
                 raise Refused(f"{path} cannot be written: {obstacle}.", "Move that out of the way and try again.")
             if path in self.unreadable:
                 raise self.unreadable[path]
-        self.seen.refuse_edited(paths)
+        self.read_set.refuse_edited(paths)
 
     def _finish(self, changes: Sequence[Change], final: Mapping[str, bytes | None]) -> None:
-        """The commits are reachable: whatever fails from here on, the next command completes."""
+        """Update the files. The commits are reachable, so the next command completes whatever fails here."""
         try:
-            kept = [path for path, content in final.items() if not bring(self.vault, path, self.seen[path], content)]
+            kept = [
+                path
+                for path, content in final.items()
+                if not update_file(self.vault, path, self.read_set[path], content)
+            ]
             self.notices += [f"kept your edit of {path}; the committed version is in HEAD" for path in kept]
-            discard_consumed(self.vault, _consumed(changes))
+            remove_consumed(self.vault, _consumed(changes))
         except OSError as problem:
-            self._leave_to_next(problem)
+            self._defer(problem)
             return
-        # git's index is brought along while the caller brings along its own.
+        # git's index is updated while the caller updates the search index.
         self._tail = Thread(target=self._complete, args=(tuple(final), kept))
         self._tail.start()
 
     def _complete(self, paths: Sequence[str], kept: Sequence[str]) -> None:
         try:
-            sync_index(self.vault, paths, kept)
+            update_git_index(self.vault, paths, kept)
             clear_pending(self.vault)
-            let_go(self.vault)
+            unlock_index(self.vault)
             if len(paths) >= MANY_FILES:
                 remember_untracked(self.vault)
         except (OSError, GitFailed) as problem:
-            self._leave_to_next(problem)
+            self._defer(problem)
 
-    def _leave_to_next(self, problem: Exception) -> None:
+    def _defer(self, problem: Exception) -> None:
         self._unfinished = True
-        self.notices.append(f"committed; the next command puts the files in place, which failed now: {problem}")
+        self.notices.append(f"committed, but the files could not be updated; the next command does that: {problem}")
 
     def wait(self) -> None:
-        """Wait until git's index has followed the last commit."""
+        """Wait until git's index matches the last commit."""
         tail, self._tail = self._tail, None
         if tail is not None:
             tail.join()
@@ -271,29 +280,34 @@ class Transaction:
 def transaction(
     vault: Vault, now: datetime, purpose: str, wait: float | None = None, eager: bool = False
 ) -> Iterator[Transaction]:
-    """Take the writer lock and begin; `wait` defaults to the vault's `lock.wait_seconds`, `eager` is for acts that
-    will surely make one small commit."""
+    """Take the writer lock and begin a transaction.
+
+    `wait` in seconds defaults to `lock.wait_seconds`. `eager` is for commands that will certainly make one small
+    commit.
+    """
     if vault.present is not None:
-        raise Refused("The past cannot be changed.", "`clawmem undo` takes a change back with a new commit.")
+        raise Refused(
+            "A past version of the vault cannot be changed.", "`clawmem undo` reverts a change with a new commit."
+        )
     if vault.settings.unread is not None:
-        raise vault.settings.unread  # what was meant to forbid must not be ignored
+        raise vault.settings.unread  # the settings may forbid this write
     vault.prepare_state()
     limit = float(vault.settings.get("lock.wait_seconds")) if wait is None else wait
     with writer_lock(vault.state / "lock", limit, purpose) as descriptor:
-        vault.git.keep_open = (descriptor,)
+        vault.git.inherited_descriptors = (descriptor,)
         started = Transaction(vault, now, purpose)
         try:
             started.begin(eager)
             yield started
         except (Unreadable, ConflictMarkers) as problem:
-            from clawmem.vault.edits.last_readable import with_way_back  # few vaults hold a file that cannot be read
+            from clawmem.vault.edits.last_readable import add_restore_hint  # few vaults contain an unreadable file
 
-            with_way_back(vault, problem)
+            add_restore_hint(vault, problem)
             raise
         finally:
             started.wait()
             _abandon(started)
-            vault.git.keep_open = ()
+            vault.git.inherited_descriptors = ()
 
 
 def _abandon(unused: Transaction) -> None:
@@ -301,7 +315,7 @@ def _abandon(unused: Transaction) -> None:
         unused._scan.kill()
         unused._scan.communicate()
     if unused._importer is not None:
-        # Without a stream it has nothing to do and ends by itself.
+        # Without input it ends by itself.
         unused._importer.communicate(b"")
         if unused._importer.returncode:
             clear_crash_reports(unused.vault)

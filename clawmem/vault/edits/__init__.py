@@ -1,1 +1,1 @@
-"""Edits made by hand: found, checked, committed."""
+"""Edits made by hand: finding, checking and committing them."""

@@ -1,4 +1,4 @@
-"""A person's edits as commits: each names every fact that it changes, adds or removes."""
+"""Edits made by hand as commits. Each commit names every fact that it changes, adds or removes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.records.change import Author, Change, subject_line, trailers
 from clawmem.model.records.entity import items_path, name_of_path
-from clawmem.vault.edits.copies import standing
+from clawmem.vault.edits.copies import find_in_head
 from clawmem.vault.edits.moved_facts import gathered, place_of, travels
 from clawmem.vault.vault import Vault
 
@@ -24,8 +24,11 @@ Files = Mapping[str, bytes | None]
 
 
 class Adoption(NamedTuple):
-    """One commit of a person's edits: the change, how many facts went from which place to which, and the facts that it
-    leaves standing nowhere among the edited files."""
+    """One commit of edits made by hand.
+
+    `moved` counts the facts that moved from one place to another. `gone` are the facts that are in none of the edited
+    files afterwards.
+    """
 
     change: Change
     moved: Mapping[tuple[str, str], int]
@@ -33,21 +36,24 @@ class Adoption(NamedTuple):
 
 
 def plan_adoption(vault: Vault, before: Files, after: Files) -> tuple[Adoption, ...]:
-    """One commit for each place a person edited: an entity's folder, or a single file. Places between which facts moved
-    are one, so that no commit lacks a fact that only moved. `before` are the files as HEAD has them."""
+    """Plan one commit for each place that was edited: an entity's folder, or a single file.
+
+    Places between which facts moved share a commit, so that no commit loses a fact that only moved. `before` are the
+    files as of HEAD.
+    """
     edited: dict[str, list[str]] = defaultdict(list)
     for path in after:
         edited[place_of(path)].append(path)
-    stood, stands = _facts(before), _facts(after)
-    went = travels(stood, stands)
-    known = frozenset(key for facts in stands.values() for key in facts)
+    old_facts, new_facts = _facts(before), _facts(after)
+    went = travels(old_facts, new_facts)
+    known = frozenset(key for facts in new_facts.values() for key in facts)
     moved: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for one in went:
         moved[one.new][one.old, one.new] += 1
-    author = own_identity(vault)
+    author = user_identity(vault)
     found = []
     for group in gathered(edited, went):
-        here = [(stood.get(place, {}), stands.get(place, {})) for place in group]
+        here = [(old_facts.get(place, {}), new_facts.get(place, {})) for place in group]
         pairs = {pair: number for place in group for pair, number in moved[place].items()}
         change = Change(
             subject=_subject(group, pairs),
@@ -75,7 +81,7 @@ def _subject(group: Sequence[str], moved: Mapping[tuple[str, str], int]) -> str:
 
 
 def _facts(files: Files) -> dict[str, dict[str, Fact]]:
-    """The facts by place and id; of what HEAD holds and does not parse nothing can be said."""
+    """Return the facts by place and id. A file of HEAD that does not parse is skipped."""
     found: dict[str, dict[str, Fact]] = {}
     for path, data in files.items():
         if data is None or file_kind(path) is not ITEMS_FILE:
@@ -88,15 +94,16 @@ def _facts(files: Files) -> dict[str, dict[str, Fact]]:
 
 
 def _touched(states: Iterable[tuple[Mapping[str, Fact], Mapping[str, Fact]]]) -> Iterator[str]:
-    """The ids of the facts that differ, each once for each place."""
+    """Yield the ids of the facts that differ, once for each place."""
     for before, after in states:
         for key in dict.fromkeys((*before, *after)):
             if before.get(key) != after.get(key):
                 yield key
 
 
-def own_identity(vault: Vault) -> Author:
-    with vault.git.as_person():
+def user_identity(vault: Vault) -> Author:
+    """Return the author of edits made by hand: the user that git is configured with, else `by hand`."""
+    with vault.git.with_user_config():
         printed = vault.git.try_run("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
     if printed is None:
         return UNNAMED
@@ -104,12 +111,14 @@ def own_identity(vault: Vault) -> Author:
     return Author(name or UNNAMED.name, rest.partition(">")[0] or UNNAMED.email)
 
 
-def told_of(vault: Vault, adopted: Sequence[Adoption], commits: Sequence[str]) -> Iterator[str]:
-    """What a person should hear of his edits, once they are in these commits: what moved, and what stands nowhere any
-    more, since an editor may have held an old copy."""
-    yield f"took in {sum(len(one.change.writes) for one in adopted)} file(s) edited by hand"
+def adoption_notices(vault: Vault, adopted: Sequence[Adoption], commits: Sequence[str]) -> Iterator[str]:
+    """Yield notices about committed edits: which facts moved, and which were removed.
+
+    Removed facts are named because an editor may have saved an old copy of a file.
+    """
+    yield f"committed {sum(len(one.change.writes) for one in adopted)} file(s) edited by hand"
     gone = frozenset(key for one in adopted for key in one.gone)
-    missing = gone - standing(vault, gone).keys()
+    missing = gone - find_in_head(vault, gone).keys()
     for one, commit in zip(adopted, commits, strict=False):
         for (old, new), number in one.moved.items():
             yield f"moved by hand: {counted(number, 'fact')} from {old} to {new}"
@@ -122,7 +131,7 @@ def _taken_out(change: Change, gone: Sequence[str], commit: str) -> str:
     names = ", ".join(gone[:_SHOWN]) + (f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else "")
     edited = [path for path in change.writes if file_kind(path) is ITEMS_FILE]
     what = f"your edit of {edited[0]}" if len(edited) == 1 else f"your edits ({change.subject})"
-    # The one fact comes back alone; what went with a whole file comes back with it.
+    # A single fact is restored by its id. A whole file is restored by its commit.
     alone = len(gone) == 1 and all(data is not None for data in change.writes.values())
     back = f"`clawmem undo {gone[0] if alone else commit[:12]}` brings {'it' if len(gone) == 1 else 'them'} back"
     return f"{what} takes out {names}; {back}"

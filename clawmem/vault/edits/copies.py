@@ -1,4 +1,4 @@
-"""Facts that a person copied by hand: an id stands once, so a copy is left alone and named; a rename is finished."""
+"""Facts copied by hand. An id must be unique, so a copy is left unchanged and reported; a rename is completed."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from clawmem.model.facts.codec import parse_items
 from clawmem.model.kinds import ITEMS_FILE, SUMMARY_PAGE, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.records.entity import ITEMS, items_path, summary_path
-from clawmem.vault.commit.pending import put
 from clawmem.vault.edits.moved_facts import place_of
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import write_file
 
 Files = Mapping[str, bytes | None]
-# So many earlier versions of a file are compared with a renamed one.
+# A renamed file is compared with this many earlier versions.
 _VERSIONS = 200
 
 
-def standing(vault: Vault, ids: Iterable[str]) -> dict[str, list[str]]:
-    """The files of HEAD that hold each of some facts."""
+def find_in_head(vault: Vault, ids: Iterable[str]) -> dict[str, list[str]]:
+    """Return the files of HEAD that contain each of some facts."""
     wanted = frozenset(ids)
     if not wanted:
         return {}
     quoted = "".join(f'"{key}"\n' for key in sorted(wanted)).encode()
-    named = vault.git.try_run("grep", "-lzF", "-f", "-", "HEAD", "--", f":(glob)**/{ITEMS}", given=quoted) or b""
+    named = vault.git.try_run("grep", "-lzF", "-f", "-", "HEAD", "--", f":(glob)**/{ITEMS}", stdin=quoted) or b""
     paths = [name.removeprefix("HEAD:") for name in named.decode(errors="surrogateescape").split("\0") if name]
     found: dict[str, list[str]] = {}
     for path, data in vault.contents_at("HEAD", paths).items():
@@ -34,15 +34,18 @@ def standing(vault: Vault, ids: Iterable[str]) -> dict[str, list[str]]:
 
 
 def copies(vault: Vault, good: Files) -> list[tuple[str, ClawmemError]]:
-    """The edited files that must be left alone, as facts in them stand in other places too; and what hangs together
-    with those: the rest of a folder that was copied, and what was taken away from where it was copied from."""
+    """Return the edited files that must be left unchanged, because their facts are in other files too.
+
+    This includes files that depend on them: the rest of a copied folder, and deletions in the folder it was copied
+    from.
+    """
     head = vault.head().commit
     items = [path for path in good if file_kind(path) is ITEMS_FILE]
-    stood = vault.contents_at(head, items) if head and items else {}
+    committed = vault.contents_at(head, items) if head and items else {}
     now = {path: _ids(path, good[path]) for path in items}
-    before = {path: _ids(path, stood.get(path)) for path in items}
+    before = {path: _ids(path, committed.get(path)) for path in items}
     arrived = {path: now[path] - before[path] for path in items}
-    elsewhere = standing(vault, {key for keys in arrived.values() for key in keys}) if head else {}
+    elsewhere = find_in_head(vault, {key for keys in arrived.values() for key in keys}) if head else {}
     refused: dict[str, Refused] = {}
     sources: set[str] = set()
     for path in sorted(items):
@@ -52,20 +55,22 @@ def copies(vault: Vault, good: Files) -> list[tuple[str, ClawmemError]]:
             if others:
                 refused.setdefault(path, _refused(path, key, others[0], len(arrived[path])))
                 sources.add(place_of(others[0]))
-    return [*refused.items(), *_along(vault, good, refused, sources)]
+    return [*refused.items(), *_dependent_files(vault, good, refused, sources)]
 
 
 def _refused(path: str, key: str, other: str, number: int) -> Refused:
     which = key if number == 1 else f"{key} and {counted(number - 1, 'other fact')}"
     return Refused(
-        f"{path} is not taken in: {which} came from {other}, which has the same ids still, and an id stands once."
+        f"{path} is not committed: {which} came from {other}, which still has the same ids, and an id must be unique."
         " Remove the copy, or give its facts new ids.",
         "`clawmem entity move` gives an entity another place.",
     )
 
 
-def _along(vault: Vault, good: Files, refused: Mapping[str, Refused], sources: set[str]) -> list[tuple[str, Refused]]:
-    """The other files of a folder that is a copy, and the missing ones of the folder it was made of."""
+def _dependent_files(
+    vault: Vault, good: Files, refused: Mapping[str, Refused], sources: set[str]
+) -> list[tuple[str, Refused]]:
+    """Return the other files of a copied folder, and the deleted files of the folder it was copied from."""
     head = vault.head().commit
     copied = {place_of(path): path for path in refused}
     found = []
@@ -76,27 +81,30 @@ def _along(vault: Vault, good: Files, refused: Mapping[str, Refused], sources: s
         is_new = place in copied and head and vault.contents_at(head, [items_path(place)])[items_path(place)] is None
         if is_new or (place in sources and data is None and copied):
             stops = copied.get(place) or next(iter(refused))
-            found.append((path, Refused(f"{path} waits for {stops}.", "Mend that file first.")))
+            found.append((path, Refused(f"{path} waits for {stops}.", "Repair that file first.")))
     return found
 
 
 def finish_renames(vault: Vault, changed: Sequence[str]) -> tuple[str, ...]:
-    """Finish renames of folders that git came into: a pull puts back the old file of facts, with what others wrote,
-    though its folder was renamed. That goes into the renamed one, as in any merge, and the old file goes. Returns the
-    edited files. Who is killed on the way leaves the same rename to be finished, or a finished one."""
+    """Complete folder renames that git has interfered with, and return the edited files.
+
+    If others changed the facts of a renamed folder, a pull puts the old file back. Its contents are merged into the
+    renamed file, and the old file is deleted. If this is killed, the next command completes it.
+    """
     edited = list(changed)
     for old, new in _renames(vault, changed):
-        stays, goes = items_path(new), items_path(old)
-        merged = _merged(vault, stays, goes)
+        kept, removed = items_path(new), items_path(old)
+        merged = _merged(vault, kept, removed)
         if merged is not None:
-            put(vault, stays, merged)
-            put(vault, goes, None)
-            edited.append(goes)
+            write_file(vault, kept, merged)
+            write_file(vault, removed, None)
+            edited.append(removed)
     return tuple(edited)
 
 
 def _renames(vault: Vault, changed: Sequence[str]) -> list[tuple[str, str]]:
-    """The entities, by old and new path, whose folder was renamed but for a file of facts that is as git has it."""
+    """Return the old and new paths of entities whose folder was renamed, except for a file of facts that git put
+    back."""
     head = vault.head().commit
     fresh = [path for path in changed if file_kind(path) is ITEMS_FILE]
     gone = [path for path in changed if file_kind(path) is SUMMARY_PAGE]
@@ -106,31 +114,36 @@ def _renames(vault: Vault, changed: Sequence[str]) -> list[tuple[str, str]]:
     for page in gone:
         old = place_of(page)
         source = items_path(old)
-        stood = vault.contents_at(head, [page, source])
-        if source in changed or None in stood.values() or vault.read(page) is not None:
+        committed = vault.contents_at(head, [page, source])
+        if source in changed or None in committed.values() or vault.read(page) is not None:
             continue
-        ids = _ids(source, stood[source])
+        ids = _ids(source, committed[source])
         targets = [place_of(path) for path in fresh if _is_copy(vault, head, path, ids)]
         found += [(old, new) for new in targets if len(targets) == 1 and summary_path(new) in changed]
     return found
 
 
 def _is_copy(vault: Vault, head: str, path: str, ids: set[str]) -> bool:
-    held = _ids(path, vault.read(path))
-    return bool(held) and held <= ids and vault.contents_at(head, [path])[path] is None
+    ids_now = _ids(path, vault.read(path))
+    return bool(ids_now) and ids_now <= ids and vault.contents_at(head, [path])[path] is None
 
 
-def _merged(vault: Vault, stays: str, goes: str) -> bytes | None:
-    """The facts of both files. The renamed one is mostly as the old one was once: then nobody took anything out of it,
-    and what git brought counts. Else all of both stays."""
-    from clawmem.model.merging.files.merge import merge_file  # few renames are met by a pull
+def _merged(vault: Vault, kept: str, removed: str) -> bytes | None:
+    """Return the facts of both files.
 
-    here, there = vault.read(stays), vault.read(goes)
-    commits = vault.git.run("log", f"-n{_VERSIONS}", "--format=%H", "HEAD", "--", f":(literal){goes}").decode().split()
-    if here in vault.git.blobs(f"{commit}:{goes}" for commit in commits).values():
+    If the renamed file equals an old version of the other, nothing was removed from it, so the contents from git are
+    used. Otherwise the facts of both are kept.
+    """
+    from clawmem.model.merging.files.merge import merge_file  # rarely needed
+
+    here, there = vault.read(kept), vault.read(removed)
+    commits = (
+        vault.git.run("log", f"-n{_VERSIONS}", "--format=%H", "HEAD", "--", f":(literal){removed}").decode().split()
+    )
+    if here in vault.git.read_blobs(f"{commit}:{removed}" for commit in commits).values():
         return there
     try:
-        return merge_file(stays, None, here, there).content
+        return merge_file(kept, None, here, there).content
     except ClawmemError:
         return None
 

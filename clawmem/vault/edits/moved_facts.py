@@ -1,4 +1,4 @@
-"""Facts that a person moved from file to file, and which places hang together by that."""
+"""Facts that were moved by hand from file to file, and the places that are connected by such moves."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from clawmem.model.records.entity import name_of_path
 
 Places = Mapping[str, Mapping[str, Any]]
-"""By place what stands there, by the id of each fact."""
+"""The facts of each place, by id."""
 
 
 class MovedFact(NamedTuple):
-    """A fact that is no longer in one place and is new in another."""
+    """A fact that was removed from one place and added to another."""
 
     id: str
     old: str
@@ -20,12 +20,12 @@ class MovedFact(NamedTuple):
 
 
 def place_of(path: str) -> str:
-    """What a file is edited as part of: its entity, or itself."""
+    """Return the place that a file belongs to: its entity, or the file itself."""
     return name_of_path(path) or path
 
 
 def travels(before: Places, after: Places) -> tuple[MovedFact, ...]:
-    """The facts that went from one place to another."""
+    """Return the facts that moved from one place to another."""
     arrived: dict[str, list[str]] = {}
     for place, facts in after.items():
         for key in facts.keys() - before.get(place, {}).keys():
@@ -40,7 +40,7 @@ def travels(before: Places, after: Places) -> tuple[MovedFact, ...]:
 
 
 def gathered(places: Iterable[str], went: Iterable[MovedFact]) -> tuple[tuple[str, ...], ...]:
-    """The places in groups: those between which facts went are together."""
+    """Group the places so that places between which facts moved are in one group."""
     group = {place: {place} for place in places}
     for one in went:
         if group[one.old] is not group[one.new]:

@@ -1,4 +1,4 @@
-"""Folders of entities that a person renamed: the old path stays an alias, so that what names it finds the new one."""
+"""Entity folders renamed by hand. The old path becomes an alias, so that references to it find the new one."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ _LISTED = re.compile(r"^(aliases:[ \t]*\n)([ \t]*)(?=- )", re.MULTILINE)
 Files = Mapping[str, bytes | None]
 
 
-def renamed(before: Files, after: Files, moved: Mapping[tuple[str, str], int]) -> Iterator[tuple[str, str]]:
-    """The entities, by old and new path, that are one for certain: both files went, with all facts, to a place that was
-    not there before. `before` and `after` are the files of a person's edits, `moved` how many facts went where."""
+def find_renamed(before: Files, after: Files, moved: Mapping[tuple[str, str], int]) -> Iterator[tuple[str, str]]:
+    """Yield the old and new paths of entities that were certainly renamed.
+
+    The facts and the summary were both removed, and all facts are in a place that is new. `before` and `after` are the
+    edited files; `moved` counts the facts that moved between two places.
+    """
     for (old, new), number in moved.items():
-        gone, made = (items_path(old), summary_path(old)), (items_path(new), summary_path(new))
-        left = all(before.get(path) is not None and after.get(path, b"") is None for path in gone)
-        came = all(before.get(path) is None and after.get(path) is not None for path in made)
+        old_paths, new_paths = (items_path(old), summary_path(old)), (items_path(new), summary_path(new))
+        removed = all(before.get(path) is not None and after.get(path, b"") is None for path in old_paths)
+        added = all(before.get(path) is None and after.get(path) is not None for path in new_paths)
         went = [pair for pair in moved if old in pair or new in pair]
-        if left and came and went == [(old, new)] and number == len(_ids(before, old)):
+        if removed and added and went == [(old, new)] and number == len(_ids(before, old)):
             yield old, new
 
 
@@ -35,11 +38,15 @@ def _ids(files: Files, name: str) -> list[str]:
     return [fact.id for fact in parse_items(files[path] or b"", path)]
 
 
-def keep_old_paths(vault: Vault, before: Files, after: Files, moved: Mapping[tuple[str, str], int]) -> dict[str, bytes]:
-    """Write the old path among the aliases of each entity that was renamed by hand, and give the new pages by path. Who
-    is killed afterwards leaves one more edit by hand behind."""
+def add_old_path_aliases(
+    vault: Vault, before: Files, after: Files, moved: Mapping[tuple[str, str], int]
+) -> dict[str, bytes]:
+    """Add the old path to the aliases of each renamed entity and return the new pages by path.
+
+    If this is killed, it leaves one more edit by hand.
+    """
     pages = {}
-    for old, new in renamed(before, after, moved):
+    for old, new in find_renamed(before, after, moved):
         path = summary_path(new)
         page = with_alias((after[path] or b"").decode("utf-8-sig", errors="replace"), old, path)
         if page is not None and vault.read(path) == after[path]:
@@ -49,8 +56,10 @@ def keep_old_paths(vault: Vault, before: Files, after: Files, moved: Mapping[tup
 
 
 def with_alias(page: str, alias: str, path: str) -> str | None:
-    """The page with one more alias in its front matter, all else as it is; None where it has it, or nothing says where
-    it would go."""
+    """Return the page with one more alias in its front matter and no other change.
+
+    Return None if it has the alias already or its front matter cannot be edited safely.
+    """
     front, _ = split_front_matter(page)
     if front is None:
         return None
@@ -68,8 +77,8 @@ def with_alias(page: str, alias: str, path: str) -> str | None:
 
 def _aliases(front: str, path: str) -> list[str] | None:
     try:
-        held = parse_yaml(front, path)
+        value = parse_yaml(front, path)
     except ClawmemError:
         return None
-    found = (held.get("aliases") or []) if isinstance(held, dict) else None
+    found = (value.get("aliases") or []) if isinstance(value, dict) else None
     return [str(one) for one in found] if isinstance(found, list) else None

@@ -1,1 +1,1 @@
-"""Remotes, bundles, and the creation of a vault."""
+"""Remotes, bundles, backups, and the creation of a vault."""

@@ -1,4 +1,4 @@
-"""The file of a backup: an uncompressed tar of `manifest.json`, its checksum, a git bundle, the access journal."""
+"""The backup file: an uncompressed tar with `manifest.json`, its checksum, a git bundle and the access journal."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ BUNDLE = "vault.bundle"
 JOURNAL = "access.log"
 PARTS = (BUNDLE, JOURNAL)
 _PIECE = 1 << 20
-# Whatever tar's own headers hold beside names and sizes says nothing, so that equal vaults give equal files.
+# tar headers contain only names and sizes, so that equal vaults give equal files.
 _MODE = 0o644
 
 
-def measured(path: Path) -> ManifestMember:
-    """A file's size and SHA-256."""
+def measure_file(path: Path) -> ManifestMember:
+    """Return the size and SHA-256 of a file."""
     with path.open("rb") as file:
         return _copied(file, None)
 
 
 def write_archive(target: Path, manifest: Manifest, parts: Mapping[str, Path]) -> None:
-    """Write the file whole and wait until the disk has it."""
+    """Write the backup file and wait until it is on the disk."""
     import os
 
-    described = render_manifest(manifest)
+    manifest_bytes = render_manifest(manifest)
     with open(target, "xb", opener=_private) as file:
         with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-            for name, data in ((MANIFEST, described), (CHECKSUM, _checksum(described))):
+            for name, data in ((MANIFEST, manifest_bytes), (CHECKSUM, _checksum(manifest_bytes))):
                 archive.addfile(_header(name, len(data)), io.BytesIO(data))
             for name, path in parts.items():
                 with path.open("rb") as part:
@@ -45,15 +45,15 @@ def write_archive(target: Path, manifest: Manifest, parts: Mapping[str, Path]) -
 
 
 def read_archive(file: IO[bytes], folder: Path) -> Manifest:
-    """Unpack the parts into a folder and check each against the manifest; raises DamagedBackup saying what is wrong."""
+    """Unpack the parts into a folder and check each against the manifest. Raise DamagedBackup if one is wrong."""
     try:
         with tarfile.open(fileobj=file, mode="r:") as archive:
-            described = _small(archive, MANIFEST)
-            if _small(archive, CHECKSUM) != _checksum(described):
-                raise DamagedBackup(f"{MANIFEST} does not have its checksum")
-            manifest = parse_manifest(described)
+            manifest_bytes = _read_small(archive, MANIFEST)
+            if _read_small(archive, CHECKSUM) != _checksum(manifest_bytes):
+                raise DamagedBackup(f"{MANIFEST} does not match its checksum")
+            manifest = parse_manifest(manifest_bytes)
             if BUNDLE not in manifest.members or not set(manifest.members) <= set(PARTS):
-                raise DamagedBackup("its manifest names other parts than a backup has")
+                raise DamagedBackup("its manifest names parts that a backup does not have")
             for name, wanted in manifest.members.items():
                 _unpack(archive, name, wanted, folder / name)
     except (tarfile.TarError, EOFError, KeyError, UnicodeError, ValueError, OverflowError, RecursionError) as problem:
@@ -64,11 +64,11 @@ def read_archive(file: IO[bytes], folder: Path) -> Manifest:
 def _unpack(archive: tarfile.TarFile, name: str, wanted: ManifestMember, target: Path) -> None:
     header = archive.getmember(name)
     if header.size != wanted.size or header.sparse is not None:
-        raise DamagedBackup(f"{name} does not have the size of the manifest")
+        raise DamagedBackup(f"{name} does not have the size in the manifest")
     with _member(archive, name) as packed, target.open("xb") as file:
         found = _copied(packed, file)
     if found != wanted:
-        raise DamagedBackup(f"{name} does not have the size and the SHA-256 of the manifest")
+        raise DamagedBackup(f"{name} does not match the SHA-256 in the manifest")
 
 
 def _copied(source: IO[bytes], target: IO[bytes] | None) -> ManifestMember:
@@ -83,7 +83,7 @@ def _copied(source: IO[bytes], target: IO[bytes] | None) -> ManifestMember:
     return ManifestMember(size, digest.hexdigest())
 
 
-def _small(archive: tarfile.TarFile, name: str) -> bytes:
+def _read_small(archive: tarfile.TarFile, name: str) -> bytes:
     with _member(archive, name) as packed:
         data = packed.read(MANIFEST_BYTES + 1)
     if len(data) > MANIFEST_BYTES:
@@ -97,7 +97,7 @@ def _member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
     except KeyError:
         found = None
     if found is None:
-        raise DamagedBackup(f"it holds no {name}")
+        raise DamagedBackup(f"it does not contain {name}")
     return found  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Making a vault: the template's tree, a repository of its own, a first commit."""
+"""Creating a vault: the files of the template, a repository of its own, a first commit."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 from clawmem.errors import InvalidInput, Refused
 from clawmem.model.records.change import Change, trailers
 from clawmem.model.records.layout import SETTINGS
-from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.git.git import Git
-from clawmem.vault.git.refs import git_dir_of
+from clawmem.vault.git.refs import PENDING_FILE, git_dir_of
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 
 BRANCH = "main"
@@ -23,13 +23,13 @@ _CONFIG = {
     "core.fileMode": "false",
     "core.untrackedCache": "true",
     "core.preloadIndex": "true",
-    # The same as clawmem's own runs use: git's cache of untracked files holds for one list of ignored names only.
+    # The same as clawmem itself uses: git's cache of untracked files is valid for one list of ignored names only.
     "core.excludesFile": "/dev/null",
 }
 
 
 def template_folder() -> Path:
-    """The template that ships with clawmem: inside the installed package, or beside it in a checkout."""
+    """Return the folder of the template: inside the installed package, or beside it in a checkout."""
     package = Path(__file__).resolve().parents[2]
     for candidate in (package / "vault-template", package.parent / "vault-template"):
         if (candidate / SETTINGS).is_file():
@@ -40,10 +40,10 @@ def template_folder() -> Path:
 def create_vault(
     root: Path, environment: Mapping[str, str], now: datetime, *, inside_repository: bool = False
 ) -> Vault:
-    """Make a vault at `root`, which must be empty or not exist yet; everything in one first commit.
+    """Create a vault at `root`, which must be empty or not exist, with everything in one first commit.
 
-    Refused where `root` lies inside another repository, unless `inside_repository` allows it. A vault whose
-    making was interrupted is completed.
+    Raise Refused if `root` is inside another repository, unless `inside_repository` allows it. An interrupted creation
+    is completed.
     """
     _check_place(root, inside_repository)
     _initialise(root, environment)
@@ -56,7 +56,7 @@ def create_vault(
 
 
 def template_files() -> Iterator[tuple[str, bytes]]:
-    """The template's files by vault path."""
+    """Yield the files of the template by vault path."""
     folder = template_folder()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -64,20 +64,20 @@ def template_files() -> Iterator[tuple[str, bytes]]:
 
 
 def _initialise(root: Path, environment: Mapping[str, str]) -> None:
-    # The state folder comes first: it marks what is unfinished as ours, and the lock in it keeps others out.
+    # The state folder comes first: it marks an unfinished creation as ours, and its lock excludes others.
     state = root / ".git" / "clawmem"
-    # A memory is its owner's alone, where the folder was not there before with other permissions.
+    # New folders are readable only by their owner. Existing ones keep their permissions.
     for folder in (root, root / ".git", state):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     git = Git(root, environment)
     with writer_lock(state / "lock", _WAIT, "init"):
         (root / ".git" / "config.lock").unlink(missing_ok=True)
         git.run("init", "--quiet", "--template=", f"--initial-branch={BRANCH}", ".")
-        configure(git)
+        configure_repository(git)
 
 
-def configure(git: Git) -> None:
-    """Give a new repository the settings of a vault's."""
+def configure_repository(git: Git) -> None:
+    """Write the git configuration of a vault to a new repository."""
     git.configure(_CONFIG)
 
 
@@ -88,10 +88,10 @@ def _check_place(root: Path, inside_repository: bool) -> None:
     if unfinished is not None and _is_ours(unfinished):
         return
     if (root / SETTINGS).exists():
-        raise Refused(f"{root} is a vault already.", "`clawmem status` tells about it.")
+        raise Refused(f"{root} is already a vault.", "`clawmem status` shows its state.")
     if unfinished is not None:
         raise Refused(
-            f"{root} is a git repository already.", "A vault needs a repository of its own: name another folder."
+            f"{root} is already a git repository.", "A vault needs a repository of its own: name another folder."
         )
     if root.is_dir() and any(root.iterdir()):
         raise Refused(f"{root} is not empty.", "Name an empty or a new folder.")
@@ -100,22 +100,23 @@ def _check_place(root: Path, inside_repository: bool) -> None:
 
 
 def refuse_nested(root: Path) -> None:
-    """Raise Refused where a place lies inside another git repository."""
+    """Raise Refused if a path is inside another git repository."""
     outer = next((folder for folder in root.resolve().parents if git_dir_of(folder)), None)
     if outer is not None:
         raise Refused(
-            f"{root} lies inside the git repository {outer}.",
-            "Choose a place outside it, or say --inside-repository to nest the vault there.",
+            f"{root} is inside the git repository {outer}.",
+            "Choose a place outside it, or use --inside-repository to create the vault there.",
         )
 
 
 def _is_ours(git_dir: Path) -> bool:
-    """Whether a repository was begun by clawmem and not finished: no commit yet, or its first one not yet followed."""
+    """Return whether clawmem started to create this repository and did not finish: no commit yet, or the first one
+    unfinished."""
     state = git_dir / "clawmem"
-    begun = not any((git_dir / "refs" / "heads").glob("*")) and not (git_dir / "packed-refs").exists()
-    return state.is_dir() and (begun or _first_is_pending(state))
+    is_empty = not any((git_dir / "refs" / "heads").glob("*")) and not (git_dir / "packed-refs").exists()
+    return state.is_dir() and (is_empty or _first_is_pending(state))
 
 
 def _first_is_pending(state: Path) -> bool:
-    pending = state / "pending.json"
+    pending = state / PENDING_FILE
     return pending.exists() and json.loads(pending.read_bytes())["parent"] is None

@@ -1,4 +1,4 @@
-"""Another repository on a disk of this machine: git runs what that one's own hooks and configuration name."""
+"""A remote on a disk of this machine: git runs what its own hooks and configuration name."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import os
 from pathlib import Path
 
 from clawmem.errors import Refused
-from clawmem.vault.git.config import apart, settings_of
+from clawmem.vault.git.config import read_config, split_plain
 from clawmem.vault.git.refs import git_dir_of
 from clawmem.vault.vault import Vault
 
 _FILE = "file://"
-# What a repository that others push to may say of itself, and nothing of which runs while it is fetched from or pushed
-# to.
-_OF_NO_MATTER = frozenset(("alias", "branch", "color", "gitweb", "http", "merge", "remote"))
+# Sections of a repository's configuration that run nothing while others fetch from it or push to it.
+_HARMLESS_SECTIONS = frozenset(("alias", "branch", "color", "gitweb", "http", "merge", "remote"))
 
 
 def refuse_programs(vault: Vault, name: str, address: str) -> None:
-    """Raise Refused where an address leads to a repository on this machine that runs programs of its own."""
+    """Raise Refused if an address is a repository on this machine that runs programs of its own."""
     git_dir = _git_dir_at(vault.root, address)
     if git_dir is None:
         return
@@ -25,12 +24,12 @@ def refuse_programs(vault: Vault, name: str, address: str) -> None:
     if what is not None:
         raise Refused(
             f"{name} is {git_dir}, which would run a program of its own here: {what}.",
-            "Where you know that repository, accept this vault on this machine: `clawmem config trust`.",
+            "If you trust that repository, accept this vault on this machine: `clawmem config trust`.",
         )
 
 
 def _git_dir_at(root: Path, address: str) -> Path | None:
-    """The git folder that an address of git's leads to; None where that is on another machine, or nowhere."""
+    """Return the git folder of a remote address, or None if it is on another machine or does not exist."""
     if address.startswith(_FILE):
         address = address.removeprefix(_FILE)
     elif ":" in address.split("/", 1)[0]:
@@ -48,6 +47,6 @@ def _program_of(vault: Vault, git_dir: Path) -> str | None:
         for path in sorted(hooks.iterdir()):
             if path.suffix != ".sample" and path.is_file() and os.access(path, os.X_OK):
                 return f"the hook {path.name}"
-    _, others = apart(settings_of(git_dir, vault.git.environment))
-    telling = [one for one in others if one.section not in _OF_NO_MATTER and one.key != "core.bare"]
-    return f"{telling[0].key} in its configuration" if telling else None
+    _, others = split_plain(read_config(git_dir, vault.git.environment))
+    unsafe = [one for one in others if one.section not in _HARMLESS_SECTIONS and one.key != "core.bare"]
+    return f"{unsafe[0].key} in its configuration" if unsafe else None

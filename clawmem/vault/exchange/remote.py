@@ -1,4 +1,4 @@
-"""Another repository of the same memory: fetched from and pushed to by git itself, never by force."""
+"""Remotes: other repositories of the same memory. git itself fetches and pushes, never with force."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 from clawmem.errors import HistoryRewritten, NotFound, Refused, RemoteFailed
 from clawmem.model.language.text import one_line, visible
-from clawmem.vault.exchange.remote_process import RemoteOutput, Told, talk
-from clawmem.vault.git.config import Entry, named_in_short
-from clawmem.vault.git.configured import configured
+from clawmem.vault.exchange.remote_process import ProgressCallback, RemoteOutput, run_remote_git
+from clawmem.vault.git.config import ConfigEntry, join_names
 from clawmem.vault.git.refs import Head, read_ref
 from clawmem.vault.vault import Vault
 
-# What comes from elsewhere is checked object by object, and nothing but the one branch is taken.
+# Fetched objects are checked, and only one branch is fetched.
 _SETTINGS = (
     "fetch.fsckObjects=true",
     "fetch.showForcedUpdates=true",
@@ -26,14 +25,14 @@ _SETTINGS = (
     "push.gpgSign=false",
     "credential.interactive=false",
 )
-ASKED = r"^(remote\..*\.|core\.sshcommand$)"
+REMOTE_SETTINGS = r"^(remote\..*\.|core\.sshcommand$)"
 _ADDRESSES = ("url", "pushurl")
-_ON_THE_WAY = frozenset(
+_REMOTE_SECTIONS = frozenset(
     ("core", "credential", "fetch", "http", "include", "includeif", "protocol", "push", "remote", "ssh", "url")
 )
 _NO_BRANCH = "couldn't find remote ref"
-# How a host says that somebody else was faster.
-_RACED = (
+# How a host reports that somebody else pushed first.
+_RACE_MESSAGES = (
     "fetch first",
     "non-fast-forward",
     "cannot lock ref",
@@ -44,136 +43,152 @@ _RACED = (
     "Unable to create",
     "stale info",
 )
-# How `git push --porcelain` tells that a branch was not taken, and what the other side itself said.
+# How `git push --porcelain` reports a rejected branch, and the output of the remote itself.
 _REFUSAL = re.compile(r"^!\t[^\t]*\t\[[^\]]*\] \((.*)\)$", re.MULTILINE)
 _FROM_THERE = re.compile(r"^remote: (.*)$", re.MULTILINE)
-_MOST_HEARD, _LONGEST_HEARD = 3, 300
-_UNREACHABLE = "Nothing was lost: the vault here is whole. Try again when it can be reached."
+_MAX_HOOK_LINES, _MAX_HOOK_TEXT = 3, 300
+_UNREACHABLE = "Nothing was lost: the vault here is complete. Try again when it can be reached."
 
 
 class Remote(NamedTuple):
-    """Another repository by the name git knows it by here, and the variables git needs to ask nothing on the way."""
+    """A remote by its name in git, and the environment variables that keep git from prompting."""
 
     name: str
     variables: Mapping[str, str]
 
 
-def find_remote(vault: Vault, name: str, told: Mapping[str, str] | None = None) -> Remote:
-    """The repository of that name; `told` are git's settings where they were read. Raises NotFound where git knows
-    none; only names are taken, as a setting travels with the vault and an address in it could be anybody's."""
-    told = configured(vault, ASKED) if told is None else told
-    known = list(dict.fromkeys(key.split(".", 1)[1].rpartition(".")[0] for key in told if key.startswith("remote.")))
-    unused = vault.git.not_accepted()
+def find_remote(vault: Vault, name: str, settings: Mapping[str, str] | None = None) -> Remote:
+    """Return the remote with that name; `settings` are git's settings if the caller has read them.
+
+    Raise NotFound if git has no such remote. Only names are accepted, not addresses: a setting is synced with the
+    vault, so an address in it could come from anybody.
+    """
+    settings = vault.git.config_values(REMOTE_SETTINGS) if settings is None else settings
+    known = list(
+        dict.fromkeys(key.split(".", 1)[1].rpartition(".")[0] for key in settings if key.startswith("remote."))
+    )
+    unused = vault.git.ignored_settings()
     if name in known or any((one.section, one.subsection) == ("remote", name) for one in unused):
-        _check_address(vault, name, told, unused)
-        return Remote(name, _silent(vault, "core.sshcommand" in told))
+        _check_address(vault, name, settings, unused)
+        return Remote(name, _silent(vault, "core.sshcommand" in settings))
     if not known:
         raise NotFound(
-            "There is no other repository to meet: git knows no remote here.", f"Name one: `git remote add {name} URL`."
+            "There is no remote to sync with: git has none configured here.", f"Add one: `git remote add {name} URL`."
         )
     raise NotFound(
-        f"git knows no remote '{name}' here; it knows {', '.join(known)}.",
+        f"git has no remote '{name}' here; it has {', '.join(known)}.",
         f"Choose one with --remote or `clawmem config set sync.remote {known[0]}`, or `git remote add {name} URL`.",
     )
 
 
-def _check_address(vault: Vault, name: str, told: Mapping[str, str], unused: Sequence[Entry]) -> None:
-    """Raise Refused where the address of a remote runs a program, and nobody accepted the vault on this machine."""
+def _check_address(vault: Vault, name: str, settings: Mapping[str, str], unused: Sequence[ConfigEntry]) -> None:
+    """Raise Refused if the address of a remote runs a program and the vault is not accepted on this machine."""
     for one in unused:
         if (one.section, one.subsection) == ("remote", name) and one.name in _ADDRESSES:
             raise Refused(
-                f"The address of {name} is not used, as it could run a program here: {visible(one.value)}.",
-                "Accept this vault on this machine with `clawmem config trust`, or give it another address:"
+                f"The address of {name} is not used because it could run a program here: {visible(one.value)}.",
+                "Accept this vault on this machine with `clawmem config trust`, or change the address:"
                 f" `git remote set-url {name} URL`.",
             )
-    addresses = {told.get(f"remote.{name}.{key}") for key in _ADDRESSES} - {None}
+    addresses = {settings.get(f"remote.{name}.{key}") for key in _ADDRESSES} - {None}
     if addresses and not vault.git.is_accepted():
-        from clawmem.vault.exchange.local_remote import refuse_programs  # few remotes are folders of a stranger
+        from clawmem.vault.exchange.local_remote import refuse_programs  # rarely needed
 
         for address in addresses:
             refuse_programs(vault, name, address or "")
 
 
-def unused_on_the_way(vault: Vault) -> str | None:
-    """What of the vault's own git configuration would change how others are reached, and is not used; None where
-    nothing is."""
-    unused = [one for one in vault.git.not_accepted() if one.section in _ON_THE_WAY]
+def ignored_settings_notice(vault: Vault) -> str | None:
+    """Return a notice about git settings of the vault that would affect remotes and are not used, or None."""
+    unused = [one for one in vault.git.ignored_settings() if one.section in _REMOTE_SECTIONS]
     if not unused:
         return None
     return (
-        f"not used, as nobody accepted it on this machine: {named_in_short(unused)} of the vault's .git/config;"
+        f"not used because it was not accepted on this machine: {join_names(unused)} of the vault's .git/config;"
         " `clawmem config trust` accepts it"
     )
 
 
 def tracking_ref(remote: str, branch: str) -> str:
-    """Where the last state that was fetched is remembered."""
+    """Return the ref with the last fetched state of a branch."""
     return f"refs/clawmem/remote/{remote}/{branch}"
 
 
 def fetch(
-    vault: Vault, remote: Remote, branch: str, told: Told | None, seconds: float, rewritten: bool = False
+    vault: Vault,
+    remote: Remote,
+    branch: str,
+    on_progress: ProgressCallback | None,
+    seconds: float,
+    rewritten: bool = False,
 ) -> str | None:
-    """Fetch one branch; its commit, or None where the remote has no such branch yet.
+    """Fetch one branch. Return its commit, or None if the remote does not have the branch yet.
 
-    Raises HistoryRewritten where it was rewritten since, unless `rewritten` allows it; RemoteFailed where it cannot be
+    Raise HistoryRewritten if its history was rewritten, unless `rewritten` allows it, and RemoteFailed if it cannot be
     reached.
     """
     tracking = tracking_ref(remote.name, branch)
-    # Without the plus git takes only what has all that was there before.
+    # Without the plus git rejects a branch that does not contain its previous state.
     spec = f"{'+' if rewritten else ''}refs/heads/{branch}:{tracking}"
-    said = _talk(vault, remote, ("fetch", "--no-tags"), spec, told, seconds)
-    if said.code == 0:
+    output = _run(vault, remote, ("fetch", "--no-tags"), spec, on_progress, seconds)
+    if output.code == 0:
         return _fetched(vault, remote, branch)
-    if _NO_BRANCH in said.complaint:
+    if _NO_BRANCH in output.complaint:
         return None
-    if any("[rejected]" in line and f" {tracking} " in line for line in said.complaint.splitlines()):
+    if any("[rejected]" in line and f" {tracking} " in line for line in output.complaint.splitlines()):
         raise HistoryRewritten(
             f"{remote.name} no longer has commits that were fetched from it: its history was rewritten.",
-            "If that was meant (a secret was redacted, say), make a new clone; "
-            "`clawmem sync --allow-rewritten` brings the old history back.",
+            "If this was intended (a secret was redacted, for example), create a new clone; "
+            "`clawmem sync --allow-rewritten` restores the old history.",
         )
-    raise _failed("fetched from", remote.name, said)
+    raise _failed("fetched from", remote.name, output)
 
 
 def _fetched(vault: Vault, remote: Remote, branch: str) -> str:
     commit = read_ref(vault.git_dir, tracking_ref(remote.name, branch))
     if commit is None:
-        raise RemoteFailed(f"{remote.name} gave no commit of {branch}.", "Look at it: `git ls-remote`.")
+        raise RemoteFailed(f"{remote.name} returned no commit of {branch}.", "Check it with `git ls-remote`.")
     return commit
 
 
-def push(vault: Vault, remote: Remote, branch: str, head: Head, told: Told | None, seconds: float) -> bool:
-    """Push the branch that HEAD names, which is at that commit or has gone on since, to a branch there, which must not
-    lose anything by it; False where somebody else was faster.
+def push(
+    vault: Vault, remote: Remote, branch: str, head: Head, on_progress: ProgressCallback | None, seconds: float
+) -> bool:
+    """Push the branch of HEAD, at that commit or a later one, without force. Return False if somebody else pushed
+    first.
 
-    Raises RemoteFailed where the remote cannot be reached or does not take it.
+    Raise RemoteFailed if the remote cannot be reached or rejects the push.
     """
-    said = _talk(vault, remote, ("push", "--porcelain"), f"{head.branch}:refs/heads/{branch}", told, seconds)
-    if said.code == 0:
+    output = _run(vault, remote, ("push", "--porcelain"), f"{head.branch}:refs/heads/{branch}", on_progress, seconds)
+    if output.code == 0:
         vault.git.run("update-ref", tracking_ref(remote.name, branch), head.commit or "")
         return True
-    if _was_raced(said.printed + said.complaint):
+    if _lost_race(output.printed + output.complaint):
         return False
-    refusal = _REFUSAL.search(said.printed)
-    raise _refused(remote.name, branch, refusal[1], said) if refusal else _failed("pushed to", remote.name, said)
+    refusal = _REFUSAL.search(output.printed)
+    raise _refused(remote.name, branch, refusal[1], output) if refusal else _failed("pushed to", remote.name, output)
 
 
-def _talk(
-    vault: Vault, remote: Remote, command: Sequence[str], spec: str, told: Told | None, seconds: float
+def _run(
+    vault: Vault,
+    remote: Remote,
+    command: Sequence[str],
+    spec: str,
+    on_progress: ProgressCallback | None,
+    seconds: float,
 ) -> RemoteOutput:
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-    progress = "--progress" if told else "--no-progress"
-    with vault.git.lent(remote.variables):
-        return talk(vault.git, (*settings, *command, progress, "--", remote.name, spec), seconds, told)
+    progress = "--progress" if on_progress else "--no-progress"
+    with vault.git.with_environment(remote.variables):
+        return run_remote_git(vault.git, (*settings, *command, progress, "--", remote.name, spec), seconds, on_progress)
 
 
-def _was_raced(complaint: str) -> bool:
-    return any(sign in complaint for sign in _RACED)
+def _lost_race(complaint: str) -> bool:
+    return any(sign in complaint for sign in _RACE_MESSAGES)
 
 
 def _silent(vault: Vault, own_ssh: bool) -> dict[str, str]:
-    """Variables with which neither git nor ssh asks for a password: without an answer at hand they fail at once."""
+    """Return variables with which git and ssh fail at once instead of asking for a password."""
     given = {"GIT_ASKPASS": "true", "SSH_ASKPASS": "true", "SSH_ASKPASS_REQUIRE": "never"}
     own = {"GIT_SSH", "GIT_SSH_COMMAND"} & vault.git.environment.keys()
     if not own and not own_ssh:
@@ -181,26 +196,34 @@ def _silent(vault: Vault, own_ssh: bool) -> dict[str, str]:
     return given
 
 
-def _refused(remote: str, branch: str, reason: str, said: RemoteOutput) -> RemoteFailed:
-    """The error for a push that arrived and was not taken: why, and for a hook what it said itself."""
-    lines = [one_line(line).removeprefix("error:").strip(" .") for line in _FROM_THERE.findall(said.complaint)]
-    heard = "; ".join([line for line in lines if line][:_MOST_HEARD]) if "hook" in reason else ""
-    told = f": {visible(heard[:_LONGEST_HEARD])}" if heard else ""
-    hint = "Nothing was lost: the vault here is whole. Whoever looks after it can allow it, or --branch names another."
+def _refused(remote: str, branch: str, reason: str, output: RemoteOutput) -> RemoteFailed:
+    """Return the error for a push that the remote rejected, with the reason and the output of its hook."""
+    lines = [one_line(line).removeprefix("error:").strip(" .") for line in _FROM_THERE.findall(output.complaint)]
+    hook_output = "; ".join([line for line in lines if line][:_MAX_HOOK_LINES]) if "hook" in reason else ""
+    detail = f": {visible(hook_output[:_MAX_HOOK_TEXT])}" if hook_output else ""
+    hint = (
+        "Nothing was lost: the vault here is complete. The administrator of the remote can allow the push,"
+        " or choose another branch with --branch."
+    )
     if "checked out" in reason:
-        hint = "Nothing was lost. Meet a bare repository (`git init --bare`), or switch that one to another branch."
-    return RemoteFailed(f"{remote} refused the push to {branch} ({visible(reason)}){told}.", hint)
+        hint = (
+            "Nothing was lost. Sync with a bare repository (`git init --bare`), or switch that one to another branch."
+        )
+    return RemoteFailed(f"{remote} refused the push to {branch} ({visible(reason)}){detail}.", hint)
 
 
-def _failed(did: str, remote: str, said: RemoteOutput) -> RemoteFailed:
-    lines = [line.strip() for line in said.complaint.splitlines()]
-    telling = [line for line in lines if line.startswith(("fatal:", "error:"))] or [line for line in lines if line]
-    words = telling[0].removeprefix("fatal:").removeprefix("error:").strip(" .") if telling else "there was no answer"
-    if said.code is None:
+def _failed(did: str, remote: str, output: RemoteOutput) -> RemoteFailed:
+    lines = [line.strip() for line in output.complaint.splitlines()]
+    messages = [line for line in lines if line.startswith(("fatal:", "error:"))] or [line for line in lines if line]
+    words = messages[0].removeprefix("fatal:").removeprefix("error:").strip(" .") if messages else "it did not answer"
+    if output.code is None:
         words = "it took too long (sync.timeout_seconds)"
     hint = _UNREACHABLE
     if any(
-        sign in said.complaint for sign in ("Authentication failed", "could not read Username", "Permission denied")
+        sign in output.complaint for sign in ("Authentication failed", "could not read Username", "Permission denied")
     ):
-        hint = "Nothing is asked here: set up a key or a credential helper for git, then run the command again."
+        hint = (
+            "clawmem does not ask for passwords: set up a key or a credential helper for git,"
+            " then run the command again."
+        )
     return RemoteFailed(f"{remote} could not be {did}: {words}.", hint)

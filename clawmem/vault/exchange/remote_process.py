@@ -1,4 +1,4 @@
-"""One git that talks to another machine: for a bounded time, with nobody to ask, together with all it starts."""
+"""Running a git command that contacts a remote: with a time limit, without prompts, in a process group of its own."""
 
 from __future__ import annotations
 
@@ -13,27 +13,31 @@ from typing import IO, NamedTuple
 
 from clawmem.vault.git.git import Git
 
-Told = Callable[[str], None]
-"""Takes each line of git's progress."""
+ProgressCallback = Callable[[str], None]
+"""Gets each line of git's progress."""
 
 _GRACE = 2.0
 _CHUNK = 4096
 
 
 class RemoteOutput(NamedTuple):
-    """How a talk ended: git's exit code (None where the time was over), and what it said on both streams."""
+    """The result of a remote command: git's exit code (None after a timeout), its stdout and stderr."""
 
     code: int | None
     printed: str
     complaint: str
 
 
-def talk(git: Git, arguments: Sequence[str], seconds: float, told: Told | None = None) -> RemoteOutput:
-    """Run git, with the person's configuration, for at most so many seconds; `told` hears its progress while it
-    runs."""
-    with git.as_person():
-        surroundings = git.surroundings()
-    # In a session of its own, so that ssh finds no terminal to ask at, and so that all of it can be ended.
+def run_remote_git(
+    git: Git, arguments: Sequence[str], seconds: float, on_progress: ProgressCallback | None = None
+) -> RemoteOutput:
+    """Run git with the user's configuration for at most `seconds`. `on_progress` gets its progress lines.
+
+    When git times out, its child processes are killed too.
+    """
+    with git.with_user_config():
+        surroundings = git.process_environment()
+    # In a new session, so that ssh has no terminal for prompts and the whole process group can be killed.
     process = subprocess.Popen(
         git.command(arguments),
         cwd=git.root,
@@ -43,21 +47,22 @@ def talk(git: Git, arguments: Sequence[str], seconds: float, told: Told | None =
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    listener = _ProgressReader(process, told, git.environment) if told else None
+    reader = _ProgressReader(process, on_progress, git.environment) if on_progress else None
     try:
         printed, complaint = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        _end(process)
+        _terminate(process)
         return RemoteOutput(None, "", "")
     except BaseException:
-        _end(process)
+        _terminate(process)
         raise
-    complaint = listener.heard() if listener else complaint
+    complaint = reader.output() if reader else complaint
     return RemoteOutput(process.returncode, printed.decode(errors="replace"), complaint.decode(errors="replace"))
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End git, which then takes its lock files with it, and what it started; with force what is left after that."""
+def _terminate(process: subprocess.Popen[bytes]) -> None:
+    """Terminate git and its child processes, so that git removes its lock files. Kill what is left after a grace
+    period."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, sign)
@@ -66,20 +71,22 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 class _ProgressReader:
-    """Takes git's second stream while it comes, and gives its progress on."""
+    """Reads git's stderr and passes its progress on."""
 
-    def __init__(self, process: subprocess.Popen[bytes], told: Told, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], on_progress: ProgressCallback, environment: Mapping[str, str]
+    ) -> None:
         stream, process.stderr = process.stderr, None
         self._pieces: list[bytes] = []
-        self._thread = Thread(target=self._listen, args=(stream, _progress(told, environment)), daemon=True)
+        self._thread = Thread(target=self._read_lines, args=(stream, _progress(on_progress, environment)), daemon=True)
         self._thread.start()
 
-    def heard(self) -> bytes:
-        """All that was said."""
+    def output(self) -> bytes:
+        """Return the complete stderr."""
         self._thread.join()
         return b"".join(self._pieces)
 
-    def _listen(self, stream: IO[bytes], line: Callable[[str], None]) -> None:
+    def _read_lines(self, stream: IO[bytes], line: Callable[[str], None]) -> None:
         rest = b""
         with stream:
             while piece := os.read(stream.fileno(), _CHUNK):
@@ -89,16 +96,17 @@ class _ProgressReader:
                     line(one.decode(errors="replace"))
 
 
-def _progress(told: Told, environment: Mapping[str, str]) -> Callable[[str], None]:
-    from clawmem.vault.history.history import gitpython  # 70 ms: only where somebody looks on
+def _progress(on_progress: ProgressCallback, environment: Mapping[str, str]) -> Callable[[str], None]:
+    """Return a function that parses lines of git's progress and passes them on."""
+    from clawmem.vault.history.history import gitpython  # 70 ms: only if progress is shown
 
     with gitpython(environment) as git:
 
         class Progress(git.RemoteProgress):  # type: ignore[name-defined, misc]
-            """git's progress, line by line, given on."""
+            """Passes the progress of git on, line by line."""
 
             def update(self, *_: object) -> None:
-                told(self._cur_line or "")
+                on_progress(self._cur_line or "")
 
         line: Callable[[str], None] = Progress().new_message_handler()
         return line

@@ -1,4 +1,4 @@
-"""A hidden folder beside what is being made, so that it can be put in place in one step, whole or not at all."""
+"""A hidden folder beside a target in which it is prepared, so that it can be moved into place in one step."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import Locked
-from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.git.git import Git
+from clawmem.vault.lock import writer_lock
 
 _ENDING = ".making"
-# Longer than it takes from making the folder to locking it.
+# Longer than it takes to create the folder and lock it.
 _UNLOCKED_SECONDS = 60
 
 
 class Staging(NamedTuple):
-    """The folder, and the descriptor of its lock: whoever inherits it keeps the folder from being swept."""
+    """The folder and the descriptor of its lock. A process that inherits the descriptor keeps the folder from being
+    deleted."""
 
     folder: Path
     descriptor: int
 
     def git(self, root: Path, like: Git) -> Git:
-        """git in a repository in the folder, with the environment of another."""
+        """Return git for a repository in the folder, with the environment of another."""
         mine = Git(root, like.environment)
-        mine.keep_open = (self.descriptor,)
+        mine.inherited_descriptors = (self.descriptor,)
         return mine
 
 
 @contextmanager
 def staging(target: Path) -> Iterator[Staging]:
-    """A new folder beside `target`, removed in the end whatever happens, with those that killed processes left."""
+    """Yield a new folder beside `target`. It is deleted in the end, with those that killed processes left behind."""
     _sweep(target)
     folder = target.with_name(f".{target.name}.{os.getpid()}.{time.time_ns():x}{_ENDING}")
     folder.mkdir(mode=0o700)
@@ -46,8 +47,8 @@ def staging(target: Path) -> Iterator[Staging]:
 
 
 @contextmanager
-def parents(target: Path) -> Iterator[None]:
-    """The folders that lead to `target`, made where they are missing, and gone again where what follows fails."""
+def create_parents(target: Path) -> Iterator[None]:
+    """Create the missing parent folders of `target`, and delete them again if the code in this context fails."""
     missing = [folder for folder in target.parents if not folder.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -59,16 +60,16 @@ def parents(target: Path) -> Iterator[None]:
         raise
 
 
-def leftovers(target: Path) -> list[Path]:
-    """The folders beside `target` in which it was being made."""
+def leftover_folders(target: Path) -> list[Path]:
+    """Return the staging folders beside `target`."""
     start = f".{target.name}."
     names = [name for name in os.listdir(target.parent) if name.startswith(start) and name.endswith(_ENDING)]  # noqa: PTH208
     return [target.with_name(name) for name in sorted(names) if name[len(start) :].count(".") == 2]
 
 
 def _sweep(target: Path) -> None:
-    for folder in leftovers(target):
-        # Its process holds the lock as long as it lives, and so does every git it started; but not from the beginning.
+    for folder in leftover_folders(target):
+        # A process and its git commands hold the lock while they run, except for a moment at the start.
         process, made = folder.name.removeprefix(f".{target.name}.").removesuffix(_ENDING).split(".")
         if _is_young(made) and _is_alive(process):
             continue

@@ -1,4 +1,4 @@
-"""A clone of a vault that git checked nothing out of."""
+"""Clones of a vault in which git has checked out nothing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from clawmem.vault.git.refs import git_dir_of, read_head
 
 
 def unborn_clone(root: Path, environment: Mapping[str, str]) -> str | None:
-    """The branch to switch to, where the folder is a clone of a vault whose HEAD names a branch that is not there; None
-    where it is something else. Starts git only in a repository whose HEAD has no commit."""
+    """Return the branch to switch to, if the folder is a clone whose HEAD names a branch that does not exist, else
+    None.
+
+    Runs git only if HEAD has no commit.
+    """
     git_dir = git_dir_of(root)
     try:
         if git_dir is None or read_head(git_dir).commit is not None:
             return None
     except GitFailed:
-        pass  # the branch is missing though others are there, as in such a clone
+        pass  # the branch of HEAD is missing and others exist, as in such a clone
     except (Refused, OSError):
         return None
     return _branch_with_a_vault(root, environment)

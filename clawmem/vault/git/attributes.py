@@ -1,4 +1,4 @@
-"""The vault's files are kept byte for byte: what a person's git attributes would convert, is not converted."""
+"""Git attributes that keep vault files byte for byte: no conversion that the user's attributes ask for is applied."""
 
 from __future__ import annotations
 
@@ -7,27 +7,26 @@ from pathlib import Path
 from clawmem.vault.git.refs import common_dir_of
 from clawmem.vault.vault import Vault
 
-# In `info/attributes` these win over every .gitattributes. Without them git would compare converted bytes with
-# the bytes that clawmem committed, and find the same files changed for ever.
+# `info/attributes` takes precedence over every .gitattributes. Without it git would compare converted bytes with the
+# bytes that clawmem committed, and report the same files as changed forever.
 _KINDS = ("*.md", "*.json", "*.jsonl", "*.yaml")
 _ATTRIBUTES = "".join(f"{kind} -text -filter -ident -working-tree-encoding\n" for kind in _KINDS)
 
 
-def keep_verbatim(vault: Vault) -> None:
-    """Tell git to convert nothing in the files that clawmem owns, and how to merge them, once; rules that a person
-    wrote there are left alone."""
-    path = _rules(vault)
+def install_attributes(vault: Vault) -> None:
+    """Write the attributes and the merge driver configuration, once. An existing attributes file is not changed."""
+    path = _attributes_path(vault)
     if vault.disk.read(path) is None:
-        from clawmem.vault.git.driver import install_driver  # a clone that clawmem meets for the first time
+        from clawmem.vault.git.driver import install_driver  # only in a new clone
 
         install_driver(vault)
         vault.disk.replace(path, _ATTRIBUTES.encode(), vault.state)
 
 
-def is_verbatim(vault: Vault) -> bool:
-    """Whether git has been told, or a person has written rules of their own."""
-    return _rules(vault).exists()
+def has_attributes(vault: Vault) -> bool:
+    """Return whether the attributes file exists, written by clawmem or by the user."""
+    return _attributes_path(vault).exists()
 
 
-def _rules(vault: Vault) -> Path:
+def _attributes_path(vault: Vault) -> Path:
     return common_dir_of(vault.git_dir) / "info" / "attributes"

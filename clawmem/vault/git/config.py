@@ -1,8 +1,8 @@
-"""Which settings in a repository's own git configuration are plain data, and a configuration made of those alone.
+"""Which settings of a repository's own git configuration are plain data, and a configuration made of those only.
 
-A vault may have been handed over with its `.git/config`, and git runs what it names: filters, signing programs, ssh
-commands, credential helpers, remote helpers. The list names what is let through, so that a setting nobody thought of,
-or that a later git brings, is left out.
+A vault may come from somebody else with its `.git/config`, and git runs programs that are named there: filters, signing
+programs, ssh commands, credential helpers, remote helpers. This is a list of what is allowed, so an unknown setting, or
+one of a later git version, is left out.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.model.language.text import visible
-from clawmem.vault.disk import read_plain
+from clawmem.vault.disk import read_regular_file
 from clawmem.vault.git.refs import common_dir_of
 
 CONFIG = "config"
-# By section: the settings that neither run anything nor lead anywhere. A subsection is `*`.
+# By section: settings that neither run a program nor refer to another place. `*` stands for a subsection.
 _PLAIN_NAMES = {
     "author": "email name",
     "branch": "autosetupmerge autosetuprebase sort",
@@ -39,7 +39,7 @@ _PLAIN_NAMES = {
     "index": "recordendofindexentries recordoffsettable sparse threads version",
     "init": "defaultbranch",
     "maintenance": "auto strategy",
-    # Ours: nothing that clawmem has git do merges files.
+    # clawmem's own merge drivers. No git command that clawmem runs uses them.
     "merge.clawmem": "driver name",
     "merge.union": "driver name",
     "pack": "compression deltacachelimit deltacachesize depth indexversion packsizelimit threads usebitmaps usesparse"
@@ -56,7 +56,7 @@ _PLAIN_NAMES = {
     "user": "email name signingkey useconfigonly",
 }
 PLAIN = frozenset(f"{section}.{name}".lower() for section, names in _PLAIN_NAMES.items() for name in names.split())
-# Settings that are plain with some values only.
+# Settings that are plain with these values only.
 _PLAIN_VALUES = {"core.bare": frozenset(("false", "no", "off", "0")), "core.excludesfile": frozenset(("/dev/null",))}
 _ADDRESSES = frozenset(("remote.*.url", "remote.*.pushurl"))
 _TRANSPORTS = ("https://", "http://", "ssh://", "git://", "file://")
@@ -67,8 +67,8 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _LONGEST = 200
 
 
-class Entry(NamedTuple):
-    """One setting: its section and name in small letters, the subsection as it stands, and the value."""
+class ConfigEntry(NamedTuple):
+    """One setting: section and name in lower case, the subsection as written, and the value."""
 
     section: str
     subsection: str | None
@@ -77,18 +77,18 @@ class Entry(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The whole name, as git writes it."""
+        """The full name, as git prints it."""
         return ".".join(part for part in (self.section, self.subsection, self.name) if part is not None)
 
 
-def shown(entry: Entry) -> str:
+def shown(entry: ConfigEntry) -> str:
     """A setting as a person is shown it: control characters visible, a long value cut."""
     text = visible(f"{entry.key} = {entry.value}")
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def is_plain(entry: Entry) -> bool:
-    """Whether a setting runs nothing and leads nowhere."""
+def is_plain(entry: ConfigEntry) -> bool:
+    """Return whether a setting neither runs a program nor refers to another place."""
     exact = entry.key.lower()
     general = exact if entry.subsection is None else f"{entry.section}.*.{entry.name}"
     if general in _ADDRESSES:
@@ -99,22 +99,25 @@ def is_plain(entry: Entry) -> bool:
 
 
 def is_plain_address(address: str) -> bool:
-    """Whether an address of a remote is that of a folder, or names a transport of git's own that starts nothing but
-    ssh. A folder may yet hold a repository that runs programs."""
+    """Return whether the address of a remote is a folder, or uses a transport of git that starts no program but ssh.
+
+    The repository in a folder may still run programs of its own: see `clawmem.vault.exchange.local_remote`.
+    """
     if address.startswith(_TRANSPORTS):
-        # git decodes it: what it leads to could not be looked at.
+        # git decodes percent signs, so the path could not be checked.
         return not (address.startswith("file:") and "%" in address)
     host, colon, rest = address.partition(":")
     if not address or address.startswith("-"):
         return False
-    # `host:path` is for ssh; with two colons, or slashes after one, git runs a program that is named for what stands
-    # before.
+    # `host:path` uses ssh. With `::` or `://` git runs a remote helper that is named after the part before the colon.
     return not colon or "/" in host or not rest.startswith((":", "//"))
 
 
-def simple_entries(text: str) -> list[Entry] | None:
-    """The settings of a configuration that is written as git itself writes it, without quotes and continued lines;
-    None for any other, which only git can read."""
+def parse_simple_config(text: str) -> list[ConfigEntry] | None:
+    """Return the settings of a configuration that has no quotes and no continued lines, as git itself writes it.
+
+    Return None for any other, which only git can parse.
+    """
     found = []
     place: tuple[str, str | None] | None = None
     for line in text.split("\n"):
@@ -130,18 +133,18 @@ def simple_entries(text: str) -> list[Entry] | None:
             if place is None:
                 return None
             continue
-        name, told, value = plain.partition("=")
+        name, equals, value = plain.partition("=")
         name, value = name.rstrip(" ").lower(), value.lstrip(" ")
         if place is None or not name or not name[0].isalpha() or not _NAME.issuperset(name):
             return None
         if not _SPECIAL.isdisjoint(value):
             return None
-        found.append(Entry(*place, name, value if told else "true"))
+        found.append(ConfigEntry(*place, name, value if equals else "true"))
     return found
 
 
 def _heading(line: str) -> tuple[str, str | None] | None:
-    """The section and subsection that a line such as `[remote "origin"]` begins."""
+    """Return the section and subsection of a line such as `[remote "origin"]`, or None."""
     if not line.endswith("]"):
         return None
     section, quote, rest = line[1:-1].partition(' "')
@@ -155,53 +158,57 @@ def _heading(line: str) -> tuple[str, str | None] | None:
 
 
 def is_all_plain(place: Path) -> bool:
-    """Whether a configuration file is simple and holds nothing but plain settings."""
-    simple = simple_entries((read_plain(place) or b"").decode(errors="surrogateescape"))
+    """Return whether a configuration file is simple and contains only plain settings."""
+    simple = parse_simple_config((read_regular_file(place) or b"").decode(errors="surrogateescape"))
     return simple is not None and all(map(is_plain, simple))
 
 
-def settings_of(git_dir: Path, environment: Mapping[str, str]) -> Sequence[Entry]:
-    """The settings of a repository's own configuration, without what it includes. Runs git where it is not written as
-    git itself writes it, away from the repository."""
+def read_config(git_dir: Path, environment: Mapping[str, str]) -> Sequence[ConfigEntry]:
+    """Return the settings in a repository's own configuration, without included files.
+
+    Runs git, outside the repository, if the file is not simple.
+    """
     path = common_dir_of(git_dir) / CONFIG
-    simple = simple_entries((read_plain(path) or b"").decode(errors="surrogateescape"))
+    simple = parse_simple_config((read_regular_file(path) or b"").decode(errors="surrogateescape"))
     return _as_git_reads(path, environment) if simple is None else simple
 
 
-def apart(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """The settings that are plain data, and the others."""
+def split_plain(entries: Sequence[ConfigEntry]) -> tuple[list[ConfigEntry], list[ConfigEntry]]:
+    """Split settings into those that are plain data and the others."""
     plain = [one for one in entries if is_plain(one)]
     return plain, [one for one in entries if not is_plain(one)]
 
 
-def _as_git_reads(path: Path, environment: Mapping[str, str]) -> list[Entry]:
-    import subprocess  # few are written so
+def _as_git_reads(path: Path, environment: Mapping[str, str]) -> list[ConfigEntry]:
+    import subprocess  # few configurations need it
 
-    from clawmem.vault.git.git import failure, started  # which uses this
+    from clawmem.vault.git.git import git_error, start_process  # which uses this
 
     alone = {**environment, "GIT_DIR": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
     command = ["git", "config", "-z", "--file", str(path), "--no-includes", "--list"]
-    process = started(command, Path("/"), alone, stdin=subprocess.DEVNULL)
+    process = start_process(command, Path("/"), alone, stdin=subprocess.DEVNULL)
     printed, complaint = process.communicate()
     if process.returncode:
-        raise failure("config", process.returncode, complaint)
-    return list(entries_of(printed.decode(errors="surrogateescape")))
+        raise git_error("config", process.returncode, complaint)
+    return list(parse_config_list(printed.decode(errors="surrogateescape")))
 
 
-def entries_of(printed: str) -> Iterator[Entry]:
-    """The settings that `git config -z --list` printed."""
+def parse_config_list(printed: str) -> Iterator[ConfigEntry]:
+    """Yield the settings from the output of `git config -z --list`."""
     for row in printed.split("\0"):
         if not row:
             continue
-        key, told, value = row.partition("\n")
+        key, equals, value = row.partition("\n")
         section, _, rest = key.partition(".")
         subsection, _, name = rest.rpartition(".")
         has_subsection = "." in rest
-        yield Entry(section.lower(), subsection if has_subsection else None, name.lower(), value if told else "true")
+        yield ConfigEntry(
+            section.lower(), subsection if has_subsection else None, name.lower(), value if equals else "true"
+        )
 
 
-def rendered(entries: Iterable[Entry]) -> str:
-    """A configuration with just these settings."""
+def render_config(entries: Iterable[ConfigEntry]) -> str:
+    """Return the text of a configuration file with just these settings."""
     lines = []
     for one in entries:
         heading = f"[{one.section}]" if one.subsection is None else f'[{one.section} "{_escaped(one.subsection)}"]'
@@ -210,8 +217,8 @@ def rendered(entries: Iterable[Entry]) -> str:
     return "".join(lines)
 
 
-def named_in_short(entries: Sequence[Entry], most: int = 3) -> str:
-    """The names of settings for a sentence."""
+def join_names(entries: Sequence[ConfigEntry], most: int = 3) -> str:
+    """Return the names of settings for a sentence, at most `most` of them."""
     names = list(dict.fromkeys(one.key for one in entries))
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 

@@ -1,4 +1,4 @@
-"""Telling git in a clone that clawmem is the merge driver which `.gitattributes` names."""
+"""Configuring clawmem in a clone as the merge driver that `.gitattributes` names."""
 
 from __future__ import annotations
 
@@ -8,44 +8,49 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from clawmem.vault.git.configured import configured
 from clawmem.vault.vault import Vault
 
-# `union` is git's own way to merge ledgers where clawmem is not configured: it keeps every line. Named in the
-# configuration it is ours.
-NAMES = ("clawmem", "union")
-ASKED = rf"^merge\.({'|'.join(NAMES)})\.driver$"
+# `union` is git's built-in driver for ledgers where clawmem is not configured: it keeps every line. A driver of that
+# name in the configuration overrides it.
+DRIVER_NAMES = ("clawmem", "union")
+DRIVER_SETTINGS = rf"^merge\.({'|'.join(DRIVER_NAMES)})\.driver$"
 _TITLE = "clawmem: facts by id, ledgers by time, prose as text"
 _ARGUMENTS = "-m clawmem merge-driver %O %A %B %P"
 
 
 def command_line() -> str:
-    """What git runs to merge one file."""
-    interpreter = os.path.abspath(sys.executable)  # noqa: PTH100 - a link is the environment it belongs to
+    """Return the command that git runs to merge one file."""
+    interpreter = os.path.abspath(sys.executable)  # noqa: PTH100 - resolving a link would lose the virtual environment
     return f"{shlex.quote(interpreter)} {_ARGUMENTS}"
 
 
-def install_driver(vault: Vault, told: Mapping[str, str] | None = None) -> bool:
-    """Tell git in this clone how to merge; False where it knew. `told` are git's settings where they were read."""
-    if driver_problem(vault, told) is None:
+def install_driver(vault: Vault, settings: Mapping[str, str] | None = None) -> bool:
+    """Configure the merge driver in this clone. Return False if it was configured already.
+
+    `settings` are git's settings if the caller has read them.
+    """
+    if driver_problem(vault, settings) is None:
         return False
-    for name in NAMES:
+    for name in DRIVER_NAMES:
         vault.git.configure({f"merge.{name}.name": _TITLE, f"merge.{name}.driver": command_line()})
     return True
 
 
-def driver_problem(vault: Vault, told: Mapping[str, str] | None = None) -> str | None:
-    """Why git cannot merge facts in this clone, in a sentence, or None."""
-    commands = configured(vault, ASKED) if told is None else told
-    for name in NAMES:
+def driver_problem(vault: Vault, settings: Mapping[str, str] | None = None) -> str | None:
+    """Return a sentence that says why git cannot merge facts in this clone, or None."""
+    commands = vault.git.config_values(DRIVER_SETTINGS) if settings is None else settings
+    for name in DRIVER_NAMES:
         command = commands.get(f"merge.{name}.driver")
         if command is None:
-            return "git is not told here how to merge facts; until then its own merges stop where both sides wrote."
+            return (
+                "the merge driver for facts is not configured here,"
+                " so git's own merges stop where both sides changed a file."
+            )
         if "clawmem" not in command:
-            return None  # a person's own choice
+            return None  # the user's own choice
         program = _program(command)
         if program.is_absolute() and not program.exists():
-            return f"git would merge facts with {program}, which is not there any more."
+            return f"git would merge facts with {program}, which no longer exists."
     return None
 
 

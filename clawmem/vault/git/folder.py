@@ -1,4 +1,4 @@
-"""Git's own folder leads nowhere else: no links, no pipes or devices, no shared folder of another repository."""
+"""Checks that git's own folder stays in place: no links, pipes or devices, no shared folder of another repository."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import os
 from pathlib import Path
 
 from clawmem.errors import Refused
-from clawmem.vault.disk import no_plain_file, read_plain
-from clawmem.vault.git.containment import below, check_file, entries
+from clawmem.vault.disk import not_regular_file, read_regular_file
+from clawmem.vault.git.containment import check_file, scan_folder, walk_files
 from clawmem.vault.git.refs import common_dir_of
 
-# Folders that clawmem's gits do not use, and clawmem's own, which is checked when the vault is opened.
+# Folders that git does not use here, and clawmem's own, which is checked when the vault is opened.
 _LEFT_OUT = frozenset(("hooks", "clawmem", "worktrees", "modules"))
 
 
 def check_git_dir(git_dir: Path) -> None:
-    """Raise Refused where something in git's folder leads elsewhere: a link, a pipe, a second name of a file that git
-    writes in place. What stands in each folder of objects is left to `check_everything`."""
+    """Raise Refused if git's folder contains a link, a pipe, or a hard link of a file that git writes in place.
+
+    The contents of object folders are left to `check_everything`.
+    """
     _check_linked(git_dir)
     for folder in dict.fromkeys((git_dir, common_dir_of(git_dir))):
-        for entry in entries(folder):
+        for entry in scan_folder(folder):
             if entry.name in _LEFT_OUT:
                 continue
             if not entry.is_dir(follow_symlinks=False):
@@ -27,23 +29,23 @@ def check_git_dir(git_dir: Path) -> None:
             elif entry.name == "objects":
                 _check_objects(entry.path)
             else:
-                for one in below(entry.path):
+                for one in walk_files(entry.path):
                     check_file(one, second_names=entry.name == "logs")
 
 
 def check_everything(root: Path, git_dir: Path) -> None:
-    """Raise Refused where a pipe, a socket or a device stands anywhere in the vault or among its objects: git would
-    wait for ever to read it."""
+    """Raise Refused if there is a pipe, a socket or a device in the vault or among its objects, because git would block
+    on it."""
     check_git_dir(git_dir)
-    for entry in below(common_dir_of(git_dir) / "objects"):
+    for entry in walk_files(common_dir_of(git_dir) / "objects"):
         check_file(entry, second_names=False)
-    for entry in below(root, leaving_out=".git"):
+    for entry in walk_files(root, leaving_out=".git"):
         if not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
-            raise no_plain_file(entry.path)
+            raise not_regular_file(entry.path)
 
 
-def check_belongs(root: Path, git_dir: Path) -> None:
-    """Raise Refused where the git folder that `.git` leads to is that of another work tree."""
+def check_work_tree(root: Path, git_dir: Path) -> None:
+    """Raise Refused if the git folder that `.git` points to belongs to another work tree."""
     place, home = os.path.realpath(git_dir), os.path.realpath(root)
     if place.startswith(home + os.sep):
         return
@@ -52,16 +54,16 @@ def check_belongs(root: Path, git_dir: Path) -> None:
         return
     raise Refused(
         f"{root}/.git leads to {place}, which is the git folder of another work tree.",
-        f"Where it is this vault's own, say so: `git --git-dir={place} config core.worktree {home}`.",
+        f"If it belongs to this vault, configure it: `git --git-dir={place} config core.worktree {home}`.",
     )
 
 
 def _work_tree_of(git_dir: Path) -> str | None:
-    """The work tree that a git folder names as its own, None where it names none."""
-    back = read_plain(git_dir / "gitdir")
+    """Return the work tree that a git folder names as its own, or None."""
+    back = read_regular_file(git_dir / "gitdir")
     if back is not None:
         return os.path.realpath((git_dir / os.fsdecode(back).strip()).parent)
-    for line in (read_plain(git_dir / "config") or b"").decode(errors="surrogateescape").splitlines():
+    for line in (read_regular_file(git_dir / "config") or b"").decode(errors="surrogateescape").splitlines():
         key, _, value = line.partition("=")
         if key.strip().lower() == "worktree":
             return os.path.realpath(git_dir / value.strip().strip('"'))
@@ -69,8 +71,10 @@ def _work_tree_of(git_dir: Path) -> str | None:
 
 
 def _check_linked(git_dir: Path) -> None:
-    """A `commondir` is right in the folder of a linked work tree, which the shared folder holds; anywhere else it makes
-    git write to another repository."""
+    """Raise Refused if a `commondir` file would make git write to another repository.
+
+    The file is right only in the folder of a linked work tree, inside the shared folder.
+    """
     if not os.path.lexists(git_dir / "commondir"):
         return
     common = common_dir_of(git_dir)
@@ -82,9 +86,9 @@ def _check_linked(git_dir: Path) -> None:
 
 
 def _check_objects(folder: str) -> None:
-    for entry in entries(folder):
+    for entry in scan_folder(folder):
         if not entry.is_dir(follow_symlinks=False):
             check_file(entry, second_names=False)
         elif entry.name in ("pack", "info"):
-            for one in below(entry.path):
+            for one in walk_files(entry.path):
                 check_file(one, second_names=False)

@@ -1,11 +1,11 @@
-"""git's index, held by its own lock while the branch moves: no other git commits from what it said before.
+"""Locking git's index while the branch moves, so that no other git commits from an outdated index.
 
-git refuses a commit while `index.lock` is there. Held from before the branch moves until the index says what the new
-commit says, it leaves no moment at which a person's `git commit` would take our change back. Killed meanwhile, the lock
-stays and bears our mark: the next command goes on holding it, finishes the change, and lets go.
+git refuses to commit while `index.lock` exists. clawmem creates the lock before the branch moves and removes it when
+the index matches the new commit. Without it, a `git commit` by the user at that moment would revert our change. If
+clawmem is killed, the lock stays and contains our mark. The next command keeps it, finishes the change, and removes it.
 
-`git merge` and `git pull` let go of that lock between their steps, and where one fails they put files and index back to
-what HEAD was when they began. So they are waited for: before the branch moves, and before the index is given back.
+`git merge` and `git pull` release that lock between their steps. If a step fails, they restore files and index to the
+HEAD at which they began. So clawmem waits for them before the branch moves and before it removes the lock.
 """
 
 from __future__ import annotations
@@ -24,76 +24,78 @@ _COPY = "git-index"
 _SOON = 0.2
 _NAP = 0.005
 _PATIENCE = 3.0
-_LONGEST_JOIN = 60.0
+_LONGEST_MERGE = 60.0
 
 
-def index_lock(vault: Vault) -> Path:
-    """Where git locks its index."""
+def index_lock_path(vault: Vault) -> Path:
+    """Return the path of git's lock on its index."""
     return vault.git_dir / "index.lock"
 
 
-def is_held(vault: Vault) -> bool:
-    """Whether the lock is one of ours: of this process or of one that was killed. The writer lock must be held."""
-    return vault.disk.read(index_lock(vault)) == _MARK
+def holds_index_lock(vault: Vault) -> bool:
+    """Return whether clawmem created the lock: this process or a killed one. Requires the writer lock."""
+    return vault.disk.read(index_lock_path(vault)) == _MARK
 
 
-def hold_index(vault: Vault) -> list[str]:
-    """Keep every other git from the index; the writer lock must be held. Says which lock of a killed git was in the
-    way. Raises Locked where another git keeps the index for longer than a moment; nothing has happened then."""
-    path, start, said = index_lock(vault), time.monotonic(), list[str]()
+def lock_index(vault: Vault) -> list[str]:
+    """Lock git's index. Requires the writer lock. Return notices about stale locks that were removed.
+
+    Raise Locked, with nothing changed, if another git process keeps the index for longer than a few seconds.
+    """
+    path, start, notices = index_lock_path(vault), time.monotonic(), list[str]()
     while True:
         if vault.disk.create(path, _MARK):
-            if not _is_joining(vault):
-                return said
+            if not _is_merging(vault):
+                return notices
             vault.disk.remove(path)
-        elif is_held(vault):
-            return said
+        elif holds_index_lock(vault):
+            return notices
         waited = time.monotonic() - start
         if waited > _PATIENCE:
-            raise Locked("Another git command is at work in the vault.", "Try again when it has finished.")
+            raise Locked("Another git command is running in the vault.", "Try again when it has finished.")
         if waited > _SOON:
-            from clawmem.vault.commit.stale_locks import clear_index_lock  # most gits let go before that
+            from clawmem.vault.git.stale_locks import clear_index_lock  # most git commands end before that
 
-            said += clear_index_lock(vault)
+            notices += clear_index_lock(vault)
         time.sleep(_NAP)
 
 
-def let_go(vault: Vault) -> None:
-    """Give the index back to other gits, where we hold it."""
-    if not is_held(vault):
+def unlock_index(vault: Vault) -> None:
+    """Remove the lock on git's index if clawmem created it."""
+    if not holds_index_lock(vault):
         return
     end = time.monotonic() + _PATIENCE
-    while _is_joining(vault) and time.monotonic() < end:
+    while _is_merging(vault) and time.monotonic() < end:
         time.sleep(_NAP)
-    vault.disk.remove(index_lock(vault))
+    vault.disk.remove(index_lock_path(vault))
 
 
-def _is_joining(vault: Vault) -> bool:
-    """Whether git merges or pulls here at this moment: it notes where HEAD was when it begins."""
+def _is_merging(vault: Vault) -> bool:
+    """Return whether git is merging or pulling here now. git writes ORIG_HEAD when it begins."""
     try:
         began = os.stat(vault.git_dir / "ORIG_HEAD").st_mtime  # noqa: PTH116 - on every writer's path
     except OSError:
         return False
-    if abs(time.time() - began) > _LONGEST_JOIN:
+    if abs(time.time() - began) > _LONGEST_MERGE:
         return False
-    from clawmem.vault.commit.stale_locks import join_at_work  # looks at every process
+    from clawmem.vault.git.stale_locks import merge_at_work  # reads the list of processes
 
-    return join_at_work(vault)
+    return merge_at_work(vault)
 
 
 @contextmanager
-def new_index(vault: Vault) -> Iterator[None]:
-    """What git does to the index in here, it does to a copy, which takes the index's place in the end. The index must
-    be held."""
+def replace_index(vault: Vault) -> Iterator[None]:
+    """Let git work on a copy of the index inside this context, then replace the index with it. Requires
+    `lock_index`."""
     copy, index = vault.state / _COPY, vault.git_dir / "index"
-    vault.disk.remove(copy.with_name(f"{_COPY}.lock"))  # of a git that was killed: nobody else works on the copy
+    vault.disk.remove(copy.with_name(f"{_COPY}.lock"))  # left by a killed git; no other process uses the copy
     data = vault.disk.read(index)
     if data is None:
         vault.disk.remove(copy)
     else:
         vault.disk.replace(copy, data, vault.state)
-        # git looks closer at files that are as young as its index.
+        # Keep the time: git compares the contents of files that are not older than its index.
         os.utime(copy, ns=(0, os.stat(index).st_mtime_ns))  # noqa: PTH116
-    with vault.git.lent({"GIT_INDEX_FILE": str(copy)}):
+    with vault.git.with_environment({"GIT_INDEX_FILE": str(copy)}):
         yield
     vault.disk.move(copy, index)

@@ -1,4 +1,4 @@
-"""One file merged for git, which calls this for each file that both sides of a merge changed."""
+"""The merge driver: git calls it for each file that both sides of a merge changed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from clawmem.model.records.layout import is_owned
 _CONFLICT = 1
 
 
-def drive(base: str, ours: str, theirs: str, path: str, environment: Mapping[str, str]) -> int:
-    """Merge three temporary files of git's into the second; the exit code git asks for: 0, or 1 for a conflict.
+def merge_for_git(base: str, ours: str, theirs: str, path: str, environment: Mapping[str, str]) -> int:
+    """Merge three temporary files of git into the second one. Return the exit code for git: 0, or 1 for a conflict.
 
-    Where it cannot be done nothing is written: git then says that the file is in conflict, and our side's version
-    stays, without marks.
+    If they cannot be merged, nothing is written: git reports a conflict and our version stays, without conflict
+    markers.
     """
     if not is_owned(path):
         return _as_git_does(base, ours, theirs, environment)
@@ -27,23 +27,23 @@ def drive(base: str, ours: str, theirs: str, path: str, environment: Mapping[str
         sides = [Path(name).read_bytes() for name in (base, ours, theirs)]
         merged = merge_file(path, sides[0] or None, sides[1], sides[2])
     except (ClawmemError, OSError) as problem:
-        _say(f"{path} is not merged: {problem}")
+        _report(f"{path} is not merged: {problem}")
         return _CONFLICT
     if merged.content is None or merged.beside is not None:
-        _say(f"{path} is not merged: neither version can be put into the other")
+        _report(f"{path} is not merged: the versions cannot be combined")
         return _CONFLICT
     Path(ours).write_bytes(merged.content)
     for conflict in merged.conflicts:
-        _say(conflict.says)
+        _report(conflict.says)
     return 0
 
 
-def _say(sentence: str) -> None:
+def _report(sentence: str) -> None:
     sys.stderr.write(f"clawmem: {visible(sentence)}\n")
 
 
 def _as_git_does(base: str, ours: str, theirs: str, environment: Mapping[str, str]) -> int:
-    """What git would have done with a file that is not clawmem's."""
+    """Merge a file that is not clawmem's as git itself does."""
     import subprocess
 
     return subprocess.call(["git", "merge-file", ours, base, theirs], env=environment)

@@ -1,1 +1,1 @@
-"""Reading and joining histories."""
+"""Reading and merging histories."""

@@ -1,4 +1,5 @@
-"""Merges that git itself made in the vault, by a person's pull or merge: found once, so that they can be completed."""
+"""Merges that git itself made in the vault, by a `git pull` or `git merge` of the user. clawmem completes each of them
+once."""
 
 from __future__ import annotations
 
@@ -6,11 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.model.history.entry import REDACT
-from clawmem.vault.git.refs import last_join
+from clawmem.vault.git.refs import last_merge_mark
 from clawmem.vault.vault import Vault
 
-LEFT = "merges-left"
-JOINED = "joined"
+UNFINISHED_MERGES = "merges-left"
+MERGE_MARK = "joined"
 # The trailer of a commit that completed a merge.
 COMPLETES = "Completes"
 _MOST = 50
@@ -18,82 +19,89 @@ _FORM = "--format=%m%H %P%x00%(trailers:key=Clawmem-Op,valueonly,separator=%x2C)
 
 
 class GitMerge(NamedTuple):
-    """A merge commit of two histories, and those two."""
+    """A merge commit and its two parents."""
 
     commit: str
     ours: str
     theirs: str
 
 
-def git_merged(vault: Vault) -> bool:
-    """Whether git joined histories here since this was last looked into."""
-    mark = last_join(vault.git_dir)
-    return mark is not None and (vault.disk.read(vault.state / JOINED) or b"").decode().partition("\n")[0] != mark
+def has_new_merges(vault: Vault) -> bool:
+    """Return whether git has merged histories here since the last check."""
+    mark = last_merge_mark(vault.git_dir)
+    return mark is not None and (vault.disk.read(vault.state / MERGE_MARK) or b"").decode().partition("\n")[0] != mark
 
 
 def new_merges(vault: Vault) -> list[GitMerge]:
-    """The merges that git made since then, oldest first."""
-    head, mark = vault.head().commit, last_join(vault.git_dir)
+    """Return the merges that git has made since the last check, oldest first."""
+    head, mark = vault.head().commit, last_merge_mark(vault.git_dir)
     if head is None or mark is None:
         return []
-    kept = (vault.disk.read(vault.state / JOINED) or b"").decode().partition("\n")[2].strip()
+    kept = (vault.disk.read(vault.state / MERGE_MARK) or b"").decode().partition("\n")[2].strip()
     return merges_between(vault, kept or mark.partition(" ")[0], head)
 
 
-def looked_into(vault: Vault) -> None:
-    """Remember that all merges so far are complete."""
-    head, mark = vault.head().commit, last_join(vault.git_dir)
+def mark_merges_complete(vault: Vault) -> None:
+    """Record that all merges so far are complete."""
+    head, mark = vault.head().commit, last_merge_mark(vault.git_dir)
     if head is not None and mark is not None:
-        vault.disk.replace(vault.state / JOINED, f"{mark}\n{head}\n".encode(), vault.state)
+        vault.disk.replace(vault.state / MERGE_MARK, f"{mark}\n{head}\n".encode(), vault.state)
 
 
-def has_left(vault: Vault) -> bool:
-    """Whether an earlier command left merges to be completed."""
-    return (vault.state / LEFT).exists()
+def has_unfinished_merges(vault: Vault) -> bool:
+    """Return whether an earlier command left merges to complete."""
+    return (vault.state / UNFINISHED_MERGES).exists()
 
 
-def leave(vault: Vault, merges: Sequence[GitMerge]) -> None:
-    """Note the merges that are still to be completed; without any the note goes."""
-    path = vault.state / LEFT
+def write_unfinished_merges(vault: Vault, merges: Sequence[GitMerge]) -> None:
+    """Write the list of merges still to complete. Without any, the list is deleted."""
+    path = vault.state / UNFINISHED_MERGES
     if merges:
         vault.disk.replace(path, "".join(f"{' '.join(one)}\n" for one in merges).encode(), vault.state)
     else:
         vault.disk.remove(path)
 
 
-def leave_also(vault: Vault, merges: Sequence[GitMerge]) -> None:
-    """Note merges that the branch is about to take in, so that a command killed after that loses none of them."""
+def add_unfinished_merges(vault: Vault, merges: Sequence[GitMerge]) -> None:
+    """Add merges that the branch is about to receive, so that a killed command loses none of them."""
     if merges:
-        leave(vault, tuple(dict.fromkeys((*left(vault), *merges))))
+        write_unfinished_merges(vault, tuple(dict.fromkeys((*read_unfinished_merges(vault), *merges))))
 
 
-def left(vault: Vault) -> list[GitMerge]:
-    """The merges of this branch that an earlier command did not come to complete. A note of others goes: the branch
-    never took them in. The writer lock must be held."""
-    lines = (vault.disk.read(vault.state / LEFT) or b"").decode(errors="replace").splitlines()
+def read_unfinished_merges(vault: Vault) -> list[GitMerge]:
+    """Return the merges of this branch that an earlier command left to complete. Requires the writer lock.
+
+    A list of merges that are not in this branch is deleted.
+    """
+    lines = (vault.disk.read(vault.state / UNFINISHED_MERGES) or b"").decode(errors="replace").splitlines()
     rows = [GitMerge(*line.split()) for line in lines if len(line.split()) == 3]
-    here = [one for one in rows if vault.git.try_run("merge-base", "--is-ancestor", one.commit, "HEAD") is not None]
-    if lines and not here:
-        leave(vault, ())
-    return here
+    in_branch = [
+        one for one in rows if vault.git.try_run("merge-base", "--is-ancestor", one.commit, "HEAD") is not None
+    ]
+    if lines and not in_branch:
+        write_unfinished_merges(vault, ())
+    return in_branch
 
 
 def is_completed(vault: Vault, one: GitMerge) -> bool:
-    """Whether a commit after a merge, made in whatever clone, completed it."""
-    asked = f"--format=%(trailers:key={COMPLETES},valueonly)"
+    """Return whether a later commit, made in any clone, completed a merge."""
+    form = f"--format=%(trailers:key={COMPLETES},valueonly)"
     grep = ("--fixed-strings", f"--grep={COMPLETES}: {one.commit}")
-    return one.commit in vault.git.run("log", asked, *grep, f"{one.commit}..HEAD", "--").decode().split()
+    return one.commit in vault.git.run("log", form, *grep, f"{one.commit}..HEAD", "--").decode().split()
 
 
 def merges_between(vault: Vault, old: str, new: str) -> list[GitMerge]:
-    """The merges between two commits that clawmem did not make, oldest first."""
+    """Return the merges between two commits that clawmem did not make, oldest first."""
     printed = vault.git.try_run("log", _FORM, "--merges", f"--max-count={_MOST}", f"{old}..{new}", "--")
     return [row.merge for row in _rows(printed or b"") if row.merge][::-1]
 
 
 class IncomingCommits(NamedTuple):
-    """What one history has and another lacks: the newest subjects, newest first; the merges that clawmem did not make,
-    oldest first; whether something was redacted."""
+    """What one history has and another does not.
+
+    `subjects` are the newest ones, newest first. `merges` are those that clawmem did not make, oldest first. `redacted`
+    says whether something was redacted.
+    """
 
     subjects: tuple[str, ...] = ()
     merges: tuple[GitMerge, ...] = ()
@@ -101,9 +109,12 @@ class IncomingCommits(NamedTuple):
 
 
 class HistoryDistance(NamedTuple):
-    """How many commits only the one history has, and how many only the other; what those of the other are; the commits
-    at which they part, the best common ancestors among them; whether something was redacted in what only the one has;
-    whether what the other has begins in more than one place, or nowhere."""
+    """How far two histories have diverged.
+
+    `own` and `received` count the commits that only one of them has, and `news` describes those of the other. `parting`
+    are the commits where they diverge, with the best common ancestors among them. `redacted` says whether something was
+    redacted in our own commits. `scattered` says whether the other's commits start from several commits, or from none.
+    """
 
     own: int
     received: int
@@ -113,8 +124,8 @@ class HistoryDistance(NamedTuple):
     scattered: bool
 
 
-def apart(vault: Vault, ours: str, theirs: str, most: int) -> HistoryDistance:
-    """How far two histories are apart, told by one git; at most so many subjects."""
+def history_distance(vault: Vault, ours: str, theirs: str, most: int) -> HistoryDistance:
+    """Compare two histories with one git process; `most` limits the number of subjects."""
     rows = _rows(vault.git.run("log", _FORM, "--left-right", "--boundary", f"{ours}...{theirs}", "--"))
     others = [row for row in rows if row.mark == ">"]
     merges = [row.merge for row in others if row.merge]

@@ -1,4 +1,4 @@
-"""The vault's history as entries, read through GitPython, which only the verbs that look back ever load."""
+"""The history of the vault as entries, read through GitPython, which only commands that need history import."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clawmem.errors import GitFailed
 from clawmem.model.history.entry import HistoryEntry, entry_of, escaped
 from clawmem.model.language.dates import stamp
 from clawmem.vault.git.folder import check_everything
-from clawmem.vault.git.git import failure
+from clawmem.vault.git.git import git_error
 from clawmem.vault.history import points
 from clawmem.vault.vault import Vault
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class HistoryFilter(NamedTuple):
-    """Which commits are asked for; everything given must hold.
+    """Which commits to return; all given conditions must hold.
 
-    `grep` are basic regular expressions of which one must match the message (none of them, where `inverted`);
-    `author` is part of the author's line; `since` and `until` are ISO times; `paths` are vault files.
+    `grep` are basic regular expressions, one of which must match the message (none of them if `inverted`). `author` is
+    part of the author line, `since` and `until` are ISO times, `paths` are vault files.
     """
 
     grep: Sequence[str] = ()
@@ -38,47 +38,48 @@ class HistoryFilter(NamedTuple):
 
 
 class History:
-    """The commits that lead to HEAD. Made by `open_history`, which closes it."""
+    """The commits that lead to HEAD. Created by `open_history`, which closes it."""
 
     def __init__(self, vault: Vault, repo: Repo) -> None:
         self.vault = vault
         self._repo = repo
 
     def entries(self, wanted: HistoryFilter) -> Iterator[HistoryEntry]:
-        """The commits asked for, newest first, read one by one as they are taken."""
-        with _as_failures():
+        """Yield the matching commits, newest first, read one by one."""
+        with _translate_errors():
             for commit in self._repo.iter_commits(wanted.rev, _pathspecs(wanted.paths), **_options(wanted)):
                 yield _entry(commit)
 
     def entry(self, name: str) -> HistoryEntry:
-        """The commit of a full name."""
-        with _as_failures():
+        """Return the commit with a full name."""
+        with _translate_errors():
             return _entry(self._repo.commit(name))
 
     def named(self, text: str) -> HistoryEntry:
-        """The commit that a name, the unique start of one, or `HEAD~2` stands for; NotFound where HEAD lacks it."""
-        return self.entry(points.named(self.vault, text))
+        """Return the commit that a name, a unique prefix or `HEAD~2` refers to. Raise NotFound if HEAD does not contain
+        it."""
+        return self.entry(points.resolve_commit(self.vault, text))
 
     def at(self, text: str, now: datetime) -> HistoryEntry | None:
-        """The commit that a name or a date stands for; None for a date before the first commit."""
+        """Return the commit that a name or a date refers to, or None for a date before the first commit."""
         point = points.point_at(self.vault, text, now)
         return self.entry(point.commit) if point else None
 
     def resolve(self, text: str) -> str | None:
-        """The full name of the commit that `text` stands for, or None."""
-        return points.commit_of(self.vault, text)
+        """Return the full name of the commit that `text` refers to, or None."""
+        return points.find_commit(self.vault, text)
 
     def last_at(self, moment: str) -> str | None:
-        """The last commit of the main line at or before an ISO time, or None where all are younger."""
-        return points.last_at(self.vault, moment)
+        """Return the last commit of the main line at or before an ISO time, or None."""
+        return points.last_commit_at(self.vault, moment)
 
-    def places(self) -> Mapping[str, int]:
-        """Each commit's place counted from HEAD backwards, no parent before its child."""
+    def positions(self) -> Mapping[str, int]:
+        """Return the position of each commit, counted backwards from HEAD. No parent comes before its child."""
         names = self.vault.git.run("rev-list", "--topo-order", "HEAD", "--").decode().split()
         return {name: place for place, name in enumerate(names)}
 
-    def mentioning(self, text: str, ending: str) -> list[str]:
-        """The commits that changed how often `text` stands in the files with this ending, newest first."""
+    def commits_changing(self, text: str, ending: str) -> list[str]:
+        """Return the commits that changed how often `text` occurs in files with this ending, newest first."""
         printed = self.vault.git.run(
             "log", f"-S{text}", "--no-renames", "--format=%H", "HEAD", "--", f":(glob)**/*{ending}"
         )
@@ -87,10 +88,10 @@ class History:
 
 @contextmanager
 def open_history(vault: Vault) -> Iterator[History]:
-    """Open the history; while it is open, this process has the scrubbed environment that git gets."""
+    """Open the history. While it is open, this process has the environment that git gets."""
     check_everything(vault.root, vault.git_dir)
-    vault.head()  # raises where HEAD is the trouble, which GitPython would put in words of its own
-    with gitpython(vault.git.surroundings()) as git:
+    vault.head()  # raises clawmem's own error if HEAD is damaged
+    with gitpython(vault.git.process_environment()) as git:
         repo = git.Repo(vault.root, expand_vars=False)
         repo.git.set_persistent_git_options(c=vault.git.command(())[2::2])
         try:
@@ -101,10 +102,10 @@ def open_history(vault: Vault) -> Iterator[History]:
 
 @contextmanager
 def gitpython(clean: Mapping[str, str]) -> Iterator[ModuleType]:
-    """GitPython; while it is in use, this process has just these variables.
+    """Yield GitPython. In this context the process has just the given environment variables.
 
-    GitPython copies the process's own environment for every git it starts, and reads GIT_ variables itself,
-    so scrubbing there is the one place that holds.
+    GitPython passes the environment of this process to git and reads GIT_ variables itself, so the environment must be
+    replaced.
     """
     before = dict(os.environ)
     _replace_environment(clean)
@@ -116,7 +117,7 @@ def gitpython(clean: Mapping[str, str]) -> Iterator[ModuleType]:
 
 def _imported() -> ModuleType:
     try:
-        import git  # 70 ms: never on the way of a write or a recall
+        import git  # 70 ms: never imported by a write or a recall
     except ImportError as problem:
         raise GitFailed("git was not found on this machine.", "Install git 2.30 or newer.") from problem
     return git
@@ -129,15 +130,15 @@ def _replace_environment(wanted: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def _as_failures() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     from git.exc import GitCommandError, ODBError
 
     try:
         yield
     except GitCommandError as problem:
-        raise failure("rev-list", 128, str(problem.stderr or "").encode()) from None
+        raise git_error("rev-list", 128, str(problem.stderr or "").encode()) from None
     except (ODBError, ValueError) as problem:
-        # What GitPython raises for an object that is missing or damaged.
+        # GitPython's errors for a missing or damaged object.
         raise GitFailed(f"The history cannot be read: {problem}.", "Run `git fsck` in the vault.") from problem
 
 

@@ -1,4 +1,4 @@
-"""Points in the history by plain git: what a name or a moment stands for. Starts no more than git itself."""
+"""Commits by name or date, found with plain git."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from clawmem.vault.vault import Vault
 _SHORTEST = 4
 _YEAR = re.compile(r"\d{4}")
 _HEX = frozenset("0123456789abcdef")
-_LOG_SHOWS = "`clawmem log` shows the commits there are."
+_LOG_SHOWS = "`clawmem log` lists the commits."
 
 
 class Revision(NamedTuple):
-    """A commit that leads to HEAD; `moment` is the time asked for, the commit's own where a commit was named.
+    """A commit that leads to HEAD.
 
-    Times are ISO 8601 in UTC.
+    `time` is that of the commit. `moment` is the time asked for, or that of the commit if a commit was named. Times are
+    ISO 8601 in UTC.
     """
 
     commit: str
@@ -29,48 +30,50 @@ class Revision(NamedTuple):
 
 
 def point_at(vault: Vault, text: str, now: datetime) -> Revision | None:
-    """The last commit at or before a date, a day, month or year lasting to its end, or else the commit of that name.
+    """Return the last commit at or before a date, or else the commit with that name.
 
-    Four digits are a year, but begin the name of a commit where that year is still to come. None for a date before the
-    first commit. Raises NotFound or AmbiguousId, and InvalidInput where the text would be a date and is not one.
+    A day, month or year includes its whole length. Four digits are a year, but the start of a commit name if that year
+    is in the future. Return None for a date before the first commit.
+
+    Raise NotFound or AmbiguousId, and InvalidInput if the text looks like a date and is not valid.
     """
     try:
-        moment = end_of(parse_state(_not_to_come(text, now), now))
+        moment = end_of(parse_state(_without_future_year(text, now), now))
     except InvalidInput as no_date:
-        if looks_like_a_date(text) and commit_of(vault, text) is None:
+        if looks_like_a_date(text) and find_commit(vault, text) is None:
             raise no_date from None
-        commit = named(vault, text.strip())
-        time = time_of(vault, commit)
+        commit = resolve_commit(vault, text.strip())
+        time = commit_time(vault, commit)
         return Revision(commit, time, time)
-    commit_then = last_at(vault, moment)
-    return Revision(commit_then, time_of(vault, commit_then), min(moment, stamp(now))) if commit_then else None
+    last = last_commit_at(vault, moment)
+    return Revision(last, commit_time(vault, last), min(moment, stamp(now))) if last else None
 
 
-def nothing_yet(vault: Vault, text: str) -> NotFound:
-    """The error for a date before the first commit."""
+def before_first_commit(vault: Vault, text: str) -> NotFound:
+    """Return the error for a date before the first commit."""
     printed = vault.git.run("log", "--format=%ct", "HEAD", "--").decode().split()
     first = _stamped(min(map(int, printed)))
     if _is_shallow(vault):
         return NotFound(
-            f"Nothing is known of {text}: this copy of the vault is shallow, its history begins at {first}.",
+            f"Nothing is known of {text}: this copy of the vault is shallow, its history starts at {first}.",
             "Fetch the rest with `git fetch --unshallow`, or name a later date.",
         )
     return NotFound(
-        f"Nothing was in the vault yet at {text}: its first commit is of {first}.", "Name a later date, or a commit."
+        f"The vault was still empty at {text}: its first commit is from {first}.", "Name a later date, or a commit."
     )
 
 
-def named(vault: Vault, text: str) -> str:
-    """The full name of the commit that a name, its unique start, a tag or `HEAD~2` stands for.
+def resolve_commit(vault: Vault, text: str) -> str:
+    """Return the full name of the commit that a name, a unique prefix, a tag or `HEAD~2` refers to.
 
-    Raises AmbiguousId where several begin so, NotFound where there is none or HEAD does not stand on it.
+    Raise AmbiguousId if there are several, and NotFound if there is none or HEAD does not contain it.
     """
-    vault.head()  # raises where HEAD itself is the trouble
-    name = commit_of(vault, text)
+    vault.head()  # raises if HEAD itself is damaged
+    name = find_commit(vault, text)
     if name is None:
-        if len(matches := _beginning(vault, text)) > 1:
+        if len(matches := _with_prefix(vault, text)) > 1:
             raise AmbiguousId(text, matches)
-        more = "This copy of the vault is shallow; `git fetch --unshallow` brings the rest of its history."
+        more = "This copy of the vault is shallow; `git fetch --unshallow` fetches the rest of its history."
         hint = more if _is_shallow(vault) else _LOG_SHOWS
         raise NotFound(f"There is no commit '{text}' in the vault.", hint)
     if vault.git.try_run("merge-base", "--is-ancestor", name, "HEAD") is None:
@@ -78,42 +81,42 @@ def named(vault: Vault, text: str) -> str:
     return name
 
 
-def commit_of(vault: Vault, text: str) -> str | None:
-    """The full name of the commit that `text` stands for, on whatever branch, or None."""
+def find_commit(vault: Vault, text: str) -> str | None:
+    """Return the full name of the commit that `text` refers to, on any branch, or None."""
     if not text or text.startswith("-") or not text.isprintable():
         return None
     printed = vault.git.try_run("rev-parse", "--verify", "--quiet", f"{text}^{{commit}}")
     return printed.decode().strip() if printed else None
 
 
-def last_at(vault: Vault, moment: str) -> str | None:
-    """The last commit of the main line at or before an ISO time, or None where all are younger."""
+def last_commit_at(vault: Vault, moment: str) -> str | None:
+    """Return the last commit of the main line at or before an ISO time, or None."""
     printed = vault.git.run("rev-list", "-1", "--first-parent", f"--until={git_time(moment)}", "HEAD", "--")
     return printed.decode().strip() or None
 
 
-def time_of(vault: Vault, commit: str) -> str:
-    """When a commit was made."""
+def commit_time(vault: Vault, commit: str) -> str:
+    """Return the time of a commit."""
     return _stamped(int(vault.git.run("log", "-1", "--format=%ct", commit, "--").decode()))
 
 
 def git_time(moment: str) -> str:
-    """An ISO time as seconds: of written dates git guesses some, and takes far ones for today."""
+    """Return an ISO time as seconds, because git guesses some written dates and reads distant ones as today."""
     return f"@{max(0, int(moment_of(moment).timestamp()))} +0000"
 
 
-def _not_to_come(text: str, now: datetime) -> str:
+def _without_future_year(text: str, now: datetime) -> str:
     if _YEAR.fullmatch(given := text.strip()) and given > f"{now.year:04d}":
-        raise InvalidInput(f"The year {given} is still to come.")
+        raise InvalidInput(f"The year {given} is in the future.")
     return text
 
 
-def _beginning(vault: Vault, text: str) -> list[str]:
-    """The commits whose names begin so."""
+def _with_prefix(vault: Vault, text: str) -> list[str]:
+    """Return the commits whose names start with `text`."""
     if len(text) < _SHORTEST or not set(text) <= _HEX:
         return []
     objects = vault.git.run("rev-parse", f"--disambiguate={text}")
-    kinds = vault.git.run("cat-file", "--batch-check", given=objects).decode().splitlines()
+    kinds = vault.git.run("cat-file", "--batch-check", stdin=objects).decode().splitlines()
     return sorted(line.split()[0] for line in kinds if line.split()[1] == "commit")
 
 

@@ -1,4 +1,4 @@
-"""Rescue refs: where the branch stood before each merge, kept for a while so that nothing can be lost by one."""
+"""Rescue refs: the branch before each merge, kept for a while so that a merge cannot lose anything."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from clawmem.vault.git.refs import refs_below
 from clawmem.vault.vault import Vault
 
 FOLDER = "refs/clawmem/rescue"
-KEPT = 20
+MAX_KEPT = 20
 
 
 class RescueRef(NamedTuple):
-    """A rescue ref, and the lines that let `git update-ref --stdin` make it."""
+    """A rescue ref, and the lines with which `git update-ref --stdin` creates it."""
 
     ref: str
     lines: str
 
 
-def rescue_lines(vault: Vault, commit: str, now: datetime) -> RescueRef:
-    """How to remember a commit under the time and its name; the oldest beyond twenty are let go."""
+def rescue_ref_update(vault: Vault, commit: str, now: datetime) -> RescueRef:
+    """Return how to create a rescue ref for a commit. The oldest refs beyond twenty are deleted."""
     ref = f"{FOLDER}/{now:%Y%m%dT%H%M%SZ}-{commit[:12]}"
     known = refs_below(vault.git_dir, FOLDER)
-    stale = sorted({*known} - {ref})[: max(0, len({*known, ref}) - KEPT)]
+    stale = sorted({*known} - {ref})[: max(0, len({*known, ref}) - MAX_KEPT)]
     return RescueRef(ref, f"update {ref} {commit}\n" + "".join(f"delete {one}\n" for one in stale))
 
 
-def keep_rescue(vault: Vault, commit: str, now: datetime) -> str:
-    """Remember a commit. Returns the ref."""
-    rescue = rescue_lines(vault, commit, now)
-    vault.git.run("update-ref", "--stdin", given=rescue.lines.encode())
+def create_rescue_ref(vault: Vault, commit: str, now: datetime) -> str:
+    """Create a rescue ref for a commit and return its name."""
+    rescue = rescue_ref_update(vault, commit, now)
+    vault.git.run("update-ref", "--stdin", stdin=rescue.lines.encode())
     return rescue.ref

@@ -1,4 +1,4 @@
-"""A git merge that stopped half way: what git left in the files, and how the vault is brought out of it."""
+"""A git merge that stopped at a conflict: what git left in the files, and how the merge is completed."""
 
 from __future__ import annotations
 
@@ -9,23 +9,27 @@ from typing import NamedTuple
 from clawmem.errors import GitFailed, Locked, NeedsDecision
 from clawmem.model.records.layout import SETTINGS
 from clawmem.model.settings.settings import settings_from_mapping
-from clawmem.vault.commit.lock import writer_lock
-from clawmem.vault.commit.pending import bring, held_index, settle
-from clawmem.vault.commit.stale_locks import clear_halves, clear_stale_locks
-from clawmem.vault.git.attributes import keep_verbatim
-from clawmem.vault.git.index import new_index
-from clawmem.vault.history.merge_commit import DROP_JOINED
-from clawmem.vault.history.versions import commit_at, contents, versions
-from clawmem.vault.state.local_settings import settings_here
+from clawmem.vault.commit.pending import finish_pending, locked_index
+from clawmem.vault.git.attributes import install_attributes
+from clawmem.vault.git.index import replace_index
+from clawmem.vault.git.stale_locks import clear_stale_locks, remove_partial_files
+from clawmem.vault.history.merge_commit import DROP_MERGE_REF
+from clawmem.vault.history.versions import diff_commits, read_versions, resolve_ref
+from clawmem.vault.lock import writer_lock
+from clawmem.vault.state.local_settings import effective_settings
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import update_file
 
 _STAGES = (0, 2, 3)
 
 
 class StoppedMerge(NamedTuple):
-    """The two commits of the merge; the files that differ, as they stand in the work tree; and for each what git itself
-    may have put there: a side's version, or what it merged cleanly."""
+    """The two commits of the merge and the files that differ.
+
+    `files` are their contents in the work tree. `known` are the contents that git itself may have written: the version
+    of a side, or a clean merge.
+    """
 
     ours: str
     theirs: str
@@ -35,28 +39,28 @@ class StoppedMerge(NamedTuple):
 
 @contextmanager
 def stopped_merge(vault: Vault) -> Iterator[StoppedMerge | None]:
-    """Hold the vault while a stopped merge is finished; None where there is none."""
+    """Lock the vault while a stopped merge is completed. Yields None if there is none."""
     vault.prepare_state()
     _with_readable_settings(vault)
     wait = vault.settings.number("lock.wait_seconds")
     with writer_lock(vault.state / "lock", wait, "finish a merge") as descriptor:
-        vault.git.keep_open = (descriptor,)
+        vault.git.inherited_descriptors = (descriptor,)
         try:
             clear_stale_locks(vault)
-            clear_halves(vault)
-            keep_verbatim(vault)
-            settle(vault)
+            remove_partial_files(vault)
+            install_attributes(vault)
+            finish_pending(vault)
             yield _stopped(vault)
         finally:
-            vault.git.keep_open = ()
+            vault.git.inherited_descriptors = ()
 
 
 def _with_readable_settings(vault: Vault) -> None:
-    """Take the committed settings where the merge stopped in them."""
-    if vault.stated.unread is not None or vault.stated.wrong:
+    """Use the settings of HEAD if the merge stopped in the settings file."""
+    if vault.vault_settings.unread is not None or vault.vault_settings.wrong:
         data = (vault.contents_at("HEAD", [SETTINGS])[SETTINGS] or b"").decode(errors="replace")
-        vault.stated = settings_from_mapping(parse_yaml(data, SETTINGS) or {})
-        vault.settings = settings_here(vault, vault.stated)
+        vault.vault_settings = settings_from_mapping(parse_yaml(data, SETTINGS) or {})
+        vault.settings = effective_settings(vault, vault.vault_settings)
 
 
 def _stopped(vault: Vault) -> StoppedMerge | None:
@@ -64,17 +68,17 @@ def _stopped(vault: Vault) -> StoppedMerge | None:
     if note is None:
         return None
     heads = note.decode().split()
-    ours, theirs = vault.head().commit, commit_at(vault, heads[0])
+    ours, theirs = vault.head().commit, resolve_ref(vault, heads[0])
     if len(heads) != 1 or ours is None or theirs is None:
         raise NeedsDecision(
-            "The git merge that is unfinished here is not one of two histories.", "Drop it with `git merge --abort`."
+            "The unfinished git merge here does not have two parents.", "Cancel it with `git merge --abort`."
         )
-    changed = versions(vault, ours, ours, theirs)
+    changed = diff_commits(vault, ours, ours, theirs)
     paths = sorted(changed.paths | set(_staged(vault, ours)))
-    held = [side[path] for side in (changed.base, changed.theirs) for path in paths if path in side]
-    data = contents(vault, held)
-    # Where both sides moved a file, what git merged of it stands among the stages of both new names.
-    merged = vault.git.blobs(f":{stage}:{path}" for path in paths for stage in _STAGES)
+    file_versions = [side[path] for side in (changed.base, changed.theirs) for path in paths if path in side]
+    data = read_versions(vault, file_versions)
+    # If both sides renamed a file, git's merge of it is among the stages of both new names.
+    merged = vault.git.read_blobs(f":{stage}:{path}" for path in paths for stage in _STAGES)
     known = {
         path: (
             *(data[side[path].blob] if path in side else None for side in (changed.base, changed.theirs)),
@@ -86,7 +90,7 @@ def _stopped(vault: Vault) -> StoppedMerge | None:
 
 
 def _staged(vault: Vault, ours: str) -> list[str]:
-    """What differs from our side in git's index or the work tree."""
+    """Return the files that differ from our side in git's index or the work tree."""
     printed = vault.git.run("diff-index", "-z", "--name-only", ours).decode(errors="surrogateescape")
     return [path for path in printed.split("\0") if path]
 
@@ -95,24 +99,24 @@ def _is_plain(vault: Vault, path: str) -> bool:
     return vault.obstacle(path) is None
 
 
-def end_merge(vault: Vault, stopped: StoppedMerge, target: str, replaced: Mapping[str, bytes | None]) -> None:
-    """Move the branch to the merge commit, put its files in place of what git left (`replaced`), and forget the merge.
+def complete_merge(vault: Vault, stopped: StoppedMerge, target: str, replaced: Mapping[str, bytes | None]) -> None:
+    """Move the branch to the merge commit, replace the files that git left (`replaced`), and end the merge.
 
-    A crash on the way leaves the merge unfinished, with the commit in the branch or not; finishing it again ends well.
+    A crash leaves the merge unfinished, with the commit in the branch or not. Completing it again works in both cases.
     """
     head = vault.head()
     if head.branch is None:
         raise NeedsDecision("HEAD is detached.", "Return to the branch with `git switch main`, or `git merge --abort`.")
-    with held_index(vault):
+    with locked_index(vault):
         if target != head.commit:
             try:
-                lines = f"update {head.branch} {target} {stopped.ours}\n{DROP_JOINED}"
-                vault.git.run("update-ref", "--stdin", "-m", "clawmem: finished a merge", given=lines.encode())
+                lines = f"update {head.branch} {target} {stopped.ours}\n{DROP_MERGE_REF}"
+                vault.git.run("update-ref", "--stdin", "-m", "clawmem: finished a merge", stdin=lines.encode())
             except GitFailed as problem:
                 raise Locked("Another git command moved the branch at the same moment.", "Try again.") from problem
         for path, data in vault.contents_at(target, replaced).items():
-            bring(vault, path, replaced[path], data)
-        with new_index(vault):
+            update_file(vault, path, replaced[path], data)
+        with replace_index(vault):
             vault.git.run("read-tree", "--reset", target)
             vault.git.try_run("update-index", "-q", "--refresh")
         vault.git.run("merge", "--quit")

@@ -1,33 +1,33 @@
-"""What two commits have in common and where they differ, as git tells it: names, modes and contents of files."""
+"""How commits differ: names, modes and contents of files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from clawmem.vault.git.git import lost_object
+from clawmem.vault.git.git import lost_object_error
 from clawmem.vault.vault import Vault
 
-# The tree without a file, which every git knows.
+# The empty tree, which every git repository has.
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-PLAIN = "100644"
-_FILES = (PLAIN, "100755")
+REGULAR_MODE = "100644"
+_FILES = (REGULAR_MODE, "100755")
 
 
 class FileVersion(NamedTuple):
-    """A file as a commit holds it: its mode and the name of its contents."""
+    """A file in a commit: its mode and the name of its blob."""
 
     mode: str
     blob: str
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a plain file, not a link or another repository."""
+        """Whether it is a regular file, not a link or a submodule."""
         return self.mode in _FILES
 
 
 class Versions(NamedTuple):
-    """Every path that differs between an old commit and either of two others, as each of the three holds it."""
+    """The paths in which two commits differ from a base commit, with their version in each of the three."""
 
     base: Mapping[str, FileVersion]
     ours: Mapping[str, FileVersion]
@@ -39,8 +39,8 @@ class Versions(NamedTuple):
         return {*self.base, *self.ours, *self.theirs}
 
 
-def versions(vault: Vault, base: str, ours: str, theirs: str) -> Versions:
-    """How two commits differ from an old one."""
+def diff_commits(vault: Vault, base: str, ours: str, theirs: str) -> Versions:
+    """Compare two commits with a base commit."""
     mine, yours = _changes(vault, base, ours), _changes(vault, base, theirs)
     old = {path: pair[0] for path, pair in {**mine, **yours}.items()}
     one = {path: mine[path][1] if path in mine else old[path] for path in old}
@@ -54,50 +54,50 @@ def _changes(vault: Vault, old: str, new: str) -> dict[str, tuple[FileVersion | 
     printed = vault.git.run("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", old, new)
     parts = printed.decode(errors="surrogateescape").split("\0")
     rows = zip(parts[::2], parts[1::2], strict=False)
-    return {path: _pair(*told.removeprefix(":").split(" ")[:4]) for told, path in rows}
+    return {path: _pair(*described.removeprefix(":").split(" ")[:4]) for described, path in rows}
 
 
 def _pair(old_mode: str, new_mode: str, old_blob: str, new_blob: str) -> tuple[FileVersion | None, FileVersion | None]:
-    return _held(old_mode, old_blob), _held(new_mode, new_blob)
+    return _version(old_mode, old_blob), _version(new_mode, new_blob)
 
 
-def _held(mode: str, blob: str) -> FileVersion | None:
+def _version(mode: str, blob: str) -> FileVersion | None:
     return None if mode == "000000" else FileVersion(mode, blob)
 
 
-def contents(vault: Vault, held: Iterable[FileVersion]) -> dict[str, bytes]:
-    """The contents of files by their names, read by one git. Raises GitFailed where it has lost one."""
+def read_versions(vault: Vault, held: Iterable[FileVersion]) -> dict[str, bytes]:
+    """Return the contents of files by blob name, read by one git process. Raise GitFailed if git has lost one."""
     found: dict[str, bytes] = {}
-    for blob, data in vault.git.blobs(sorted({one.blob for one in held})).items():
+    for blob, data in vault.git.read_blobs(sorted({one.blob for one in held})).items():
         if data is None:
-            raise lost_object(blob)
+            raise lost_object_error(blob)
         found[blob] = data
     return found
 
 
 def common_ancestors(vault: Vault, one: str, other: str) -> list[str]:
-    """The best common ancestors of two commits; none where their histories have nothing in common."""
+    """Return the best common ancestors of two commits, none if their histories are unrelated."""
     printed = vault.git.try_run("merge-base", "--all", one, other)
     return (printed or b"").decode().split()
 
 
 def is_ancestor(vault: Vault, old: str, new: str) -> bool:
-    """Whether one commit is part of another one's history."""
+    """Return whether a commit is part of the history of another."""
     return old == new or vault.git.try_run("merge-base", "--is-ancestor", old, new) is not None
 
 
 def count_between(vault: Vault, old: str | None, new: str) -> int:
-    """How many commits lead to one commit and not to another."""
+    """Return how many commits lead to `new` and not to `old`."""
     return int(vault.git.run("rev-list", "--count", f"{old}..{new}" if old else new, "--"))
 
 
-def committed_at(vault: Vault, *commits: str) -> list[tuple[int, str]]:
-    """When commits were made, in seconds, each with its name: an order of commits."""
+def commit_times(vault: Vault, *commits: str) -> list[tuple[int, str]]:
+    """Return the Unix time of each commit, with its name."""
     printed = vault.git.run("show", "-s", "--format=%ct", *commits).split()
     return [(int(seconds), commit) for seconds, commit in zip(printed, commits, strict=True)]
 
 
-def commit_at(vault: Vault, ref: str) -> str | None:
-    """The commit that a ref names, or None."""
+def resolve_ref(vault: Vault, ref: str) -> str | None:
+    """Return the commit that a ref names, or None."""
     printed = vault.git.try_run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
     return printed.decode().strip() if printed else None

@@ -1,4 +1,4 @@
-"""Histories of which one is the other as it was before a redaction: met, they would bring back what was taken out."""
+"""Detecting two histories of which one is the other after a redaction. Merging them would restore the redacted text."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ _FORM = "%an <%ae> %at %ct%x00%s"
 
 
 def redacted_side(vault: Vault, head: str, tip: str, between: HistoryDistance) -> str | None:
-    """Where two histories are one before and after a redaction: whether that was made `here`, at `head`, or `there`;
-    None where they are not. `between` is how far they are apart.
+    """Return on which side the redaction was made, `here` (at `head`) or `there`, or None if the histories are
+    unrelated to one.
 
-    A record of redactions can be taken out, their commits cannot. One that both sides have stands before all that was
-    built on it, so the old form begins elsewhere: only then all of history is asked.
+    `between` is their distance. A record of redactions can be deleted, but not their commits. If both sides have such a
+    commit, it precedes all later work, so the original form starts elsewhere. Only then the whole history is searched.
     """
     here = between.redacted or vault.read(RECORD) is not None
     here = here or (between.scattered and bool(redactions_in(vault, head)))
     there = between.news.redacted or not between.parting
-    if not (here or there) or not is_other_form(vault, head, tip):
+    if not (here or there) or not is_rewritten_copy(vault, head, tip):
         return None
     return HERE if here else THERE
 
 
 def redactions_in(vault: Vault, commit: str) -> list[str]:
-    """The commits that tell of redactions in a history, newest first."""
+    """Return the redaction commits of a history, newest first."""
     pattern = trailer_pattern("Clawmem-Op", REDACT)
     return vault.git.run("log", "--basic-regexp", f"--grep={pattern}", "--format=%H", commit, "--").decode().split()
 
 
-def is_other_form(vault: Vault, head: str, tip: str) -> bool:
-    """Whether what one commit would add to another's history stands there already, rewritten, or the other way round.
+def is_rewritten_copy(vault: Vault, head: str, tip: str) -> bool:
+    """Return whether commits that `tip` would add to `head` are there already in rewritten form, or the other way
+    round.
 
-    Names of commits tell nothing, as a redaction gives new ones, and old ones are not kept: a secret could be guessed
-    from them. People, times and subjects stay.
+    Commit names cannot be compared: a redaction creates new ones, and old ones are not stored, because a secret could
+    be guessed from them. Authors, times and subjects stay the same.
     """
     known = _commits(vault, head)
     return any(
@@ -64,14 +65,14 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _fits(redacted: str, words: str) -> bool:
-    """Whether a subject is another one with some of it taken out."""
+    """Return whether a subject is another one with parts redacted."""
     begin, *between = redacted.split(MARK)
     if not between or not words.startswith(begin):
         return False
     *between, end = between
     place = len(begin)
     for piece in between:
-        # The first place will do: what follows has the more room. A pattern would try all of them.
+        # The first match is enough: it leaves the most room for the rest. A regular expression would try all of them.
         found = words.find(piece, place)
         if found < 0:
             return False
@@ -80,22 +81,24 @@ def _fits(redacted: str, words: str) -> bool:
 
 
 def is_redacted(vault: Vault, head: str | None) -> bool:
-    """Whether something was redacted in the history of a commit."""
+    """Return whether something was redacted in the history of a commit."""
     return vault.read(RECORD) is not None or (head is not None and bool(redactions_in(vault, head)))
 
 
-def old_forms(vault: Vault, head: str) -> list[str]:
-    """The commits that git still keeps beside the history of one, and that look like commits of it from before a
-    redaction: of the same people and times, with the same subjects. Runs git over all objects."""
-    told = vault.git.run("fsck", "--unreachable", "--no-reflogs", "--no-progress", "--connectivity-only").decode()
-    rows = [line.split() for line in told.splitlines()]
+def unreachable_originals(vault: Vault, head: str) -> list[str]:
+    """Return unreachable commits that look like commits of this history from before a redaction.
+
+    They have the same authors, times and subjects. Runs git over all objects.
+    """
+    output = vault.git.run("fsck", "--unreachable", "--no-reflogs", "--no-progress", "--connectivity-only").decode()
+    rows = [line.split() for line in output.splitlines()]
     kept = [row[2] for row in rows if row[:2] == ["unreachable", "commit"]]
     kept += vault.git.run("rev-list", "--all", "--not", head).decode().split()
     if not kept:
         return []
     given = "".join(f"{name}\n" for name in dict.fromkeys(kept)).encode()
     form = f"--format=%H %x01{_FORM}"
-    printed = vault.git.run("log", "--no-walk=unsorted", "--stdin", form, given=given).decode(errors="replace")
+    printed = vault.git.run("log", "--no-walk=unsorted", "--stdin", form, stdin=given).decode(errors="replace")
     known = _commits(vault, head)
     found = []
     for line in printed.splitlines():
@@ -106,25 +109,28 @@ def old_forms(vault: Vault, head: str) -> list[str]:
     return found
 
 
-def forget_rejected(vault: Vault, ref: str, before: str | None) -> None:
-    """Let go of a history that was fetched and not taken: the ref that git moved by itself goes back to where it was;
-    where something was redacted here, the objects go, too, as they may hold it. The caller holds the writer lock."""
+def discard_rejected(vault: Vault, ref: str, before: str | None) -> None:
+    """Discard a fetched history that was not accepted. Requires the writer lock.
+
+    The ref that git moved is restored. If something was redacted here, the fetched objects are deleted too, because
+    they may contain it.
+    """
     vault.git.run("update-ref", "--no-deref", *((ref, before) if before else ("-d", ref)))
     (vault.git_dir / "FETCH_HEAD").unlink(missing_ok=True)
     if is_redacted(vault, vault.head().commit):
-        if before:  # its reflog names what was fetched
+        if before:  # its reflog names the fetched commits
             vault.git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", ref)
         _drop_unreachable(vault)
 
 
-def forget_fetched(vault: Vault, ref: str, remote: str) -> None:
-    """Let go of what was fetched just now: the refs, git's own note of it, and the objects that nothing else leads to.
+def discard_fetched(vault: Vault, ref: str, remote: str) -> None:
+    """Discard what was just fetched: the refs, FETCH_HEAD, and the objects that nothing else refers to.
 
-    The caller holds the writer lock, so that no unfinished work of others is among them.
+    Requires the writer lock, so that no unfinished work of others is deleted.
     """
     form = "--format=%(refname)"
     names = vault.git.run("for-each-ref", form, f"refs/remotes/{remote}/", ref).decode().split()
-    vault.git.run("update-ref", "--stdin", given="".join(f"option no-deref\ndelete {one}\n" for one in names).encode())
+    vault.git.run("update-ref", "--stdin", stdin="".join(f"option no-deref\ndelete {one}\n" for one in names).encode())
     (vault.git_dir / "FETCH_HEAD").unlink(missing_ok=True)
     _drop_unreachable(vault)
 

@@ -1,7 +1,7 @@
-"""Redaction on disk: every ref moved to the new history in one step, the old one swept away, and looked for after.
+"""Redaction on disk: move every ref to the new history in one step, delete the old one, and check that nothing is left.
 
-A note below `.git/clawmem/` says how far it came. Killed before the refs move, the vault is as it was; killed after,
-the next command that writes finishes the job.
+A note below `.git/clawmem/` records the progress. If clawmem is killed before the refs move, the vault is unchanged. If
+it is killed after, the next command that writes finishes the redaction.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import NeedsDecision, Refused
-from clawmem.vault.commit.pending import held_index, settle
-from clawmem.vault.commit.stale_locks import clear_crash_reports, clear_ref_locks, half_objects
+from clawmem.vault.commit.pending import finish_pending, locked_index
 from clawmem.vault.disk import files_below
-from clawmem.vault.git.git import failure
+from clawmem.vault.git.git import git_error
 from clawmem.vault.git.refs import common_dir_of
-from clawmem.vault.history.git_merges import JOINED, LEFT
+from clawmem.vault.git.stale_locks import clear_crash_reports, clear_ref_locks, partial_objects
+from clawmem.vault.history.git_merges import MERGE_MARK, UNFINISHED_MERGES
 from clawmem.vault.past import FOLDER as PAST
-from clawmem.vault.rewriting.rewrite import ASIDE
+from clawmem.vault.rewriting.rewrite import REWRITTEN_REFS
 from clawmem.vault.vault import Vault
 
 _NOTE = "redacting.json"
 _OWN = "refs/clawmem/"
-# Files of git's own that repeat what was written or point at what was.
+# git's own files that repeat written text or refer to old commits.
 _LEFTOVERS = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "AUTO_MERGE", "gc.log")
 _DERIVED = ("objects/info/commit-graph", "objects/info/commit-graphs", "objects/pack/multi-pack-index")
 
-Holds = Callable[[bytes], bool]
+ContentTest = Callable[[bytes], bool]
 
 
 class RepositoryRef(NamedTuple):
-    """A ref, what it points at, the kind of that (commit or tag), and the commit it comes down to."""
+    """A ref, the object it points to, the type of that object (commit or tag), and the commit it resolves to."""
 
     name: str
     target: str
@@ -43,22 +43,22 @@ class RepositoryRef(NamedTuple):
 
 
 def check_can_redact(vault: Vault) -> None:
-    """Raise where history cannot be rewritten whole, or something would be lost."""
+    """Raise Refused or NeedsDecision if the history cannot be rewritten completely, or something would be lost."""
     common = common_dir_of(vault.git_dir)
     if vault.head().branch is None:
         raise Refused("HEAD is detached.", "Return to the branch with `git switch main`, then run the command again.")
     if common != vault.git_dir or any((common / "worktrees").glob("*")):
-        raise Refused("The vault has linked work trees, which keep history of their own.", "See `git worktree list`.")
+        raise Refused("The vault has linked work trees, which have a history of their own.", "See `git worktree list`.")
     if (common / "shallow").exists():
         raise Refused("This is a shallow clone: it lacks history.", "Fetch it: `git fetch --unshallow`.")
     if (common / "objects" / "info" / "alternates").exists():
-        raise Refused("The vault borrows objects from another repository.", "End that first: `git repack -a -d`.")
+        raise Refused("The vault uses objects of another repository.", "End that first: `git repack -a -d`.")
     if vault.git.try_run("rev-parse", "--verify", "--quiet", "refs/stash"):
         raise NeedsDecision("There is stashed work, which would be lost.", "Apply or drop it: `git stash list`.")
 
 
-def refs_of(vault: Vault) -> tuple[RepositoryRef, ...]:
-    """Every ref but those that clawmem sets aside for itself and those that only name another."""
+def list_refs(vault: Vault) -> tuple[RepositoryRef, ...]:
+    """Return every ref, except clawmem's own and symbolic ones."""
     form = "--format=%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(symref)"
     rows = [line.split("\0") for line in vault.git.run("for-each-ref", form).decode().splitlines()]
     return tuple(
@@ -68,37 +68,37 @@ def refs_of(vault: Vault) -> tuple[RepositoryRef, ...]:
     )
 
 
-def begin(vault: Vault) -> list[str]:
-    """Note that a new history is being written; nothing points at it yet. Says which locks of killed gits stood in the
-    way, as every ref will move."""
+def begin_redaction(vault: Vault) -> list[str]:
+    """Record that a new history is being written. Return notices about stale locks that were removed, because every ref
+    will move."""
     cleared = clear_ref_locks(vault)
     _drop_aside(vault)
     _keep(vault, {"phase": "rewriting"})
     return cleared
 
 
-def switch(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
-    """Move every ref from its old target to its new one (None: away) in one step, then finish."""
-    with held_index(vault):
+def switch_refs(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
+    """Move every ref from its old target to its new one (None: delete it) in one step, then finish."""
+    with locked_index(vault):
         _keep(vault, {"phase": "switching", "moves": {name: list(pair) for name, pair in moves.items()}})
         _move(vault, moves)
-    finish(vault)
+    finish_redaction(vault)
 
 
-def finish(vault: Vault) -> None:
-    """Bring the files along and sweep the old history away."""
-    settle(vault)
-    sweep(vault)
+def finish_redaction(vault: Vault) -> None:
+    """Update the files and delete the old history."""
+    finish_pending(vault)
+    delete_old_history(vault)
     (vault.state / _NOTE).unlink(missing_ok=True)
 
 
-def is_unfinished(vault: Vault) -> bool:
-    """Whether a redaction was killed half way."""
+def is_redaction_unfinished(vault: Vault) -> bool:
+    """Return whether a redaction was interrupted."""
     return (vault.state / _NOTE).exists()
 
 
-def resume(vault: Vault) -> list[str]:
-    """Finish a redaction that was killed, or drop it where no ref has moved; what was done, in sentences."""
+def resume_redaction(vault: Vault) -> list[str]:
+    """Finish an interrupted redaction, or cancel it if no ref has moved. Return notices."""
     cleared = clear_ref_locks(vault)
     note = json.loads(vault.disk.read(vault.state / _NOTE) or b"{}")
     if note.get("phase") != "switching":
@@ -106,7 +106,7 @@ def resume(vault: Vault) -> list[str]:
         (vault.state / _NOTE).unlink(missing_ok=True)
         return [*cleared, "a redaction was interrupted before it changed anything: run it again"]
     _move(vault, {name: (old, new) for name, (old, new) in note["moves"].items()})
-    finish(vault)
+    finish_redaction(vault)
     return [*cleared, "finished a redaction that was interrupted; run it again to check that nothing is left"]
 
 
@@ -115,35 +115,38 @@ def _keep(vault: Vault, note: Mapping[str, object]) -> None:
 
 
 def _move(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
-    """Move the refs that are where they were; those that have moved already are left."""
+    """Move the refs that are still at their old target. Those that have moved already are skipped."""
     names = vault.git.run("for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
     now = dict(line.split(" ") for line in names)
     lines = []
     for name, (old, new) in moves.items():
         if now.get(name) == old and new != old:
             lines.append("option no-deref\n" + (f"update {name} {new} {old}\n" if new else f"delete {name} {old}\n"))
-    vault.git.run("update-ref", "--stdin", "-m", "clawmem redact", given="".join(lines).encode())
+    vault.git.run("update-ref", "--stdin", "-m", "clawmem redact", stdin="".join(lines).encode())
 
 
 def _drop_aside(vault: Vault) -> None:
-    names = vault.git.run("for-each-ref", "--format=%(refname)", ASIDE).decode().split()
-    vault.git.run("update-ref", "--stdin", given="".join(f"delete {name}\n" for name in names).encode())
+    names = vault.git.run("for-each-ref", "--format=%(refname)", REWRITTEN_REFS).decode().split()
+    vault.git.run("update-ref", "--stdin", stdin="".join(f"delete {name}\n" for name in names).encode())
 
 
-def sweep(vault: Vault) -> None:
-    """Remove everything that keeps or repeats old history: own and remote-tracking refs, reflogs, the search index,
-    kept indexes of the past, notes about merges, git's leftovers, and every object that nothing points at."""
+def delete_old_history(vault: Vault) -> None:
+    """Delete everything that keeps or repeats old history.
+
+    That is: clawmem's own and remote-tracking refs, reflogs, the search index, indexes of past commits, notes about
+    merges, temporary files of git, and all unreachable objects.
+    """
     form = "--format=%(refname)"
     away = vault.git.run("for-each-ref", form, _OWN, "refs/remotes/").decode().split()
     given = "".join(f"option no-deref\ndelete {name}\n" for name in away)
-    vault.git.run("update-ref", "--stdin", given=given.encode())
-    # The files first: a lock that a killed git left among them would stand in its way.
+    vault.git.run("update-ref", "--stdin", stdin=given.encode())
+    # Delete the files first: a stale lock among them would stop `git reflog`.
     shutil.rmtree(vault.git_dir / "logs", ignore_errors=True)
     vault.git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     clear_crash_reports(vault)
     for name in (*_LEFTOVERS, *_DERIVED):
         _remove(vault.git_dir / name)
-    for name in (PAST, JOINED, LEFT):
+    for name in (PAST, MERGE_MARK, UNFINISHED_MERGES):
         _remove(vault.state / name)
     for path in [
         *vault.state.glob("index-*"),
@@ -152,7 +155,7 @@ def sweep(vault: Vault) -> None:
         *vault.state.glob("vectors.sqlite*"),
     ]:
         _remove(path)
-    for path in half_objects(vault):
+    for path in partial_objects(vault):
         _remove(path)
     vault.git.run("-c", "pack.threads=1", "-c", "pack.windowMemory=48m", "repack", "-a", "-d", "-q")
     vault.git.run("prune", "--expire=now")
@@ -166,13 +169,13 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def remains(vault: Vault, holds: Holds) -> list[str]:
-    """Where the text still is: objects of git by name, files by path from the vault's folder, whether they hold it or
-    are named by it. Reads everything."""
+def find_remains(vault: Vault, holds: ContentTest) -> list[str]:
+    """Return where the text still is: git objects by name, files by path, and paths that contain it. Reads
+    everything."""
     return [*_objects(vault, holds), *_files(vault, holds)]
 
 
-def _objects(vault: Vault, holds: Holds) -> Iterator[str]:
+def _objects(vault: Vault, holds: ContentTest) -> Iterator[str]:
     with vault.git.start("cat-file", "--batch-all-objects", "--batch", "--unordered", "--buffer") as process:
         assert process.stdin and process.stdout and process.stderr
         process.stdin.close()
@@ -182,35 +185,36 @@ def _objects(vault: Vault, holds: Holds) -> Iterator[str]:
                 yield f".git: {kind.decode()} {name.decode()}"
         complaint = process.stderr.read()
     if process.returncode != 0:
-        raise failure("cat-file", process.returncode, complaint)
+        raise git_error("cat-file", process.returncode, complaint)
 
 
-def _files(vault: Vault, holds: Holds) -> Iterator[str]:
-    """Files anywhere below the vault, but for git's objects, which are packed and were read otherwise."""
+def _files(vault: Vault, holds: ContentTest) -> Iterator[str]:
+    """Yield files below the vault that contain the text. Git's objects are checked separately, because they are
+    packed."""
     objects = common_dir_of(vault.git_dir) / "objects"
     for path in sorted(files_below(vault.root)):
         if path.is_relative_to(objects) or not (path.is_symlink() or path.is_file()):
             continue
         shown = path.relative_to(vault.root).as_posix()
         if holds(os.fsencode(shown)):
-            yield f"{_unnamed(shown, holds)} (in its name)"
+            yield f"{_masked(shown, holds)} (in its name)"
             continue
         try:
             if holds(os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()):
                 yield shown
         except FileNotFoundError:
-            continue  # a reader's own passing file
+            continue  # a temporary file of a reader
         except OSError:
             yield f"{shown} (which cannot be read)"
 
 
-def _unnamed(shown: str, holds: Holds) -> str:
-    """The path without the parts that say it."""
+def _masked(shown: str, holds: ContentTest) -> str:
+    """Return the path without the parts that contain the text."""
     parts = ("[redacted]" if holds(os.fsencode(part)) else part for part in shown.split("/"))
     named = "/".join(parts)
     return "[redacted]" if holds(os.fsencode(named)) else named
 
 
-def remotes_of(vault: Vault) -> Sequence[str]:
-    """The remotes by name."""
+def list_remotes(vault: Vault) -> Sequence[str]:
+    """Return the names of the remotes."""
     return vault.git.run("remote").decode().split()

@@ -1,1 +1,1 @@
-"""Files below .git/clawmem: journal, heartbeat state, spending, upkeep."""
+"""Files below `.git/clawmem/`: access journal, heartbeat state, spending, local settings, maintenance."""

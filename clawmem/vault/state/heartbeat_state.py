@@ -1,4 +1,4 @@
-"""The heartbeat's own files below `.git/clawmem/`: its turn, what it did last, and its log, which stays small."""
+"""The heartbeat's own files below `.git/clawmem/`: its lock, its state, and its log, which stays small."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from clawmem.vault.commit.lock import writer_lock
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 
 LOCK = "heartbeat.lock"
@@ -18,8 +18,11 @@ MOST_LOG_BYTES = 256 * 1024
 
 
 class HeartbeatState(NamedTuple):
-    """What the last beats did: `head` is the commit after the last complete one, `made` by which version of clawmem;
-    `day` and `week` are those it was made for; `promoted` is the last day that was promoted."""
+    """The state after the last heartbeats.
+
+    `head` is the commit after the last complete one, `made` the version of clawmem that ran it, `day` and `week` those
+    it ran for, and `promoted` the last promoted day.
+    """
 
     head: str | None = None
     made: str | None = None
@@ -29,15 +32,15 @@ class HeartbeatState(NamedTuple):
 
 
 @contextmanager
-def turn(vault: Vault, wait: float) -> Iterator[None]:
-    """One heartbeat at a time; raises Locked after `wait` seconds. Other writers go on meanwhile."""
+def heartbeat_lock(vault: Vault, wait: float) -> Iterator[None]:
+    """Allow one heartbeat at a time. Raise Locked after `wait` seconds. Other writers can continue."""
     vault.prepare_state()
     with writer_lock(vault.state / LOCK, wait, "heartbeat"):
         yield
 
 
-def last_beat(vault: Vault) -> HeartbeatState:
-    """What is known of earlier beats; nothing where the file is missing or odd, as after a clone."""
+def read_heartbeat_state(vault: Vault) -> HeartbeatState:
+    """Return the state, empty if the file is missing or invalid, as after a clone."""
     data = vault.disk.read(vault.state / STATE)
     try:
         record = json.loads(data or b"{}")
@@ -50,22 +53,22 @@ def last_beat(vault: Vault) -> HeartbeatState:
     )
 
 
-def keep_beat(vault: Vault, beat: HeartbeatState) -> None:
-    """Keep what this beat did, where it says anything new."""
-    if beat != last_beat(vault):
-        vault.disk.replace(vault.state / STATE, (json.dumps(beat._asdict()) + "\n").encode(), vault.state)
+def write_heartbeat_state(vault: Vault, state: HeartbeatState) -> None:
+    """Store the state if it has changed."""
+    if state != read_heartbeat_state(vault):
+        vault.disk.replace(vault.state / STATE, (json.dumps(state._asdict()) + "\n").encode(), vault.state)
 
 
-def made_between(vault: Vault, old: str, new: str) -> frozenset[str] | None:
-    """The commits of `new` that `old` does not have; None where git does not know one of them. Runs git."""
+def commits_between(vault: Vault, old: str, new: str) -> frozenset[str] | None:
+    """Return the commits of `new` that `old` does not have, or None if git does not have one of the two. Runs git."""
     printed = vault.git.try_run("rev-list", f"{old}..{new}")
     return None if printed is None else frozenset(printed.decode().split())
 
 
 def rotate_log(vault: Vault, most: int = MOST_LOG_BYTES) -> None:
-    """Set the log aside once it is large, in place of the one set aside before, so that both together stay small.
+    """Move the log to a backup file once it is larger than `most` bytes. The previous backup is replaced.
 
-    It is copied and emptied, not renamed: this very process may be writing to it.
+    The log is copied and truncated, not renamed, because this process may be writing to it.
     """
     path = vault.state / LOG
     try:

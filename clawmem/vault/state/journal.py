@@ -1,8 +1,9 @@
-"""The access journal: each retrieval appends a line below `.git/clawmem/`; the heartbeat folds it into the facts.
+"""The access journal below `.git/clawmem/`: each retrieval appends a line, and the heartbeat adds the counts to the
+facts.
 
-A line is the time, the ids that were shown, and their checksum. Reads therefore never commit, and counts survive until
-folded. A line that does not have its checksum counts for nothing, nor does the half line of a reader that was killed,
-which the next one cuts off.
+A line contains the time, the ids of the facts shown, and a checksum. So reads never commit, and no access is lost
+before the heartbeat. A line with a wrong checksum is ignored. A partial line of a killed reader is cut off by the next
+one.
 """
 
 import fcntl
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.seal import seal
-from clawmem.vault.disk import append_line, whole_lines
+from clawmem.vault.disk import append_line, complete_lines
 from clawmem.vault.vault import Vault
 
 JOURNAL = "access.log"
@@ -21,21 +22,21 @@ _SEAL = "#"
 
 
 class AccessCount(NamedTuple):
-    """How often a fact was shown since the last fold, and when last (ISO 8601 UTC)."""
+    """How often a fact was shown since the last fold into the facts, and when last (ISO 8601 UTC)."""
 
-    count: int  # type: ignore[assignment] # nobody counts in this tuple
+    count: int  # type: ignore[assignment] # hides tuple.count, which is not used
     last: str
 
 
 def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | None:
-    """Note that facts were shown; returns a sentence where the vault cannot be written, else None.
+    """Record that facts were shown. Return a notice if the vault cannot be written, else None.
 
-    A look at the past is no use of what is shown: nothing is noted then.
+    Reads of a past version are not recorded.
     """
     if vault.present is not None:
         return None
-    said = " ".join((moment, *fact_ids))
-    line = f"{said} {_SEAL}{seal(said):08x}\n".encode()
+    text = " ".join((moment, *fact_ids))
+    line = f"{text} {_SEAL}{seal(text):08x}\n".encode()
     try:
         vault.prepare_state()
         append_line(vault.state / JOURNAL, line)
@@ -44,16 +45,16 @@ def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | N
         return f"the access was not recorded: {problem.strerror}"
 
 
-def set_aside(vault: Vault) -> bytes:
-    """Move the journal aside for folding and return it.
+def take_journal(vault: Vault) -> bytes:
+    """Move the journal aside for folding and return its contents.
 
-    What an earlier run set aside and never folded comes alone, so that nothing can be counted twice. The
-    caller holds the writer lock and removes FOLDING once its commit is reachable.
+    If an earlier run moved a journal aside and did not finish, only that one is returned, so that nothing is counted
+    twice. The caller holds the writer lock and deletes FOLDING when its commit is reachable.
     """
     path, folding = vault.state / JOURNAL, vault.state / FOLDING
     earlier = vault.disk.read(folding)
     if earlier is not None:
-        return whole_lines(earlier)
+        return complete_lines(earlier)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -63,16 +64,16 @@ def set_aside(vault: Vault) -> bytes:
         path.rename(folding)
     finally:
         os.close(descriptor)
-    return whole_lines(vault.disk.read(folding) or b"")
+    return complete_lines(vault.disk.read(folding) or b"")
 
 
-def unfolded(vault: Vault) -> bytes:
-    """All accesses that no commit holds yet."""
-    return b"".join(whole_lines(vault.disk.read(vault.state / name) or b"") for name in (FOLDING, JOURNAL))
+def unfolded_accesses(vault: Vault) -> bytes:
+    """Return all accesses that are not committed yet."""
+    return b"".join(complete_lines(vault.disk.read(vault.state / name) or b"") for name in (FOLDING, JOURNAL))
 
 
-def accesses(journal: bytes) -> dict[str, AccessCount]:
-    """The journal as counts per fact id."""
+def count_accesses(journal: bytes) -> dict[str, AccessCount]:
+    """Return the accesses in a journal by fact id."""
     counts: dict[str, AccessCount] = {}
     for line in journal.decode(errors="replace").splitlines():
         moment, fact_ids = parse_access(line) or ("", [])
@@ -85,16 +86,16 @@ def accesses(journal: bytes) -> dict[str, AccessCount]:
 
 
 def parse_access(line: str) -> tuple[str, list[str]] | None:
-    """The time and the ids of a line; None where its checksum is another or missing."""
-    said, _, checksum = line.rpartition(f" {_SEAL}")
-    if checksum != f"{seal(said):08x}":
+    """Return the time and the fact ids of a line, or None if its checksum is wrong or missing."""
+    text, _, checksum = line.rpartition(f" {_SEAL}")
+    if checksum != f"{seal(text):08x}":
         return None
-    moment, *fact_ids = said.split(" ")
+    moment, *fact_ids = text.split(" ")
     return moment, fact_ids
 
 
-def with_access(fact: Fact, counted: Mapping[str, AccessCount]) -> Fact:
-    """The fact with accesses counted that no commit holds yet."""
+def add_accesses(fact: Fact, counted: Mapping[str, AccessCount]) -> Fact:
+    """Return the fact with its uncommitted accesses added."""
     access = counted.get(fact.id)
     if access is None:
         return fact

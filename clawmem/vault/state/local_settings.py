@@ -1,5 +1,8 @@
-"""Where this machine's own settings stand: `local.yaml` in the git folder of an accepted vault, `settings.yaml` in the
-user's configuration folder. Neither is in the vault, so no sync, pull or agent brings them."""
+"""The settings files of this machine: `local.yaml` in the git folder of an accepted vault, and `settings.yaml` in the
+user's configuration folder.
+
+Neither is part of the vault, so no sync, pull or agent can change them.
+"""
 
 import os
 import stat
@@ -19,42 +22,42 @@ if TYPE_CHECKING:
 
 HERE, USER = "local", "user"
 LOCAL_FILE, USER_FILE = "local.yaml", "settings.yaml"
-# These files hold a few lines.
-MOST_BYTES = 64 * 1024
+# These files have a few lines.
+MAX_BYTES = 64 * 1024
 
 
 class SettingsFile(NamedTuple):
-    """One of the machine's files: whose it is (HERE or USER), where it lies, and how it is called in words."""
+    """A settings file of this machine: its origin (HERE or USER), its path, and its name in messages."""
 
     origin: str
     path: Path
     name: str
 
 
-def local_place(vault: "Vault") -> SettingsFile:
-    """The vault's own file on this machine; that of the vault itself where this one is a past state of it."""
+def local_settings_file(vault: "Vault") -> SettingsFile:
+    """Return the settings file of this vault on this machine. A vault at a past commit has the same one."""
     return SettingsFile(HERE, vault.git_dir / "clawmem" / LOCAL_FILE, f".git/clawmem/{LOCAL_FILE}")
 
 
-def user_place(environment: Mapping[str, str]) -> SettingsFile:
-    """The user's file, for all vaults."""
+def user_settings_file(environment: Mapping[str, str]) -> SettingsFile:
+    """Return the user's settings file, for all vaults."""
     path = user_folder(environment) / USER_FILE
     return SettingsFile(USER, path, str(path))
 
 
-def settings_here(vault: "Vault", stated: "Settings") -> "Settings":
-    """The settings in force, of what `clawmem.yaml` states and what the machine's files say."""
-    owns = own_files(vault)
+def effective_settings(vault: "Vault", stated: "Settings") -> "Settings":
+    """Combine the settings in `clawmem.yaml` with the settings files of this machine."""
+    owns = machine_settings(vault)
     if not owns and not stated.wrong:
         return stated
-    from clawmem.model.settings.local import in_force  # most machines have no file of their own
+    from clawmem.model.settings.local import in_force  # most machines have no such file
 
     return in_force(stated, owns)
 
 
-def own_files(vault: "Vault") -> "list[Own]":
-    """What each of the machine's files says that is there, the one that counts first."""
-    places = (local_place(vault), user_place(vault.environment))
+def machine_settings(vault: "Vault") -> "list[Own]":
+    """Return the contents of the existing settings files of this machine, highest priority first."""
+    places = (local_settings_file(vault), user_settings_file(vault.environment))
     return [own for place in places if (own := _own(vault, place)) is not None]
 
 
@@ -66,7 +69,7 @@ def _own(vault: "Vault", place: SettingsFile) -> "Own | None":
 
     accepted = place.origin == USER or is_accepted(vault.git_dir, vault.environment)
     try:
-        mapping = vault.parsed(place.name, lambda: read_own(place) or "", state, _parsed_form(place))
+        mapping = vault.load_cached(place.name, lambda: read_settings_text(place) or "", state, _parsed_form(place))
     except ClawmemError as problem:
         return unreadable(_hinted(problem), place.origin, place.name, accepted)
     return own_settings(mapping, place.origin, place.name, accepted)
@@ -77,17 +80,19 @@ def _parsed_form(place: SettingsFile) -> Path:
 
 
 def _state_of(path: Path) -> list[Any] | None:
-    """What changes where the file changes; None where there is none."""
+    """Return values that change when the file changes, or None if it does not exist."""
     try:
-        facts = os.lstat(path)
+        status = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return None  # a home that this process may not look into is not its user's
-    return [facts.st_mode, facts.st_size, facts.st_mtime_ns, facts.st_ino]
+        return None  # an unreadable home folder belongs to another user
+    return [status.st_mode, status.st_size, status.st_mtime_ns, status.st_ino]
 
 
-def read_own(place: SettingsFile) -> str | None:
-    """The text of one of the machine's files, None where there is none. A link is not followed: it could lead to a file
-    that others change. Raises Unreadable."""
+def read_settings_text(place: SettingsFile) -> str | None:
+    """Return the text of a settings file of this machine, or None if it does not exist.
+
+    A link is not followed, because others may be able to change its target. Raise Unreadable.
+    """
     try:
         descriptor = os.open(place.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -97,20 +102,20 @@ def read_own(place: SettingsFile) -> str | None:
         raise _unreadable(place, why) from None
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _unreadable(place, "it is not a plain file")
-        data = os.read(descriptor, MOST_BYTES + 1)
+            raise _unreadable(place, "it is not a regular file")
+        data = os.read(descriptor, MAX_BYTES + 1)
     finally:
         os.close(descriptor)
-    if len(data) > MOST_BYTES:
-        raise _unreadable(place, f"it has more than {MOST_BYTES:,} bytes")
+    if len(data) > MAX_BYTES:
+        raise _unreadable(place, f"it has more than {MAX_BYTES:,} bytes")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise _unreadable(place, "it is not UTF-8 text") from None
 
 
-def parse_own(place: SettingsFile, text: str) -> Any:
-    """The plain values of a text of one of the machine's files; raises Unreadable."""
+def parse_settings_text(place: SettingsFile, text: str) -> Any:
+    """Return the values in the text of a settings file. Raise Unreadable."""
     from clawmem.vault.strict_yaml import parse_yaml
 
     try:
@@ -119,22 +124,22 @@ def parse_own(place: SettingsFile, text: str) -> Any:
         raise _hinted(problem) from None
 
 
-def write_own(place: SettingsFile, text: str) -> None:
-    """Put a text in the place of one of the machine's files, whole or not at all; raises OSError."""
+def write_settings_text(place: SettingsFile, text: str) -> None:
+    """Replace the text of a settings file atomically. Raise OSError."""
     disk = Disk()
     disk.replace(place.path, text.encode(), place.path.parent)
-    forget_parsed(place)
+    delete_parsed_cache(place)
 
 
-def forget_parsed(place: SettingsFile) -> None:
-    """Drop the parsed form of one of the machine's files, which may be a stranger's where the vault was a copy."""
+def delete_parsed_cache(place: SettingsFile) -> None:
+    """Delete the cached form of a settings file, which may come from somebody else if the vault is a copy."""
     Disk().remove(_parsed_form(place))
 
 
 @contextmanager
-def changing(place: SettingsFile, wait: float) -> Iterator[None]:
-    """Keep other changes of one of the machine's files out; raises OSError where its folder cannot be written."""
-    from clawmem.vault.commit.lock import writer_lock  # reads take none
+def settings_lock(place: SettingsFile, wait: float) -> Iterator[None]:
+    """Lock a settings file against other changes. Raise OSError if its folder cannot be written."""
+    from clawmem.vault.lock import writer_lock  # reads need no lock
 
     place.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with writer_lock(place.path.parent / "lock", wait, "config"):
@@ -146,6 +151,6 @@ def _unreadable(place: SettingsFile, why: str) -> ClawmemError:
 
 
 def _hinted(problem: ClawmemError) -> ClawmemError:
-    """git does not have these files: none of its commands brings them back."""
-    problem.hint = "Mend the file or remove it; `clawmem config set` makes a new one."
+    """Replace the hint, because git does not contain these files and cannot restore them."""
+    problem.hint = "Repair the file or delete it. `clawmem config set` creates a new one."
     return problem

@@ -1,8 +1,7 @@
-"""What was paid to models outside any commit, day by day: a question is paid for when it is asked, and reads do not
-commit.
+"""Model costs that are not in any commit, by day: questions cost money when they are asked, and reads do not commit.
 
-Each payment is a line in `.git/clawmem/spent/<day>`: the cents and their checksum. What a call may cost at most is
-noted before it, and what it cost less is taken off after it, so nothing that was paid is missing after a crash.
+Each payment is a line in `.git/clawmem/spent/<day>` with the cents and a checksum. The maximum cost of a call is
+recorded before it, and the difference to the actual cost is subtracted after it. So no cost is missing after a crash.
 """
 
 from __future__ import annotations
@@ -19,43 +18,43 @@ FOLDER = "spent"
 _SEAL = "#"
 
 
-def note_spending(vault: Vault, day: str, cents: float) -> None:
-    """Add to what was spent on a day; StorageFailed where it cannot be noted, so that nothing is paid uncounted."""
+def record_spending(vault: Vault, day: str, cents: float) -> None:
+    """Add to what was spent on a day. Raise StorageFailed if it cannot be recorded, so that no cost goes uncounted."""
     if not cents:
         return
-    said = repr(cents)
+    text = repr(cents)
     try:
         (vault.state / FOLDER).mkdir(parents=True, exist_ok=True)
-        append_line(vault.state / FOLDER / day, f"{said} {_SEAL}{seal(said):08x}\n".encode())
+        append_line(vault.state / FOLDER / day, f"{text} {_SEAL}{seal(text):08x}\n".encode())
     except OSError as problem:
         raise StorageFailed(
-            f"What the model costs cannot be noted ({problem.strerror}), so it is not called.", "Check the disk."
+            f"The cost of the model cannot be recorded ({problem.strerror}), so it is not called.", "Check the disk."
         ) from None
 
 
 def spent_on(vault: Vault, day: str) -> float:
-    """The cents spent on a day; StorageFailed where that cannot be read for certain."""
+    """Return the cents spent on a day. Raise StorageFailed if they cannot be read reliably."""
     *lines, rest = (vault.disk.read(vault.state / FOLDER / day) or b"").decode(errors="replace").split("\n")
-    cents = [_cents(line) for line in (*lines, *([rest] if _was_whole(rest) else []))]
+    cents = [_cents(line) for line in (*lines, *([rest] if _is_complete(rest) else []))]
     known = [one for one in cents if one is not None]
     if len(known) < len(cents):
         raise StorageFailed(
-            f"What was spent on {day} cannot be read, so nothing more is.",
-            f"Delete {vault.state / FOLDER / day} to count from nothing.",
+            f"The amount spent on {day} cannot be read, so nothing more is spent.",
+            f"Delete {vault.state / FOLDER / day} to start from zero.",
         )
     return max(0.0, fsum(known))
 
 
-def last_day(vault: Vault) -> str:
-    """The last day on which anything was spent; empty where there is none."""
+def last_spending_day(vault: Vault) -> str:
+    """Return the last day on which anything was spent, or an empty string."""
     try:
-        return max(os.listdir(vault.state / FOLDER), default="")  # noqa: PTH208 - names are all that is wanted
+        return max(os.listdir(vault.state / FOLDER), default="")  # noqa: PTH208 - only names are needed
     except FileNotFoundError:
         return ""
 
 
-def forget_spending(vault: Vault, before: str) -> None:
-    """Drop the days before one."""
+def delete_spending_before(vault: Vault, before: str) -> None:
+    """Delete the records of earlier days."""
     try:
         days = [path for path in (vault.state / FOLDER).iterdir() if path.name < before]
     except FileNotFoundError:
@@ -64,12 +63,12 @@ def forget_spending(vault: Vault, before: str) -> None:
         path.unlink(missing_ok=True)
 
 
-def _was_whole(rest: str) -> bool:
-    """What stands after the last end of a line: a note that lost its own, or the half note of a killed process, which
-    had not paid yet."""
+def _is_complete(rest: str) -> bool:
+    """Return whether the last line is an entry that lost its line break, rather than a partial line of a killed
+    process."""
     return _cents(rest) is not None or _cents(rest[:-1]) is not None
 
 
 def _cents(line: str) -> float | None:
-    said, _, told = line.partition(f" {_SEAL}")
-    return float(said) if told == f"{seal(said):08x}" else None
+    text, _, checksum = line.partition(f" {_SEAL}")
+    return float(text) if checksum == f"{seal(text):08x}" else None

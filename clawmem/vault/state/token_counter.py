@@ -1,6 +1,6 @@
-"""Exact token counts, where the cl100k_base vocabulary is on this machine already; nothing is ever downloaded.
+"""Exact token counts, if the cl100k_base vocabulary is on this machine. Nothing is ever downloaded.
 
-It is looked for in litellm's package, which carries a copy, then in tiktoken's own cache.
+The vocabulary is looked for in litellm's package, which contains a copy, then in tiktoken's cache.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from clawmem.model.pages.tokens import token_bound
 
-# How tiktoken names the file in a cache: the SHA-1 of the address it comes from.
+# The file name in tiktoken's cache: the SHA-1 of its download address.
 CACHED = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
-# How cl100k_base cuts a text into the pieces that are encoded one by one.
+# How cl100k_base splits a text into the pieces that are encoded separately.
 _PIECES = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -22,7 +22,8 @@ _PIECES = (
 
 
 class TokenCounter(NamedTuple):
-    """A way to count a text's tokens; where it is not `exact` it errs high. `source` says what it stands on."""
+    """A way to count the tokens of a text. If it is not `exact`, it returns an upper bound. `source` names its
+    basis."""
 
     count: Callable[[str], int]
     exact: bool
@@ -30,7 +31,7 @@ class TokenCounter(NamedTuple):
 
 
 def token_counter(environment: Mapping[str, str]) -> TokenCounter:
-    """The best counter this machine has. The first use of an exact one takes about 0.2 s."""
+    """Return the best counter on this machine. The first use of an exact one takes about 0.2 s."""
     for path, source in _places(environment):
         if _is_vocabulary(path):
             return exact_counter(path, source)
@@ -40,10 +41,10 @@ def token_counter(environment: Mapping[str, str]) -> TokenCounter:
 
 
 def exact_counter(path: Path, source: str) -> TokenCounter:
-    """A counter over a vocabulary file: a token in base64 and its rank on each line."""
+    """Return a counter for a vocabulary file with a base64 token and its rank on each line."""
     import base64
 
-    import tiktoken  # 0.1 s with its vocabulary: never on the way of a search
+    import tiktoken  # 0.1 s with its vocabulary: never imported by a search
 
     lines = (line.split() for line in path.read_bytes().splitlines() if line)
     ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
@@ -54,7 +55,7 @@ def exact_counter(path: Path, source: str) -> TokenCounter:
 def _places(environment: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
     import importlib.util
 
-    # Finding is not importing: litellm takes seconds to import.
+    # Only find the package: importing litellm takes seconds.
     found = importlib.util.find_spec("litellm")
     for folder in (found.submodule_search_locations or ()) if found else ():
         yield Path(folder) / "litellm_core_utils" / "tokenizers" / CACHED, "cl100k_base, from litellm's package"

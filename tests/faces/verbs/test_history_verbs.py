@@ -160,7 +160,7 @@ def test_diff_tells_changes_in_words_and_as_json(clawmem: Command) -> None:
     assert clawmem("diff", "nowhere").code == 1
     assert clawmem("diff", "HEAD", "--from", "HEAD~1").code == 2
     early = clawmem("diff", "--to", "2020-01-01")
-    assert (early.code, "Nothing was in the vault yet at 2020-01-01" in early.err) == (1, True)
+    assert (early.code, "The vault was still empty at 2020-01-01" in early.err) == (1, True)
 
 
 def test_diff_names_what_of_a_fact_changed(clawmem: Command, vault_root: Path) -> None:

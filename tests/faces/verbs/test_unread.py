@@ -12,7 +12,7 @@ from clawmem.faces.cli.app import run
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.vault.state.journal import accesses, unfolded
+from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.checks import git
@@ -90,7 +90,7 @@ def test_the_heartbeat_makes_nothing_anew_without_those_facts(
     assert f"memory failed: {ITEMS}:2 still has the marks" in capsys.readouterr().err
     assert [vault.read_text(page) for page in pages] == before
     assert "Bob likes rain." in (vault.read_text(f"life/{BOB}/summary.md") or "")
-    assert ids[JANE] in accesses(unfolded(vault))
+    assert ids[JANE] in count_accesses(unfolded_accesses(vault))
     assert run(["synthesize", "--quiet"]) == PARTIAL
 
 

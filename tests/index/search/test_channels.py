@@ -13,10 +13,10 @@ from clawmem.index.search.channels import (
     ChannelHits,
     FactFilter,
     all_passing,
+    facts_in_rows,
     keyword_channel,
     passing_rows,
     predicate_channel,
-    rows,
     sketches,
     time_channel,
 )
@@ -48,7 +48,7 @@ def index_of(vault: Vault, shelves: Mapping[str, Iterable[Fact]]) -> Index:
 
 def ids(index: Index, hits: ChannelHits) -> list[str]:
     """The ids of the hits, best first, in the order of their numbers where equal."""
-    found = rows(index, list(hits.scores))
+    found = facts_in_rows(index, list(hits.scores))
     return [found[n].fact.id for n in sorted(hits.scores, key=lambda n: (-hits.scores[n], n))]
 
 
@@ -95,7 +95,9 @@ def test_the_filter(vault: Vault, wanted: FactFilter, expected: set[int]) -> Non
     wanted_ids = {f"fact_{number}" for number in expected}
     assert {one.fact.id for one in all_passing(index, wanted)} == wanted_ids
     every = [row[0] for row in index.database.execute("SELECT n FROM fact")]
-    assert {one.fact.id for one in rows(index, sorted(passing_rows(index, every, wanted))).values()} == wanted_ids
+    assert {
+        one.fact.id for one in facts_in_rows(index, sorted(passing_rows(index, every, wanted))).values()
+    } == wanted_ids
     with_tea = wanted_ids - {"fact_2"}
     assert set(ids(index, keyword_channel(index, ["tea"], wanted))) == with_tea
     index.close()

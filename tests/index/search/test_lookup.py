@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.index.refresh.refresh import answered, open_index
-from clawmem.index.search.channels import rows
-from clawmem.index.search.lookup import all_facts, placed, standing_with, told
+from clawmem.index.refresh.refresh import open_index, run_query
+from clawmem.index.search.channels import facts_in_rows
+from clawmem.index.search.lookup import all_facts, context_fact_from_row, fact_from_row, standing_facts_with
 from clawmem.index.tables.seals import RowDamaged
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import Fact
@@ -28,7 +28,7 @@ def _numbers(index: Index) -> list[int]:
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_told_is_what_the_fact_says(vault: Vault, seed: int) -> None:
     index = indexed(vault, invent(seed))
-    whole, part = rows(index, _numbers(index)), rows(index, _numbers(index), told)
+    whole, part = facts_in_rows(index, _numbers(index)), facts_in_rows(index, _numbers(index), context_fact_from_row)
     assert part.keys() == whole.keys()
     for n, one in part.items():
         assert one.entity == whole[n].entity
@@ -51,18 +51,18 @@ ALTERED = {
 @pytest.mark.parametrize("what", ALTERED)
 def test_a_row_that_was_altered_is_not_told(vault: Vault, what: str) -> None:
     index = index_of(vault, {HOME: [fact(1, "Jane likes tea", valid_from="2020-01-01")]})
-    assert rows(index, [1], told)[1].fact.fact == "Jane likes tea"
+    assert facts_in_rows(index, [1], context_fact_from_row)[1].fact.fact == "Jane likes tea"
     with index.writing():
         assert index.database.execute(ALTERED[what]).rowcount == 1
-    for read in (told, placed):
+    for read in (context_fact_from_row, fact_from_row):
         with pytest.raises(RowDamaged):
-            rows(index, [1], read)
+            facts_in_rows(index, [1], read)
     index.close()
 
     def read_all(index: Index) -> list[Fact]:
-        return [one.fact for one in rows(index, _numbers(index), told).values()]
+        return [one.fact for one in facts_in_rows(index, _numbers(index), context_fact_from_row).values()]
 
-    assert [one.fact for one in answered(vault, read_all)] == ["Jane likes tea"]
+    assert [one.fact for one in run_query(vault, read_all)] == ["Jane likes tea"]
     again = open_index(vault)
     assert [one.fact.fact for one in all_facts(again)] == ["Jane likes tea"]
     again.close()
@@ -72,7 +72,7 @@ def test_the_standing_facts_of_some_relations(vault: Vault) -> None:
     index = indexed(vault, invent(3))
     known = [one.fact for one in all_facts(index)]
     wanted = sorted({one.predicate for one in known if one.predicate})[:2]
-    found = [one.fact.id for one in standing_with(index, wanted)]
+    found = [one.fact.id for one in standing_facts_with(index, wanted)]
     assert found == [one.id for one in known if one.predicate in wanted and one.stands] != []
-    assert standing_with(index, ("no_such_relation",)) == []
+    assert standing_facts_with(index, ("no_such_relation",)) == []
     index.close()

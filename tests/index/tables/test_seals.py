@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from clawmem.index.refresh.refresh import answered, open_index
+from clawmem.index.refresh.refresh import open_index, run_query
 from clawmem.index.search.channels import FactFilter
-from clawmem.index.search.events import events, notes
+from clawmem.index.search.events import read_events, read_note_lines
 from clawmem.index.search.graph import check_edges, edges_at
-from clawmem.index.search.lookup import entities, entity_names, known_as
-from clawmem.index.search.notes import days_of, events_between, lines_of, newest_lines
+from clawmem.index.search.lookup import entities, entities_known_as, entity_names
+from clawmem.index.search.notes import days_of, events_between, newest_lines, note_lines
 from clawmem.index.search.rival_values import linked_as_contrary
 from clawmem.index.search.unreadable import broken_files
-from clawmem.index.tables.disputes import disputes
+from clawmem.index.tables.disputes import open_disputes
 from clawmem.index.tables.seals import RowDamaged, check_passages
 from clawmem.index.tables.store import Index
 from clawmem.memory.health.doctor import doctor
@@ -38,19 +38,25 @@ READS: dict[str, tuple[str, Read]] = {
         "UPDATE event SET line = replace(line, 'green', 'greed')",
         lambda index: events_between(index, DAY, DAY, 9),
     ),
-    "a recalled event": ("UPDATE event SET line = replace(line, 'green', 'greed')", lambda index: events(index, [1])),
+    "a recalled event": (
+        "UPDATE event SET line = replace(line, 'green', 'greed')",
+        lambda index: read_events(index, [1]),
+    ),
     "the day of an event": (f"UPDATE event SET day = '{DAY[:-1]}1'", lambda index: days_of(index, ["evt_1"])),
     "the id of an event": ("UPDATE event SET id = 'evt_2'", lambda index: days_of(index, ["evt_2"])),
     "the text of a note": (
         f"UPDATE note SET text = 'No.' WHERE path = '{PAGE}'",
-        lambda index: lines_of(index, [PAGE], 9),
+        lambda index: note_lines(index, [PAGE], 9),
     ),
     "the newest note": (f"UPDATE note SET text = 'No.' WHERE path = '{PAGE}'", lambda i: newest_lines(i, "daily", 9)),
     "the day of a note": (
         f"UPDATE note SET day = '2020-01-1' WHERE path = '{PAGE}'",
-        lambda i: lines_of(i, [PAGE], 9),
+        lambda i: note_lines(i, [PAGE], 9),
     ),
-    "the owner of a note": (f"UPDATE note SET owner = 'eve' WHERE path = '{PAGE}'", lambda i: notes(i, _numbers(i))),
+    "the owner of a note": (
+        f"UPDATE note SET owner = 'eve' WHERE path = '{PAGE}'",
+        lambda i: read_note_lines(i, _numbers(i)),
+    ),
     "the title of an entity": ("UPDATE entity SET title = 'The Harlour'", entities),
     "the aliases of an entity": (
         "UPDATE entity SET aliases = '[\"quad\"]'",
@@ -58,7 +64,7 @@ READS: dict[str, tuple[str, Read]] = {
     ),
     "the name an alias leads to": (
         "UPDATE alias SET name = 'areas/harbout' WHERE alias = 'quay'",
-        lambda index: known_as(index, "Quay"),
+        lambda index: entities_known_as(index, "Quay"),
     ),
 }
 
@@ -90,10 +96,10 @@ def test_what_is_not_what_was_written_is_not_told(filled: Vault, what: str) -> N
     with pytest.raises(RowDamaged):
         read(index)
     with pytest.raises(RowDamaged):
-        check_passages(index.database)
+        check_passages(index)
     index.close()
     assert truth or "evt_2" in alter
-    assert answered(filled, read) == truth
+    assert run_query(filled, read) == truth
 
 
 def test_the_index_built_anew_is_whole(filled: Vault) -> None:
@@ -101,7 +107,7 @@ def test_the_index_built_anew_is_whole(filled: Vault) -> None:
     with index.writing():
         index.database.execute("UPDATE entity SET title = 'The Harlour'")
     index.close()
-    assert [one.title for one in answered(filled, entities)] == ["The Harbour"]
+    assert [one.title for one in run_query(filled, entities)] == ["The Harbour"]
     again = open_index(filled)
     assert [one.title for one in entities(again)] == ["The Harbour"]
     again.close()
@@ -137,14 +143,14 @@ ROWS: dict[str, tuple[str, Read]] = {
     ),
     "the place of a fact": (f"UPDATE fact SET entity = 'projects/lanp' WHERE id = '{LAMP}'", entity_names),
     "the name of an entity": ("UPDATE entity SET name = 'areas/harbous' WHERE name = 'areas/harbour'", entity_names),
-    "what a person is asked": ("UPDATE dispute SET says = 'No.'", lambda index: disputes(index, [LAMP])),
+    "what a person is asked": ("UPDATE dispute SET says = 'No.'", lambda index: open_disputes(index, [LAMP])),
     "about what a person is asked": (
         f"UPDATE dispute SET target = '{CRANE}'",
-        lambda index: disputes(index, [LAMP, CRANE]),
+        lambda index: open_disputes(index, [LAMP, CRANE]),
     ),
     "which proposal asks": (
         "UPDATE dispute SET path = 'review/prop_11111111.json'",
-        lambda index: disputes(index, [LAMP]),
+        lambda index: open_disputes(index, [LAMP]),
     ),
     "what is wrong with a file": ("UPDATE broken SET problem = 'Nothing.'", broken_files),
 }
@@ -193,7 +199,7 @@ def test_no_byte_of_the_graph_or_of_names_and_questions_is_told_as_truth(joined:
     index.close()
     found = [one for one in doctor(joined, _caller(), full="fact" in what).problems if one.check == "index"]
     assert [one.severity for one in found] == ["error"], found
-    assert answered(joined, read) == truth
+    assert run_query(joined, read) == truth
     assert not [one for one in doctor(joined, _caller()).problems if one.check == "index"]
 
 
@@ -205,6 +211,6 @@ def test_an_edge_that_is_gone_is_found_by_doctor(joined: Vault) -> None:
     (found,) = (one for one in doctor(joined, _caller()).problems if one.check == "index")
     assert "edges of row" in found.message
     doctor(joined, _caller(), fix=True)
-    assert [one.relation for one in answered(joined, lambda index: edges_at(index, "projects/tow", FactFilter()))] == [
+    assert [one.relation for one in run_query(joined, lambda index: edges_at(index, "projects/tow", FactFilter()))] == [
         "related"
     ]

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.index.refresh.refresh import answered, open_index, rebuild
+from clawmem.index.refresh.refresh import open_index, rebuild, run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables import schema, store
-from clawmem.index.tables.store import Index, discard, index_path, index_size, open_store
+from clawmem.index.tables.store import Index, delete_index, index_path, index_size, open_store
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
@@ -60,13 +60,13 @@ def real_file(vault: Vault) -> Path:
 def test_a_truncated_index_is_built_anew(filled: Vault, size: int) -> None:
     with real_file(filled).open("r+b") as file:
         file.truncate(size)
-    assert answered(filled, boats) == FACTS
+    assert run_query(filled, boats) == FACTS
     assert_equal_to_a_rebuild(filled, open_index(filled))
 
 
 def test_garbage_is_built_anew(filled: Vault) -> None:
     real_file(filled).write_bytes(random.Random(1).randbytes(80_000))
-    assert answered(filled, boats) == FACTS
+    assert run_query(filled, boats) == FACTS
     assert_equal_to_a_rebuild(filled, open_index(filled))
 
 
@@ -76,21 +76,21 @@ def test_a_spoiled_page_never_gives_a_wrong_answer(filled: Vault, page: int) -> 
     start = page * 4096 % len(data)
     data[start : start + 4096] = b"\xff" * len(data[start : start + 4096])
     real_file(filled).write_bytes(data)
-    facts = answered(filled, lambda index: [one.fact.id for one in all_facts(index)])
+    facts = run_query(filled, lambda index: [one.fact.id for one in all_facts(index)])
     assert len(set(facts)) == FACTS
-    assert answered(filled, boats) == FACTS
+    assert run_query(filled, boats) == FACTS
 
 
 def test_a_missing_link_or_file_is_built_anew(filled: Vault) -> None:
     real_file(filled).unlink()
-    assert answered(filled, boats) == FACTS
+    assert run_query(filled, boats) == FACTS
     index_path(filled).unlink()
-    assert answered(filled, boats) == FACTS
+    assert run_query(filled, boats) == FACTS
     assert len(list(filled.state.glob("index-*.sqlite"))) == 1
 
 
 def test_a_folder_in_its_place_is_reported_and_answers_all_the_same(filled: Vault) -> None:
-    discard(filled)
+    delete_index(filled)
     index_path(filled).mkdir()
     index = open_index(filled)
     assert boats(index) == FACTS
@@ -107,7 +107,7 @@ def test_another_version_or_boot_is_built_anew(filled: Vault, monkeypatch: pytes
     else:
         monkeypatch.setattr(store, "_boot", lambda: "another boot")
     assert open_store(filled) is None
-    assert answered(filled, boats) == FACTS
+    assert run_query(filled, boats) == FACTS
     assert real_file(filled) != before
     assert not before.exists()
 
@@ -116,7 +116,7 @@ def test_a_copy_is_not_trusted(filled: Vault, environment: dict[str, str]) -> No
     copy = filled.root.parent / "copy"
     shutil.copytree(filled.root, copy, symlinks=True)
     assert open_store(Vault(copy, environment)) is None
-    assert answered(Vault(copy, environment), boats) == FACTS
+    assert run_query(Vault(copy, environment), boats) == FACTS
 
 
 def test_the_other_engine_means_another_index(filled: Vault, environment: dict[str, str]) -> None:
@@ -143,7 +143,7 @@ def test_whoosh_torn_between_its_two_commits_is_built_anew(filled: Vault, enviro
     for path in filled.state.glob("index-*.whoosh/*.toc"):
         path.unlink()
     assert open_store(vault) is None
-    assert answered(vault, boats) == FACTS
+    assert run_query(vault, boats) == FACTS
 
 
 # Takes FTS5 (and only what is no table-valued function) out of every connection, as a SQLite built without it is.
@@ -195,7 +195,7 @@ def test_without_fts5_whoosh_answers_and_says_so(clawmem: Command, tmp_path: Pat
 _READER = """
 import os, sys, time
 from pathlib import Path
-from clawmem.index.refresh.refresh import answered
+from clawmem.index.refresh.refresh import run_query
 from clawmem.vault.vault import Vault
 root, end = Path(sys.argv[1]), time.monotonic() + float(sys.argv[2])
 def look(index):
@@ -207,7 +207,7 @@ def look(index):
     return len(rows)
 last, looks = 0, 0
 while looks < 6 or time.monotonic() < end:
-    now = answered(Vault(root, os.environ), look)
+    now = run_query(Vault(root, os.environ), look)
     assert now >= last, (now, last)
     last, looks = now, looks + 1
 print(looks, last)
@@ -236,7 +236,7 @@ def test_readers_beside_a_writer_see_whole_states_in_order(
 
 
 def test_many_who_find_no_index_build_one(filled: Vault, environment: dict[str, str]) -> None:
-    discard(filled)
+    delete_index(filled)
     command = [sys.executable, "-c", _READER, str(filled.root), "0.5"]
     readers = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     assert all(reader.wait(300) == 0 for reader in readers)
@@ -250,7 +250,7 @@ def test_a_reader_of_the_old_index_keeps_it_while_a_new_one_is_made(filled: Vaul
         rebuild(filled).close()
         assert boats(old) == FACTS
     old.close()
-    assert answered(filled, boats) == FACTS
+    assert run_query(filled, boats) == FACTS
 
 
 _WRITER = """
@@ -312,7 +312,7 @@ def test_a_killed_rebuild_leaves_the_old_index_and_its_rest_is_cleared(
     assert done.returncode == -signal.SIGKILL
     assert real_file(filled) == before
     assert len(list(filled.state.glob("index-*.sqlite"))) == 2
-    assert answered(filled, boats) == FACTS
+    assert run_query(filled, boats) == FACTS
     rebuild(filled).close()
     assert len(list(filled.state.glob("index-*.sqlite"))) == 1
 
@@ -340,7 +340,7 @@ def test_a_read_only_vault_answers_and_says_why_it_is_slow(
         remember(filled, fill_more, caller)
         git(filled.root, environment, "reset", "--quiet", "--hard", "HEAD~1")
     elif index == "missing":
-        discard(filled)
+        delete_index(filled)
     elif index == "damaged":
         real_file(filled).write_bytes(b"no index")
     command = (sys.executable, "-m", "clawmem", "recall", "boats", "--limit", "1000", "--json")

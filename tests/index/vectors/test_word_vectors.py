@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 numpy = pytest.importorskip("numpy", reason="the extra is not installed: pip install -e '.[semantic]'")
 
 from clawmem.index.vectors import word_vectors  # noqa: E402 - numpy first
-from clawmem.index.vectors.word_vectors import RIDGE, fit, pieces_in  # noqa: E402
+from clawmem.index.vectors.word_vectors import RIDGE, fit_word_vectors, pieces_in  # noqa: E402
 
 SIZE = 5
 TEXTS = st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=8), min_size=1, max_size=12)
@@ -33,7 +33,7 @@ def table(texts: list[list[str]], weights: Any, names: list[str]) -> Any:
 @given(TEXTS, st.integers(0, 2**32 - 1))
 def test_it_is_the_ridge_regression_towards_the_priors(texts: list[list[str]], seed: int) -> None:
     targets, start = numbers(seed, len(texts)), dict(zip("abcdefghij", numbers(seed + 1, 10), strict=True))
-    found = fit(texts, targets, start)
+    found = fit_word_vectors(texts, targets, start)
     names = sorted({piece for text in texts for piece in text})
     assert sorted(found.vectors) == names
     if not names:
@@ -54,7 +54,7 @@ def test_it_is_the_ridge_regression_towards_the_priors(texts: list[list[str]], s
 @settings(deadline=None, max_examples=30)
 @given(TEXTS)
 def test_rarer_pieces_weigh_more_and_unseen_ones_most(texts: list[list[str]]) -> None:
-    found = fit(texts, numbers(1, len(texts)), {})
+    found = fit_word_vectors(texts, numbers(1, len(texts)), {})
     held = {piece: sum(piece in text for text in texts) for piece in found.weights}
     assert all(found.weights[piece] == log(1 + len(texts) / (1 + count)) for piece, count in held.items())
     assert found.unseen == log(1 + len(texts)) >= max(found.weights.values(), default=0.0)
@@ -63,9 +63,9 @@ def test_rarer_pieces_weigh_more_and_unseen_ones_most(texts: list[list[str]]) ->
 def test_many_texts_are_summed_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [[f"p{at % 7}", f"p{at % 11}", f"q{at}"] for at in range(50)]
     targets = numbers(3, 50)
-    whole = fit(texts, targets, {})
+    whole = fit_word_vectors(texts, targets, {})
     monkeypatch.setattr(word_vectors, "_ROWS_AT_ONCE", 7)
-    parted = fit(texts, targets, {})
+    parted = fit_word_vectors(texts, targets, {})
     assert list(parted.vectors) == list(whole.vectors)
     for piece in whole.vectors:
         assert parted.vectors[piece] == pytest.approx(whole.vectors[piece], abs=1e-5)
@@ -73,7 +73,9 @@ def test_many_texts_are_summed_as_few_are(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_texts_come_near_their_vectors_and_a_word_takes_the_meaning_of_its_texts() -> None:
     targets = [[1.0, 0.0]] * 5 + [[0.0, 1.0]] * 5
-    found = fit([["dog", f"x{at}"] for at in range(5)] + [["car", f"y{at}"] for at in range(5)], targets, {})
+    found = fit_word_vectors(
+        [["dog", f"x{at}"] for at in range(5)] + [["car", f"y{at}"] for at in range(5)], targets, {}
+    )
     dog, car = found.vectors["dog"], found.vectors["car"]
     assert dog[0] > 10 * abs(dog[1]) and car[1] > 10 * abs(car[0])
 

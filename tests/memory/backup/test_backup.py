@@ -17,7 +17,7 @@ from clawmem.memory.backup.restore import RestoreResult, restore
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, render_events
-from clawmem.vault.state.journal import accesses, record_access, unfolded
+from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import assert_sound, assert_whole, commits, facts, git
@@ -62,7 +62,7 @@ def test_what_was_backed_up_comes_back(
     git(full.root, environment, "update-ref", "refs/clawmem/rescue/1", "HEAD")
     git(full.root, environment, "update-ref", "refs/remotes/origin/main", "HEAD")
     done = backup_to_file(full, caller, target)
-    assert done.notices == ("took in 1 file(s) edited by hand",)
+    assert done.notices == ("committed 1 file(s) edited by hand",)
     assert done.size == target.stat().st_size
     counts = done.manifest.counts
     assert (counts["facts"], counts["events"], counts["entities"], counts["unreadable"]) == (2, 1, 1, 0)
@@ -77,7 +77,7 @@ def test_what_was_backed_up_comes_back(
     assert_whole(restored.root, environment)
     assert_sound(restored.root, environment)
     again = Vault(restored.root, environment)
-    assert accesses(unfolded(again)) == accesses(unfolded(full))
+    assert count_accesses(unfolded_accesses(again)) == count_accesses(unfolded_accesses(full))
     keep(again, "Life goes on.", entity="areas/people/jane")
     assert_whole(restored.root, environment)
     assert git(restored.root, environment, "config", "core.autocrlf") == "false\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import InvalidInput, NotFound, NotPermitted
-from clawmem.index.refresh.refresh import answered
-from clawmem.index.search.lookup import ending_in
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import entities_ending_in
 from clawmem.memory.entities.agents import create_agent
 from clawmem.memory.entities.entities import archive_entity, create_entity, move_entity, rename_entity, show_entity
 from clawmem.memory.entities.places import find_readable_entity
@@ -88,5 +88,5 @@ def test_an_entity_without_a_page_goes_by_the_end_of_its_path(vault: Vault, call
     _keep(vault, caller, "The roof leaks", "projects/roof_a")
     vault.git.run("rm", "-q", "life/projects/roof_a/summary.md")
     vault.git.run("commit", "-qm", "no page")
-    assert answered(vault, lambda index: ending_in(index, "Roof_A")) == ["projects/roof_a"]
-    assert answered(vault, lambda index: ending_in(index, "roofxa")) == []
+    assert run_query(vault, lambda index: entities_ending_in(index, "Roof_A")) == ["projects/roof_a"]
+    assert run_query(vault, lambda index: entities_ending_in(index, "roofxa")) == []

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from clawmem.index.refresh.refresh import open_index
-from clawmem.index.search.lookup import find
+from clawmem.index.search.lookup import find_fact
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.vault.state.journal import accesses, record_access, unfolded
+from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
 USED = "2026-11-21T10:00:00Z"
@@ -24,12 +24,12 @@ def test_uses_of_an_unreadable_file_wait_in_the_journal(vault: Vault, caller: Ca
     whole = path.read_bytes()
     path.write_text("[\noops\n]\n")
     assert fold_accesses(vault, caller).facts == 1
-    assert {key: one.count for key, one in accesses(unfolded(vault)).items()} == {bike: 2}
+    assert {key: one.count for key, one in count_accesses(unfolded_accesses(vault)).items()} == {bike: 2}
     assert fold_accesses(vault, caller).commits == ()
     path.write_bytes(whole)
     assert fold_accesses(vault, caller).facts == 1
-    assert unfolded(vault) == b""
+    assert unfolded_accesses(vault) == b""
     index = open_index(vault)
-    counts = [find(index, one).fact.access_count for one in (bike, car)]
+    counts = [find_fact(index, one).fact.access_count for one in (bike, car)]
     index.close()
     assert counts == [2, 1]

@@ -64,7 +64,7 @@ def test_dates_stand_for_the_last_commit_at_or_before_them(vault: Vault, caller:
     before_all = compare(vault, now, "2020-01-01", "2026-11-21")
     assert before_all.older is None
     assert told(before_all) == [("learned", "Said on day 0.")]
-    with pytest.raises(NotFound, match="Nothing was in the vault yet"):
+    with pytest.raises(NotFound, match="The vault was still empty"):
         compare(vault, now, "2019-01-01", "2020-01-01")
 
 

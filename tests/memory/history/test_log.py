@@ -132,7 +132,7 @@ def test_a_fact_that_plain_git_brought_in_is_found_in_the_text(vault: Vault, vau
     folder.mkdir(parents=True)
     (folder / "items.json").write_text('[\n{"id": "fact_byhand01", "fact": "Emma was printed in 1815."}\n]\n')
     vault.git.run("add", "life/resources/books/items.json")
-    with vault.git.as_person():
+    with vault.git.with_user_config():
         vault.git.run("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-m", "books")
     (entry,) = log(vault, "fact_byhand01", caller, EVERYTHING).entries
     assert (entry.op, entry.author, entry.subject) == (None, "Ada", "books")

@@ -27,8 +27,8 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.serving.browse import list_facts, show
 from clawmem.serving.recall.recall import recall
-from clawmem.vault.past import KEPT
-from clawmem.vault.state.journal import unfolded
+from clawmem.vault.past import MAX_KEPT
+from clawmem.vault.state.journal import unfolded_accesses
 from clawmem.vault.vault import Vault
 
 
@@ -104,9 +104,9 @@ def test_a_date_is_the_last_commit_at_or_before_it(
         ("", NotFound, "no commit ''"),
         ("2026-02-30", InvalidInput, "'2026-02-30' is not a date"),
         ("21.11.2026", InvalidInput, "'21.11.2026' is not a date"),
-        ("2020", NotFound, "Nothing was in the vault yet at 2020: its first commit is of 2026-11-21T"),
+        ("2020", NotFound, "The vault was still empty at 2020: its first commit is from 2026-11-21T"),
         ("2027", NotFound, "no commit '2027'"),
-        ("2020-01-01", NotFound, "Nothing was in the vault yet at 2020-01-01: its first commit is of 2026-11-21T"),
+        ("2020-01-01", NotFound, "The vault was still empty at 2020-01-01: its first commit is from 2026-11-21T"),
     ],
 )
 def test_what_is_no_point_is_said(
@@ -128,7 +128,9 @@ def test_a_beginning_of_several_commits_is_ambiguous(vault: Vault, three: list[s
     tree = plain_git(vault, "rev-parse", "HEAD^{tree}")
     seen: dict[str, str] = {}
     # At a pinned time, so that the same two begin alike in every run.
-    with vault.git.lent({"GIT_AUTHOR_DATE": "@1790000000 +0000", "GIT_COMMITTER_DATE": "@1790000000 +0000"}):
+    with vault.git.with_environment(
+        {"GIT_AUTHOR_DATE": "@1790000000 +0000", "GIT_COMMITTER_DATE": "@1790000000 +0000"}
+    ):
         for number in range(5000):
             name = plain_git(vault, "commit-tree", tree, "-m", str(number))
             if name[:4] in seen:
@@ -144,7 +146,7 @@ def test_a_shallow_copy_says_where_its_history_begins(
     plain_git(vault, "clone", "--quiet", "--depth", "2", f"file://{vault.root}", str(tmp_path / "copy"))
     copy = Vault(tmp_path / "copy", environment)
     assert len(said(open_past(copy, later, three[1]))) == 2
-    with pytest.raises(NotFound, match="shallow, its history begins at 2026-11-23T09:30:00Z") as caught:
+    with pytest.raises(NotFound, match="shallow, its history starts at 2026-11-23T09:30:00Z") as caught:
         open_past(copy, later, "2026-11-22")
     assert "--unshallow" in caught.value.hint
     with pytest.raises(NotFound) as caught:
@@ -192,13 +194,13 @@ def test_settings_that_cannot_be_read_give_way_to_todays_and_that_is_said(
 
 def test_looking_back_counts_no_access_and_cannot_write(vault: Vault, three: list[str], later: Caller) -> None:
     recall(vault, "what was said on day 1?", later, FactFilter(), 5)
-    journal = unfolded(vault)
+    journal = unfolded_accesses(vault)
     then = open_past(vault, later, three[1])
     found = recall(then.vault, "what was said on day 1?", then.caller, FactFilter(), 5).found
     assert [one.fact.access_count for one in found] == [0, 0]
     assert show(then.vault, found[0].fact.id, then.caller).fact.access_count == 0
-    assert (unfolded(vault), unfolded(then.vault)) == (journal, b"")
-    with pytest.raises(Refused, match="past cannot be changed"):
+    assert (unfolded_accesses(vault), unfolded_accesses(then.vault)) == (journal, b"")
+    with pytest.raises(Refused, match="cannot be changed"):
         keep(then.vault, then.caller, "Never said.")
 
 
@@ -223,17 +225,17 @@ def test_a_second_look_opens_what_the_first_built(vault: Vault, three: list[str]
 
 
 def test_only_the_points_used_last_are_kept(vault: Vault, caller: Caller) -> None:
-    commits = [keep(vault, caller, f"Fact {number}.", number) for number in range(KEPT + 3)]
+    commits = [keep(vault, caller, f"Fact {number}.", number) for number in range(MAX_KEPT + 3)]
     folder = vault.state / "at"
     for age, commit in enumerate(reversed(commits[:-1])):
         said(open_past(vault, caller, commit))
         os.utime(folder / commit, (2_000_000_000 - age, 2_000_000_000 - age))
-    assert len(list(folder.iterdir())) == KEPT
+    assert len(list(folder.iterdir())) == MAX_KEPT
     first_kept = commits[-2]
     open_past(vault, caller, first_kept)
     said(open_past(vault, caller, commits[-1]))
     assert {path.name for path in folder.iterdir()} >= {commits[-1]}
-    assert len(list(folder.iterdir())) == KEPT
+    assert len(list(folder.iterdir())) == MAX_KEPT
     reindex(vault)
     assert not folder.exists()
     assert len(said(open_past(vault, caller, commits[0]))) == 1

@@ -31,7 +31,7 @@ from clawmem.model.lifecycle import chain
 from clawmem.model.merging.facts.duplicates import WHY
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept
-from clawmem.vault.history.rescue_refs import KEPT
+from clawmem.vault.history.rescue_refs import MAX_KEPT
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_sound, assert_whole, git
 from tests.index.contents import assert_equal_to_a_rebuild
@@ -111,7 +111,7 @@ def test_what_both_did_is_joined_in_one_commit_of_two_parents(machines: list[Mac
 
 def test_a_rescue_ref_says_where_the_branch_was(machines: list[Machine]) -> None:
     one, other = machines
-    for number in range(KEPT + 3):
+    for number in range(MAX_KEPT + 3):
         one.keep(f"Fact {number} of one.")
         one.sync()
         other.keep(f"Fact {number} of the other.")
@@ -120,7 +120,7 @@ def test_a_rescue_ref_says_where_the_branch_was(machines: list[Machine]) -> None
         assert other.git("rev-parse", str(done.rounds[0].rescue)).strip() == before
         one.sync()
     refs = other.git("for-each-ref", "--format=%(refname)", "refs/clawmem").split()
-    assert len([ref for ref in refs if ref.startswith("refs/clawmem/rescue/")]) == KEPT
+    assert len([ref for ref in refs if ref.startswith("refs/clawmem/rescue/")]) == MAX_KEPT
     assert "refs/clawmem/joined" not in refs and "refs/clawmem/outgoing" not in refs
 
 
@@ -396,7 +396,7 @@ def test_vaults_begun_separately(tmp_path: Path, environment: dict[str, str]) ->
 def test_without_a_remote_or_with_another_one(vault_root: Path, machines: list[Machine]) -> None:
     one, other = machines
     alone = Machine(vault_root, one.environment, 5)
-    with pytest.raises(NotFound, match="git knows no remote here") as nobody:
+    with pytest.raises(NotFound, match="git has none configured here") as nobody:
         alone.sync()
     assert "git remote add origin URL" in nobody.value.hint
     with pytest.raises(NotFound, match="no remote 'backup' here; it knows origin"):
@@ -659,7 +659,7 @@ def test_a_bare_repository_of_another_default_branch_can_be_cloned_after_the_fir
     told = clawmem("sync", "--json", cwd=alone.root)
     assert told.code == 0
     assert told.json["notices"] == [
-        "HEAD of origin named no branch that is there; it names main now, as clones check that out"
+        "HEAD of origin named a branch that does not exist; it now names main, so that clones check it out"
     ]
     git(tmp_path, environment, "clone", "-q", str(hub), "clone")
     assert clawmem("status", cwd=tmp_path / "clone").code == 0
@@ -675,7 +675,7 @@ def test_a_head_that_cannot_be_changed_is_named_and_a_clone_that_has_nothing_is_
     alone = Machine(create_vault(tmp_path / "alone", environment, NOW).root, environment, 1)
     alone.git("remote", "add", "origin", str(hub))
     (notice,) = clawmem("sync", "--json", cwd=alone.root).json["notices"]
-    assert "names no branch that is there, so a clone checks nothing out" in notice
+    assert "names a branch that does not exist, so a clone checks nothing out" in notice
     assert "`git symbolic-ref HEAD refs/heads/main` in it, or clone with `git clone --branch main`" in notice
     assert (hub / ".git/HEAD").read_text() == "ref: refs/heads/master\n"
     git(tmp_path, environment, "clone", "-q", str(hub), "clone")

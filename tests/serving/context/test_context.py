@@ -22,7 +22,7 @@ from clawmem.serving.context.context import ContextResult, context
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.budgeted import recalled_context
 from clawmem.serving.recall.recall import recall
-from clawmem.vault.state.journal import accesses, unfolded
+from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 from tests.needs import exact_count
 
@@ -105,10 +105,10 @@ def test_a_question_brings_its_answers_before_the_rest_and_only_they_count_as_ac
 ) -> None:
     ids = _keep(vault, caller, *_ordinary(20), "The boiler is serviced by Warmfix")
     context(vault, caller, 400)
-    assert accesses(unfolded(vault)) == {}
+    assert count_accesses(unfolded_accesses(vault)) == {}
     text = context(vault, caller, 400, "who services the boiler?").text
     assert text.index("## For this question") < text.index("Warmfix") < text.index("Ordinary fact")
-    assert set(accesses(unfolded(vault))) == {ids[-1]}
+    assert set(count_accesses(unfolded_accesses(vault))) == {ids[-1]}
 
 
 def test_what_was_said_is_found_where_no_fact_was_learned(vault: Vault, caller: Caller) -> None:

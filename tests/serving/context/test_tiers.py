@@ -16,7 +16,7 @@ from clawmem.model.records.entity import owner_of
 from clawmem.model.search.ranking import ordered
 from clawmem.serving.context.tiers import first, shelves
 from clawmem.serving.recall.recall import standing_of
-from clawmem.vault.state.journal import AccessCount, with_access
+from clawmem.vault.state.journal import AccessCount, add_accesses
 from clawmem.vault.vault import Vault
 from tests.serving.invented import AGENT, NOW, Invented, accessed, indexed, invent
 
@@ -30,7 +30,7 @@ def _plainly(invented: Invented, reader: ReaderScope, counted: dict[str, AccessC
         if not seen or fact.status != ACTIVE or quarantined(fact):
             continue
         agent = reader.owners[0] or None
-        standings.append(standing_of(with_access(fact, counted), entity, reader.now, agent))
+        standings.append(standing_of(add_accesses(fact, counted), entity, reader.now, agent))
         always |= {fact.id} if importance_of(fact) >= ALWAYS_HOT else set()
     found: dict[str, list[str]] = defaultdict(list)
     for one in ordered(standings):

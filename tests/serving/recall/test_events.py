@@ -12,7 +12,7 @@ from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search import events as index_said
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.vectors.store import EVENTS as EVENT_VECTORS
-from clawmem.index.vectors.store import VectorPack, make_vectors, named_model
+from clawmem.index.vectors.store import VectorPack, configured_model, open_or_create_vectors
 from clawmem.learning.ingest import ingest, ingest_notes
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.pages.notes import note
@@ -123,14 +123,14 @@ def test_what_came_out_of_the_memory_is_no_answer(vault: Vault, caller: Caller) 
 
 def embedded(vault: Vault, words: dict[str, list[float]], texts: dict[str, list[float]]) -> None:
     """Vectors as a heartbeat leaves them, of these words and of these events."""
-    index, vectors = open_index(vault), make_vectors(vault)
+    index, vectors = open_index(vault), open_or_create_vectors(vault)
     rows = index.database.execute("SELECT day || ' ' || id, json_extract(line, '$.text') FROM event ORDER BY n")
     names = {text: name for name, text in rows}
     keys = {text: f"{at:016}".encode() for at, text in enumerate(texts)}
-    vectors.put("made", [(keys[text], packed(unit(vector))) for text, vector in texts.items()])
+    vectors.store_vectors("made", [(keys[text], packed(unit(vector))) for text, vector in texts.items()])
     codes = b"".join(signs(vector) for vector in texts.values())
     with vectors.writing():
-        vectors.set_meta("named", named_model(vault))
+        vectors.set_meta("named", configured_model(vault))
         vectors.set_meta("model", "made")
         vectors.set_pack(
             EVENT_VECTORS, VectorPack(tuple(names[text] for text in texts), b"".join(keys.values()), codes)
@@ -161,9 +161,9 @@ def test_in_a_large_memory_words_that_nobody_said_still_count_and_common_ones_do
     day, said = "2026-03-05T10:00:00Z", ["apple kiln", "apple pear", *(f"apple number {n}" for n in range(10))]
     ingest(vault, [Message(1, "user", text, day, external_id=text) for text in said], caller, "x")
     index, asked = open_index(vault), ("apple", "zebra", "kiln", "pear")
-    assert [len(scores) for scores in index_said.spoken_words(index, asked)] == [12, 0, 1, 1]
+    assert [len(scores) for scores in index_said.word_scores(index, asked)] == [12, 0, 1, 1]
     monkeypatch.setattr(index_said, "CHEAP", 3)
-    assert [len(scores) for scores in index_said.spoken_words(index, asked)] == [0, 1, 1]
+    assert [len(scores) for scores in index_said.word_scores(index, asked)] == [0, 1, 1]
     index.close()
 
 

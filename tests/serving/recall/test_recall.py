@@ -12,7 +12,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.serving.browse import list_facts, show
 from clawmem.serving.recall.recall import ChannelReport, RecallResult, recall
-from clawmem.vault.state.journal import accesses, unfolded
+from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 
 EVERYTHING = FactFilter()
@@ -113,7 +113,7 @@ def test_reads_never_commit_and_shown_counts_include_them(stocked: Vault, caller
         fact = _ask(stocked, caller, "green tea").found[0].fact
     assert stocked.head() == head
     assert stocked.git.run("status", "--porcelain") == b""
-    assert accesses(unfolded(stocked))[fact.id].count == 3
+    assert count_accesses(unfolded_accesses(stocked))[fact.id].count == 3
     placed = show(stocked, fact.id, caller)
     assert placed.fact.access_count == 3
     folded = fold_accesses(stocked, caller)

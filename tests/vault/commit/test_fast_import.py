@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from clawmem.model.records.change import Author, Change
-from clawmem.vault.commit.fast_import import stream
+from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.vault import Vault
 
 BRANCH = "refs/heads/main"
@@ -23,8 +23,8 @@ def parent(vault: Vault) -> str:
 
 def imported(vault: Vault, changes: Sequence[Change], parent: str) -> list[str]:
     """The commits git made of the changes, oldest first."""
-    given = stream(changes, BRANCH, parent, 1_790_000_000)
-    return vault.git.run("fast-import", "--quiet", "--done", given=given).decode().split()
+    given = import_stream(changes, BRANCH, parent, 1_790_000_000)
+    return vault.git.run("fast-import", "--quiet", "--done", stdin=given).decode().split()
 
 
 def test_each_commit_holds_what_its_change_wrote(vault: Vault, parent: str) -> None:

@@ -82,7 +82,7 @@ def test_more_of_a_kind_that_stands_already_is_new(vault: Vault, caller: Caller,
 
 def _screened(change: Change, vault: Vault, settings: Settings = PLAIN) -> Change:
     seen = ReadSet(vault)
-    seen.wrote(dict.fromkeys(change.writes))
+    seen.record_written(dict.fromkeys(change.writes))
     return screened([change], seen, settings, "note")[0]
 
 

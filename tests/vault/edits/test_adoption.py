@@ -120,7 +120,7 @@ def test_a_copy_whose_original_goes_is_a_move(furnished: Vault, environment: dic
     moved = ids(furnished, JANE)
     shutil.copytree(furnished.root / JANE, furnished.root / "life/resources/copy")
     said = clawmem("remember", "Next.", "--json").json["notices"]
-    assert any("an id stands once" in one for one in said)
+    assert any("an id must be unique" in one for one in said)
     assert subjects(furnished, environment)[0].startswith("remember(")
     assert subjects(furnished, environment)[1].startswith("remember(")
     shutil.rmtree(furnished.root / JANE)

@@ -13,8 +13,8 @@ from clawmem.errors import Locked, Refused
 from clawmem.model.history.redaction import RECORD, RedactionRecord, with_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
-from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.commit.transaction import Transaction, transaction
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_whole, commits, facts, git
@@ -44,7 +44,7 @@ def test_an_edited_a_new_and_a_deleted_file_are_committed_first(
     (furnished.root / "life/projects/boat/summary.md").unlink()
     done = clawmem("remember", "Ada was here.")
     assert done.code == 0
-    assert "took in 3 file(s) edited by hand" in done.err
+    assert "committed 3 file(s) edited by hand" in done.err
     rows = log(furnished, environment)
     assert rows[0].startswith("remember(areas/general): Ada was here.|")
     assert sorted(rows[1:4]) == [
@@ -213,8 +213,8 @@ def test_an_edit_in_the_moment_of_the_commit_survives(furnished: Vault, environm
     mine = (furnished.root / JANE).read_bytes().replace(b"cello", b"viola")
 
     class Saving(Transaction):
-        def _land(self, changes: Sequence[Change]) -> tuple[str, ...]:
-            names = super()._land(changes)
+        def _write_commits(self, changes: Sequence[Change]) -> tuple[str, ...]:
+            names = super()._write_commits(changes)
             (furnished.root / JANE).write_bytes(mine)
             return names
 

@@ -11,7 +11,7 @@ from clawmem.errors import ConflictMarkers, Unreadable
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.vault.edits.last_readable import last_whole, unread
+from clawmem.vault.edits.last_readable import last_readable_commit, unreadable_files
 from clawmem.vault.vault import Vault
 from tests.faults.checks import git
 
@@ -46,17 +46,17 @@ def test_the_hint_brings_everything_back(
     for harmed in (harm(before), harm(before) + "\n"):
         place.write_text(harmed)
         git(vault.root, environment, "commit", "--quiet", "--all", "--message", "by hand")
-    assert last_whole(vault, ITEMS) == whole
+    assert last_readable_commit(vault, ITEMS) == whole
     with pytest.raises(kind) as raised:
         keep(vault, caller, "Jane lives in Oslo.")
-    assert unread(vault, [ITEMS, "MEMORY.md"])[ITEMS].hint == raised.value.hint
+    assert unreadable_files(vault, [ITEMS, "MEMORY.md"])[ITEMS].hint == raised.value.hint
     command = re.search(r"`git (checkout [0-9a-f]{12} -- \S+)`", raised.value.hint)
     assert command
     git(vault.root, environment, *command[1].split())
     assert place.read_text() == before
     keep(vault, caller, "Jane lives in Oslo.")
     assert [line in place.read_text() for line in ("nuts", "cello", "Oslo")] == [True] * 3
-    assert unread(vault, [ITEMS]) == {}
+    assert unreadable_files(vault, [ITEMS]) == {}
     assert git(vault.root, environment, "status", "--porcelain") == ""
 
 
@@ -66,7 +66,7 @@ def test_a_file_that_was_never_whole_can_only_be_repaired(vault: Vault, caller: 
     place.write_text("[{")
     with pytest.raises(Unreadable, match="cannot be read") as raised:
         keep(vault, caller, "Jane lives in Oslo.")
-    assert raised.value.hint == f"Repair the file by hand: no commit has {ITEMS} whole."
+    assert raised.value.hint == f"Repair the file by hand: {ITEMS} is readable in no commit."
 
 
 def test_an_edit_that_was_not_committed_is_brought_back_from_head(vault: Vault, caller: Caller) -> None:

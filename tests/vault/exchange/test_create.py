@@ -34,7 +34,7 @@ def test_an_empty_folder_will_do(tmp_path: Path, environment: dict[str, str]) ->
 
 
 def test_what_is_there_is_never_overwritten(vault: Vault, tmp_path: Path, environment: dict[str, str]) -> None:
-    with pytest.raises(Refused, match="a vault already"):
+    with pytest.raises(Refused, match="already a vault"):
         create_vault(vault.root, environment, NOW)
     (tmp_path / "full").mkdir()
     (tmp_path / "full/letter.txt").write_text("mine")
@@ -44,7 +44,7 @@ def test_what_is_there_is_never_overwritten(vault: Vault, tmp_path: Path, enviro
     with pytest.raises(InvalidInput, match="is a file"):
         create_vault(tmp_path / "file", environment, NOW)
     git(tmp_path, environment, "init", "-q", "repository")
-    with pytest.raises(Refused, match="a git repository already"):
+    with pytest.raises(Refused, match="already a git repository"):
         create_vault(tmp_path / "repository", environment, NOW)
     with pytest.raises(Refused, match="inside the git repository"):
         create_vault(tmp_path / "repository/deep/vault", environment, NOW)
@@ -100,7 +100,7 @@ def _complete(root: Path, environment: dict[str, str]) -> None:
     try:
         create_vault(root, environment, NOW)
     except Refused as problem:
-        assert "a vault already" in problem.message
+        assert "already a vault" in problem.message
 
 
 def test_two_at_once_make_one_vault(tmp_path: Path, environment: dict[str, str], clawmem: Command) -> None:

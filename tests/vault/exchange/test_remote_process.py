@@ -11,7 +11,7 @@ import pytest
 
 from clawmem.errors import RemoteFailed
 from clawmem.vault.exchange.remote import Remote, fetch
-from clawmem.vault.exchange.remote_process import talk
+from clawmem.vault.exchange.remote_process import run_remote_git
 from clawmem.vault.vault import Vault
 from tests.faults.checks import git
 
@@ -64,8 +64,8 @@ def test_there_is_no_terminal_to_ask_at(vault: Vault, tmp_path: Path) -> None:
     ssh = tmp_path / "ssh"
     ssh.write_text(f"#!/bin/sh\n(: </dev/tty) 2>/dev/null && echo yes >'{asked}'\nps -o sid= -p $$ >'{tmp_path}/sid'\n")
     ssh.chmod(0o755)
-    with vault.git.lent({"GIT_SSH_COMMAND": str(ssh)}):
-        said = talk(vault.git, ("ls-remote", "ssh://nobody@nowhere.invalid/vault.git"), 300)
+    with vault.git.with_environment({"GIT_SSH_COMMAND": str(ssh)}):
+        said = run_remote_git(vault.git, ("ls-remote", "ssh://nobody@nowhere.invalid/vault.git"), 300)
     assert said.code == 128 and "Could not read from remote repository" in said.complaint
     assert not asked.exists()
     assert int((tmp_path / "sid").read_text()) != os.getsid(0)
@@ -76,7 +76,7 @@ def test_progress_is_heard_line_by_line(vault: Vault, environment: dict[str, str
     git(tmp_path, environment, "init", "-q", "--bare", "-b", "main", str(hub))
     heard: list[str] = []
     arguments = ("push", "--porcelain", "--progress", "--", str(hub), "HEAD:refs/heads/main")
-    said = talk(vault.git, arguments, 300, heard.append)
+    said = run_remote_git(vault.git, arguments, 300, heard.append)
     assert said.code == 0 and "HEAD:refs/heads/main\t[new branch]" in said.printed
     assert [line for line in heard if line.startswith("Writing objects: 100%")]
     assert "Writing objects: 100%" in said.complaint

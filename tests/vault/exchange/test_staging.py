@@ -6,8 +6,8 @@ import os
 import time
 from pathlib import Path
 
-from clawmem.vault.commit.lock import writer_lock
-from clawmem.vault.exchange.staging import leftovers, staging
+from clawmem.vault.exchange.staging import leftover_folders, staging
+from clawmem.vault.lock import writer_lock
 
 HOUR = 3600
 NOBODY = 2**22 + 1  # beyond the largest process id there is
@@ -25,7 +25,7 @@ def test_the_folder_of_a_process_that_is_gone_goes(tmp_path: Path) -> None:
     folder = left_behind(tmp_path / "copy", NOBODY, 0)
     with staging(tmp_path / "copy"):
         assert not folder.exists()
-    assert leftovers(tmp_path / "copy") == []
+    assert leftover_folders(tmp_path / "copy") == []
 
 
 def test_one_that_was_made_just_now_may_not_be_locked_yet(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.vault.git.acceptance import RECORD, accept, accepted_or_why, forget, is_accepted, user_folder
+from clawmem.vault.git.acceptance import RECORD, accept, is_accepted, revoke_acceptance, try_accept, user_folder
 
 
 def test_a_copy_and_a_newcomer_in_its_place_do_not_count(
@@ -24,7 +24,7 @@ def test_a_copy_and_a_newcomer_in_its_place_do_not_count(
     assert not is_accepted(git_dir, environment)
     accept(git_dir, environment)
     assert is_accepted(git_dir, environment)
-    forget(git_dir, environment)
+    revoke_acceptance(git_dir, environment)
     assert not is_accepted(git_dir, environment)
 
 
@@ -62,7 +62,7 @@ def test_vaults_accepted_at_once_are_all_recorded(tmp_path: Path, environment: d
 def test_a_home_that_cannot_be_written_is_said(vault_root: Path, environment: dict[str, str], tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    told = accepted_or_why(vault_root / ".git", {**environment, "XDG_CONFIG_HOME": str(blocked)})
+    told = try_accept(vault_root / ".git", {**environment, "XDG_CONFIG_HOME": str(blocked)})
     assert len(told) == 1 and "`clawmem config trust`" in told[0]
 
 

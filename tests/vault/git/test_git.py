@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.vault.git.git import failure
+from clawmem.vault.git.git import git_error
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,6 @@ from clawmem.vault.git.git import failure
     ],
 )
 def test_a_failure_says_what_to_do(complaint: str, message: str, hint: str) -> None:
-    problem = failure("status", 128, complaint.encode())
+    problem = git_error("status", 128, complaint.encode())
     assert problem.message.startswith("git status failed: ") and message in problem.message
     assert hint in problem.hint

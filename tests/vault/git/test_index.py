@@ -19,11 +19,11 @@ from clawmem.memory.facts.revise import retract
 from clawmem.memory.sync.sync import SyncOptions, sync
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, trailers
-from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.git.git import Git
-from clawmem.vault.git.index import hold_index, is_held, let_go
+from clawmem.vault.git.index import holds_index_lock, lock_index, unlock_index
 from clawmem.vault.git.refs import read_head
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_sound, assert_whole, commits, facts, git
@@ -181,20 +181,20 @@ def test_an_index_that_a_person_holds(vault: Vault, clawmem: Command, environmen
         done = clawmem("remember", "First.", "--json")
         assert (done.code, done.json["error"]["code"]) == (11, "locked"), done
         with writer_lock(vault.state / "lock", 1, "test"), pytest.raises(Locked):
-            hold_index(vault)
+            lock_index(vault)
     assert commits(vault.root, environment) == before and lock.exists()
     assert clawmem("remember", "First.").code == 0
     assert_whole(vault.root, environment)
 
 
 def test_a_mark_without_a_change_to_finish_is_let_go_of(vault: Vault, environment: dict[str, str]) -> None:
-    hold_index(vault)
-    assert is_held(vault)
+    lock_index(vault)
+    assert holds_index_lock(vault)
     (vault.git_dir / "MERGE_HEAD").write_text(commits(vault.root, environment)[-1])
     with pytest.raises(Exception, match="unfinished"), transaction(vault, NOW, "test"):
         pass
-    assert not is_held(vault)  # else `git merge --abort` could not end it
-    let_go(vault)
+    assert not holds_index_lock(vault)  # else `git merge --abort` could not end it
+    unlock_index(vault)
 
 
 def test_a_person_who_commits_a_file_while_a_change_of_it_is_planned(vault: Vault, environment: dict[str, str]) -> None:

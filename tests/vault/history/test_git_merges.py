@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from clawmem.vault.history.git_merges import apart
+from clawmem.vault.history.git_merges import history_distance
 from clawmem.vault.history.versions import common_ancestors
 from clawmem.vault.vault import Vault
 
@@ -33,24 +33,24 @@ def test_two_that_went_their_own_ways(vault: Vault) -> None:
     start = first(vault)
     ours, theirs = commit(vault, "mine", start), commit(vault, "their first", start)
     theirs = commit(vault, "their second\n\nClawmem-Op: redact", theirs)
-    found = apart(vault, ours, theirs, 1)
+    found = history_distance(vault, ours, theirs, 1)
     assert (found.own, found.received, found.parting) == (1, 2, (start,))
     assert (found.news.subjects, found.news.redacted, found.news.merges) == (("their second",), True, ())
     assert (found.redacted, found.scattered) == (False, False)
-    turned = apart(vault, theirs, ours, 1)
+    turned = history_distance(vault, theirs, ours, 1)
     assert (turned.news.redacted, turned.redacted) == (False, True)
 
 
 def test_one_behind_the_other_and_the_same(vault: Vault) -> None:
     start = first(vault)
     later = commit(vault, "later", start)
-    assert apart(vault, start, later, 9)[:2] == (0, 1)
-    assert apart(vault, later, start, 9)[:2] == (1, 0)
-    assert apart(vault, later, later, 9)[:2] == (0, 0)
+    assert history_distance(vault, start, later, 9)[:2] == (0, 1)
+    assert history_distance(vault, later, start, 9)[:2] == (1, 0)
+    assert history_distance(vault, later, later, 9)[:2] == (0, 0)
 
 
 def test_nothing_in_common(vault: Vault) -> None:
-    found = apart(vault, first(vault), commit(vault, "another beginning"), 9)
+    found = history_distance(vault, first(vault), commit(vault, "another beginning"), 9)
     assert (found.own, found.received, found.parting, found.scattered) == (1, 1, (), True)
 
 
@@ -58,8 +58,10 @@ def test_what_began_before_the_last_meeting_is_scattered(vault: Vault) -> None:
     start = first(vault)
     ours = commit(vault, "ours", start)
     late = commit(vault, "joined", ours, commit(vault, "old", start))
-    assert apart(vault, ours, late, 9).scattered
-    assert apart(vault, ours, commit(vault, "joined", ours, commit(vault, "new", ours)), 9).scattered is False
+    assert history_distance(vault, ours, late, 9).scattered
+    assert (
+        history_distance(vault, ours, commit(vault, "joined", ours, commit(vault, "new", ours)), 9).scattered is False
+    )
 
 
 def test_a_merge_of_gits_own_is_told(vault: Vault) -> None:
@@ -67,7 +69,7 @@ def test_a_merge_of_gits_own_is_told(vault: Vault) -> None:
     one, other = commit(vault, "one", start), commit(vault, "other", start)
     plain = commit(vault, "Merge branch", one, other)
     ours = commit(vault, "sync(vault): joined\n\nClawmem-Op: sync", plain, start)
-    assert [merge[:] for merge in apart(vault, start, ours, 9).news.merges] == [(plain, one, other)]
+    assert [merge[:] for merge in history_distance(vault, start, ours, 9).news.merges] == [(plain, one, other)]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -79,7 +81,7 @@ def test_histories_that_crossed_any_number_of_times(vault: Vault, seed: int) -> 
         known.append(commit(vault, f"number {number}", *parents))
     for _ in range(10):
         ours, theirs = chance.sample(known, 2)
-        found = apart(vault, ours, theirs, 99)
+        found = history_distance(vault, ours, theirs, 99)
         assert (found.own, found.received) == (count(vault, theirs, ours), count(vault, ours, theirs))
         best = set(common_ancestors(vault, ours, theirs))
         # What `memory/relation.py` relies on.

@@ -96,7 +96,7 @@ def test_the_persons_own_settings_do_not_change_what_is_found(
     )
     with open_history(vault) as history:
         assert [entry.commit for entry in history.entries(HistoryFilter(grep=[r"^Fact: fact_1$"]))] == [name]
-        assert history.mentioning("# 1", ".md") == [name]
+        assert history.commits_changing("# 1", ".md") == [name]
 
 
 def test_a_date_is_the_last_commit_at_or_before_it(vault: Vault, caller: Caller) -> None:

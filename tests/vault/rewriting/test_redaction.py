@@ -28,7 +28,7 @@ def fill(clawmem: Command) -> None:
 
 
 def left(vault: Path, environment: Mapping[str, str]) -> list[str]:
-    return redaction.remains(Vault(vault, environment), lambda data: SECRET.encode() in data)
+    return redaction.find_remains(Vault(vault, environment), lambda data: SECRET.encode() in data)
 
 
 @pytest.mark.parametrize("phase", ["rewriting", "switching"])
@@ -46,7 +46,7 @@ def test_each_phase_is_finished_or_dropped(
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(redaction, "switch" if phase == "rewriting" else "_move", stop)
+    monkeypatch.setattr(redaction, "switch_refs" if phase == "rewriting" else "_move", stop)
     caller = Caller(datetime(2026, 11, 22, tzinfo=UTC), os.urandom)
     with pytest.raises(KeyboardInterrupt):
         act.redact(Vault(vault_root, environment), act.RedactTarget(pattern=SECRET), caller)

@@ -9,36 +9,40 @@ from clawmem.vault.state.heartbeat_state import (
     LOG,
     STATE,
     HeartbeatState,
-    keep_beat,
-    last_beat,
-    made_between,
+    commits_between,
+    heartbeat_lock,
+    read_heartbeat_state,
     rotate_log,
-    turn,
+    write_heartbeat_state,
 )
 from clawmem.vault.vault import Vault
 
 
 def test_one_heartbeat_at_a_time(vault: Vault) -> None:
-    with turn(vault, 0), pytest.raises(Locked, match=r"heartbeat.*gave up after 0.05 seconds"), turn(vault, 0.05):
+    with (
+        heartbeat_lock(vault, 0),
+        pytest.raises(Locked, match=r"heartbeat.*gave up after 0.05 seconds"),
+        heartbeat_lock(vault, 0.05),
+    ):
         pass
-    with turn(vault, 0):
+    with heartbeat_lock(vault, 0):
         pass
 
 
 def test_what_a_beat_did_is_remembered_and_odd_files_are_as_none(vault: Vault) -> None:
-    assert last_beat(vault) == HeartbeatState()
-    keep_beat(vault, HeartbeatState("abc", "1", "2026-11-21", None, "2026-11-20"))
-    assert last_beat(vault) == HeartbeatState("abc", "1", "2026-11-21", None, "2026-11-20")
+    assert read_heartbeat_state(vault) == HeartbeatState()
+    write_heartbeat_state(vault, HeartbeatState("abc", "1", "2026-11-21", None, "2026-11-20"))
+    assert read_heartbeat_state(vault) == HeartbeatState("abc", "1", "2026-11-21", None, "2026-11-20")
     for text in ("oops", "[]", '{"head": 3}'):
         (vault.state / STATE).write_text(text)
-        assert last_beat(vault) == HeartbeatState()
+        assert read_heartbeat_state(vault) == HeartbeatState()
 
 
 def test_commits_between_two_points(vault: Vault) -> None:
     head = vault.head().commit
     assert head is not None
-    assert made_between(vault, head, head) == frozenset()
-    assert made_between(vault, "0" * 40, head) is None
+    assert commits_between(vault, head, head) == frozenset()
+    assert commits_between(vault, "0" * 40, head) is None
 
 
 def test_the_log_stays_small_while_it_is_being_written(vault: Vault) -> None:

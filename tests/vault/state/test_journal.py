@@ -10,8 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.vault.commit.lock import writer_lock
-from clawmem.vault.state.journal import FOLDING, JOURNAL, AccessCount, accesses, record_access, set_aside, unfolded
+from clawmem.vault.lock import writer_lock
+from clawmem.vault.state.journal import (
+    FOLDING,
+    JOURNAL,
+    AccessCount,
+    count_accesses,
+    record_access,
+    take_journal,
+    unfolded_accesses,
+)
 from clawmem.vault.vault import Vault
 from tests.faults.steps import in_child
 
@@ -54,12 +62,12 @@ def test_readers_while_the_journal_is_folded(vault: Vault, environment: dict[str
     assert [reader.returncode for reader in readers] == [0] * READERS
     assert total == {**{f"fact_{n}": number for n, number in enumerate(noted)}, "fact_all": sum(noted)}
     assert min(noted) >= EACH and folds >= FOLDS
-    assert unfolded(vault) == b""
+    assert unfolded_accesses(vault) == b""
 
 
 def _fold(vault: Vault, total: dict[str, int]) -> bool:
     with writer_lock(vault.state / "lock", 60, "fold"):
-        counted = accesses(set_aside(vault))
+        counted = count_accesses(take_journal(vault))
         for fact_id, access in counted.items():
             total[fact_id] = total.get(fact_id, 0) + access.count
         vault.disk.remove(vault.state / FOLDING)
@@ -70,16 +78,16 @@ def test_readers_that_are_killed_lose_at_most_their_last_line(
     vault: Vault, environment: dict[str, str], tmp_path: Path
 ) -> None:
     for _ in range(12):
-        before = len(unfolded(vault))
+        before = len(unfolded_accesses(vault))
         with _reader(vault, environment, "x", 1, tmp_path / "never") as reader:
             try:
-                while len(unfolded(vault)) < before + 2000:
+                while len(unfolded_accesses(vault)) < before + 2000:
                     assert reader.poll() is None
             finally:
                 reader.kill()
-    lines = unfolded(vault).decode().splitlines()
+    lines = unfolded_accesses(vault).decode().splitlines()
     assert set(lines) == {"2026-11-21T09:30:00Z fact_x fact_all #3909abe8"}
-    assert accesses(unfolded(vault))["fact_all"].count == len(lines)
+    assert count_accesses(unfolded_accesses(vault))["fact_all"].count == len(lines)
 
 
 @pytest.mark.parametrize("left", [1, 7, 30, 37])
@@ -87,35 +95,38 @@ def test_what_a_killed_reader_left_of_its_line_spoils_no_other(vault: Vault, lef
     record_access(vault, "2026-11-21T09:00:00Z", ["fact_a"])
     line = (vault.state / JOURNAL).read_bytes()
     (vault.state / JOURNAL).write_bytes(line + line[:left])
-    assert accesses(unfolded(vault)) == {"fact_a": AccessCount(1, "2026-11-21T09:00:00Z")}
+    assert count_accesses(unfolded_accesses(vault)) == {"fact_a": AccessCount(1, "2026-11-21T09:00:00Z")}
     record_access(vault, "2026-11-21T09:01:00Z", ["fact_b"])
-    assert set_aside(vault).startswith(line)
-    assert {name: access.count for name, access in accesses(unfolded(vault)).items()} == {"fact_a": 1, "fact_b": 1}
+    assert take_journal(vault).startswith(line)
+    assert {name: access.count for name, access in count_accesses(unfolded_accesses(vault)).items()} == {
+        "fact_a": 1,
+        "fact_b": 1,
+    }
 
 
 def test_half_a_line_that_was_set_aside_spoils_no_line_after_it(vault: Vault) -> None:
     record_access(vault, "2026-11-21T09:00:00Z", ["fact_a"])
     with (vault.state / JOURNAL).open("ab") as journal:
         journal.write(b"2026-11-2")
-    first = set_aside(vault)
+    first = take_journal(vault)
     record_access(vault, "2026-11-21T09:01:00Z", ["fact_b"])
-    assert set_aside(vault) == first
-    assert list(accesses(unfolded(vault))) == ["fact_a", "fact_b"]
+    assert take_journal(vault) == first
+    assert list(count_accesses(unfolded_accesses(vault))) == ["fact_a", "fact_b"]
 
 
 def test_what_was_set_aside_and_not_folded_comes_alone(vault: Vault) -> None:
     record_access(vault, "2026-11-21T09:00:00Z", ["fact_a"])
-    first = set_aside(vault)
+    first = take_journal(vault)
     record_access(vault, "2026-11-21T09:01:00Z", ["fact_a"])
-    assert set_aside(vault) == first
-    assert accesses(unfolded(vault)) == {"fact_a": AccessCount(2, "2026-11-21T09:01:00Z")}
+    assert take_journal(vault) == first
+    assert count_accesses(unfolded_accesses(vault)) == {"fact_a": AccessCount(2, "2026-11-21T09:01:00Z")}
     vault.disk.remove(vault.state / FOLDING)
-    assert accesses(set_aside(vault)) == {"fact_a": AccessCount(1, "2026-11-21T09:01:00Z")}
+    assert count_accesses(take_journal(vault)) == {"fact_a": AccessCount(1, "2026-11-21T09:01:00Z")}
 
 
 def test_no_journal_is_no_access(vault: Vault) -> None:
-    assert set_aside(vault) == b""
-    assert accesses(b"") == {}
+    assert take_journal(vault) == b""
+    assert count_accesses(b"") == {}
 
 
 def test_a_disk_that_fills_up_leaves_no_torn_line(vault: Vault) -> None:
@@ -134,4 +145,4 @@ def test_a_disk_that_fills_up_leaves_no_torn_line(vault: Vault) -> None:
     assert in_child(full) == 3
     assert (vault.state / JOURNAL).read_bytes() == before
     record_access(vault, "2026-11-21T09:02:00Z", ["fact_e"])
-    assert list(accesses(unfolded(vault))) == ["fact_a", "fact_e"]
+    assert list(count_accesses(unfolded_accesses(vault))) == ["fact_a", "fact_e"]

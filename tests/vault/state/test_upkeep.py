@@ -14,7 +14,7 @@ import pytest
 
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.model.records.caller import Caller
-from clawmem.vault.state.upkeep import keep_small
+from clawmem.vault.state.upkeep import pack_repository
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import assert_sound, assert_whole, facts, git
@@ -33,24 +33,24 @@ def _loose(vault: Vault, number: int) -> None:
 
 def test_nothing_due_is_nothing_done(vault: Vault) -> None:
     keep(vault, "Jane lives in Oslo.")
-    assert keep_small(vault, MANY).done == "nothing"
+    assert pack_repository(vault, MANY).done == "nothing"
 
 
 def test_loose_objects_are_packed_once(vault: Vault, environment: dict[str, str]) -> None:
     keep(vault, "Jane lives in Oslo.")
-    done = keep_small(vault, 5)
+    done = pack_repository(vault, 5)
     assert (done.done, done.repacked) == ("packed", True)
-    assert keep_small(vault, 5).done == "nothing"
+    assert pack_repository(vault, 5).done == "nothing"
     assert_sound(vault.root, environment)
 
 
 def test_what_no_branch_leads_to_does_not_make_every_run_pack(vault: Vault) -> None:
     _loose(vault, 12)
-    assert keep_small(vault, 10).done == "packed"
-    assert keep_small(vault, 10).done == "nothing"
+    assert pack_repository(vault, 10).done == "packed"
+    assert pack_repository(vault, 10).done == "nothing"
     _loose(vault, 4)
     keep(vault, "Jane lives in Oslo.", "Jane has a cat.")
-    assert keep_small(vault, 10).done in ("packed", "nothing")
+    assert pack_repository(vault, 10).done in ("packed", "nothing")
 
 
 def test_many_packs_become_one_and_old_waste_goes(vault: Vault, environment: dict[str, str]) -> None:
@@ -64,11 +64,11 @@ def test_many_packs_become_one_and_old_waste_goes(vault: Vault, environment: dic
         os.utime(path, (month_ago, month_ago))
     for number in range(14):
         keep(vault, f"Fact number {number}.")
-        done = keep_small(vault, 1)
+        done = pack_repository(vault, 1)
     assert done.done in ("packed", "repacked")
     for number in range(14):
         keep(vault, f"Fact number {number + 20}.")
-        keep_small(vault, 1)
+        pack_repository(vault, 1)
     assert len(list((vault.git_dir / "objects/pack").glob("*.pack"))) <= 13
     assert [path.exists() for path in waste] == [False, False, True]
     assert_sound(vault.root, environment)
@@ -97,11 +97,11 @@ def test_it_waits_while_another_git_is_at_work(vault: Vault) -> None:
     keep(vault, "Jane lives in Oslo.")
     packs = sorted((vault.git_dir / "objects/pack").iterdir())
     with _git_at_work(vault):
-        done = keep_small(vault, 5)
+        done = pack_repository(vault, 5)
         assert (done.done, done.repacked) == ("later", False)
-        assert "another git command is at work" in done.notices[0]
+        assert "another git command is running" in done.notices[0]
     assert sorted((vault.git_dir / "objects/pack").iterdir()) == packs
-    assert keep_small(vault, 5).done == "packed"
+    assert pack_repository(vault, 5).done == "packed"
 
 
 def test_it_waits_for_room_on_the_disk(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,11 +114,11 @@ def test_it_waits_for_room_on_the_disk(vault: Vault, monkeypatch: pytest.MonkeyP
         return Full
 
     monkeypatch.setattr(os, "statvfs", full)
-    done = keep_small(vault, 5)
+    done = pack_repository(vault, 5)
     assert done.done == "later"
     assert "4 MB are free on the disk" in done.notices[0]
     monkeypatch.undo()
-    assert keep_small(vault, 5).done == "packed"
+    assert pack_repository(vault, 5).done == "packed"
 
 
 def test_the_heartbeat_says_that_it_waits_and_does_the_rest(vault: Vault, caller: Caller) -> None:
@@ -142,7 +142,7 @@ def test_writers_go_on_while_it_packs(vault: Vault, environment: dict[str, str])
         code = 70
         try:
             for _ in range(6):
-                keep_small(Vault(vault.root, vault.git.environment), 1)
+                pack_repository(Vault(vault.root, vault.git.environment), 1)
             code = 0
         finally:
             os._exit(code)
@@ -166,10 +166,10 @@ def test_what_killed_gits_left_goes_after_an_hour(vault: Vault, clawmem: Command
         path.write_bytes(b"half a pack")
     os.utime(old, (time.time() - 7200, time.time() - 7200))
     with _git_at_work(vault):
-        keep_small(vault, MANY)
+        pack_repository(vault, MANY)
     assert old.exists()
     found = [one["path"] for one in clawmem("doctor", "--json").data["problems"] if one["check"] == "half-file"]
     assert [path for path in found if path.endswith(old.name)]
-    keep_small(vault, MANY)
+    pack_repository(vault, MANY)
     assert not old.exists()
     assert young.exists()

@@ -1,1 +1,1 @@
-"""The vocabulary of the local embedding model, and its vector for each piece."""
+"""The vocabulary of the local embedding model, and the model's vector of each piece."""

@@ -1,8 +1,7 @@
-"""Makes `priors.bin` anew: `python -m clawmem.index.vectors.vocabulary.make_priors [FILE]`, with the extra `semantic`.
+"""Creates `priors.bin`: `python -m clawmem.index.vectors.vocabulary.make_priors [FILE]`, with the extra `semantic`.
 
-Needed only where the model or its vocabulary changes. Each piece is given to the model by itself, between its two
-marks, which takes a minute or two for all of them; what they make is brought to length one, and of its singular value
-decomposition the strongest directions are kept.
+Needed only if the model or its vocabulary changes. The model embeds each piece alone, which takes a minute or two. The
+vectors are scaled to length one and reduced to the strongest directions of their singular value decomposition.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ _LARGEST = 127
 
 
 def vectors_of(model: LocalModel, pieces: Iterable[str]) -> Any:
-    """What the model makes of each piece by itself, a row a piece, each of length one."""
+    """Return the model's vector of each piece, one per row, of length one."""
     import numpy
 
     return numpy.array([model.embed_pieces([piece]) for piece in pieces], dtype=numpy.float32)
 
 
-def told(vectors: Any) -> bytes:
-    """The vectors as the file holds them: see `clawmem.index.vectors.vocabulary.priors`."""
+def encode_vectors(vectors: Any) -> bytes:
+    """Return the vectors in the format of the file: see `clawmem.index.vectors.vocabulary.priors`."""
     import numpy
 
     _, _, directions = numpy.linalg.svd(vectors, full_matrices=False)
@@ -38,9 +37,9 @@ def told(vectors: Any) -> bytes:
 
 
 def main() -> None:
-    """Write the file that is named, or the one in its place."""
+    """Write the given file, or the one of the package."""
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
-    path.write_bytes(told(vectors_of(LocalModel(), vocabulary())))
+    path.write_bytes(encode_vectors(vectors_of(LocalModel(), vocabulary())))
 
 
 if __name__ == "__main__":

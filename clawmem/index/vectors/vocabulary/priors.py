@@ -1,8 +1,7 @@
-"""What the local model makes of each piece of its vocabulary by itself, computed once by `make_priors` and kept in
-`priors.bin`.
+"""The local model's vector of each piece of its vocabulary, computed by `make_priors` and stored in `priors.bin`.
 
-Working it out takes a minute or two. The file holds the vectors in the 128 directions in which they differ most: those
-directions as 128 x 384 half floats, then for each piece a half float, then for each piece 128 bytes it multiplies.
+The file contains the vectors in the 128 strongest directions: the directions as 128 x 384 half floats, then a half
+float scale for each piece, then 128 signed bytes for each piece.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ DIRECTIONS, NUMBERS = 128, 384
 
 
 def priors(pieces: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Each piece with its vector, packed as in `clawmem.model.search.vector`."""
+    """Yield each piece with its vector, packed as in `clawmem.model.search.vector`."""
     import numpy
 
     data = FILE.read_bytes()
     size = len(pieces)
     basis = numpy.frombuffer(data, "<f2", DIRECTIONS * NUMBERS).reshape(DIRECTIONS, NUMBERS).astype(numpy.float32)
     scales = numpy.frombuffer(data, "<f2", size, basis.size * 2).astype(numpy.float32)
-    told = numpy.frombuffer(data, numpy.int8, size * DIRECTIONS, (basis.size + size) * 2).reshape(size, DIRECTIONS)
-    vectors = (told * scales[:, None]) @ basis
+    quantized = numpy.frombuffer(data, numpy.int8, size * DIRECTIONS, (basis.size + size) * 2).reshape(size, DIRECTIONS)
+    vectors = (quantized * scales[:, None]) @ basis
     steps = numpy.maximum(numpy.abs(vectors).max(axis=1) / 127, 1e-9).astype("<f4")
     whole = numpy.rint(vectors / steps[:, None]).astype(numpy.int8)
     rows = numpy.hstack([steps.view(numpy.uint8).reshape(size, 4), whole.view(numpy.uint8)]).tobytes()

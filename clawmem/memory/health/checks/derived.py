@@ -7,9 +7,16 @@ from itertools import groupby, islice
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.comparison import difference, index_of
-from clawmem.index.refresh.refresh import is_damage, open_index
+from clawmem.index.refresh.comparison import build_reference_index, find_difference
+from clawmem.index.refresh.refresh import is_index_damage, open_index
 from clawmem.index.search.graph import check_edges
+from clawmem.index.tables.contents import (
+    event_ids,
+    fact_lines,
+    searchable_facts,
+    sqlite_problem,
+    summary_names,
+)
 from clawmem.index.tables.seals import check_passages, check_total
 from clawmem.index.tables.store import Index, index_path, open_store
 from clawmem.memory.health.checks.facts import CheckedFact
@@ -90,7 +97,7 @@ def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterato
     except (ClawmemError, OSError):
         raise
     except Exception as damage:
-        if not is_damage(index, damage):
+        if not is_index_damage(index, damage):
             raise
         yield _index_problem(f"it cannot be read ({damage})")
     finally:
@@ -99,17 +106,17 @@ def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterato
 
 def _check_seals(index: Index) -> None:
     check_edges(index)  # reads every fact and checks its checksum
-    check_total(index.database)
-    check_passages(index.database)
+    check_total(index)
+    check_passages(index)
 
 
 def _rebuilt(vault: Vault, index: Index) -> Iterator[HealthProblem]:
     commit = index.head()
     if commit is None:
         return
-    wanted = index_of(vault, commit)
+    wanted = build_reference_index(vault, commit)
     try:
-        found = difference(index, wanted)
+        found = find_difference(index, wanted)
     finally:
         wanted.close()
     if found:
@@ -117,21 +124,19 @@ def _rebuilt(vault: Vault, index: Index) -> Iterator[HealthProblem]:
 
 
 def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
-    (verdict,) = index.database.execute("PRAGMA integrity_check(1)").fetchone()
-    if verdict != "ok":
-        yield _index_problem(f"SQLite says: {verdict}")
+    problem = sqlite_problem(index)
+    if problem is not None:
+        yield _index_problem(f"SQLite says: {problem}")
         return
-    rows = index.database.execute("SELECT entity, line FROM fact").fetchall()
+    rows = fact_lines(index)
     yield from _differences("facts", expected.lines, frozenset(rows))
     if len(rows) != len(set(rows)):
         yield _index_problem(f"{len(rows) - len(set(rows))} facts are in it twice")
-    names = frozenset(row[0] for row in index.database.execute("SELECT name FROM entity"))
-    yield from _differences("entities", expected.entities, names)
+    yield from _differences("entities", expected.entities, summary_names(index))
     yield from _event_differences(index, expected.events)
-    if index.engine.name == "fts5":
-        (words,) = index.database.execute("SELECT COUNT(*) FROM words_docsize").fetchone()
-        if words != len(rows):
-            yield _index_problem(f"keyword search knows {words} texts of {len(rows)} facts")
+    words = searchable_facts(index)
+    if words not in (None, len(rows)):
+        yield _index_problem(f"keyword search knows {words} texts of {len(rows)} facts")
 
 
 def _differences(what: str, wanted: frozenset[object], found: frozenset[object]) -> Iterator[HealthProblem]:
@@ -142,13 +147,11 @@ def _differences(what: str, wanted: frozenset[object], found: frozenset[object])
 
 
 def _event_differences(index: Index, wanted: Sequence[int]) -> Iterator[HealthProblem]:
-    found = sorted(hash(event_id) for (event_id,) in index.database.execute("SELECT DISTINCT id FROM event"))
+    found = sorted(map(hash, event_ids(index)))
     if found == wanted:
         return
     missing, surplus = set(wanted).difference(found), set(found).difference(wanted)
-    named = (
-        one for (one,) in index.database.execute("SELECT DISTINCT id FROM event ORDER BY id") if hash(one) in surplus
-    )
+    named = (one for one in event_ids(index) if hash(one) in surplus)
     shown = f" ({', '.join(islice(named, _MAX_SHOWN))})" if surplus else ""
     yield _index_problem(f"{len(missing)} events are missing and {len(surplus)} should not be there{shown}")
 

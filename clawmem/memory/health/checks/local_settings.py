@@ -9,7 +9,7 @@ from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthPro
 from clawmem.model.records.layout import SETTINGS
 from clawmem.model.settings.local import differences
 from clawmem.vault.git.config import shown as shown_entry
-from clawmem.vault.state.local_settings import own_files
+from clawmem.vault.state.local_settings import machine_settings
 from clawmem.vault.vault import Vault
 
 LOCAL_SETTINGS = "own-settings"
@@ -18,7 +18,7 @@ _TRUST = "`clawmem config trust` shows the effect and accepts it."
 
 def local_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
     """Yield problems of the local settings files, and suggestions that were not accepted."""
-    for own in own_files(vault):
+    for own in machine_settings(vault):
         if not own.accepted:
             message = f"The vault was not accepted on this machine, so the file has no effect. {_TRUST}"
             yield HealthProblem(WARNING, LOCAL_SETTINGS, own.name, None, message)
@@ -36,6 +36,6 @@ def local_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
         value = str(one.suggested)[:200]
         message = f"{one.key} is suggested as '{value}', which this machine does not use. {_TRUST}"
         yield HealthProblem(INFO, LOCAL_SETTINGS, SETTINGS, None, message)
-    for named in dict.fromkeys(shown_entry(one) for one in vault.git.not_accepted()):
+    for named in dict.fromkeys(shown_entry(one) for one in vault.git.ignored_settings()):
         message = f"git's setting {named} is not used, as this vault was not accepted on this machine. {_TRUST}"
         yield HealthProblem(INFO, LOCAL_SETTINGS, ".git/config", None, message)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clawmem.memory.health.checks.problem import ERROR, WARNING, HealthProblem
 from clawmem.model.history.redaction import RECORD, records_of
 from clawmem.model.language.text import counted
-from clawmem.vault.rewriting.redacted_history import is_redacted, old_forms, redactions_in
+from clawmem.vault.rewriting.redacted_history import is_redacted, redactions_in, unreachable_originals
 from clawmem.vault.vault import Vault
 
 
@@ -25,7 +25,7 @@ def redaction_problems(vault: Vault, head: str) -> Iterator[HealthProblem]:
 
 def old_history_problems(vault: Vault, head: str) -> Iterator[HealthProblem]:
     """Yield commits from before a redaction that the repository still has. Runs git over all objects."""
-    kept = old_forms(vault, head) if is_redacted(vault, head) else []
+    kept = unreachable_originals(vault, head) if is_redacted(vault, head) else []
     if kept:
         message = (
             f"git still has {counted(len(kept), 'commit')} of this history from before a redaction, "

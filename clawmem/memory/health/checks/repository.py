@@ -10,12 +10,12 @@ from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.language.dates import moment_of
 from clawmem.vault.commit.pending import read_pending
-from clawmem.vault.commit.stale_locks import abandoned, lock_files, ref_locks
-from clawmem.vault.disk import HALF, files_below
+from clawmem.vault.disk import PARTIAL_PREFIX, files_below
 from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.exchange.bundle import fsck
 from clawmem.vault.git.refs import common_dir_of
-from clawmem.vault.state.journal import parse_access, unfolded
+from clawmem.vault.git.stale_locks import abandoned_files, lock_files, ref_locks
+from clawmem.vault.state.journal import parse_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
 UNFINISHED = {
@@ -72,10 +72,14 @@ def state_problems(vault: Vault) -> Iterator[HealthProblem]:
 def partial_files(vault: Vault) -> list[Path]:
     """Return the partial files of interrupted writes. The caller must hold the writer lock."""
     # Reads write their cache without the lock, so files of running processes are left out.
-    staged = [path for path in vault.state.glob(f"{HALF}*") if not _is_running(path.name.removeprefix(HALF))]
+    staged = [
+        path
+        for path in vault.state.glob(f"{PARTIAL_PREFIX}*")
+        if not _is_running(path.name.removeprefix(PARTIAL_PREFIX))
+    ]
     files = files_below(vault.root, leaving_out=".git")
     beside = [path for path in files if path.name.startswith(".") and path.name.endswith(PARTIAL_SUFFIX)]
-    return sorted({*staged, *beside, *vault.git_dir.glob("fast_import_crash_*"), *abandoned(vault)})
+    return sorted({*staged, *beside, *vault.git_dir.glob("fast_import_crash_*"), *abandoned_files(vault)})
 
 
 def remove_partial_files(vault: Vault) -> None:
@@ -115,7 +119,7 @@ def _lock_problems(vault: Vault) -> Iterator[HealthProblem]:
 
 
 def _journal_problems(vault: Vault) -> Iterator[HealthProblem]:
-    for number, line in enumerate(unfolded(vault).decode(errors="replace").splitlines(), 1):
+    for number, line in enumerate(unfolded_accesses(vault).decode(errors="replace").splitlines(), 1):
         moment, fact_ids = parse_access(line) or ("", [])
         try:
             moment_of(moment)

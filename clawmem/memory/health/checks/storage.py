@@ -8,9 +8,15 @@ from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthPro
 from clawmem.memory.health.checks.tree import case_problems
 from clawmem.model.language.text import counted
 from clawmem.model.records.layout import is_owned
+from clawmem.vault.commit.integrity import (
+    broken_refs,
+    clock_setbacks,
+    converts_line_endings,
+    has_commit,
+    is_git_index_intact,
+)
 from clawmem.vault.exchange.bundle import is_shallow
 from clawmem.vault.git.refs import lost_branch
-from clawmem.vault.state.integrity import broken_refs, converts_line_ends, index_is_whole, is_there, set_back
 from clawmem.vault.vault import Vault
 
 BRANCH = "branch"
@@ -29,7 +35,7 @@ def clone_problems(vault: Vault) -> Iterator[HealthProblem]:
             " history, and `backup` refuses. `git fetch --unshallow` gets the rest."
         )
         yield HealthProblem(WARNING, "shallow", ".git/shallow", None, message)
-    if converts_line_ends(vault):
+    if converts_line_endings(vault):
         message = "core.autocrlf is on, so git writes files with other line ends than clawmem."
         yield HealthProblem(WARNING, LINE_ENDS, ".git/config", None, message, fixable=True)
     for said in broken_refs(vault):
@@ -42,7 +48,7 @@ def branch_problems(vault: Vault) -> Iterator[HealthProblem]:
     if found is None:
         return
     branch, commit = found
-    there = is_there(vault, commit)
+    there = has_commit(vault, commit)
     cure = (
         "It can be restored" if there else "That commit is lost too: restore the vault from a backup or another clone"
     )
@@ -52,7 +58,7 @@ def branch_problems(vault: Vault) -> Iterator[HealthProblem]:
 
 def git_index_problems(vault: Vault) -> Iterator[HealthProblem]:
     """Yield damage of the git index."""
-    if not index_is_whole(vault):
+    if not is_git_index_intact(vault):
         message = "The git index is damaged: its checksum is wrong. It can be rebuilt from HEAD."
         yield HealthProblem(ERROR, GIT_INDEX, ".git/index", None, message, fixable=True)
     elif not (vault.git_dir / "index").exists():
@@ -87,7 +93,7 @@ def committed_name_problems(in_head: Mapping[str, str], owned: Collection[str]) 
 
 def clock_problems(vault: Vault) -> Iterator[HealthProblem]:
     """Yield commits with a date before that of their parent: they make the lookup by date wrong."""
-    found = set_back(vault, _DAY)
+    found = clock_setbacks(vault, _DAY)
     for name, seconds in found[:_MAX_SHOWN]:
         message = (
             f"The commit {name[:12]} is dated {counted(seconds // _DAY, 'day')} before its parent: a clock was wrong."

@@ -12,9 +12,9 @@ from threading import Timer
 import pytest
 
 from clawmem.errors import Locked, StorageFailed
-from clawmem.vault.commit.stale_locks import clear_ref_locks, ref_locks
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.git.git import Git
+from clawmem.vault.git.stale_locks import clear_ref_locks, ref_locks
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_whole, commits, facts, git
@@ -64,7 +64,7 @@ def test_a_live_git_is_respected(vault: Vault, environment: dict[str, str], tmp_
         while not (tmp_path / "open").exists():
             time.sleep(0.02)
         assert (vault.git_dir / "index.lock").exists()
-        with pytest.raises(Locked, match="at work"), transaction(vault, NOW, "test"):
+        with pytest.raises(Locked, match="is running"), transaction(vault, NOW, "test"):
             pass
         assert (vault.git_dir / "index.lock").exists()
         assert commits(vault.root, environment) == before
@@ -188,9 +188,9 @@ def test_a_git_killed_after_it_moved_the_branch_counts_as_landed(vault: Vault, e
         def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
             printed = super().finish(process, name, given)
             if name == "fast-import":
-                from clawmem.vault.git.git import failure
+                from clawmem.vault.git.git import git_error
 
-                raise failure(name, -9, b"")
+                raise git_error(name, -9, b"")
             return printed
 
     dying = Vault(vault.root, environment)

@@ -14,7 +14,7 @@ from threading import Timer
 import pytest
 
 from clawmem.errors import Locked
-from clawmem.vault.commit.lock import _next_nap, writer_lock
+from clawmem.vault.lock import _next_nap, writer_lock
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import assert_whole
@@ -24,7 +24,7 @@ HOLD = """
 import sys, time
 from collections.abc import Iterator
 from pathlib import Path
-from clawmem.vault.commit.lock import _next_nap, writer_lock
+from clawmem.vault.lock import _next_nap, writer_lock
 with writer_lock(Path(sys.argv[1]), 1, "dreaming of sheep"):
     print("held", flush=True)
     time.sleep(300)

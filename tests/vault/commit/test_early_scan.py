@@ -7,8 +7,8 @@ import pytest
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
+from clawmem.vault.commit.early_scan import start_early
 from clawmem.vault.commit.pending import PendingCommit, write_pending
-from clawmem.vault.edits.early_scan import start_early
 from clawmem.vault.vault import Vault
 
 
@@ -25,15 +25,15 @@ def settled(vault: Vault, caller: Caller) -> Vault:
 
 def test_an_edit_seen_early_is_taken_in(settled: Vault, caller: Caller) -> None:
     (settled.root / "MEMORY.md").write_text("# By hand\n")
-    settled.early = start_early(settled)
-    assert settled.early is not None
+    settled.early_scan = start_early(settled)
+    assert settled.early_scan is not None
     assert any("edited by hand" in sentence for sentence in _keep(settled, caller, "The second fact"))
-    assert settled.early is None
+    assert settled.early_scan is None
     assert settled.git.run("status", "--porcelain") == b""
 
 
 def test_what_another_writer_did_meanwhile_is_no_edit_by_hand(settled: Vault, caller: Caller) -> None:
-    settled.early = start_early(settled)
+    settled.early_scan = start_early(settled)
     other = Vault(settled.root, settled.git.environment)
     _keep(other, caller, "A fact of another writer")
     _keep(settled, caller, "The second fact")

@@ -1,4 +1,4 @@
-"""The writer lock: one writer at a time, a bounded wait, released by the kernel when its process ends."""
+"""The writer lock: one writer at a time, a bounded wait, released by the kernel when the process ends."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _LONGEST_NAP = 0.02
 
 @contextmanager
 def writer_lock(path: Path, wait: float, purpose: str) -> Iterator[int]:
-    """Hold the lock file exclusively for at most `wait` seconds of waiting; yields its descriptor.
+    """Lock a file exclusively and yield its descriptor. `wait` is the longest wait in seconds.
 
-    Raises Locked, naming the holder, when the time is over.
+    Raise Locked, naming the process that holds the lock, if the wait is over.
     """
     descriptor = open_in_place(path, os.O_RDWR | os.O_CREAT)
     try:
@@ -49,7 +49,8 @@ def _acquire(descriptor: int, wait: float) -> None:
 
 
 def _next_nap(nap: float, waited: float) -> float:
-    """Who has waited long looks more often than who has just come, so that no one of many is passed over for ever."""
+    """Return the next pause in seconds. The longer a process has waited, the more often it tries, so that no one of
+    many waits forever."""
     longest = _LONGEST_NAP / (1 + waited) ** 2
     return max(_SHORTEST_NAP, min(nap * 1.5, longest))
 
