@@ -21,7 +21,7 @@ from clawmem.model.facts.trust import is_low
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.succession import Succession, correct, succeed
-from clawmem.model.merging.facts.fields import merged_links
+from clawmem.model.merging.facts.fields import merge_links
 from clawmem.model.proposals.promotion import PromotionScore, promoted, promotion_of, refusal
 from clawmem.model.proposals.proposal import (
     END,
@@ -119,7 +119,7 @@ def _kept(
     else:
         done = Succession(fact, ())
     homes = {one.fact.id: one.entity for one in targets}
-    new = done.new._replace(links=merged_links((), done.new.links, ()))
+    new = done.new._replace(links=merge_links((), done.new.links, ()))
     facts = [PlacedFact(new, place.entity), *(PlacedFact(one, homes[one.id]) for one in done.closed)]
     return ApprovalPlan(
         tuple(facts),

@@ -34,7 +34,7 @@ from clawmem.model.safety.injection import mood as injection_mood
 from clawmem.model.safety.injection import rules as injection_rules
 from clawmem.model.safety.injection.find import find_injection
 from clawmem.model.safety.injection.mood import addresses_reader
-from clawmem.model.safety.recalled_text import is_recalled, masked
+from clawmem.model.safety.recalled_text import is_recalled, mask_recalled
 from clawmem.model.safety.secrets import looks as secret_looks
 from clawmem.model.safety.secrets import rules as secret_rules
 from clawmem.model.safety.secrets import search as secret_search
@@ -139,7 +139,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[str]]] = {
     ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*[{,]?\s*"Jane"\s*:'],
     ("clawmem.model.safety.injection.mood", "pattern"): lambda: [one.pattern for one in injection_mood._compiled()],
     ("clawmem.model.safety.injection.rules", "pattern"): lambda: [
-        one for rules in injection_rules.patterns_of().values() for one in rules
+        one for rules in injection_rules.all_patterns().values() for one in rules
     ],
     ("clawmem.model.merging.facts.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
     ("clawmem.model.safety.secrets.looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
@@ -320,7 +320,7 @@ WHOLE: dict[str, Callable[[str], object]] = {
     "orders": find_injection,
     "orders to the reader": addresses_reader,
     "secrets": find_secrets,
-    "recalled": lambda text: (is_recalled(text), masked(text)),
+    "recalled": lambda text: (is_recalled(text), mask_recalled(text)),
     "dates": lambda text: find_dates(text, date(2026, 11, 21)),
     "passages": lambda text: search_texts(text, None, ""),
     "question": is_question,

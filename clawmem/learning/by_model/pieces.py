@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clawmem.learning.attribution.orders import orders_in
 from clawmem.learning.rules.triples import THE_USER
 from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside, name_of_outsider
-from clawmem.model.safety.recalled_text import masked, parts_of
+from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
 
 LONGEST_PIECE = 6000
@@ -37,14 +37,14 @@ def speaks(event: Event) -> bool:
     """Whether there is anything in the event for a model to read; a credential is never shown to one."""
     if event.recalled or event.role == "system" or event.kind in SILENT_KINDS:
         return False
-    return bool(masked(event.text, parts_of(event.metadata)).strip()) and find_secret(event.text) is None
+    return bool(mask_recalled(event.text, parts_of(event.metadata)).strip()) and find_secret(event.text) is None
 
 
 def pieces(events: Iterable[Event], speakers: Collection[str]) -> Iterator[EventPiece]:
     """The events in pieces, in order."""
     for event in events:
         role, speaker = _voice(event, speakers)
-        text, start, orders = masked(event.text, parts_of(event.metadata)), 0, orders_in(event) is not None
+        text, start, orders = mask_recalled(event.text, parts_of(event.metadata)), 0, orders_in(event) is not None
         while True:
             end = _cut(text, start)
             yield EventPiece(event, start, text[start:end], speaker, role, end >= len(text), orders)

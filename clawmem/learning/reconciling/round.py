@@ -37,7 +37,7 @@ from clawmem.model.proposals.learned_fact import learned_fact
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, ProposalTarget
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.event import Event
-from clawmem.model.safety.recalled_text import masked, parts_of
+from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
 
 Extract = Callable[[Event, Catalog, Collection[str]], Sequence[Proposition]]
@@ -82,7 +82,7 @@ class LearningRound:
         if event.recalled:
             return
         before = self._mind.spans_of(event.id)
-        readable = event._replace(text=masked(event.text, parts_of(event.metadata)))
+        readable = event._replace(text=mask_recalled(event.text, parts_of(event.metadata)))
         by_model = event.id in self._extractor.by_model
         for number, proposition in enumerate(self._extractor.extract(readable, self._catalog, speakers)):
             unfit = self._unfit(proposition, event, number, before)

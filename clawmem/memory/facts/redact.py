@@ -31,8 +31,8 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import items_path
 from clawmem.model.records.event import Event, event_to_line, ledger_path, parse_events
-from clawmem.model.safety.leftovers import holds_still
-from clawmem.model.safety.written_forms import Needle, holds, needles
+from clawmem.model.safety.leftovers import contains_text
+from clawmem.model.safety.written_forms import Needle, compile_needles, contains
 from clawmem.vault.commit.fast_import import stream
 from clawmem.vault.commit.pending import PendingCommit, write_pending
 from clawmem.vault.commit.secret_gate import allowed, allowed_name
@@ -97,12 +97,12 @@ def redact(
         started.adopt()
         redaction.check_can_redact(vault)
         texts, held = _looked_up(vault, what)
-        wanted = needles(tuple(texts))
+        wanted = compile_needles(tuple(texts))
         refs = redaction.refs_of(vault)
         would = rehearse(vault, _commits(refs), partial(redacted, wanted=wanted))
         heads = (vault.head().commit or "", None)
         if dry_run or not would.held:
-            left = redaction.remains(vault, partial(holds_still, texts=texts)) if not would.held else []
+            left = redaction.remains(vault, partial(contains_text, texts=texts)) if not would.held else []
             if not would.held and not left:
                 raise NotFound("No commit and no file holds that text.", "Give it exactly as it was written.")
             if dry_run or not any(one.startswith(".git") for one in left):
@@ -114,7 +114,7 @@ def _looked_up(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _Affe
 
     def looked_up(index: Index) -> tuple[tuple[str, ...], _AffectedRecords]:
         texts = _texts(vault, index, what)
-        return texts, _held(vault, index, needles(tuple(texts)))
+        return texts, _held(vault, index, compile_needles(tuple(texts)))
 
     return answered(vault, looked_up)
 
@@ -142,13 +142,13 @@ def _texts(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
 
 
 def _held(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _AffectedRecords:
-    facts = tuple(one for one in all_facts(index) if holds(fact_to_line(one.fact).encode(), wanted))
+    facts = tuple(one for one in all_facts(index) if contains(fact_to_line(one.fact).encode(), wanted))
     events: dict[str, str] = {}
     for path in sorted((vault.root / "ledger").glob("*.jsonl")):
         name = f"ledger/{path.name}"
         data = vault.read(name) or b""
-        for event in parse_events(data, name) if holds(data, wanted) else ():
-            if holds(event_to_line(event).encode(errors="surrogatepass"), wanted):
+        for event in parse_events(data, name) if contains(data, wanted) else ():
+            if contains(event_to_line(event).encode(errors="surrogatepass"), wanted):
                 events[event.id] = event_day(index, event.id) or path.stem
     known = {one.fact.id for one in facts}
     citing = (one for event in events for one in learned_from(index, event) if one.fact.id not in known)
@@ -170,7 +170,7 @@ def _done(
 ) -> RedactResult:
     vault = started.vault
     head = vault.head()
-    wanted = needles(tuple(texts))
+    wanted = compile_needles(tuple(texts))
     assert head.branch and head.commit
     started.notices += redaction.begin(vault)
     new = rewrite(vault, _commits(refs), partial(redacted, wanted=wanted))
@@ -185,7 +185,7 @@ def _done(
     redaction.switch(vault, moves)
     rename_made(vault, new.names)
     note_made(vault, [tip], None)
-    left = tuple(redaction.remains(vault, partial(holds_still, texts=tuple(texts))))
+    left = tuple(redaction.remains(vault, partial(contains_text, texts=tuple(texts))))
     return _told(vault, new, held, wanted, (head.commit, tip), left, started)
 
 

@@ -12,7 +12,7 @@ from clawmem.memory.writing import WriteScope
 from clawmem.model.merging.files.merge import merge_file
 from clawmem.model.merging.moves import Files
 from clawmem.model.merging.policy import FAIL, REVIEW, MergePolicy
-from clawmem.model.merging.tree import MergedTree, merge_trees, one_name_each
+from clawmem.model.merging.tree import MergedTree, merge_trees, unify_moved_entities
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.layout import is_owned
 from clawmem.vault.history.git_merges import COMPLETES, GitMerge, is_completed, leave, left
@@ -93,7 +93,7 @@ def _alone(path: str, whole: Whole, made: bytes | None) -> bytes | None:
 
 def _followed(path: str, whole: Whole) -> Iterator[bytes | None]:
     """What a file has become where each side's moves are followed."""
-    base, ours, theirs = one_name_each(whole.base, whole.ours, whole.theirs)
+    base, ours, theirs = unify_moved_entities(whole.base, whole.ours, whole.theirs)
     yield merge_file(path, base.get(path), ours.get(path), theirs.get(path)).content
 
 

@@ -11,7 +11,7 @@ from clawmem.model.records.event import Event
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.model.safety.secrets.looks import entropy
-from clawmem.model.safety.written_forms import Needle, without
+from clawmem.model.safety.written_forms import Needle, replace_needles
 
 MARK = "[redacted]"
 RECORD = "ledger/redactions.json"
@@ -44,7 +44,7 @@ def secrets_in(texts: Iterable[str | None]) -> tuple[str, ...]:
 
 def redacted(data: bytes, wanted: Sequence[Needle]) -> bytes:
     """The data with each of the texts replaced, cut off ones too."""
-    return without(data, wanted, MARK.encode())
+    return replace_needles(data, wanted, MARK.encode())
 
 
 def fitted(fact: Fact, event: Event | None, remark: Mapping[str, Any], held: bool) -> Fact:

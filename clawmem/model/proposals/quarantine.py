@@ -63,9 +63,9 @@ def orders_said(text: str, outside: bool) -> tuple[str, str] | None:
     found = orders_in_text(text, outside)
     if found or not outside:
         return found
-    from clawmem.model.safety.injection.duty import lays_duty
+    from clawmem.model.safety.injection.duty import find_obligation
 
-    duty = lays_duty(text)
+    duty = find_obligation(text)
     return ("lays-a-duty", duty) if duty else None
 
 

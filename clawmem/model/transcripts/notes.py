@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from clawmem.model.safety.recalled_text import awaits
+from clawmem.model.safety.recalled_text import missing_closing_mark
 from clawmem.model.transcripts.message import Message
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
@@ -72,7 +72,7 @@ class _Block:
         self.lines.append(line)
         fence = _FENCE.match(line.text) if fences else None
         if self._closing is None:
-            self._closing = awaits(line.text) or (fence[1] if fence else None)
+            self._closing = missing_closing_mark(line.text) or (fence[1] if fence else None)
         elif self._closing in line.text:
             self._closing = None
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
-from clawmem.model.safety.recalled_text import PARTS, asks_memory
+from clawmem.model.safety.recalled_text import PARTS, reads_memory
 from clawmem.model.transcripts.message import Message, SkippedLine, first, word
 
 TOOL_TEXT_LIMIT = 4000
@@ -19,7 +19,7 @@ class PendingToolCall(NamedTuple):
     """A tool call that awaits its result: the tool, and whether it asks for what is remembered already."""
 
     tool: str
-    asks_memory: bool
+    reads_memory: bool
 
 
 class TranscriptState:
@@ -68,7 +68,7 @@ def called(base: Message, name: Any, arguments: Any, call_id: Any, thread: Trans
     text = f'{{"name": {json.dumps(tool, ensure_ascii=False)}, "arguments": {_arguments(arguments)}}}'
     identity = word(call_id)
     if identity:
-        thread.calls[identity] = PendingToolCall(tool, asks_memory(text))
+        thread.calls[identity] = PendingToolCall(tool, reads_memory(text))
     return _cut(base._replace(role="assistant", kind="tool_call", text=text, external_id=identity or base.external_id))
 
 
@@ -85,7 +85,7 @@ def answered(
         kind="tool_result",
         text=text_of(content),
         external_id=identity or base.external_id,
-        recalled=base.recalled or (call is not None and call.asks_memory),
+        recalled=base.recalled or (call is not None and call.reads_memory),
         metadata=noted or None,
     )
     if result.text.strip():

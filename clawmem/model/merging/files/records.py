@@ -1,4 +1,4 @@
-"""JSON files that are one object: proposals, how far learning has come, how strict promotion is, and any other."""
+"""Merge JSON files that are one object, such as proposals and the progress of learning."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clawmem.errors import InvalidInput
-from clawmem.model.merging.facts.values import MISSING, canonical, fuller, merged_mapping, three_way
+from clawmem.model.merging.facts.values import MISSING, canonical, merge_mappings, more_complete, three_way
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED
 from clawmem.model.proposals.proposal_file import proposal_from_record, render_proposal
 from clawmem.model.records.layout import is_proposal_path
@@ -16,21 +16,21 @@ from clawmem.model.records.strict_json import read_json
 LEARNED = "ledger/learned.json"
 ADAPTATION = "ledger/adaptation.json"
 _DEPTH = 4
-# What was carried out beats what was turned down beats what waits.
+# A proposal that was carried out wins over a rejected one, and that one over an open one.
 _STATES = {OPEN: 0, REJECTED: 1, APPROVED: 2}
 
 
 def merge_record(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
-    """The object that both have become, or None where a side holds no JSON object."""
+    """Merge two versions of an object; return None if a side is not a JSON object."""
     before, one, other = (_object(data) for data in (base or b"{}", ours, theirs))
     if before is None or one is None or other is None:
         return None
     if is_proposal_path(path):
         return _merged_proposal(before, one, other)
     if path == ADAPTATION:
-        # The values hang together: those of the later night, as a whole.
+        # These values depend on each other, so the later version wins as a whole.
         return max(ours, theirs, key=lambda data: (canonical((_object(data) or {}).get("changed")), data))
-    merged = merged_mapping(before, one, other, _DEPTH)
+    merged = merge_mappings(before, one, other, _DEPTH)
     if path == LEARNED:
         merged["days"] = _furthest(*(side.get("days") for side in (before, one, other)))
         merged["mentions"] = _summed(*(side.get("mentions") for side in (before, one, other)))
@@ -46,7 +46,7 @@ def _object(data: bytes) -> dict[str, Any] | None:
 
 
 def _merged_proposal(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bytes | None:
-    merged = merged_mapping(base, ours, theirs, 1)
+    merged = merge_mappings(base, ours, theirs, 1)
 
     def join(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
         return max(one, other, key=lambda ruling: (_STATES.get(ruling[0], -1), canonical(ruling[1])))
@@ -60,7 +60,7 @@ def _merged_proposal(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: M
         merged["decided"] = decided
     others = [other for state, other in rulings if other not in (None, decided) and state != OPEN]
     if others:
-        merged["also_decided"] = fuller(others[0], merged.get("also_decided"))
+        merged["also_decided"] = more_complete(others[0], merged.get("also_decided"))
     try:
         return render_proposal(proposal_from_record(merged))
     except InvalidInput:
@@ -68,8 +68,10 @@ def _merged_proposal(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: M
 
 
 def _furthest(base: Any, ours: Any, theirs: Any) -> dict[str, Any]:
-    """How far each day was learned from; where both sides went on, the one that went further. Learning reads a day
-    again whose events are not those it remembers."""
+    """Return how far learning has read each day; of two changes, the one that read further.
+
+    Learning reads a day again if the day's events are not the ones it remembers.
+    """
     before, one, other = (side if isinstance(side, Mapping) else {} for side in (base, ours, theirs))
     found = {
         day: three_way(before.get(day, MISSING), one.get(day, MISSING), other.get(day, MISSING), _further)
@@ -85,7 +87,7 @@ def _further(one: Any, other: Any) -> Any:
 
 
 def _summed(base: Any, ours: Any, theirs: Any) -> dict[str, int]:
-    """Counters by name: what each side counted on its own, added up; names that a side is done with go."""
+    """Add up what each side counted, by name; a name that a side removed is dropped."""
     before, one, other = (side if isinstance(side, Mapping) else {} for side in (base, ours, theirs))
     found = {}
     for name in sorted({*one, *other}):
@@ -97,7 +99,7 @@ def _summed(base: Any, ours: Any, theirs: Any) -> dict[str, int]:
 
 
 def _as_written(record: Mapping[str, Any], like: bytes) -> str:
-    """The object laid out as clawmem writes such files: one key a line, and one entry of an inner object a line."""
+    """Return the object in clawmem's layout: one line for each key, and one for each entry of an inner object."""
     if b"\n" not in like.strip():
         return json.dumps(record, ensure_ascii=False) + "\n"
     rows = (f" {_plain(key)}: {_inner(value)}" for key, value in record.items())
