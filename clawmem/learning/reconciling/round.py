@@ -30,7 +30,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.trust import rank
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import check_statement
-from clawmem.model.lifecycle.reinforce import raised
+from clawmem.model.lifecycle.reinforce import raised_confidence
 from clawmem.model.lifecycle.succession import correct, succeed
 from clawmem.model.proposals import proposal as proposals
 from clawmem.model.proposals.learned_fact import learned_fact
@@ -191,8 +191,12 @@ class LearningRound:
         # Older news stands against the fact, the same event is no second witness, and the word of a source counts
         # only for facts that come from no better one.
         witness = not decision.contradicts and fact.source_event != event.id
-        if witness and rank(proposition.trust) >= rank(fact.trust) and raised(fact.confidence) != fact.confidence:
-            fact = fact._replace(confidence=raised(fact.confidence))
+        if (
+            witness
+            and rank(proposition.trust) >= rank(fact.trust)
+            and raised_confidence(fact.confidence) != fact.confidence
+        ):
+            fact = fact._replace(confidence=raised_confidence(fact.confidence))
             self._mind.put(fact, entity)
         return LearningCandidate(proposition, ends.NOOP, gate, decision.reason, fact, entity)
 

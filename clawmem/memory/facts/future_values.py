@@ -10,7 +10,7 @@ from clawmem.memory.writing import WriteScope, items_write, writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import sortable, stamp
 from clawmem.model.language.text import counted
-from clawmem.model.lifecycle.succession import YIELDS, announced, reopened, succeed, yielding
+from clawmem.model.lifecycle.succession import PENDING_SUCCESSION, announced_successor, ending_later, reopened, succeed
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.vault.vault import Vault
@@ -29,7 +29,7 @@ def settle_announced(vault: Vault, caller: Caller, dry_run: bool = False) -> Fut
     """Supersede what something announced has begun to replace; take the end off what it will not replace any more."""
     with writing(vault, caller, "settle", dry_run=dry_run) as work:
         desk = _FutureValuePlanner(work)
-        for one in sorted(holding(work.index, f'"{YIELDS}"'), key=lambda one: one.fact.valid_to or ""):
+        for one in sorted(holding(work.index, f'"{PENDING_SUCCESSION}"'), key=lambda one: one.fact.valid_to or ""):
             desk.settle(one)
         if dry_run or not any(desk.changed.values()):
             return FutureValuesResult(tuple(desk.begun.values()), tuple(desk.kept), notices=work.notices)
@@ -50,7 +50,7 @@ class _FutureValuePlanner:
     def settle(self, old: PlacedFact) -> None:
         """Decide about one fact that is marked; those that end earlier come first."""
         old = self._latest(old)
-        found = announced(old.fact)
+        found = announced_successor(old.fact)
         if found is None or not old.fact.stands or not self._work.is_whole(old.entity):
             return
         named, why = found
@@ -66,14 +66,14 @@ class _FutureValuePlanner:
             self._put(done.new, new.entity)
             self._put(done.closed[0], old.entity)
         elif new.fact.id != named:
-            self._put(yielding(old.fact, new.fact.id, self._begins(new.fact), why), old.entity)
+            self._put(ending_later(old.fact, new.fact.id, self._begins(new.fact), why), old.entity)
 
     def _coming(self, named: str) -> PlacedFact | None:
         """What was announced, or what is announced in its place by now; None where that is off."""
         one = self._fact(named)
         if one is None or one.fact.stands:
             return one
-        instead = one.fact.superseded_by or (announced(one.fact) or (None,))[0]
+        instead = one.fact.superseded_by or (announced_successor(one.fact) or (None,))[0]
         later = self._fact(instead) if instead else None
         return later if later and later.fact.stands and self._begins(later.fact) > self._now else None
 

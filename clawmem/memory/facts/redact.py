@@ -17,9 +17,9 @@ from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_item
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.redaction import (
     RECORD,
-    SHORTEST,
+    SHORTEST_REDACTION,
     RedactionRecord,
-    fitted,
+    adjust_fact,
     hard_to_guess,
     redacted,
     secrets_in,
@@ -132,11 +132,11 @@ def _texts(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
         found = secrets_in([fact.fact, fact.object, fact.subject, fact.source_text])
     else:
         raise InvalidInput("Nothing is named.", "Name a fact, or --event ID, or --pattern TEXT (or - for stdin).")
-    short = next((text for text in found if len(" ".join(text.split())) < SHORTEST), None)
+    short = next((text for text in found if len(" ".join(text.split())) < SHORTEST_REDACTION), None)
     if short is not None:
         raise InvalidInput(
             f"The text has only {len(short)} characters, and would be taken out of every word that holds it.",
-            f"Give at least {SHORTEST}.",
+            f"Give at least {SHORTEST_REDACTION}.",
         )
     return found
 
@@ -261,7 +261,7 @@ def _items(vault: Vault, held: _AffectedRecords, base: str, remark: Mapping[str,
     for path, data in vault.contents_at(base, by_entity).items():
         if data is not None:
             facts = [
-                fitted(fact, events.get(fact.source_event or ""), remark, fact.id in marked)
+                adjust_fact(fact, events.get(fact.source_event or ""), remark, fact.id in marked)
                 if fact.id in by_entity[path]
                 else fact
                 for fact in parse_items(data, path)

@@ -17,7 +17,7 @@ from clawmem.model.facts.ids import new_fact_id
 from clawmem.model.facts.trust import is_low, trusted_as
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, normal
-from clawmem.model.lifecycle.reinforce import not_taken, reinforced, taken_over
+from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
 from clawmem.model.proposals.quarantine import unapproved
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
@@ -176,11 +176,11 @@ class _BatchPlanner:
 
     def _again(self, shelf: _EntityBatch, place: int, said: Fact, entity: str) -> tuple[RememberedFact, Change | None]:
         known = shelf.facts[place]
-        richer = reinforced(known, said)
+        richer = reinforce(known, said)
         if is_low(trusted_as(said.trust, said.source, self._work.caller.agent)) and not is_low(known.trust):
             # The word of an outsider adds nothing to what a person or an agent said.
             richer = known
-        more, other = taken_over(known, richer), not_taken(said, richer)
+        more, other = changed_fields(known, richer), ignored_fields(said, richer)
         self.notices += [f"{known.id} was known, and has now: {', '.join(more)}"] if more else []
         self.notices += [f"{known.id} was known, and does not take over: {', '.join(other)}"] if other else []
         if richer == known:

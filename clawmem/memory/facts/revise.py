@@ -18,7 +18,7 @@ from clawmem.model.facts.ids import new_fact_id
 from clawmem.model.facts.trust import rank
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, normal
-from clawmem.model.lifecycle.succession import closed, object_said, waits, yielding
+from clawmem.model.lifecycle.succession import ending_later, replaced_object, stays_current, superseded
 from clawmem.model.proposals.proposal import MERGE, SUPERSEDE
 from clawmem.model.proposals.quarantine import unapproved
 from clawmem.model.records.caller import Caller
@@ -53,11 +53,11 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
         since = safe.fact.valid_from or stamp(caller.now)
         known = next((one for one in facts if one.stands and normal(one.fact) == normal(safe.fact.fact)), None)
         new = known or _inherited(fresh, old)._replace(valid_from=since)
-        if new.valid_from == since and waits(old, new, since, stamp(caller.now)):
-            gone = yielding(old, new.id, since, reason)
+        if new.valid_from == since and stays_current(old, new, since, stamp(caller.now)):
+            gone = ending_later(old, new.id, since, reason)
         else:
             new = _linked(new, FactLink("supersedes", old.id, reason, stamp(caller.now)))
-            gone = closed(old, new.id, since)
+            gone = superseded(old, new.id, since)
         facts = with_fact(facts, gone)
         facts = with_fact(facts, new) if known else [*facts, new]
         words = f"{new.fact} ({'was' if gone.superseded_by else 'until then'}: {old.fact})"
@@ -195,7 +195,7 @@ def _inherited(new: Fact, old: Fact) -> Fact:
         category=new.category if new.category != "fact" else old.category,
         subject=new.subject or old.subject,
         predicate=new.predicate or (old.predicate if same_relation else None),
-        object=new.object or (object_said(new.fact, old) if same_relation else None),
+        object=new.object or (replaced_object(new.fact, old) if same_relation else None),
         tags=tuple(dict.fromkeys(old.tags + new.tags)),
         related_entities=tuple(dict.fromkeys(old.related_entities + new.related_entities)),
         importance=new.importance if new.importance is not None else old.importance,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.memory.history.log import cut_off, facts_at
 from clawmem.model.facts.fact import Fact
-from clawmem.model.history.comparison import FactDifference, differences, moves
+from clawmem.model.history.comparison import FactDifference, count_moves, differences
 from clawmem.model.history.entry import HistoryEntry
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.pages.daily import day_and_agent
@@ -84,7 +84,7 @@ def _compared(vault: Vault, first: HistoryEntry | None, last: HistoryEntry) -> C
     new, new_problems = facts_at(vault, last.commit, items)
     comparable = old.keys() & new.keys() if start else new.keys()
     before, after = _by_id(old, comparable), _by_id(new, comparable)
-    moved = tuple(MovedFacts(*pair, number) for pair, number in moves(before, after).items())
+    moved = tuple(MovedFacts(*pair, number) for pair, number in count_moves(before, after).items())
     counts = _counts(vault, start, last.commit, [path for path in paths if path not in items])
     notices = (*old_problems, *new_problems, *_same(first, last), *cut_off(vault))
     return Comparison(first, last, differences(before, after), moved, counts, notices)

@@ -177,7 +177,7 @@ def _with_manifest(target: Path, **changes: object) -> None:
         ({"branch": "refs/heads/other"}, "has no commit"),
         ({"object_format": "md5"}, "object format"),
         ({"refs": {}}, "refs is not"),
-        ({"kind": "something"}, "not that of a backup"),
+        ({"kind": "something"}, "does not describe a backup"),
         ({"members": {"../evil": {"size": 1, "sha256": "0"}}}, "other parts"),
         ({"tree": "0" * 40}, "tree is not"),
     ],

@@ -57,7 +57,7 @@ def assert_alike(*machines: Machine) -> None:
     for machine in machines:
         assert_whole(machine.root, machine.environment)
         assert_sound(machine.root, machine.environment)
-        assert chain.problems(machine.facts().values()) == ()
+        assert chain.chain_problems(machine.facts().values()) == ()
     assert len({machine.git("rev-parse", "HEAD^{tree}") for machine in machines}) == 1
 
 

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.history.entry import entry_of, escaped, trailer_pattern, trailers_of
+from clawmem.model.history.entry import entry_of, escape_pattern, trailer_pattern, trailers_of
 from clawmem.model.records.change import Change, message, trailers
 
 
@@ -48,6 +48,6 @@ def test_trailers_survive_windows_line_ends() -> None:
 @given(st.text(alphabet=".[]*^$\\ab+?(){}|-_:", min_size=1, max_size=12))
 def test_escaped_text_matches_itself_as_a_basic_expression(text: str) -> None:
     # Python's syntax gives meaning to more characters than a basic expression; those are escaped for it here.
-    pattern = re.sub(r"[+?(){}|]", lambda match: "\\" + match[0], escaped(text))
+    pattern = re.sub(r"[+?(){}|]", lambda match: "\\" + match[0], escape_pattern(text))
     assert re.fullmatch(pattern, text)
     assert trailer_pattern("Fact", text).startswith("^Fact: ")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from clawmem.model.facts.codec import fact_to_record, parse_items, render_items
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, Fact, FactLink
 from clawmem.model.language.text import normal
-from clawmem.model.lifecycle.reinforce import reinforced
+from clawmem.model.lifecycle.reinforce import reinforce
 from clawmem.model.lifecycle.succession import succeed
 from clawmem.model.merging.facts.duplicates import DUPLICATE_REASON
 from clawmem.model.merging.moves import Files
@@ -110,7 +110,7 @@ def _add(life: Life) -> None:
     _, verb, thing = words.rstrip(".").split(" ", 2)
     fact = fact._replace(subject="Jane", predicate=verb, object=thing)
     if same:
-        life.put(reinforced(same[0], fact))
+        life.put(reinforce(same[0], fact))
         return
     held = parse_items(life.files[path], path)
     life.files[path] = render_items([*held, fact])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.validity import ended_at
-from clawmem.model.lifecycle.chain import REPLACING, last_of
+from clawmem.model.lifecycle.chain import REPLACING_LINKS, end_of_chain
 from clawmem.model.merging.facts.table import FiledFact
 from clawmem.model.merging.policy import CIRCLE, MergeConflict
 
@@ -45,7 +45,7 @@ def _circles(facts: Mapping[str, FiledFact]) -> Iterator[list[str]]:
 def _decided(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[str, str]:
     """Return when a fact was replaced, according to its successor."""
     successor = facts[facts[fact_id].fact.superseded_by or ""].fact
-    times = [link.at for link in successor.links if link.to == fact_id and link.type in REPLACING and link.at]
+    times = [link.at for link in successor.links if link.to == fact_id and link.type in REPLACING_LINKS and link.at]
     return max(times, default=successor.timestamp), fact_id
 
 
@@ -53,7 +53,7 @@ def _contradict(facts: Facts, fact_id: str, target: str) -> None:
     """Turn a fact's claim to replace another one into a contradiction."""
     fact = facts[fact_id].fact
     links = [
-        link._replace(type="contradicts") if link.to == target and link.type in REPLACING else link
+        link._replace(type="contradicts") if link.to == target and link.type in REPLACING_LINKS else link
         for link in fact.links
     ]
     replace_fact(facts, fact._replace(links=tuple(links)))
@@ -75,13 +75,13 @@ def close_replaced(facts: Facts, sides: Iterable[Mapping[str, FiledFact]]) -> No
 
 
 def _wrongly_standing(facts: Mapping[str, FiledFact], fact_id: str, kind: str, target: str) -> bool:
-    if kind not in REPLACING or fact_id not in facts or target not in facts:
+    if kind not in REPLACING_LINKS or fact_id not in facts or target not in facts:
         return False
     return facts[fact_id].fact.status != RETRACTED and facts[target].fact.stands
 
 
 def _close(facts: Facts, old_id: str, new_id: str) -> None:
-    if last_of(new_id, _FactTable(facts)).id == old_id:
+    if end_of_chain(new_id, _FactTable(facts)).id == old_id:
         _contradict(facts, new_id, old_id)
         return
     old, new = facts[old_id].fact, facts[new_id].fact
@@ -99,9 +99,9 @@ def replace_fact(facts: Facts, fact: Fact) -> None:
     facts[fact.id] = facts[fact.id]._replace(fact=fact)
 
 
-def end_of_chain(facts: Mapping[str, FiledFact], fact_id: str) -> Fact | None:
+def known_end_of_chain(facts: Mapping[str, FiledFact], fact_id: str) -> Fact | None:
     """Return the fact at the end of a chain, or None if the id is unknown."""
-    return last_of(fact_id, _FactTable(facts)) if fact_id in facts else None
+    return end_of_chain(fact_id, _FactTable(facts)) if fact_id in facts else None
 
 
 class _FactTable(Mapping[str, Fact]):

@@ -40,7 +40,10 @@ class MergedFacts(NamedTuple):
 
 
 def merge_facts(
-    base: FactsByPath, ours: FactsByPath, theirs: FactsByPath, policy: MergePolicy = MergePolicy()  # noqa: B008
+    base: FactsByPath,
+    ours: FactsByPath,
+    theirs: FactsByPath,
+    policy: MergePolicy = MergePolicy(),  # noqa: B008
 ) -> MergedFacts:
     """Merge the facts of all files that differ on any side; rename colliding ids before calling this."""
     known, mine, yours = facts_by_id(base), facts_by_id(ours), facts_by_id(theirs)

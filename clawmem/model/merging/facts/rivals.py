@@ -9,8 +9,8 @@ from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.trust import is_low
 from clawmem.model.language.text import all_of
-from clawmem.model.lifecycle.chain import REPLACING
-from clawmem.model.merging.facts.chains import Facts, end_of_chain, replace_fact, superseded
+from clawmem.model.lifecycle.chain import REPLACING_LINKS
+from clawmem.model.merging.facts.chains import Facts, known_end_of_chain, replace_fact, superseded
 from clawmem.model.merging.facts.fields import merge_links
 from clawmem.model.merging.facts.table import FiledFact
 from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, VALUES, WORDING, MergeConflict, MergePolicy
@@ -74,8 +74,8 @@ def current_rivals(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[Fact, 
     """Return the current facts at the ends of the chains that replaced a fact, oldest first."""
     ends = {}
     for one in facts.values():
-        if any(link.type in REPLACING and link.to == fact_id for link in one.fact.links):
-            end = end_of_chain(facts, one.fact.id)
+        if any(link.type in REPLACING_LINKS and link.to == fact_id for link in one.fact.links):
+            end = known_end_of_chain(facts, one.fact.id)
             if end is not None and end.stands:
                 ends[end.id] = end
     return tuple(sorted(ends.values(), key=lambda one: (one.timestamp, one.id)))
@@ -89,7 +89,7 @@ def _winner(facts: Facts, contest: SuccessorContest, standing: tuple[Fact, ...],
     if policy.name == NEWEST:
         winner: Fact | None = standing[-1]
     elif policy.side is not None:
-        winner = end_of_chain(facts, contest.ours if policy.side == OURS else contest.theirs)
+        winner = known_end_of_chain(facts, contest.ours if policy.side == OURS else contest.theirs)
     else:
         return None
     if winner is None or not winner.stands:
