@@ -10,7 +10,7 @@ from clawmem.model.facts.draft import LINKED_BY_HAND
 from clawmem.model.facts.fact import STATUSES, TRUSTS
 from clawmem.model.merging.policy import POLICIES
 from clawmem.model.proposals.proposal import KINDS
-from clawmem.model.records.event import ROLES
+from clawmem.model.records.event import EVENT_ROLES
 from clawmem.model.settings.settings import SETTINGS, setting_named
 from clawmem.model.settings.values import PLACES
 from clawmem.runtime import Runtime
@@ -104,7 +104,7 @@ SOURCES: dict[str, _Source] = {
     "ingest format_": _words(
         "auto", "claude-code", "openclaw", "chatgpt", "claude", "openai", "jsonl", "markdown", "text"
     ),
-    "ingest role": _words(*ROLES),
+    "ingest role": _words(*EVENT_ROLES),
     "init path": _files,
     "backup file": _files,
     "restore file": _files,

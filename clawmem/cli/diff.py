@@ -11,7 +11,7 @@ from clawmem.cli.face import Face
 from clawmem.cli.past import SHORT, entry_data, minute
 from clawmem.errors import InvalidInput
 from clawmem.memory.history.compare import Comparison, OtherChanges, compare
-from clawmem.model.facts.fact_words import fact_data, warnings
+from clawmem.model.facts.fact_words import fact_data, origin_warnings
 from clawmem.model.history.change_summary import ChangeSentence, change_sentences, summary
 from clawmem.model.history.comparison import FactDifference
 from clawmem.model.history.entry import HistoryEntry
@@ -73,7 +73,9 @@ def _change_data(one: FactDifference) -> dict[str, Any]:
 def _lines(told: Comparison) -> Iterator[str]:
     sentences = change_sentences(told.changes)
     yield f"{_sentence(told, sentences)}."
-    yield from (f"{one.sentence}  ({', '.join([one.entity, one.fact.id, *warnings(one.fact)])})" for one in sentences)
+    yield from (
+        f"{one.sentence}  ({', '.join([one.entity, one.fact.id, *origin_warnings(one.fact)])})" for one in sentences
+    )
     yield from (f"Besides: {line}." for line in (*_moves(told), *_counts(told.counts)))
 
 

@@ -15,7 +15,7 @@ from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.quarantine import quarantined_event
-from clawmem.model.records.event import named_in
+from clawmem.model.records.event import display_speaker
 from clawmem.serving.recall.brief import Brief, brief
 from clawmem.serving.recall.recall import FACTS, WHERE, ChannelReport, EventHit, FactHit, NoteHit, RecallResult
 from clawmem.serving.recall.recall import recall as act
@@ -148,7 +148,7 @@ def _shown(line: str, one: FactHit | EventHit | NoteHit, explain: bool, more: st
 def _event_line(heard: EventHit) -> str:
     event = heard.event
     words = " ".join(event.text.split())
-    return f"{event.id}  {event.timestamp[:10]}  {named_in(event)}: {words}{event_warning(event)}"
+    return f"{event.id}  {event.timestamp[:10]}  {display_speaker(event)}: {words}{event_warning(event)}"
 
 
 def _told(channel: ChannelReport) -> str:

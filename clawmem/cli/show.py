@@ -10,7 +10,7 @@ from clawmem.cli.face import Face
 from clawmem.cli.standpoint import AT_HELP, standpoint
 from clawmem.errors import NotFound
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import parse_state
 from clawmem.serving.browse import FactDetails, TruthAt
 from clawmem.serving.browse import show as act
@@ -52,7 +52,7 @@ def _lines(shown: FactDetails) -> list[str]:
     lines = _truth_lines(shown.truth) if shown.truth else []
     record = fact_data(shown.fact, shown.entity)
     width = max(map(len, record))
-    notes = {"trust": f", {OUTSIDE}"} if shown.fact.trust == EXTERNAL else {}
+    notes = {"trust": f", {OUTSIDE_WARNING}"} if shown.fact.trust == EXTERNAL else {}
     told = ((key, f"{_plain(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
     return lines + [f"{key:<{width}}  {words}" for key, words in told]
 

@@ -17,7 +17,7 @@ from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import RETRACTED, Fact, FactLink
 from clawmem.model.facts.ids import new_fact_id
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.succession import Succession, correct, succeed
@@ -75,7 +75,7 @@ def plan_approval(work: WriteScope, proposal: Proposal, reason: str | None, besi
     _refuse_agent(work, proposal.fact)
     latest = _standing(proposal, targets)
     fact = latest.fact if latest else _new(work, proposal.fact)
-    if is_low(fact.trust) or orders_in(fact):
+    if is_low_trust(fact.trust) or orders_in(fact):
         fact = approved(fact, work.caller.agent or "a person", stamp(work.caller.now))
     _check_evidence(work, fact)
     _refuse_known(work, fact, proposal, beside)
@@ -132,7 +132,7 @@ def _kept(
 
 def _refuse_agent(work: WriteScope, fact: Fact) -> None:
     """What comes from outside, or reads as an order, only a person lets in: an agent may have been told to."""
-    if work.caller.agent and (is_low(fact.trust) or orders_in(fact)):
+    if work.caller.agent and (is_low_trust(fact.trust) or orders_in(fact)):
         raise Refused(
             f"It comes from outside (trust {fact.trust}), so only a person may approve it, and "
             f"{work.caller.agent} is an agent.",

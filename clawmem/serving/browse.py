@@ -16,7 +16,7 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.history.chains import chain_in
 from clawmem.memory.permission import check_may_read
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.validity import true_instead, why_untrue
+from clawmem.model.facts.validity import last_true, untrue_reason
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.search.ranking import FactStanding, ordered
@@ -69,11 +69,11 @@ def _shown(index: Index, reference: str, caller: Caller, as_of: str | None) -> F
     placed = PlacedFact(served(index, found.fact), found.entity)
     if as_of is None:
         return FactDetails(placed.fact, placed.entity, None, index.notices)
-    reason = why_untrue(placed.fact, as_of)
+    reason = untrue_reason(placed.fact, as_of)
     instead = None
     if reason:
         chain = {one.fact.id: one for one in chain_in(index, placed.fact.id)}
-        then = true_instead((one.fact for one in chain.values()), as_of)
+        then = last_true((one.fact for one in chain.values()), as_of)
         instead = chain[then.id] if then else None
     lacks = unreadable(index) if reason else []
     return FactDetails(placed.fact, placed.entity, TruthAt(as_of, reason, instead), (*index.notices, *lacks))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, InvalidInput, NoVault, Refused, Unreadable
 from clawmem.model.records.layout import CATALOG, SETTINGS, check_inside
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 from clawmem.model.settings.settings import Settings, settings_from_mapping
 from clawmem.vault.disk import Disk
 from clawmem.vault.git.containment import check_state
@@ -269,7 +269,7 @@ def _names(printed: bytes) -> list[str]:
 
 
 def _seal(entry: Mapping[str, Any]) -> int:
-    return seal(entry.get("value"))
+    return checksum(entry.get("value"))
 
 
 def _parts(root: Path, name: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from clawmem.index.tables.schema import VECTORS_FILE
 from clawmem.index.tables.store import roll_back
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 from clawmem.vault.vault import Vault
 
 VERSION = "2"
@@ -145,7 +145,7 @@ def of_questions(model: str) -> str:
 def note_name(page: str, text: str) -> str:
     """The id of a line of a note in its pack: its words and its page, for its place there and its row change with every
     line before it."""
-    return f"{seal(text):08x} {page}"
+    return f"{checksum(text):08x} {page}"
 
 
 def page_of(name: str) -> str:

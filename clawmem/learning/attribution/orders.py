@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.learning.attribution.quoted import is_doubtful
-from clawmem.model.facts.trust import EXTERNAL, is_low, least
+from clawmem.model.facts.trust import EXTERNAL, is_low_trust, least_trust
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.proposals.quarantine import orders_in_text
 from clawmem.model.records.event import Event, is_from_outside, trust_limit
@@ -35,7 +35,7 @@ def _capped(one: Proposition, event: Event) -> Proposition:
     trust = _trust_of(one.trust, event)
     if trust == "user" and event.role == "user" and is_doubtful(event.text, *one.span):
         trust = EXTERNAL
-    ordering = is_low(trust) and orders_in_text(one.source_text, outside=True)
+    ordering = is_low_trust(trust) and orders_in_text(one.source_text, outside=True)
     return one._replace(trust="external" if ordering else trust)
 
 
@@ -43,4 +43,4 @@ def _trust_of(earned: str, event: Event) -> str:
     """The trust of what an event says, where its role would earn it that much: never more than what it comes from
     allows, and an agent's own notes are the agent's word."""
     own_note = event.role == "note" and event.agent is not None and earned == "user"
-    return least("agent" if own_note else earned, trust_limit(event)) or earned
+    return least_trust("agent" if own_note else earned, trust_limit(event)) or earned

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from clawmem.index.search.lookup import PLACED, placed
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.catalog import Catalog, Predicate, canonical
+from clawmem.model.facts.catalog import Catalog, Predicate, canonical_predicate
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposal import CatalogEntry
@@ -34,7 +34,7 @@ def mapped(proposition: Proposition, catalog: Catalog, by_model: bool) -> Propos
     phrase = proposition.relation_phrase
     if proposition.predicate or not proposition.object or not phrase or not lasting(phrase, by_model):
         return proposition
-    return proposition._replace(predicate=canonical(catalog, phrase))
+    return proposition._replace(predicate=canonical_predicate(catalog, phrase))
 
 
 def lasting(phrase: str, by_model: bool) -> bool:
@@ -64,7 +64,7 @@ class UnknownPredicates:
             self._met[predicate, phrase].append(fact)
 
     def _is_new(self, phrase: str, by_model: bool) -> bool:
-        return lasting(phrase, by_model) and canonical(self._catalog, phrase) is None
+        return lasting(phrase, by_model) and canonical_predicate(self._catalog, phrase) is None
 
     def entries(self, index: Index) -> list[tuple[CatalogEntry, Fact, int]]:
         """What deserves to be in the catalog because three facts or more show it, each with its newest fact and

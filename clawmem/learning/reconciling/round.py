@@ -27,7 +27,7 @@ from clawmem.learning.rules.known_changes import TAKEN_BACK, tells_of_change, wh
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import rank
+from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import check_statement
 from clawmem.model.lifecycle.reinforce import raised_confidence
@@ -193,7 +193,7 @@ class LearningRound:
         witness = not decision.contradicts and fact.source_event != event.id
         if (
             witness
-            and rank(proposition.trust) >= rank(fact.trust)
+            and trust_rank(proposition.trust) >= trust_rank(fact.trust)
             and raised_confidence(fact.confidence) != fact.confidence
         ):
             fact = fact._replace(confidence=raised_confidence(fact.confidence))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clawmem.learning.reconciling.gate import content_words
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.values import ADDRESS, COUNTRY, NAMED, UNNAMED, comparable, sort_of
+from clawmem.model.facts.values import ADDRESS, COUNTRY, NAMED, UNNAMED, are_exclusive, value_class
 from clawmem.model.proposals.proposition import Proposition
 
 _CHANGE = re.compile(
@@ -74,19 +74,21 @@ def rivals(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) 
     """The facts of a relation that cannot be true beside the proposition, whose value is another of its sort, and those
     that it says all of, and more ("Leeds, England")."""
     kind, value = _kind(proposition, catalog), proposition.object or ""
-    return [fact for fact in related if comparable(kind, value, fact.object or value) or _says_more(value, fact.object)]
+    return [
+        fact for fact in related if are_exclusive(kind, value, fact.object or value) or _says_more(value, fact.object)
+    ]
 
 
 def outdated(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> list[Fact]:
     """The facts of a relation that hold no more once the proposition does: its rivals, and where a change is told of,
     all that is no surer than what it says now. Who moves to Bergen leaves the flat as well."""
     kind, value = _kind(proposition, catalog), proposition.object or ""
-    sort = sort_of(kind, value)
+    sort = value_class(kind, value)
     if not proposition.anew or sort == ADDRESS:
         return rivals(proposition, related, catalog)
     if sort in (NAMED, COUNTRY, UNNAMED):
         return list(related)
-    return [fact for fact in related if sort_of(kind, fact.object or value) == sort]
+    return [fact for fact in related if value_class(kind, fact.object or value) == sort]
 
 
 def at_times_only(denial: Proposition, fact: Fact) -> bool:

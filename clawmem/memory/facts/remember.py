@@ -14,7 +14,7 @@ from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
-from clawmem.model.facts.trust import is_low, trusted_as
+from clawmem.model.facts.trust import is_low_trust, statement_trust
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, normal
 from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
@@ -177,7 +177,9 @@ class _BatchPlanner:
     def _again(self, shelf: _EntityBatch, place: int, said: Fact, entity: str) -> tuple[RememberedFact, Change | None]:
         known = shelf.facts[place]
         richer = reinforce(known, said)
-        if is_low(trusted_as(said.trust, said.source, self._work.caller.agent)) and not is_low(known.trust):
+        if is_low_trust(statement_trust(said.trust, said.source, self._work.caller.agent)) and not is_low_trust(
+            known.trust
+        ):
             # The word of an outsider adds nothing to what a person or an agent said.
             richer = known
         more, other = changed_fields(known, richer), ignored_fields(said, richer)
@@ -220,5 +222,5 @@ def completed(fact: Fact, caller: Caller, fact_id: str) -> Fact:
         timestamp=stamp(caller.now),
         source=fact.source if fact.source != "unknown" else ("agent" if caller.agent else "user"),
         agent=fact.agent or caller.agent,
-        trust=trusted_as(fact.trust, fact.source, caller.agent),
+        trust=statement_trust(fact.trust, fact.source, caller.agent),
     )

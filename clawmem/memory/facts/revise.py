@@ -15,7 +15,7 @@ from clawmem.memory.writing import WriteScope, fact_change, items_write, with_fa
 from clawmem.model.facts.draft import Draft, check_link_kind
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.ids import new_fact_id
-from clawmem.model.facts.trust import rank
+from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, normal
 from clawmem.model.lifecycle.succession import ending_later, replaced_object, stays_current, superseded
@@ -107,7 +107,7 @@ def merge(
         new = completed(unapproved(safe.fact), caller, _new_id(work))
         if caller.agent:
             # An agent that joins what it was told with what a tool said does not make the tool's word its own.
-            new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=rank))
+            new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=trust_rank))
         waiting = _proposed(work, new, entity, MERGE, sources)
         if waiting is not None:
             return waiting

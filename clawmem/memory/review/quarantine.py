@@ -9,7 +9,7 @@ from clawmem.memory.review.proposals import filing, filing_trailers, read_propos
 from clawmem.memory.writing import WriteScope
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import ADD, OPEN, REJECTED, Proposal, ProposalTarget, new_proposal_id, thing
 from clawmem.model.proposals.quarantine import orders_in
@@ -41,8 +41,8 @@ def held(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineReason | None:
         return QuarantineReason(
             "fact", f"From {_source(fact)}, and it reads as an order to whoever is served it ({rule}): {words}"
         )
-    better = next((one for one in against if not is_low(one.trust)), None)
-    if better is None or not is_low(fact.trust):
+    better = next((one for one in against if not is_low_trust(one.trust)), None)
+    if better is None or not is_low_trust(fact.trust):
         return None
     said = better.trust or "user"
     return QuarantineReason(
@@ -51,7 +51,7 @@ def held(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineReason | None:
 
 
 def _source(fact: Fact) -> str:
-    return f"a source of low trust ({fact.trust})" if is_low(fact.trust) else f"an {fact.trust}"
+    return f"a source of low trust ({fact.trust})" if is_low_trust(fact.trust) else f"an {fact.trust}"
 
 
 class ProposalWriter:

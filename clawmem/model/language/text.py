@@ -44,7 +44,7 @@ def check_statement(text: str, what: str = "fact") -> str:
     check_visible(statement, what)
     if len(statement) > LONGEST_FACT:
         raise InvalidInput(
-            f"The {what} has {len(statement):,} characters; {LONGEST_FACT:,} is the most.",
+            f"The {what} has {len(statement):,} characters; the limit is {LONGEST_FACT:,}.",
             "A fact is one atomic statement: split it, or keep the whole text with `clawmem ingest`."
             if what == "fact"
             else f"Say the {what} in fewer words.",

@@ -13,10 +13,10 @@ import re
 from functools import lru_cache
 
 from clawmem.model.facts.fact import Fact, since_or_from
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line, visible
-from clawmem.model.records.event import Event, named_in, trust_limit
+from clawmem.model.records.event import Event, display_speaker, trust_limit
 
 LONELY = frozenset(
     "bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qy qz rj tj tq uq vq vz wq wv wz xg xh "
@@ -32,7 +32,7 @@ _PIECE = re.compile(
 _NEVER = -(10**6)
 _MARK = "clawmem-context"
 LONGEST_TURN = 300
-_REMARK = f", {OUTSIDE}"
+_REMARK = f", {OUTSIDE_WARNING}"
 
 
 def context_line(fact: Fact) -> str:
@@ -46,7 +46,7 @@ def event_line(event: Event) -> str:
     cut."""
     said = cut(servable(event.text), LONGEST_TURN)
     remark = _REMARK if trust_limit(event) == EXTERNAL else ""
-    return f"- {servable(named_in(event))}: {said} ({day_of(event.timestamp)}{remark})\n"
+    return f"- {servable(display_speaker(event))}: {said} ({day_of(event.timestamp)}{remark})\n"
 
 
 def note_line(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import day_of
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT
 from clawmem.model.records.entity import kind_of
@@ -123,7 +123,7 @@ def doubt_about(fact: Fact, against: Iterable[str]) -> str | None:
     """Why only a person may promote a fact: whom it comes from, or the ids of what stands `against` it."""
     if fact.trust == "external":
         return "it comes from outside, and only a person can vouch for it"
-    if is_low(fact.trust):
+    if is_low_trust(fact.trust):
         return "it comes from a tool, and only a person can vouch for it"
     opposed = sorted(set(against))
     return f"it stands against {', '.join(opposed)}" if opposed else None

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.records.event import is_from_outside, trust_limit
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 
 if TYPE_CHECKING:
     from clawmem.model.records.event import Event
@@ -23,7 +23,7 @@ RULES = 2
 
 def quarantined(fact: Fact) -> str | None:
     """The rule by which a fact from outside reads as an order, where no person has approved it; else None."""
-    if not is_low(fact.trust) or is_approved(fact):
+    if not is_low_trust(fact.trust) or is_approved(fact):
         return None
     found = orders_in(fact)
     return found[0] if found else None
@@ -35,7 +35,7 @@ def orders_in(fact: Fact) -> tuple[str, str] | None:
     if fact.trust in (None, "user"):
         return None
     for text in (fact.fact, fact.subject, fact.object, fact.source_text, *fact.tags, *fact.related_entities):
-        found = orders_in_text(text, outside=is_low(fact.trust)) if text else None
+        found = orders_in_text(text, outside=is_low_trust(fact.trust)) if text else None
         if found:
             return found
     return None
@@ -77,7 +77,7 @@ def quarantined_event(event: Event) -> bool:
 
 def mark_of(event: Event) -> int:
     """A number, 0 or more, for all that `quarantined_event` judges by: another text or other rules have another."""
-    return seal(RULES, event.role, event.kind, trust_limit(event), event.text)
+    return checksum(RULES, event.role, event.kind, trust_limit(event), event.text)
 
 
 def is_approved(fact: Fact) -> bool:

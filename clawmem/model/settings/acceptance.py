@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import EXTERNAL, is_low
+from clawmem.model.facts.trust import EXTERNAL, is_low_trust
 from clawmem.model.proposals.quarantine import RULES, approved, is_approved, orders_in, orders_in_text, unapproved
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 
 APPROVAL, ORDER = "approval", "order"
 
@@ -47,13 +47,13 @@ def acceptance_of(value: Any) -> Acceptance:
 
 def accepted_as(accepted: Acceptance) -> int:
     """A number that changes where what is accepted does, or the rules by which facts are judged."""
-    return seal(RULES, "\n".join(accepted.authors), "\n".join(accepted.keys))
+    return checksum(RULES, "\n".join(accepted.authors), "\n".join(accepted.keys))
 
 
 def stake_in(fact: Fact) -> str | None:
     """What of a fact must come from a commit that counts: the mark of an approval that lifts a quarantine, or the
     user's own words where they read as an order to an agent. None for every ordinary fact."""
-    if is_low(fact.trust):
+    if is_low_trust(fact.trust):
         return APPROVAL if is_approved(fact) and orders_in(fact) else None
     if fact.trust in (None, "user") and orders_in_text(fact.fact, outside=True):
         return ORDER

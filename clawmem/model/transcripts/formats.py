@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.model.records.bounds import MESSAGE_CHARACTERS, RECORD_BYTES, beyond
+from clawmem.model.records.bounds import MESSAGE_CHARACTERS, RECORD_BYTES, beyond_limit
 from clawmem.model.transcripts import chat, chatgpt, claude_code, claude_export, openclaw
 from clawmem.model.transcripts.message import Message, SkippedLine, sound
 from clawmem.model.transcripts.notes import NumberedLine, looks_like_markdown, read_markdown, read_plain
@@ -180,7 +180,7 @@ def _sound(one: Message | SkippedLine) -> Message | SkippedLine:
     if isinstance(one, SkippedLine):
         return one
     if len(one.text) > MESSAGE_CHARACTERS:
-        return SkippedLine(one.line, beyond("it", len(one.text), MESSAGE_CHARACTERS, "characters"))
+        return SkippedLine(one.line, beyond_limit("it", len(one.text), MESSAGE_CHARACTERS, "characters"))
     about = one.metadata and _mended(one.metadata)
     names = (one.speaker, one.session, one.external_id, one.source)
     speaker, session, external, source = (value and sound(value) for value in names)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.model.language.dates import moment_of, stamp
-from clawmem.model.records.event import ROLES
+from clawmem.model.records.event import EVENT_ROLES
 
 _ROLE_NAMES = {
     "human": "user",
@@ -71,8 +71,8 @@ def role_of(value: Any) -> str:
     """The role as the ledger calls it; ValueError where it is none."""
     named = str(value).lower()
     role = _ROLE_NAMES.get(named, named)
-    if role not in ROLES:
-        raise ValueError(f"its role '{named}' is none of {', '.join(ROLES)}")
+    if role not in EVENT_ROLES:
+        raise ValueError(f"its role '{named}' is none of {', '.join(EVENT_ROLES)}")
     return role
 
 

@@ -17,7 +17,7 @@ from clawmem.model.lifecycle.tiers import COLD, HOT, WARM
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import PackedContext, Section, Shown, Unit, pack, rendered
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import owners_seen
+from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
 from clawmem.serving.context.commands import commands, replaced_remark
 from clawmem.serving.context.pages import (
@@ -102,7 +102,7 @@ def context(
     answer the question are noted as accessed: what is given unasked keeps nothing alive. Raises InvalidInput where the
     budget cannot hold even the frame.
     """
-    owners = owners_seen(caller.agent, entity)[::-1]
+    owners = visible_owners(caller.agent, entity)[::-1]
     check_question(question or "")
     wish = ContextRequest(caller, budget, question, FactFilter(owners=owners, entity=entity, as_of=as_of), evidence)
     done, answering = answered(vault, lambda index: context_in(vault, index, wish))

@@ -20,7 +20,7 @@ from clawmem.model.language.question import DaySpan
 from clawmem.model.pages.packing import Unit
 from clawmem.model.pages.tokens import cut, event_line, servable, token_bound
 from clawmem.model.records.entity import summary_path
-from clawmem.model.records.event import Event, event_from_record, is_for
+from clawmem.model.records.event import Event, event_from_record, is_visible_to
 
 MOST_LINES = 200
 _LONGEST_PROSE = 600
@@ -49,7 +49,7 @@ def event_units(index: Index, span: DaySpan, owners: Collection[str], most: int)
     """The first `most` of what was said on the days, each with its time, and how many more there are; what reads as an
     order is left out, and what only other agents than the `owners` noted."""
     told = [event_from_record(json.loads(line)) for line in events_between(index, span.first, span.last, most)]
-    events = [event for event in told if is_for(event, owners)]
+    events = [event for event in told if is_visible_to(event, owners)]
     times = {event.id: event.timestamp for event in events}
     further = events_said(index, span.first, span.last, owners) - len(events) if len(told) == most else 0
     return [(times[str(unit.key)], unit) for unit in said_units(index, events)], further

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.pages.tokens import context_line, lacks_day
 from clawmem.model.safety.recalled_text import CLOSING, OPENING
 from clawmem.serving.recall.recall import RecallResult
@@ -29,7 +29,7 @@ def brief(result: RecallResult, budget: int) -> Brief | None:
     of an event."""
     tokens = _MARKS + sum(one.tokens for one in result.found)
     facts = [one.fact for one in result.found]
-    plain = all(fact.status == ACTIVE and not is_low(fact.trust) and not lacks_day(fact) for fact in facts)
+    plain = all(fact.status == ACTIVE and not is_low_trust(fact.trust) and not lacks_day(fact) for fact in facts)
     if result.heard or result.noted or result.earlier or tokens > budget or not plain:
         return None
     lines = [f"{OPENING}\n", *(context_line(one.fact) for one in result.found), f"{CLOSING}"]

@@ -11,7 +11,7 @@ from clawmem.index.search.rival_values import RivalValue, ended, linked_as_contr
 from clawmem.index.tables.disputes import disputes
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, is_single
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import covers, end_of
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import fact_dates, servable
@@ -73,9 +73,9 @@ def _differ(one: RivalValue, other: RivalValue, kind: str) -> bool:
     """Whether two facts give their subject different values that cannot both be true. One that names none as its object
     gives it in words."""
     if one.object and other.object:
-        from clawmem.model.facts.values import comparable  # few facts have a subject and a relation in common
+        from clawmem.model.facts.values import are_exclusive  # few facts have a subject and a relation in common
 
-        return normal(one.object) != normal(other.object) and comparable(kind, one.object, other.object)
+        return normal(one.object) != normal(other.object) and are_exclusive(kind, one.object, other.object)
     if one.object or other.object:
         named, told = normal(one.object or other.object or ""), normal(one.statement or other.statement or "")
         return re.search(rf"(?<!\w){re.escape(named)}(?!\w)", told) is None
@@ -94,6 +94,6 @@ def _mark(fact_id: str, conflict: FactConflict, placed: Mapping[int, PlacedFact]
 
 
 def _against(fact_id: str, rival: PlacedFact) -> str:
-    remark = f", {OUTSIDE}" if rival.fact.trust == EXTERNAL else ""
+    remark = f", {OUTSIDE_WARNING}" if rival.fact.trust == EXTERNAL else ""
     said = f"{servable(rival.fact.fact)} ({fact_dates(rival.fact)}, {rival.fact.id}{remark})"
     return f"! In conflict with the line above ({fact_id}), not settled: {said}\n"

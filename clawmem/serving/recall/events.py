@@ -19,7 +19,7 @@ from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words, time_asked
-from clawmem.model.records.event import is_for
+from clawmem.model.records.event import is_visible_to
 from clawmem.model.search.event_ranking import covered
 from clawmem.model.search.ranking import RankedFact, fuse, said_weights
 from clawmem.serving.recall.recall import EVENTS, NOTES, EventHit, NoteHit, RecallQuery
@@ -79,7 +79,7 @@ def _heard(
             EventHit(found[int(one.id)], round(one.score, 4), one.channels)
             for one in best
             if int(one.id) in found
-            and is_for(found[int(one.id)], owners)
+            and is_visible_to(found[int(one.id)], owners)
             and not (without_notes and found[int(one.id)].role == "note")
         ]
         if len(heard) >= limit:

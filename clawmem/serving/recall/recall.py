@@ -26,7 +26,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import DaySpan, search_words, time_asked
 from clawmem.model.lifecycle.tiers import is_over, tier_of
-from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond
+from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import owner_of
 from clawmem.model.records.event import Event
@@ -117,7 +117,7 @@ class _ChannelAnswers(NamedTuple):
 def check_question(question: str) -> None:
     """Raise InvalidInput where a question is longer than one can be."""
     if len(question) > QUESTION_CHARACTERS:
-        told = beyond("The question", len(question), QUESTION_CHARACTERS, "characters")
+        told = beyond_limit("The question", len(question), QUESTION_CHARACTERS, "characters")
         raise InvalidInput(f"{told}.", "Ask with the words that matter.")
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, StorageFailed
 from clawmem.model.records.layout import check_inside
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 from clawmem.vault.disk import beside
 from clawmem.vault.git.index import hold_index, let_go, new_index
 from clawmem.vault.vault import Vault
@@ -55,7 +55,7 @@ def read_pending(vault: Vault) -> PendingCommit | None:
 
 
 def _seal(pending: PendingCommit) -> int:
-    return seal(pending.parent, *pending.paths, pending.subject, *pending.consumes)
+    return checksum(pending.parent, *pending.paths, pending.subject, *pending.consumes)
 
 
 def is_pending(vault: Vault) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 from clawmem.vault.disk import append_line, whole_lines
 from clawmem.vault.vault import Vault
 
@@ -35,7 +35,7 @@ def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | N
     if vault.present is not None:
         return None
     said = " ".join((moment, *fact_ids))
-    line = f"{said} {_SEAL}{seal(said):08x}\n".encode()
+    line = f"{said} {_SEAL}{checksum(said):08x}\n".encode()
     try:
         vault.prepare_state()
         append_line(vault.state / JOURNAL, line)
@@ -86,10 +86,10 @@ def accesses(journal: bytes) -> dict[str, AccessCount]:
 
 def parse_access(line: str) -> tuple[str, list[str]] | None:
     """The time and the ids of a line; None where its checksum is another or missing."""
-    said, _, checksum = line.rpartition(f" {_SEAL}")
-    if checksum != f"{seal(said):08x}":
+    text, _, given = line.rpartition(f" {_SEAL}")
+    if given != f"{checksum(text):08x}":
         return None
-    moment, *fact_ids = said.split(" ")
+    moment, *fact_ids = text.split(" ")
     return moment, fact_ids
 
 

@@ -11,7 +11,7 @@ import os
 from math import fsum
 
 from clawmem.errors import StorageFailed
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 from clawmem.vault.disk import append_line
 from clawmem.vault.vault import Vault
 
@@ -26,7 +26,7 @@ def note_spending(vault: Vault, day: str, cents: float) -> None:
     said = repr(cents)
     try:
         (vault.state / FOLDER).mkdir(parents=True, exist_ok=True)
-        append_line(vault.state / FOLDER / day, f"{said} {_SEAL}{seal(said):08x}\n".encode())
+        append_line(vault.state / FOLDER / day, f"{said} {_SEAL}{checksum(said):08x}\n".encode())
     except OSError as problem:
         raise StorageFailed(
             f"What the model costs cannot be noted ({problem.strerror}), so it is not called.", "Check the disk."
@@ -72,4 +72,4 @@ def _was_whole(rest: str) -> bool:
 
 def _cents(line: str) -> float | None:
     said, _, told = line.partition(f" {_SEAL}")
-    return float(said) if told == f"{seal(said):08x}" else None
+    return float(said) if told == f"{checksum(said):08x}" else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
-from clawmem.model.facts.trust import is_low, rank
+from clawmem.model.facts.trust import is_low_trust, trust_rank
 from clawmem.model.lifecycle.succession import announced_successor, correct, reopened, replaced_object, succeed
 
 AT = "2026-11-21T09:30:00Z"
@@ -68,9 +68,9 @@ def test_what_was_never_true_holds_at_no_time(begun: str | None) -> None:
 
 
 def test_trust_has_an_order_and_silence_counts_as_the_user() -> None:
-    assert sorted(("user", "tool", "external", "agent"), key=rank) == ["external", "tool", "agent", "user"]
-    assert rank(None) == rank("user")
-    assert [one for one in ("user", "agent", "tool", "external", None, "odd") if is_low(one)] == [
+    assert sorted(("user", "tool", "external", "agent"), key=trust_rank) == ["external", "tool", "agent", "user"]
+    assert trust_rank(None) == trust_rank("user")
+    assert [one for one in ("user", "agent", "tool", "external", None, "odd") if is_low_trust(one)] == [
         "tool",
         "external",
         "odd",

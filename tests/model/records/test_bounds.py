@@ -51,7 +51,7 @@ def test_json_beyond_a_bound(text: str | bytes, words: str) -> None:
 
 
 def test_json_that_is_too_long() -> None:
-    with pytest.raises(ValueError, match="it has 12 bytes; 10 is the most"):
+    with pytest.raises(ValueError, match="it has 12 bytes; the limit is 10"):
         read_json(b'"' + b"x" * 10 + b'"', 10)
     with pytest.raises(ValueError, match="brackets and commas"):
         read_json("[" + "[]," * bounds.JSON_VALUES + "[]]")
@@ -98,5 +98,5 @@ def test_a_record_that_is_too_long() -> None:
 
 
 def test_a_question_that_is_too_long(vault: Vault, caller: Caller) -> None:
-    with pytest.raises(InvalidInput, match="100,001 characters; 100,000 is the most"):
+    with pytest.raises(InvalidInput, match="100,001 characters; the limit is 100,000"):
         context(vault, caller, 4000, "x" * 100_001)

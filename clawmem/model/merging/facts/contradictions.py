@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import sortable
 from clawmem.model.language.text import all_of, normal
 from clawmem.model.merging.facts.chains import Facts
@@ -109,7 +109,7 @@ def _winner(facts: Facts, found: Contradiction, policy: MergePolicy) -> Fact | N
     else:
         return None
     others = found.yours if latest.id in found.mine else found.mine
-    if is_low(latest.trust) and not all(is_low(facts[one].fact.trust) for one in others):
+    if is_low_trust(latest.trust) and not all(is_low_trust(facts[one].fact.trust) for one in others):
         return None
     return latest
 

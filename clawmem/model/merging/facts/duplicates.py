@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
-from clawmem.model.facts.trust import rank
+from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.text import normal
 from clawmem.model.merging.facts.chains import Facts, replace_fact
 from clawmem.model.merging.facts.fields import merge_links
@@ -44,7 +44,7 @@ def _alike(facts: Mapping[str, FiledFact], fresh: Collection[str]) -> list[list[
 
 def _preference(fact: Fact) -> tuple[int, str, str]:
     """Prefer the most trusted source, then the earliest fact."""
-    return -rank(fact.trust), fact.timestamp, fact.id
+    return -trust_rank(fact.trust), fact.timestamp, fact.id
 
 
 def _join(facts: Facts, kept_id: str, other_id: str) -> None:

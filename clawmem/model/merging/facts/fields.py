@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, FactLink
-from clawmem.model.facts.trust import rank
+from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.text import normal
 from clawmem.model.merging.facts.values import (
     MISSING,
@@ -89,7 +89,7 @@ def _plain(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
         ("category", "timestamp", "source", "agent", "workflow"), more_complete
     )
     rules.update(confidence=_most, importance=_most, valid_from=_most, valid_to=_least)
-    rules["trust"] = lambda one, other: min(one, other, key=lambda trust: (rank(trust), trust or ""))
+    rules["trust"] = lambda one, other: min(one, other, key=lambda trust: (trust_rank(trust), trust or ""))
     return {
         name: three_way(_of(base, name), getattr(ours, name), getattr(theirs, name), rule)
         for name, rule in rules.items()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.text import all_of
 from clawmem.model.lifecycle.chain import REPLACING_LINKS
 from clawmem.model.merging.facts.chains import Facts, known_end_of_chain, replace_fact, superseded
@@ -94,7 +94,7 @@ def _winner(facts: Facts, contest: SuccessorContest, standing: tuple[Fact, ...],
         return None
     if winner is None or not winner.stands:
         return None
-    if is_low(winner.trust) and not all(is_low(one.trust) for one in standing):
+    if is_low_trust(winner.trust) and not all(is_low_trust(one.trust) for one in standing):
         return None
     return winner
 
