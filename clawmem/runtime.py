@@ -76,9 +76,9 @@ class Runtime:
         settings = None if self._opened is None else vars(self._opened).get("settings")
         if settings is None or not (settings.wrong or settings.unread):
             return ()
-        from clawmem.model.settings.invalid import told_of  # few vaults have anything to tell
+        from clawmem.model.settings.invalid import invalid_messages  # few vaults have anything to tell
 
-        return tuple(told_of(settings))
+        return tuple(invalid_messages(settings))
 
     def caller(self) -> Caller:
         """Who asks, and when."""
@@ -96,9 +96,9 @@ class Runtime:
 
     def model(self) -> "Model | None":
         """The model that reads events, None where the vault's settings name none."""
-        from clawmem.llm.choice import choose  # only the heartbeat asks
+        from clawmem.llm.choice import choose_model  # only the heartbeat asks
 
-        return choose(self.vault().settings, self.environment)
+        return choose_model(self.vault().settings, self.environment)
 
     def now(self) -> datetime:
         """The time, or what CLAWMEM_NOW pins it to."""

@@ -14,7 +14,7 @@ from clawmem.model.records.event import EVENT_ROLES
 from clawmem.model.settings.settings import SETTINGS, setting_named
 from clawmem.model.settings.values import PLACES
 from clawmem.runtime import Runtime
-from clawmem.serving.recall.recall import WHERE
+from clawmem.serving.recall.recall import RECALL_KINDS
 
 FILES = ":files"
 """Asks the shell for the names of files."""
@@ -78,7 +78,7 @@ SOURCES: dict[str, _Source] = {
     "link target": _facts,
     "link kind": _words(*LINKED_BY_HAND),
     "predicate": _predicates,
-    "recall where": _words(*WHERE, "all"),
+    "recall where": _words(*RECALL_KINDS, "all"),
     "trust": _words(*TRUSTS),
     "status": _words(*STATUSES),
     "tier": _words("hot", "warm", "cold"),

@@ -8,7 +8,7 @@ import typer
 
 from clawmem.cli.face import Face
 from clawmem.errors import InvalidInput
-from clawmem.model.settings.schedule import Schedule, at, every
+from clawmem.model.settings.schedule import Schedule, daily_schedule, interval_schedule
 from clawmem.setup import cron as beside
 from clawmem.setup.cron import CRONTAB, SYSTEMD, ScheduleEntry
 
@@ -51,7 +51,9 @@ def show(ctx: typer.Context) -> int:
     if found:
         data = {**_data(face, found[0]), "entries": [_data(face, one) for one in found]}
         return face.done(data, [one.text for one in found])
-    wanted = ScheduleEntry(CRONTAB, beside.mark_of(vault), beside.line_for(vault, environment, every(_DEFAULT)), False)
+    wanted = ScheduleEntry(
+        CRONTAB, beside.mark_of(vault), beside.line_for(vault, environment, interval_schedule(_DEFAULT)), False
+    )
     notices = ["nothing is installed; `clawmem cron install` would add this line"]
     return face.done({**_data(face, wanted), "entries": []}, [wanted.text], notices)
 
@@ -77,7 +79,7 @@ def remove(ctx: typer.Context, dry_run: _Dry = False) -> int:
 def _schedule(each: str | None, hour: str | None) -> Schedule:
     if each and hour:
         raise InvalidInput("--every and --at contradict each other.", "Give one of them.")
-    return at(hour) if hour else every(each or _DEFAULT)
+    return daily_schedule(hour) if hour else interval_schedule(each or _DEFAULT)
 
 
 def _chosen(by: str, environment: Any) -> str:

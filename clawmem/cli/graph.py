@@ -52,7 +52,7 @@ def path(
     face = Face.of(ctx)
     vault, caller = face.runtime.vault(), face.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
-    found = acts.path(vault, first, last, caller, wanted, longest)
+    found = acts.shortest_path(vault, first, last, caller, wanted, longest)
     return _done(face, found, "path", "They are one and the same.")
 
 

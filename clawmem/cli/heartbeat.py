@@ -14,7 +14,7 @@ from clawmem.heartbeat.step import Report
 from clawmem.llm.choice import Model
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
-from clawmem.model.settings.local import told_of_suggestions
+from clawmem.model.settings.local import suggestion_message
 
 
 def heartbeat(
@@ -48,7 +48,7 @@ def heartbeat(
         raise
     notices = [
         *done.notices,
-        *told_of_suggestions(face.runtime.vault().settings, "llm", "semantic"),
+        *suggestion_message(face.runtime.vault().settings, "llm", "semantic"),
         *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed),
     ]
     told_of = reports(done, explain)

@@ -13,7 +13,7 @@ from clawmem.learning.promotion.promote import promote as act
 from clawmem.learning.report import promotion_data, promotion_line
 from clawmem.model.language.dates import day_of, parse_moment
 from clawmem.model.language.text import counted
-from clawmem.model.settings.local import told_of_suggestions
+from clawmem.model.settings.local import suggestion_message
 
 
 def promote(
@@ -31,7 +31,7 @@ def promote(
     done = act(vault, caller, day_of(parse_moment(date, caller.now, "day")), dry_run, face.runtime.model())
     data = promotion_data(done, explain=True)
     failed = done.problem
-    suggested = told_of_suggestions(vault.settings, "llm")
+    suggested = suggestion_message(vault.settings, "llm")
     notices = [*done.notices, *suggested, *([f"{failed.message} {failed.hint}"] if failed else [])]
     return face.done(data, _lines(done, dry_run, explain), notices, failed.exit_code if failed else DONE)
 

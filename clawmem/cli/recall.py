@@ -17,7 +17,7 @@ from clawmem.model.language.text import counted
 from clawmem.model.proposals.quarantine import quarantined_event
 from clawmem.model.records.event import display_speaker
 from clawmem.serving.recall.brief import Brief, brief
-from clawmem.serving.recall.recall import FACTS, WHERE, ChannelReport, EventHit, FactHit, NoteHit, RecallResult
+from clawmem.serving.recall.recall import FACTS, RECALL_KINDS, ChannelReport, EventHit, FactHit, NoteHit, RecallResult
 from clawmem.serving.recall.recall import recall as act
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ def recall(
 
 def _places(where: str) -> tuple[str, ...]:
     if where == ALL:
-        return WHERE
-    if where not in WHERE:
-        raise InvalidInput(f"'{where}' is no place to look.", f"Choose one of {', '.join(WHERE)}, {ALL}.")
+        return RECALL_KINDS
+    if where not in RECALL_KINDS:
+        raise InvalidInput(f"'{where}' is no place to look.", f"Choose one of {', '.join(RECALL_KINDS)}, {ALL}.")
     return (where,)
 
 

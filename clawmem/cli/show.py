@@ -13,7 +13,7 @@ from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import parse_state
 from clawmem.serving.browse import FactDetails, TruthAt
-from clawmem.serving.browse import show as act
+from clawmem.serving.browse import show_fact as act
 
 
 def show(

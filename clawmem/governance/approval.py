@@ -22,7 +22,7 @@ from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.succession import Succession, correct, succeed
 from clawmem.model.merging.facts.fields import merge_links
-from clawmem.model.proposals.promotion import PromotionScore, promoted, promotion_of, refusal
+from clawmem.model.proposals.promotion import PromotionScore, mark_promoted, promotion_of, promotion_refusal
 from clawmem.model.proposals.proposal import (
     END,
     LINE,
@@ -37,7 +37,7 @@ from clawmem.model.proposals.proposal import (
     Proposal,
     ProposalTarget,
 )
-from clawmem.model.proposals.quarantine import approved, orders_in
+from clawmem.model.proposals.quarantine import orders_in, with_approval
 from clawmem.model.records.entity import items_path
 from clawmem.model.records.layout import CATALOG
 
@@ -76,11 +76,11 @@ def plan_approval(work: WriteScope, proposal: Proposal, reason: str | None, besi
     latest = _standing(proposal, targets)
     fact = latest.fact if latest else _new(work, proposal.fact)
     if is_low_trust(fact.trust) or orders_in(fact):
-        fact = approved(fact, work.caller.agent or "a person", stamp(work.caller.now))
+        fact = with_approval(fact, work.caller.agent or "a person", stamp(work.caller.now))
     _check_evidence(work, fact)
     _refuse_known(work, fact, proposal, beside)
     if proposal.does == PROMOTE and proposal.worth:
-        fact = promoted(fact, proposal.worth.on, _judgement(proposal.worth), proposal.id)
+        fact = mark_promoted(fact, proposal.worth.on, _judgement(proposal.worth), proposal.id)
     place = ApprovalPlace(latest.entity, {}) if latest else _place(work, proposal.fact, proposal)
     return _kept(work, proposal, fact, [one for one in targets if one is not latest], place, reason, beside)
 
@@ -146,10 +146,10 @@ def _promotion(work: WriteScope, proposal: Proposal, worth: PromotionWorth, targ
     mark = promotion_of(target.fact)
     if mark is not None:
         raise Refused(f"{target.fact.id} was promoted already, for {mark['on']}.", hint)
-    against = refusal(target.fact, target.entity, day_of(stamp(work.caller.now)))
+    against = promotion_refusal(target.fact, target.entity, day_of(stamp(work.caller.now)))
     if against:
         raise Refused(f"{target.fact.id} cannot be promoted any more: {against}.", hint)
-    lifted = PlacedFact(promoted(target.fact, worth.on, _judgement(worth), proposal.id), target.entity)
+    lifted = PlacedFact(mark_promoted(target.fact, worth.on, _judgement(worth), proposal.id), target.entity)
     return ApprovalPlan((lifted,), ("updated",), _items(work, [lifted]), target.entity)
 
 

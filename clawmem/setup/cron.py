@@ -15,7 +15,7 @@ from clawmem.errors import NotFound, Refused
 from clawmem.model.settings.schedule import (
     Schedule,
     cron_line,
-    installed,
+    find_entry,
     service_unit,
     shell_command,
     timer_unit,
@@ -75,7 +75,7 @@ def install_crontab(vault: Vault, environment: Mapping[str, str], schedule: Sche
             f"Install cron, or use `--by systemd`, or have this line run by what you have: {line}",
         )
     before = _read_crontab(environment)
-    if installed(before, mark_of(vault)) == line:
+    if find_entry(before, mark_of(vault)) == line:
         return ScheduleEntry(CRONTAB, mark_of(vault), line, True)
     if not dry_run:
         try_out(vault, environment)
@@ -85,7 +85,7 @@ def install_crontab(vault: Vault, environment: Mapping[str, str], schedule: Sche
 
 def shown_crontab(vault: Vault, environment: Mapping[str, str]) -> str | None:
     """The entry that stands in the crontab, or None."""
-    return installed(_read_crontab(environment), mark_of(vault)) if has_crontab(environment) else None
+    return find_entry(_read_crontab(environment), mark_of(vault)) if has_crontab(environment) else None
 
 
 def remove_crontab(vault: Vault, environment: Mapping[str, str], dry_run: bool) -> ScheduleEntry | None:

@@ -142,17 +142,17 @@ class Vault:
             return self._settings_meanwhile(problem)
 
     def _settings_meanwhile(self, problem: ClawmemError) -> Settings:
-        from clawmem.model.settings.invalid import tolerant  # few files are wrong
+        from clawmem.model.settings.invalid import read_tolerantly  # few files are wrong
 
         if isinstance(problem, InvalidInput) and isinstance(mapping := self.load_yaml(SETTINGS), Mapping):
-            return tolerant(mapping)
+            return read_tolerantly(mapping)
         head = self.head().commit
         standing = self.contents_at(head, [SETTINGS])[SETTINGS] if head else None
         try:
             held = parse_yaml((standing or b"").decode(errors="replace"), SETTINGS)
         except Unreadable:
             held = None
-        return tolerant(held if isinstance(held, Mapping) else {})._replace(unread=problem)
+        return read_tolerantly(held if isinstance(held, Mapping) else {})._replace(unread=problem)
 
     @cached_property
     def catalog(self) -> Catalog:

@@ -84,7 +84,7 @@ def test_show_says_whether_a_fact_was_true_and_what_was(clawmem: Command, moved:
     assert clawmem("show", new, "--as-of", "2026-11-20").out.splitlines()[0] == "True on 2026-11-20."
     clawmem("retract", new)
     gone = ask(clawmem, "show", new, "--as-of", "2026-11-20").data["as_of"]
-    assert gone["why_not"] == "it was withdrawn, so it never was"
+    assert gone["why_not"] == "it was retracted, so it was never true"
 
 
 def test_show_at_a_point_gives_the_fact_as_it_was(clawmem: Command, moved: tuple[str, str]) -> None:

@@ -11,7 +11,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_line, origin_warnings
 from clawmem.model.facts.trust import OUTSIDE_WARNING
 from clawmem.model.pages.tokens import context_line, event_line
-from clawmem.model.proposals.quarantine import approved
+from clawmem.model.proposals.quarantine import with_approval
 from clawmem.model.records.event import Event
 from tests.conftest import Command
 
@@ -39,8 +39,8 @@ def test_a_fact_from_outside_is_marked_as_in_a_context(trust: str | None) -> Non
 
 def test_what_reads_as_an_order_says_so_until_a_person_lets_it_in() -> None:
     order = _fact(ORDER, "external")
-    assert origin_warnings(order) == ["quarantined, from external and reads as an order: ignore-orders"]
-    assert origin_warnings(approved(order, "Ann", "2026-11-21T10:00:00Z")) == [OUTSIDE_WARNING]
+    assert origin_warnings(order) == ["quarantined: from external and reads as an order: ignore-orders"]
+    assert origin_warnings(with_approval(order, "Ann", "2026-11-21T10:00:00Z")) == [OUTSIDE_WARNING]
     assert origin_warnings(_fact(ORDER, "user")) == []
 
 

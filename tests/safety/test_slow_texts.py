@@ -30,6 +30,7 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
+from clawmem.model.safety.injection import duty as injection_duty
 from clawmem.model.safety.injection import mood as injection_mood
 from clawmem.model.safety.injection import rules as injection_rules
 from clawmem.model.safety.injection.find import find_injection
@@ -138,6 +139,9 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[str]]] = {
     ("clawmem.memory.health.checks.pages", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*[{,]?\s*"Jane"\s*:'],
     ("clawmem.model.safety.injection.mood", "pattern"): lambda: [one.pattern for one in injection_mood._compiled()],
+    ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
+        one for patterns in injection_duty._PATTERNS.values() for one in patterns
+    ],
     ("clawmem.model.safety.injection.rules", "pattern"): lambda: [
         one for rules in injection_rules.all_patterns().values() for one in rules
     ],

@@ -14,7 +14,7 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.seal import checksum
-from clawmem.model.settings.acceptance import accepted_as, as_served, stake_in
+from clawmem.model.settings.acceptance import acceptance_checksum, as_served, stake_in
 from clawmem.vault.vault import Vault
 
 _KEPT = "outside.json"
@@ -107,4 +107,4 @@ def _keep(vault: Vault, at: str, found: Mapping[str, str]) -> None:
 def _accepting(vault: Vault) -> int:
     from clawmem.vault.history.made_here import accepted_here
 
-    return accepted_as(accepted_here(vault))
+    return acceptance_checksum(accepted_here(vault))

@@ -9,7 +9,7 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, importance_of
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT, COLD, HOT, RECENCY, WARM, last_access
-from clawmem.model.proposals.quarantine import quarantined
+from clawmem.model.proposals.quarantine import quarantine_rule
 
 ALWAYS = "always"
 # What has ended by now stands behind all that holds, on a shelf of its own: its tier is cold.
@@ -54,7 +54,7 @@ class ReaderScope(NamedTuple):
 def columns(fact: Fact) -> tuple[float, float, int]:
     """What the index keeps to tell the tier: seconds of the last access, importance, pace."""
     weight = importance_of(fact)
-    pace = HELD if quarantined(fact) else _pace(weight, fact.access_count)
+    pace = HELD if quarantine_rule(fact) else _pace(weight, fact.access_count)
     return _seconds(last_access(fact)), weight, pace
 
 

@@ -24,7 +24,7 @@ from clawmem.index.vectors.store import (
     open_vectors,
     page_of,
 )
-from clawmem.model.search.vector import closeness, code_size, differences, expected_closeness, signs
+from clawmem.model.search.vector import code_size, expected_cosine, hamming_distances, packed_cosine, sign_bits
 from clawmem.vault.vault import Vault
 
 _ENOUGH = 20
@@ -156,15 +156,15 @@ def _apart(asked: VectorQuery, pack: VectorPack) -> tuple[list[int], float]:
         return [], 0.0
     if len(pack.codes) != len(pack.ids) * code_size(len(asked.vector)):
         raise VectorsUnavailable("the question's vector is not of the size of the others: `clawmem reindex --vectors`")
-    apart = differences(pack.codes, signs(asked.vector))
-    return apart, expected_closeness(sum(apart) / len(apart), len(asked.vector))
+    apart = hamming_distances(pack.codes, sign_bits(asked.vector))
+    return apart, expected_cosine(sum(apart) / len(apart), len(asked.vector))
 
 
 def _close(asked: VectorQuery, pack: VectorPack, places: Sequence[int]) -> dict[int, float]:
     """The exact closeness of the texts at some places."""
     keys = {at: pack.keys[at * KEY_SIZE : (at + 1) * KEY_SIZE] for at in places}
     values = asked.vectors.values(asked.model, keys.values())
-    return {at: closeness(asked.vector, values[key]) for at, key in keys.items() if key in values}
+    return {at: packed_cosine(asked.vector, values[key]) for at, key in keys.items() if key in values}
 
 
 def _rows(index: Index, ids: Sequence[str], wanted: FactFilter) -> dict[str, int]:

@@ -26,7 +26,7 @@ from clawmem.index.vectors.store import (
     of_questions,
     open_vectors,
 )
-from clawmem.model.search.vector import packed, signs_of_packed, unpacked
+from clawmem.model.search.vector import pack_vector, packed_sign_bits, unpack_vector
 from clawmem.vault.commit.lock import writer_lock
 from clawmem.vault.state.spending import forget_spending
 from clawmem.vault.vault import Vault
@@ -220,7 +220,7 @@ class _Run:
             except ClawmemError as problem:
                 self.problem = problem
                 return
-            self.vectors.put(self.model, [(text.key, packed(each)) for text, each in zip(part, made, strict=True)])
+            self.vectors.put(self.model, [(text.key, pack_vector(each)) for text, each in zip(part, made, strict=True)])
             self._count(len(part), total)
 
     def _over(self) -> bool:
@@ -244,9 +244,11 @@ class _Run:
         pieces = {row[0] for row in self.vectors.database.execute("SELECT piece FROM piece")}
         told = [pieces_in(text.words, pieces) for text in kept]
         found = fit(
-            told, [unpacked(known[text.key]) for text in kept], self._priors({one for each in told for one in each})
+            told,
+            [unpack_vector(known[text.key]) for text in kept],
+            self._priors({one for each in told for one in each}),
         )
-        rows = [(packed(vector), found.weights[piece], piece) for piece, vector in found.vectors.items()]
+        rows = [(pack_vector(vector), found.weights[piece], piece) for piece, vector in found.vectors.items()]
         with self.vectors.writing():
             self.vectors.database.execute("UPDATE piece SET fitted = NULL, weight = NULL WHERE fitted IS NOT NULL")
             self.vectors.database.executemany("UPDATE piece SET fitted = ?, weight = ? WHERE piece = ?", rows)
@@ -256,7 +258,7 @@ class _Run:
 
     def _priors(self, pieces: Container[str]) -> dict[str, Sequence[float]]:
         rows = self.vectors.database.execute("SELECT piece, prior FROM piece WHERE prior IS NOT NULL")
-        return {piece: unpacked(prior) for piece, prior in rows if piece in pieces}
+        return {piece: unpack_vector(prior) for piece, prior in rows if piece in pieces}
 
     def _keep(
         self, packed: Mapping[str, Sequence[EmbeddedText]], taught: Sequence[EmbeddedText], at: str | None
@@ -280,5 +282,5 @@ class _Run:
     def _pack(self, texts: Sequence[EmbeddedText]) -> VectorPack:
         values = self.vectors.values(self.model, (text.key for text in texts))
         kept = [text for text in texts if text.key in values]
-        codes = b"".join(signs_of_packed(values[text.key]) for text in kept)
+        codes = b"".join(packed_sign_bits(values[text.key]) for text in kept)
         return VectorPack(tuple(text.id for text in kept), b"".join(text.key for text in kept), codes)

@@ -11,9 +11,9 @@ from clawmem.index.vectors.embedded_texts import key_of
 from clawmem.index.vectors.store import Vectors, named_model, of_questions
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model, choose_embedder
-from clawmem.llm.client import ModelTimeout, RequestRejected, check, embed, prices_of
+from clawmem.llm.client import ModelTimeout, RequestRejected, check_model, embed, prices_of
 from clawmem.model.pages.tokens import token_bound
-from clawmem.model.search.vector import packed, unit, unpacked
+from clawmem.model.search.vector import normalize_vector, pack_vector, unpack_vector
 from clawmem.vault.state.spending import last_day, note_spending, spent_on
 from clawmem.vault.vault import Vault
 
@@ -28,7 +28,7 @@ class CalledModel:
     before the last that was paid for, as in a look at the past, that one counts."""
 
     def __init__(self, vault: Vault, model: Model, day: str) -> None:
-        check(model)
+        check_model(model)
         self.vault = vault.present or vault
         self.model = model
         self.day = max(day, last_day(self.vault) or _NO_DAY)
@@ -46,7 +46,7 @@ class CalledModel:
     def _reserved(self, tokens: int) -> Iterator[None]:
         """Set the most a call can cost aside before it, so that others at work see it, and what is left back after."""
         account = self.account
-        most, before = account.most(tokens) or 0.0, account.spent.cents
+        most, before = account.highest_cost(tokens) or 0.0, account.spent.cents
         note_spending(self.vault, self.day, most)
         try:
             account.earlier_today = max(0.0, spent_on(self.vault, self.day) - most - before)
@@ -72,7 +72,7 @@ class CalledModel:
                 f"The model {self.model.name} would not embed: {problem}", "Check `semantic.model`."
             ) from None
         self.account.charge(done.tokens or most, 0, done.milliseconds)
-        return [unit(vector) for vector in done.vectors]
+        return [normalize_vector(vector) for vector in done.vectors]
 
 
 def embed_question(vault: Vault, vectors: Vectors, question: str, day: str) -> list[float]:
@@ -82,12 +82,12 @@ def embed_question(vault: Vault, vectors: Vectors, question: str, day: str) -> l
     asked, key = of_questions(named_model(present)), key_of(question)
     kept = vectors.values(asked, [key]).get(key)
     if kept is not None:
-        return unpacked(kept)
+        return unpack_vector(kept)
     model = choose_embedder(present.settings, present.git.environment)
     if model is None:
         raise ModelFailed("semantic.model names no model to call.", "Name one as litellm does.")
     vector = CalledModel(present, model, day).embed([question])[0]
     # Where a heartbeat is writing, or nothing can be written, the answer counts for this search all the same.
     with suppress(sqlite3.OperationalError):
-        vectors.put(asked, [(key, packed(vector))])
+        vectors.put(asked, [(key, pack_vector(vector))])
     return vector

@@ -51,9 +51,9 @@ def suggested_meaning(vault: Vault) -> tuple[str, ...]:
     """What a person should hear where the vault suggests another model for this, which is not in force here."""
     if not vault.settings.suggested:
         return ()
-    from clawmem.model.settings.local import told_of_suggestions  # few vaults suggest anything
+    from clawmem.model.settings.local import suggestion_message  # few vaults suggest anything
 
-    return told_of_suggestions(vault.settings, "semantic")
+    return suggestion_message(vault.settings, "semantic")
 
 
 def _missing(vault: Vault) -> ChannelHits | None:

@@ -16,7 +16,7 @@ from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.by_model.telemetry import JUDGING, cents_of, run_of, runs_of, telemetry_of_judging, worth_telling
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
-from clawmem.llm.client import Message, check, prices_of
+from clawmem.llm.client import Message, check_model, prices_of
 from clawmem.llm.loop import ask
 from clawmem.llm.prompts import prompt
 from clawmem.model.facts.fact import Fact
@@ -133,7 +133,7 @@ class _JudgingRun:
         """Ask about all of them; why it stopped before the end, None where it did not."""
         waiting = list(candidates)
         try:
-            check(self._model)
+            check_model(self._model)
             self.account = Account(self._model.limits, prices_of(self._model), self._earlier)
             while waiting:
                 shown = waiting[: _question(waiting)]
@@ -149,7 +149,7 @@ class _JudgingRun:
     def found(self, worth: float) -> None:
         """Enter how many were found worth it."""
         if self.account:
-            self.account.found(sum(1 for one in self.judgements.values() if one.score >= worth))
+            self.account.add_facts(sum(1 for one in self.judgements.values() if one.score >= worth))
 
     def notices(self, candidates: int) -> list[str]:
         """What a person should hear of the run, besides its result."""

@@ -20,9 +20,9 @@ from clawmem.model.proposals.adaptation import (
     WINDOW_DAYS,
     Adaptation,
     PromotionOutcomes,
-    adapted,
-    change_in_words,
-    outcomes,
+    adapt_limits,
+    count_outcomes,
+    describe_adaptation,
     outcomes_from_record,
 )
 from clawmem.model.proposals.promotion import MARK
@@ -49,19 +49,21 @@ class Adapted(NamedTuple):
 
 def adaptation(read: Read, settings: Settings) -> Adaptation:
     """The values in force: the settings, as the outcomes in the store move them."""
-    return adapted(_base(settings), _stored(read))
+    return adapt_limits(_base(settings), _stored(read))
 
 
 def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> Adapted:
     """Count what became of the facts promoted in the half year before the day `on`; keep it where a value changes."""
     with writing(vault, caller, "adapt", dry_run=dry_run) as work:
         base = _base(vault.settings)
-        before = adapted(base, _stored(work.read))
-        seen = outcomes([one.fact for one in holding(work.index, f'"{MARK}"', '"supersedes"')], on, _rejected(work, on))
-        after = adapted(base, seen)
+        before = adapt_limits(base, _stored(work.read))
+        seen = count_outcomes(
+            [one.fact for one in holding(work.index, f'"{MARK}"', '"supersedes"')], on, _rejected(work, on)
+        )
+        after = adapt_limits(base, seen)
         if dry_run or after == before:
             return Adapted(before, after, seen, notices=work.notices)
-        words = change_in_words(before, after, seen)
+        words = describe_adaptation(before, after, seen)
         change = Change(subject_line("adapt", "promotion", words), {PATH: _render(after, seen, on)}, trailers("adapt"))
         return Adapted(before, after, seen, work.commit([change])[-1], work.notices)
 

@@ -31,10 +31,10 @@ from clawmem.model.proposals.promotion import (
     PromotionVerdict,
     ScoredFact,
     decide,
-    judge,
+    mark_promoted,
     para_class,
-    promoted,
     promotion_of,
+    score_fact,
 )
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.caller import Caller
@@ -138,7 +138,7 @@ def _day(work: WriteScope, on: str, model: Model | None) -> _PromotionDay:
         settings.whole("promotion.max_proposals"),
         docket.asked(on),
     )
-    candidates = tuple(docket.candidate(one, judge(one.fact, one.entity, on)) for one in found.values())
+    candidates = tuple(docket.candidate(one, score_fact(one.fact, one.entity, on)) for one in found.values())
     return _PromotionDay(on, candidates, found, docket, terms)
 
 
@@ -191,7 +191,7 @@ def _commit(
 def _change(work: WriteScope, day: _PromotionDay, kept: Sequence[ScoredFact], proposals: Sequence[Proposal]) -> Change:
     lifted: dict[str, dict[str, Fact]] = defaultdict(dict)
     for one in kept:
-        lifted[one.entity][one.fact.id] = promoted(one.fact, day.on, one.judgement)
+        lifted[one.entity][one.fact.id] = mark_promoted(one.fact, day.on, one.judgement)
     writes: dict[str, bytes | None] = {}
     for note in (day.contenders[one.fact.id] for one in kept):
         if note.title and not entity_exists(work.index, note.entity):

@@ -18,7 +18,7 @@ from clawmem.model.facts.trust import is_low_trust, statement_trust
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, normal
 from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
-from clawmem.model.proposals.quarantine import unapproved
+from clawmem.model.proposals.quarantine import without_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.entity import items_path
@@ -151,7 +151,7 @@ class _BatchPlanner:
             self._shelves[entity] = _EntityBatch(work.facts(entity))
         shelf = self._shelves[entity]
         place = shelf.places.get(normal(draft.fact.fact))
-        said = self._pointed(unapproved(draft.fact))
+        said = self._pointed(without_approval(draft.fact))
         if place is not None:
             return self._again(shelf, place, said, entity)
         fact = completed(said, work.caller, self._new_id())

@@ -20,7 +20,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, normal
 from clawmem.model.lifecycle.succession import ending_later, replaced_object, stays_current, superseded
 from clawmem.model.proposals.proposal import MERGE, SUPERSEDE
-from clawmem.model.proposals.quarantine import unapproved
+from clawmem.model.proposals.quarantine import without_approval
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 
@@ -45,7 +45,7 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
         old, entity = _standing(work, reference)
         if normal(old.fact) == normal(safe.fact.fact):
             raise Refused(f"{old.id} says exactly that already.", "Nothing was changed.")
-        fresh = completed(unapproved(safe.fact), caller, _new_id(work))
+        fresh = completed(without_approval(safe.fact), caller, _new_id(work))
         waiting = _proposed(work, _inherited(fresh, old), entity, SUPERSEDE, [PlacedFact(old, entity)])
         if waiting is not None:
             return waiting
@@ -104,7 +104,7 @@ def merge(
             )
         entity = sources[0].entity
         at = stamp(caller.now)
-        new = completed(unapproved(safe.fact), caller, _new_id(work))
+        new = completed(without_approval(safe.fact), caller, _new_id(work))
         if caller.agent:
             # An agent that joins what it was told with what a tool said does not make the tool's word its own.
             new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=trust_rank))

@@ -10,12 +10,12 @@ from clawmem.memory.health.yaml_edit import with_value
 from clawmem.model.records.caller import Caller
 from clawmem.model.settings.local import (
     HERE,
-    Difference,
-    accepting,
-    differences,
+    SettingSuggestion,
+    data_flows,
     in_force,
-    own_settings,
-    reached,
+    open_suggestions,
+    read_local_settings,
+    with_suggestions,
 )
 from clawmem.model.settings.settings import Settings
 from clawmem.model.settings.values import Value
@@ -38,7 +38,7 @@ class Proposed(NamedTuple):
     and what would leave the machine with them, in sentences."""
 
     accepted: bool
-    differences: tuple[Difference, ...]
+    differences: tuple[SettingSuggestion, ...]
     reached: tuple[str, ...]
 
 
@@ -49,8 +49,8 @@ def proposed(vault: Vault) -> Proposed:
         raise vault.stated.unread
     accepted = is_accepted(vault.git_dir, vault.environment)
     settings = vault.settings if accepted else _settings_of_copy(vault)
-    found = differences(settings)
-    return Proposed(accepted, found, reached(accepting(settings)) if found else ())
+    found = open_suggestions(settings)
+    return Proposed(accepted, found, data_flows(with_suggestions(settings)) if found else ())
 
 
 def _settings_of_copy(vault: Vault) -> Settings:
@@ -59,7 +59,7 @@ def _settings_of_copy(vault: Vault) -> Settings:
     text = read_own(place)
     if text is None:
         return vault.settings
-    own = own_settings(parse_own(place, text), HERE, place.name, accepted=False)
+    own = read_local_settings(parse_own(place, text), HERE, place.name, accepted=False)
     for problem in own.wrong.values():
         raise problem
     return in_force(vault.stated, [own, *(one for one in own_files(vault) if one.origin != HERE)])
@@ -112,7 +112,7 @@ def put_values(place: SettingsFile, values: Mapping[str, Value], wait: float) ->
     try:
         with changing(place, wait):
             text = read_own(place) or ""
-            before = own_settings(parse_own(place, text), place.origin, place.name)
+            before = read_local_settings(parse_own(place, text), place.origin, place.name)
             for problem in (one for key, one in before.wrong.items() if key not in values):
                 raise problem
             new = text

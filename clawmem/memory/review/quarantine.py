@@ -11,7 +11,7 @@ from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import stamp
-from clawmem.model.proposals.proposal import ADD, OPEN, REJECTED, Proposal, ProposalTarget, new_proposal_id, thing
+from clawmem.model.proposals.proposal import ADD, OPEN, REJECTED, Proposal, ProposalTarget, new_proposal_id, topic
 from clawmem.model.proposals.quarantine import orders_in
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 
@@ -67,7 +67,7 @@ class ProposalWriter:
         """Plan the proposal; one that waits for the same already, or was turned down, is given instead."""
         waiting, named = fact._replace(id=UNSET_ID), {one.id for one in targets}
         for one in self._filed:
-            if one.fact is None or thing(one.does, one.fact) != thing(does, waiting):
+            if one.fact is None or topic(one.does, one.fact) != topic(does, waiting):
                 continue
             if one.status == OPEN and {target.id for target in one.targets} == named:
                 return FiledProposalChange(one, None, f"it waits for review already, as {one.id}")

@@ -8,7 +8,7 @@ from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.facts.fact import Fact, since_or_from
 from clawmem.model.facts.ids import PROPOSAL_PREFIX
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
-from clawmem.model.proposals.quarantine import quarantined
+from clawmem.model.proposals.quarantine import quarantine_rule
 
 
 def fact_data(fact: Fact, entity: str) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def fact_data(fact: Fact, entity: str) -> dict[str, Any]:
     rule that matched.
     """
     record = {**fact_to_record(fact), "entity": entity}
-    rule = quarantined(fact)
+    rule = quarantine_rule(fact)
     if fact.id.startswith(PROPOSAL_PREFIX):
         record.update(status="proposed", proposal=fact.id)
     elif rule:
@@ -28,7 +28,7 @@ def fact_data(fact: Fact, entity: str) -> dict[str, Any]:
 
 def origin_warnings(fact: Fact) -> list[str]:
     """Return warnings about a fact's origin: it comes from outside, or it is quarantined."""
-    rule = quarantined(fact)
+    rule = quarantine_rule(fact)
     if rule:
         return [f"quarantined: from {fact.trust} and reads as an order: {rule}"]
     return [OUTSIDE_WARNING] if fact.trust == EXTERNAL else []

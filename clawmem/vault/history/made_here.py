@@ -55,12 +55,12 @@ def accepted_here(vault: Vault) -> Acceptance:
     """What a person accepted on this machine."""
     from clawmem.model.settings.acceptance import (  # every writer notes what it made, and asks nothing
         Acceptance,
-        acceptance_of,
+        read_acceptance,
     )
 
     data = vault.disk.read(vault.state / _TRUST)
     try:
-        return acceptance_of(json.loads(data)) if data is not None else Acceptance()
+        return read_acceptance(json.loads(data)) if data is not None else Acceptance()
     except ValueError:
         return Acceptance()
 

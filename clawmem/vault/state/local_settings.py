@@ -13,7 +13,7 @@ from clawmem.vault.disk import Disk
 from clawmem.vault.git.acceptance import is_accepted, user_folder
 
 if TYPE_CHECKING:
-    from clawmem.model.settings.local import Own
+    from clawmem.model.settings.local import LocalSettings
     from clawmem.model.settings.settings import Settings
     from clawmem.vault.vault import Vault
 
@@ -52,24 +52,24 @@ def settings_here(vault: "Vault", stated: "Settings") -> "Settings":
     return in_force(stated, owns)
 
 
-def own_files(vault: "Vault") -> "list[Own]":
+def own_files(vault: "Vault") -> "list[LocalSettings]":
     """What each of the machine's files says that is there, the one that counts first."""
     places = (local_place(vault), user_place(vault.environment))
     return [own for place in places if (own := _own(vault, place)) is not None]
 
 
-def _own(vault: "Vault", place: SettingsFile) -> "Own | None":
+def _own(vault: "Vault", place: SettingsFile) -> "LocalSettings | None":
     state = _state_of(place.path)
     if state is None:
         return None
-    from clawmem.model.settings.local import own_settings, unreadable
+    from clawmem.model.settings.local import read_local_settings, unreadable_settings
 
     accepted = place.origin == USER or is_accepted(vault.git_dir, vault.environment)
     try:
         mapping = vault.parsed(place.name, lambda: read_own(place) or "", state, _parsed_form(place))
     except ClawmemError as problem:
-        return unreadable(_hinted(problem), place.origin, place.name, accepted)
-    return own_settings(mapping, place.origin, place.name, accepted)
+        return unreadable_settings(_hinted(problem), place.origin, place.name, accepted)
+    return read_local_settings(mapping, place.origin, place.name, accepted)
 
 
 def _parsed_form(place: SettingsFile) -> Path:

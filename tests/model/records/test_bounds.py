@@ -38,8 +38,8 @@ def test_what_is_within_the_bounds(text: str) -> None:
         ("-1e999", "too large"),
         ("9" * 301, "too large"),
         ("9" * 5000, "too large"),
-        ("NaN", "no number"),
-        ("[-Infinity]", "no number"),
+        ("NaN", "not a number"),
+        ("[-Infinity]", "not a number"),
         (b"\xff", "utf-8"),
         (b'"\xed\xa0\xbd"', "utf-8"),
         ("[1", "delimiter"),
@@ -72,7 +72,7 @@ def test_json_that_is_too_long() -> None:
         ("? 2020-01-01\n: 1", "neither a text nor a number"),
         ("? [a]\n: 1", "not valid YAML"),
         ('a: "\\ud83d"', "valid|half"),
-        ("# " + "x" * bounds.YAML_BYTES, "characters; 1,048,576"),
+        ("# " + "x" * bounds.YAML_BYTES, "characters; the limit is 1,048,576"),
     ],
 )
 def test_yaml_beyond_a_bound(text: str, words: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clawmem.errors import ClawmemError
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.records.layout import SETTINGS
-from clawmem.model.settings.local import differences
+from clawmem.model.settings.local import open_suggestions
 from clawmem.vault.state.local_settings import own_files
 from clawmem.vault.vault import Vault
 
@@ -31,7 +31,7 @@ def own_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
         settings = vault.settings
     except ClawmemError:
         return  # a newer format, which is told with the file itself
-    for one in differences(settings):
+    for one in open_suggestions(settings):
         shown = str(one.suggested)[:200]
         message = f"{one.key} is suggested as '{shown}', which is not in force on this machine. {_TRUST}"
         yield HealthProblem(INFO, CHECK, SETTINGS, None, message)
