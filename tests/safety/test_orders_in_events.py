@@ -63,7 +63,10 @@ def test_the_context_counts_what_it_leaves_out(vault: Vault, caller: Caller, wit
         text = context(vault, caller, 2000, "contact lists").text
         assert order not in text
         assert report in text
-        assert "1 left out: read as orders; `clawmem recall 'contact lists' --in events` shows them" in text
+        assert (
+            "1 left out because they read as orders; show them with `clawmem recall 'contact lists' --in events`"
+            in text
+        )
         beat(vault, caller)
 
 

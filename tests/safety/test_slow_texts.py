@@ -146,6 +146,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[str]]] = {
         one for rules in injection_rules.all_patterns().values() for one in rules
     ],
     ("clawmem.model.merging.facts.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
+    ("clawmem.model.safety.leftovers", "f'{_RUN}{{{shortest * 4 // 3},}}'"): lambda: ["[A-Za-z0-9+/_-]{8,}"],
     ("clawmem.model.safety.secrets.looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
     ("clawmem.model.safety.secrets.search", "pattern"): lambda: [
         *(one.pattern for one in secret_rules.RULES.values()),
