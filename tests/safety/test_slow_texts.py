@@ -37,8 +37,10 @@ from clawmem.model.safety.injection.find import find_injection
 from clawmem.model.safety.injection.mood import addresses_reader
 from clawmem.model.safety.recalled_text import is_recalled, mask_recalled
 from clawmem.model.safety.secrets import looks as secret_looks
+from clawmem.model.safety.secrets import places as secret_places
 from clawmem.model.safety.secrets import rules as secret_rules
 from clawmem.model.safety.secrets import search as secret_search
+from clawmem.model.safety.secrets import words as secret_words
 from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import search_texts
@@ -147,6 +149,8 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[str]]] = {
     ],
     ("clawmem.model.merging.facts.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
     ("clawmem.model.safety.leftovers", "f'{_RUN}{{{shortest * 4 // 3},}}'"): lambda: ["[A-Za-z0-9+/_-]{8,}"],
+    ("clawmem.model.safety.secrets.places", "pattern"): lambda: [*secret_places.PATTERNS.values()],
+    ("clawmem.model.safety.secrets.words", "pattern"): lambda: [secret_words._SAID, secret_words._BESIDE],
     ("clawmem.model.safety.secrets.looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
     ("clawmem.model.safety.secrets.search", "pattern"): lambda: [
         *(one.pattern for one in secret_rules.RULES.values()),
