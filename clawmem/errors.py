@@ -1,4 +1,4 @@
-"""Every failure clawmem reports on purpose: one sentence, one hint, one exit code."""
+"""All errors that clawmem reports: each has a message, a hint and an exit code."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ INTERRUPTED = 130
 
 
 class IncompleteAnswer(str):
-    """A sentence about what an answer lacks: a command that gives one among its notices was done in part."""
+    """A notice that an answer is incomplete; a command with such a notice exits as partly done."""
 
     __slots__ = ()
 
 
 class ClawmemError(Exception):
-    """A failure with a sentence for people, a stable `code` for programs, and an exit code."""
+    """An error with a message for people, a stable `code` for programs, and an exit code."""
 
     code = "refused"
     exit_code = REFUSED
@@ -34,11 +34,11 @@ class ClawmemError(Exception):
 
 
 class Refused(ClawmemError):
-    """The request was understood and is not allowed in this state."""
+    """The request is valid but not allowed in this state."""
 
 
 class NotPermitted(ClawmemError):
-    """The agent on whose behalf the command runs may not write there."""
+    """The agent for whom the command runs may not write there."""
 
     code = "not_permitted"
 
@@ -50,15 +50,15 @@ class NotFound(ClawmemError):
 
 
 class PossiblyUnreadable(NotFound):
-    """What was named is in no file that can be read, and may stand in one that cannot."""
+    """No readable file contains the named thing, but an unreadable one may."""
 
     code = "unreadable_file"
     exit_code = USAGE
 
     def __init__(self, what: str, path: str) -> None:
         super().__init__(
-            f"No file that can be read has {what}, and {path} cannot be read.",
-            "`clawmem doctor` says what is wrong there, and which commit has the file whole.",
+            f"No readable file contains {what}, and {path} cannot be read.",
+            "`clawmem doctor` shows the problem, and the last commit with the file intact.",
         )
 
 
@@ -69,44 +69,44 @@ class AmbiguousId(ClawmemError):
 
     def __init__(self, prefix: str, matches: list[str]) -> None:
         shown = ", ".join(matches[:5]) + (f" and {len(matches) - 5} more" if len(matches) > 5 else "")
-        super().__init__(f"'{prefix}' matches {len(matches)} ids: {shown}.", "Give more of the id.")
+        super().__init__(f"'{prefix}' matches {len(matches)} ids: {shown}.", "Give more characters of the id.")
         self.matches = matches
 
 
 class AlreadySuperseded(ClawmemError):
-    """A fact that already has a successor cannot be changed again; its successor can."""
+    """A superseded fact cannot be changed; its successor can."""
 
     code = "already_superseded"
 
     def __init__(self, fact_id: str, successor: str) -> None:
         super().__init__(
             f"{fact_id} was already superseded by {successor}.",
-            f"Change {successor}, the fact that stands now.",
+            f"Change {successor} instead, the current fact.",
         )
 
 
 class SecretFound(ClawmemError):
-    """Text holds a credential; nothing of it was written."""
+    """A text contains a credential; nothing was written."""
 
     code = "secret"
 
     def __init__(self, rule: str, where: str) -> None:
         super().__init__(
-            f"{where} holds what looks like a credential ({rule}); nothing was written.",
-            "History is forever: remove the secret, or set `secrets.action` to `redact`.",
+            f"{where} contains what looks like a credential ({rule}); nothing was written.",
+            "The history keeps everything: remove the secret, or set `secrets.action` to `redact`.",
         )
         self.rule = rule
 
 
 class InvalidInput(ClawmemError):
-    """An argument, a line of input or a setting does not have the form it needs."""
+    """An argument, an input line or a setting has an invalid form."""
 
     code = "invalid_input"
     exit_code = USAGE
 
 
 class Unreadable(ClawmemError):
-    """A vault file does not parse; it was left exactly as it is."""
+    """A vault file cannot be parsed; it was not changed."""
 
     code = "unreadable_file"
     exit_code = USAGE
@@ -115,89 +115,90 @@ class Unreadable(ClawmemError):
         place = f"{path}:{line}" if line else path
         super().__init__(
             f"{place} cannot be read: {problem}.",
-            f"Repair the file by hand, or bring back the last good one with "
-            f"`git checkout HEAD -- {path}`; `clawmem doctor` lists every such place.",
+            f"Repair the file by hand, or restore the last good version with "
+            f"`git checkout HEAD -- {path}`; `clawmem doctor` lists all such files.",
         )
         self.path = path
         self.line = line
 
 
 class NoVault(ClawmemError):
-    """No vault was found where one was named or searched."""
+    """There is no vault at the given place, or none was found."""
 
     code = "no_vault"
     exit_code = NO_VAULT
 
 
 class Locked(ClawmemError):
-    """Another writer held the vault longer than this one may wait."""
+    """Another writer held the lock for too long."""
 
     code = "locked"
     exit_code = LOCKED
 
 
 class NeedsDecision(ClawmemError):
-    """Two versions stand against each other and a person must decide."""
+    """Two versions are in conflict, and a person must decide."""
 
     code = "conflict"
     exit_code = CONFLICT
 
 
 class ConflictMarkers(NeedsDecision):
-    """git left the marks of a conflict in a vault file; it was left exactly as it is."""
+    """git left conflict markers in a vault file; it was not changed."""
 
     def __init__(self, path: str, line: int) -> None:
         super().__init__(
-            f"{path}:{line} still has the marks of a merge conflict.",
-            f"Keep the lines that are right, delete the marks, then run the command again; {path} was not touched.",
+            f"{path}:{line} still has the markers of a merge conflict.",
+            f"Keep the correct lines, delete the markers, and run the command again; {path} was not changed.",
         )
         self.path = path
 
 
 class HistoryRewritten(NeedsDecision):
-    """Another repository holds the same memory as it was before its history, or the one here, was rewritten."""
+    """The history here or in the other repository was rewritten, so that they no longer agree."""
 
     code = "rewritten"
 
 
 class DamagedBackup(ClawmemError):
-    """A backup is not what its manifest says, or is none at all."""
+    """A backup does not match its manifest, or is not a backup."""
 
     code = "damaged_backup"
 
     def __init__(self, why: str) -> None:
         super().__init__(
-            f"The backup is damaged, or is none: {why}.", "Nothing was changed: use another copy, or an older one."
+            f"The backup is damaged or is not a backup: {why}.",
+            "Nothing was changed: use another copy or an older one.",
         )
 
 
 class BudgetSpent(ClawmemError):
-    """A limit of money, time or facts was reached before a call to a model; what was not read waits."""
+    """A model call would exceed a limit of money, time or facts; the rest is read later."""
 
     code = "budget"
     exit_code = BUDGET
 
 
 class ModelFailed(ClawmemError):
-    """The model cannot be reached, refuses, is too slow, or gives no answer that can be used."""
+    """The model cannot be reached, refuses, is too slow, or gives no usable answer."""
 
     code = "model"
     exit_code = MODEL
 
 
 class StorageFailed(ClawmemError):
-    """The disk, the file system or git refused; the vault is as it was before."""
+    """The disk, the file system or git failed; the vault is unchanged."""
 
     code = "storage"
 
 
 class GitFailed(StorageFailed):
-    """A git command failed where it should not have."""
+    """A git command failed unexpectedly."""
 
     code = "git"
 
 
 class RemoteFailed(ClawmemError):
-    """Another repository cannot be reached, or does not take or give what is asked of it; nothing was changed there."""
+    """Another repository cannot be reached or rejects the request; nothing was changed there."""
 
     code = "remote"

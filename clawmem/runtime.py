@@ -80,9 +80,9 @@ class Runtime:
         settings = None if self._opened is None else vars(self._opened).get("settings")
         if settings is None or not (settings.wrong or settings.unread):
             return ()
-        from clawmem.model.settings.invalid import told_of  # rarely needed
+        from clawmem.model.settings.invalid import invalid_messages  # rarely needed
 
-        return tuple(told_of(settings))
+        return tuple(invalid_messages(settings))
 
     def caller(self) -> Caller:
         """Return the caller: agent, session, time and source of randomness."""
@@ -100,9 +100,9 @@ class Runtime:
 
     def model(self) -> "Model | None":
         """Return the model from the vault's settings, or None if they name none."""
-        from clawmem.llm.choice import choose  # only some verbs use a model
+        from clawmem.llm.choice import choose_model  # only some verbs use a model
 
-        return choose(self.vault().settings, self.environment)
+        return choose_model(self.vault().settings, self.environment)
 
     def now(self) -> datetime:
         """Return the current time, or the time in CLAWMEM_NOW. Raise InvalidInput if that is not a time."""

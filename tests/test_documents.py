@@ -15,7 +15,7 @@ from clawmem.faces.verbs.table import ALIASES, VERBS
 from clawmem.model.facts.fact import CANONICAL_KEYS, STATUSES
 from clawmem.model.records.event import Event
 from clawmem.model.settings.settings import SETTINGS
-from clawmem.model.settings.values import Setting, wanted
+from clawmem.model.settings.values import Setting, describe_values
 from tests.manual import blocks, commands, reference, with_blocks
 from tests.transcripts.transcript import Labels, Stage, Step, read
 
@@ -99,7 +99,7 @@ def failures() -> Iterator[type[errors.ClawmemError]]:
 
 def test_settings() -> None:
     documented = [tuple(row) for row in rows(page("vault-format.md"), "## Settings")]
-    assert documented == [(one.key, wanted(one), default(one), one.about) for one in SETTINGS]
+    assert documented == [(one.key, describe_values(one), default(one), one.about) for one in SETTINGS]
 
 
 def default(setting: Setting) -> str:

@@ -24,7 +24,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, parse_events
-from clawmem.model.safety.recalled_text import wrapped
+from clawmem.model.safety.recalled_text import wrap_context
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.disk import Disk
 from clawmem.vault.lock import writer_lock
@@ -125,7 +125,7 @@ def test_equal_messages_without_a_time_are_each_kept(vault: Vault, caller: Calle
 
 
 def test_text_out_of_this_memory_is_never_learned_again(vault: Vault, caller: Caller) -> None:
-    served = wrapped("- Nora is allergic to shellfish.")
+    served = wrap_context("- Nora is allergic to shellfish.")
     told = Message(1, "user", served, "2026-11-02T10:00:00Z", "Nora")
     mixed = Message(2, "user", f"I moved to Porto in May.\n{served}", "2026-11-02T10:01:00Z", "Nora")
     ingest(vault, [told, mixed], caller, "session")

@@ -17,12 +17,12 @@ from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import RETRACTED, Fact, FactLink
 from clawmem.model.facts.ids import new_fact_id
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.succession import Succession, correct, succeed
-from clawmem.model.merging.facts.fields import merged_links
-from clawmem.model.proposals.promotion import PromotionScore, promoted, promotion_of, refusal
+from clawmem.model.merging.facts.fields import merge_links
+from clawmem.model.proposals.promotion import PromotionScore, mark_promoted, promotion_of, promotion_refusal
 from clawmem.model.proposals.proposal import (
     END,
     LINE,
@@ -37,7 +37,7 @@ from clawmem.model.proposals.proposal import (
     Proposal,
     ProposalTarget,
 )
-from clawmem.model.proposals.quarantine import approved, orders_in
+from clawmem.model.proposals.quarantine import orders_in, with_approval
 from clawmem.model.records.entity import items_path
 from clawmem.model.records.layout import CATALOG
 
@@ -78,12 +78,12 @@ def plan_approval(work: WriteScope, proposal: Proposal, reason: str | None, besi
     _refuse_agent(work, proposal.fact)
     latest = _existing(proposal, targets)
     fact = latest.fact if latest else _new_fact(work, proposal.fact)
-    if is_low(fact.trust) or orders_in(fact):
-        fact = approved(fact, work.caller.agent or "a person", stamp(work.caller.now))
+    if is_low_trust(fact.trust) or orders_in(fact):
+        fact = with_approval(fact, work.caller.agent or "a person", stamp(work.caller.now))
     _check_evidence(work, fact)
     _refuse_known(work, fact, proposal, beside)
     if proposal.does == PROMOTE and proposal.worth:
-        fact = promoted(fact, proposal.worth.on, _judgement(proposal.worth), proposal.id)
+        fact = mark_promoted(fact, proposal.worth.on, _judgement(proposal.worth), proposal.id)
     place = ApprovalPlace(latest.entity, {}) if latest else _place(work, proposal.fact, proposal)
     return _addition(work, proposal, fact, [one for one in targets if one is not latest], place, reason, beside)
 
@@ -124,7 +124,7 @@ def _addition(
     else:
         done = Succession(fact, ())
     homes = {one.fact.id: one.entity for one in targets}
-    new = done.new._replace(links=merged_links((), done.new.links, ()))
+    new = done.new._replace(links=merge_links((), done.new.links, ()))
     facts = [PlacedFact(new, place.entity), *(PlacedFact(one, homes[one.id]) for one in done.closed)]
     return ApprovalPlan(
         tuple(facts),
@@ -137,7 +137,7 @@ def _addition(
 
 def _refuse_agent(work: WriteScope, fact: Fact) -> None:
     """Refuse an agent that approves content from outside or content with instructions: the agent may be manipulated."""
-    if work.caller.agent and (is_low(fact.trust) or orders_in(fact)):
+    if work.caller.agent and (is_low_trust(fact.trust) or orders_in(fact)):
         raise Refused(
             f"The content comes from outside (trust {fact.trust}). Only a person may approve it, and "
             f"{work.caller.agent} is an agent.",
@@ -151,10 +151,10 @@ def _promotion(work: WriteScope, proposal: Proposal, worth: PromotionWorth, targ
     mark = promotion_of(target.fact)
     if mark is not None:
         raise Refused(f"{target.fact.id} was promoted already, for {mark['on']}.", hint)
-    against = refusal(target.fact, target.entity, day_of(stamp(work.caller.now)))
+    against = promotion_refusal(target.fact, target.entity, day_of(stamp(work.caller.now)))
     if against:
         raise Refused(f"{target.fact.id} can no longer be promoted: {against}.", hint)
-    lifted = PlacedFact(promoted(target.fact, worth.on, _judgement(worth), proposal.id), target.entity)
+    lifted = PlacedFact(mark_promoted(target.fact, worth.on, _judgement(worth), proposal.id), target.entity)
     return ApprovalPlan((lifted,), ("updated",), _items(work, [lifted]), target.entity)
 
 

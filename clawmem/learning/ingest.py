@@ -16,7 +16,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
-from clawmem.model.pages.daily import day_and_agent, noted
+from clawmem.model.pages.daily import day_and_agent, note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.event import Event, ledger_path, render_events
@@ -176,7 +176,7 @@ def note_events(work: WriteScope) -> list[Event]:
         if place is None:
             continue
         day, agent = place
-        for line in noted(work.text(path)):
+        for line in note_lines(work.text(path)):
             if find_secret(line.text):
                 continue
             moment = f"{day}T{(line.time or '00:00').zfill(5)}:00Z"

@@ -17,7 +17,7 @@ from clawmem.model.facts.fact import RETRACTED, Fact
 from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import normal
-from clawmem.model.pages.daily import daily_path, noted
+from clawmem.model.pages.daily import daily_path, note_lines
 from clawmem.model.pages.day_page import DayFact, day_block, is_day, mentions_of, replaced_by, with_day_block
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
@@ -155,7 +155,7 @@ def _pages(work: WriteScope, day: str, owners: Mapping[str | None, _DayFacts]) -
         path = daily_path(day, owner)
         page = work.text(path)
         refuse_conflict_markers(page, path)
-        written = {normal(line.text) for line in noted(page)}
+        written = {normal(line.text) for line in note_lines(page)}
         of_day = owners.get(owner) or _DayFacts([], [])
         stated = [one for one in of_day.stated if normal(one.fact.fact) not in written]
         block = day_block(stated, of_day.withdrawn, () if owner else events, mentions_of(page))

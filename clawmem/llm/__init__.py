@@ -1,1 +1,1 @@
-"""The only code that calls a model: which one, for how much, and whether its answer will do."""
+"""Calls to language models: which model, within which budget, and how answers are checked."""

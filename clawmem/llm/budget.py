@@ -1,16 +1,18 @@
-"""Money, time and facts that a run of a model may cost; every call asks here first."""
+"""The budget of a model run: money, time and facts. Every call is checked against it first."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-# The setting that bounds the time of a run, by the part of the settings.
+# The setting that limits the time of a run, by group of settings.
 _TIME = {"llm": "llm.max_ms", "semantic": "semantic.max_seconds"}
 
 
 class RunLimits(NamedTuple):
-    """What one run may cost at most: cents, milliseconds of waiting, facts, retries of one question; what one answer
-    may have in tokens; what one day may cost in cents; and the part of the settings that says all this."""
+    """The limits of one run: cents, milliseconds of waiting, facts, and retries of one question.
+
+    `tokens` limits one answer, and `daily_cents` one day. `group` is the group of settings that these limits are from.
+    """
 
     retries: int = 2
     cents: float = 12.0
@@ -22,14 +24,14 @@ class RunLimits(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """Cents for one token of a prompt and for one of an answer."""
+    """Prices in cents for one token of a prompt and of an answer."""
 
     prompt: float
     answer: float
 
 
 class Spent(NamedTuple):
-    """What a run has cost so far; `cents` counts only what has a known price."""
+    """What a run has used so far; `cents` only includes calls with a known price."""
 
     calls: int = 0
     retries: int = 0
@@ -41,7 +43,7 @@ class Spent(NamedTuple):
 
 
 class Account:
-    """The account of one run: its limits, the prices (None where unknown), what it and the day before it cost."""
+    """The account of one run: its limits, the prices (None if unknown), and what the run and this day have cost."""
 
     def __init__(self, limits: RunLimits, prices: Prices | None, earlier_today: float = 0.0) -> None:
         self.limits = limits
@@ -50,24 +52,24 @@ class Account:
         self.spent = Spent()
 
     def refusal(self, prompt_tokens: int) -> str | None:
-        """Why a call with so many tokens of prompt may not be made, in a sentence; None where it may."""
+        """Return why a call with this many prompt tokens is not allowed, as a sentence, or None if it is."""
         limits, spent = self.limits, self.spent
         if spent.facts >= limits.facts:
-            return f"{spent.facts} facts were found, and {limits.facts} are the most in one run (llm.max_facts)."
+            return f"{spent.facts} facts were found; the limit for one run is {limits.facts} (llm.max_facts)."
         if spent.milliseconds >= limits.milliseconds:
-            return f"The model took its {limits.milliseconds / 1000:g} seconds for one run ({_TIME[limits.group]})."
-        return self._money(self.most(prompt_tokens))
+            return f"The model used the {limits.milliseconds / 1000:g} seconds of one run ({_TIME[limits.group]})."
+        return self._check_money(self.highest_cost(prompt_tokens))
 
-    def most(self, prompt_tokens: int) -> float | None:
-        """The most cents a call can cost: its prompt and the longest answer it may get; None: price unknown."""
+    def highest_cost(self, prompt_tokens: int) -> float | None:
+        """Return the highest cost of a call in cents, with the longest answer, or None if the price is unknown."""
         return cents(self.prices, prompt_tokens, self.limits.tokens) if self.prices else None
 
     def seconds(self, patience: float) -> float:
-        """How long the next call may take: the time left to the run, and no more than `patience`."""
+        """Return the time limit of the next call: the time left for the run, but at most `patience`."""
         return min(patience, (self.limits.milliseconds - self.spent.milliseconds) / 1000)
 
     def charge(self, prompt_tokens: int, answer_tokens: int, milliseconds: int, retry: bool = False) -> None:
-        """Enter one call that was made."""
+        """Record one call."""
         spent = self.spent
         self.spent = spent._replace(
             calls=spent.calls + 1,
@@ -78,33 +80,33 @@ class Account:
             milliseconds=spent.milliseconds + milliseconds,
         )
 
-    def found(self, facts: int) -> None:
-        """Enter facts that were found."""
+    def add_facts(self, facts: int) -> None:
+        """Record found facts."""
         self.spent = self.spent._replace(facts=self.spent.facts + facts)
 
-    def _money(self, most: float | None) -> str | None:
+    def _check_money(self, most: float | None) -> str | None:
         limits, spent = self.limits, self.spent.cents
         if most is None:
             free = limits.cents > 0 and limits.daily_cents > 0
-            return None if free else "Nothing may be spent, and the price of this model is not known."
+            return None if free else "The budget is 0, and the price of this model is not known."
         if spent + most > limits.cents:
             return (
-                f"The next call can cost {amount(most)}, {amount(spent)} are spent, "
-                f"and {amount(limits.cents)} are the most in one run ({limits.group}.budget_cents)."
+                f"The next call can cost {amount(most)}, {amount(spent)} were spent in this run, "
+                f"and the limit for one run is {amount(limits.cents)} ({limits.group}.budget_cents)."
             )
         if self.earlier_today + spent + most > limits.daily_cents:
             return (
                 f"The next call can cost {amount(most)}, {amount(self.earlier_today + spent)} were spent today, "
-                f"and {amount(limits.daily_cents)} are the most in one day ({limits.group}.daily_cents)."
+                f"and the limit for one day is {amount(limits.daily_cents)} ({limits.group}.daily_cents)."
             )
         return None
 
 
 def cents(prices: Prices, prompt_tokens: int, answer_tokens: int) -> float:
-    """What so many tokens cost, in cents."""
+    """Return the cost of these tokens in cents."""
     return prices.prompt * prompt_tokens + prices.answer * answer_tokens
 
 
 def amount(value: float) -> str:
-    """An amount of money as people read it."""
+    """Return an amount of money as text."""
     return f"{value:.4g} cents"

@@ -1,4 +1,4 @@
-"""Which model to call, how, and under what limits: the settings, overridden by the environment."""
+"""Choose the model and its limits from the settings, with overrides from the environment."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from clawmem.errors import InvalidInput
 from clawmem.llm.budget import RunLimits
 from clawmem.model.settings.settings import Settings, parse_value
 
-# What `semantic.model` says where no model is called.
+# Values of `semantic.model` that call no model.
 NOT_CALLED = ("local", "none")
-# The second name is older; scripts that set it keep working.
+# The second prefix is an older name that still works.
 _PREFIXES = ("CLAWMEM_PARA_PROMOTION_", "CLAWPY_PARA_PROMOTION_")
 _OVERRIDES = {
     "llm.max_retries": "MAX_RETRIES",
@@ -22,10 +22,10 @@ _OVERRIDES = {
 
 
 class Model(NamedTuple):
-    """A model as litellm names it, where and with which key it is reached (None: litellm's own ways), and its limits.
+    """A model by its litellm name, its address and key (None: litellm's defaults), and its limits.
 
-    `key_name` is the variable the key should have come from; `output` says how JSON is asked for (auto, schema,
-    json, plain); `fallback` says who reads when the model cannot be reached (none, rules).
+    `key_name` is the environment variable for the key. `output` is how JSON is requested (auto, schema, json, plain).
+    `fallback` is who extracts facts if the model cannot be reached (none, rules).
     """
 
     name: str
@@ -38,8 +38,8 @@ class Model(NamedTuple):
     limits: RunLimits = RunLimits()
 
 
-def choose(settings: Settings, environment: Mapping[str, str]) -> Model | None:
-    """The model that the settings name, None where they name none; InvalidInput where an override makes no sense."""
+def choose_model(settings: Settings, environment: Mapping[str, str]) -> Model | None:
+    """Return the model from the settings, or None if they name none. Raise InvalidInput if an override is invalid."""
     name = settings.words("llm.model")
     if not name:
         return None
@@ -64,7 +64,7 @@ def choose(settings: Settings, environment: Mapping[str, str]) -> Model | None:
 
 
 def choose_embedder(settings: Settings, environment: Mapping[str, str]) -> Model | None:
-    """The model that the settings name for embedding, None where it is the local one or none."""
+    """Return the embedding model from the settings, or None if it is the local one or none."""
     name = settings.words("semantic.model")
     if name in NOT_CALLED:
         return None

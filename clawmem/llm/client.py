@@ -1,4 +1,4 @@
-"""The call: one question to one model through litellm, with a time after which nobody waits any longer."""
+"""Call a model through litellm, with a strict time limit."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ Message = Mapping[str, str]
 
 NO_KEY = "none"
 _LONGEST_REASON = 300
-# What litellm imports only when it is first asked something: seconds on a slow machine, which the model did not take.
+# litellm imports these on the first request, which can take seconds that must not count as the model's time.
 _LATE = ("openai.resources.chat", "httpcore")
-# The request itself was not to this model's liking: another one may be.
+# The model rejected the request; another model may accept it.
 _REJECTIONS = (400, 413, 422)
 _HINTS = {
     401: "Check the key: `llm.api_key_env` names the environment variable that holds it.",
-    402: "The provider asks to be paid.",
+    402: "The provider requires a payment.",
     403: "The key may not use this model.",
     404: "Check `llm.model` and `llm.api_base`.",
-    429: "The provider asks to slow down or to pay; the next heartbeat tries again.",
+    429: "The provider limits the rate or requires a payment; the next heartbeat tries again.",
 }
 _CLASSES = re.compile(r"^(?:\w*(?:Error|Exception)\w*\s*[:-]\s*)+")
-_HINT = "Nothing was lost: the events wait, and the next heartbeat tries again."
+_HINT = "Nothing was lost: the next heartbeat reads the events again."
 
 
 class Reply(NamedTuple):
-    """What a model answered, what it counted (None where it said nothing), and whether it was cut off."""
+    """The answer of a model, its token counts (None if not given), and whether the answer was cut off."""
 
     text: str
     prompt_tokens: int | None
@@ -46,7 +46,7 @@ class Reply(NamedTuple):
 
 
 class EmbeddingReply(NamedTuple):
-    """The vectors of some texts, in their order, and how many tokens were counted (None where nothing was said)."""
+    """The vectors of some texts, in their order, and the token count (None if not given)."""
 
     vectors: tuple[tuple[float, ...], ...]
     tokens: int | None
@@ -54,7 +54,7 @@ class EmbeddingReply(NamedTuple):
 
 
 class RequestRejected(Exception):
-    """The model was reached and would not take this request."""
+    """The model was reached and rejected this request."""
 
     def __init__(self, reason: str, milliseconds: int) -> None:
         super().__init__(reason)
@@ -62,7 +62,7 @@ class RequestRejected(Exception):
 
 
 class ModelTimeout(Exception):
-    """No answer in time; `milliseconds` is how long was waited."""
+    """The model did not answer in time; `milliseconds` is how long the call waited."""
 
     def __init__(self, milliseconds: int) -> None:
         super().__init__("no answer in time")
@@ -70,7 +70,7 @@ class ModelTimeout(Exception):
 
 
 class ModelUnreachable(ModelFailed):
-    """The model could not be reached, or refused to work for us; `milliseconds` is how long that took."""
+    """The model could not be reached or denied access; `milliseconds` is how long that took."""
 
     def __init__(self, message: str, hint: str, milliseconds: int = 0) -> None:
         super().__init__(message, hint)
@@ -78,7 +78,7 @@ class ModelUnreachable(ModelFailed):
 
 
 def prices_of(model: Model) -> Prices | None:
-    """What the model costs by litellm's own table; None where it knows no price."""
+    """Return the model's prices from litellm's table, or None if they are unknown."""
     litellm = _litellm()
     try:
         known = litellm.get_model_info(model.name)
@@ -90,8 +90,8 @@ def prices_of(model: Model) -> Prices | None:
     return Prices(prompt * 100, answer * 100)
 
 
-def check(model: Model) -> None:
-    """Raise ModelFailed where no call could work: litellm is missing, the provider unknown, or the key not there."""
+def check_model(model: Model) -> None:
+    """Raise ModelFailed if no call can work: litellm is missing, the provider is unknown, or the key is not set."""
     litellm = _litellm()
     if model.key_name and not model.api_key:
         raise ModelFailed(
@@ -108,13 +108,13 @@ def check(model: Model) -> None:
 
 
 def call(model: Model, messages: Sequence[Message], schema: Mapping[str, Any], seconds: float) -> Reply:
-    """Ask once and wait at most `seconds`. Raises TooSlow, Rejected, or Unreached."""
+    """Ask once and wait at most `seconds`. Raise ModelTimeout, RequestRejected or ModelUnreachable."""
     litellm = _litellm()
     request: dict[str, Any] = {
         "model": model.name,
         "messages": [dict(one) for one in messages],
         "api_base": model.api_base,
-        # A server of one's own gets no key but the one that was named for it.
+        # A server at a custom address never gets another provider's key.
         "api_key": model.api_key or (NO_KEY if model.api_base else None),
         "timeout": seconds,
         "max_tokens": model.limits.tokens,
@@ -135,7 +135,7 @@ def call(model: Model, messages: Sequence[Message], schema: Mapping[str, Any], s
 
 
 def embed(model: Model, texts: Sequence[str], seconds: float) -> EmbeddingReply:
-    """The vectors of some texts, waiting at most `seconds`. Raises TooSlow, Rejected, or Unreached."""
+    """Return the vectors of some texts within `seconds`. Raise ModelTimeout, RequestRejected or ModelUnreachable."""
     litellm = _litellm()
     request: dict[str, Any] = {
         "model": model.name,
@@ -157,13 +157,13 @@ def embed(model: Model, texts: Sequence[str], seconds: float) -> EmbeddingReply:
         raise _failure(litellm, model, outcome.problem, took) from None
     vectors = _vectors(outcome.value)
     if vectors is None or len(vectors) != len(texts):
-        raise RequestRejected("its answer does not hold one vector for each text.", took)
+        raise RequestRejected("its answer does not contain one vector for each text.", took)
     used = getattr(getattr(outcome.value, "usage", None), "prompt_tokens", None)
     return EmbeddingReply(vectors, used if isinstance(used, int) and used > 0 else None, took)
 
 
 def _vectors(response: Any) -> tuple[tuple[float, ...], ...] | None:
-    """The vectors of an answer in the order of the texts, all of one size; None where it holds something else."""
+    """Return the vectors of an answer in text order, all of one size, or None if it contains something else."""
     try:
         rows = sorted(response.data, key=lambda one: one["index"])
         vectors = tuple(tuple(float(number) for number in one["embedding"]) for one in rows)
@@ -179,9 +179,9 @@ class _Outcome(NamedTuple):
 
 
 def _within(act: Callable[[], Any], seconds: float) -> _Outcome | None:
-    """What the act gives or raises, None where it takes longer.
+    """Return what the function returns or raises, or None if it takes longer than `seconds`.
 
-    The HTTP client's own timeout starts anew with every byte, so a server that drips would hold us for ever.
+    The HTTP client's own timeout restarts with every byte, so a slow server could block the call forever.
     """
     import warnings  # litellm's dependencies warn about each other
 
@@ -190,18 +190,18 @@ def _within(act: Callable[[], Any], seconds: float) -> _Outcome | None:
     def run() -> None:
         try:
             done.append(_Outcome(act(), None))
-        except Exception as problem:  # noqa: BLE001 - carried to the caller's thread, judged there
+        except Exception as problem:  # noqa: BLE001 - passed to the caller's thread
             done.append(_Outcome(None, problem))
 
     worker = threading.Thread(target=run, daemon=True)
     with ExitStack() as after:
-        # What is ignored is so for all threads: the worker itself would put it back in the middle of another's work.
+        # Warning filters apply to all threads, so the worker must not restore them itself.
         after.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         worker.start()
         worker.join(seconds)
         if not done:
-            after.pop_all()  # it goes on, and may still warn
+            after.pop_all()  # the worker still runs and may warn
     return done[0] if done else None
 
 
@@ -230,17 +230,17 @@ def _failure(litellm: Any, model: Model, problem: Exception, took: int) -> Excep
 
 
 def _reason(problem: Exception, model: Model) -> str:
-    """What went wrong, in one line that holds no key, not even the one we sent."""
-    said = str(getattr(problem, "message", "") or problem)
+    """Return the error on one line, without any key."""
+    message = str(getattr(problem, "message", "") or problem)
     if model.api_key:
-        said = said.replace(model.api_key, "[key]")
-    text = _CLASSES.sub("", one_line(redact(said)).replace("litellm.", ""))
+        message = message.replace(model.api_key, "[key]")
+    text = _CLASSES.sub("", one_line(redact(message)).replace("litellm.", ""))
     text = text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON].rstrip() + "…"
     return text if text.endswith((".", "!", "?", "…")) else text + "."
 
 
 def _output(litellm: Any, model: Model, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """How JSON is asked for: by schema where the model is known to take one, else by the words of the prompt."""
+    """Return how to request JSON: by schema if the model supports it, else only in the prompt."""
     wanted = model.output
     if wanted == "auto":
         wanted = "schema" if litellm.supports_response_schema(model=model.name) else "plain"
@@ -251,7 +251,7 @@ def _output(litellm: Any, model: Model, schema: Mapping[str, Any]) -> dict[str, 
 
 
 def _litellm() -> Any:
-    """litellm, imported on first use: that takes seconds."""
+    """Return litellm, imported on first use because that takes seconds."""
     import importlib
     import logging
     import os
@@ -259,7 +259,7 @@ def _litellm() -> Any:
     import warnings
 
     if "litellm" not in sys.modules:
-        # Its import fetches a price list from the network, and reads a .env of the working folder, unless told not to.
+        # By default, its import fetches a price list from the network and reads a .env file in the working folder.
         os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
         os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     try:

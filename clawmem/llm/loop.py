@@ -1,4 +1,4 @@
-"""The validation loop: ask, check the answer, tell the model what was wrong with it, and ask again, within limits."""
+"""The validation loop: ask, check the answer, report what is wrong, and ask again, within limits."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _MESSAGE_TOKENS = 8
 
 
 class CheckedAnswer(NamedTuple):
-    """The checked answer, or None and in words what was wrong with the last one given."""
+    """The checked answer, or None and what was wrong with the last one."""
 
     value: Any
     problem: str = ""
 
 
 def ask(model: Model, account: Account, messages: Sequence[Message], schema: Mapping[str, Any]) -> CheckedAnswer:
-    """Ask until an answer fits the schema, at most `account.limits.retries` times again.
+    """Ask until an answer fits the schema, with at most `account.limits.retries` retries.
 
-    Raises BudgetSpent before a call that the account does not allow, ModelFailed where the model cannot be reached.
+    Raise BudgetSpent before a call that the account does not allow, and ModelFailed if the model cannot be reached.
     """
     talk = list(messages)
     answer = CheckedAnswer(None, "")
@@ -37,17 +37,17 @@ def ask(model: Model, account: Account, messages: Sequence[Message], schema: Map
         try:
             reply = _once(model, account, talk, schema, retry=attempt > 0)
         except RequestRejected as problem:
-            return CheckedAnswer(None, f"It would not take the request: {problem}")
-        answer = checked(reply, schema)
+            return CheckedAnswer(None, f"The model rejected the request: {problem}")
+        answer = check_reply(reply, schema)
         if answer.value is not None:
             return answer
-        talk = [*messages, *_told_back(reply, answer.problem)]
+        talk = [*messages, *_correction(reply, answer.problem)]
     return answer
 
 
-def checked(reply: Reply, schema: Mapping[str, Any]) -> CheckedAnswer:
-    """The reply as plain data, or what is wrong with it; a fence around the JSON is forgiven."""
-    import jsonschema  # comes with litellm; nothing but an answer needs it
+def check_reply(reply: Reply, schema: Mapping[str, Any]) -> CheckedAnswer:
+    """Return the reply as plain data, or what is wrong with it. A code fence around the JSON is accepted."""
+    import jsonschema  # a dependency of litellm, only needed for answers
 
     text = _unfenced(reply.text)
     if not text:
@@ -67,7 +67,7 @@ def checked(reply: Reply, schema: Mapping[str, Any]) -> CheckedAnswer:
 
 
 def prompt_tokens(messages: Sequence[Message]) -> int:
-    """The most tokens the messages have."""
+    """Return the highest number of tokens that the messages can have."""
     return sum(token_bound(one["content"]) + _MESSAGE_TOKENS for one in messages)
 
 
@@ -75,12 +75,12 @@ def _once(model: Model, account: Account, talk: Sequence[Message], schema: Mappi
     most = prompt_tokens(talk)
     refusal = account.refusal(most)
     if refusal:
-        raise BudgetSpent(refusal, "The rest waits for the next run.")
+        raise BudgetSpent(refusal, "The rest is read in the next run.")
     seconds = account.seconds(model.timeout_seconds)
     try:
         reply = call(model, talk, schema, seconds)
     except ModelTimeout as slow:
-        # Nobody knows what was charged for it: the most it can have been.
+        # The real cost is unknown, so the highest possible one is recorded.
         account.charge(most, model.limits.tokens, slow.milliseconds, retry)
         raise _late(model, account, seconds) from None
     except (RequestRejected, ModelUnreachable) as problem:
@@ -95,16 +95,16 @@ def _late(model: Model, account: Account, seconds: float) -> BudgetSpent | Model
     if seconds < model.timeout_seconds:
         given = account.limits.milliseconds / 1000
         return BudgetSpent(
-            f"The model did not answer in what was left of its {given:g} seconds for one run (llm.max_ms).",
-            "The rest waits for the next run.",
+            f"The model did not answer in the time left of {given:g} seconds for one run (llm.max_ms).",
+            "The rest is read in the next run.",
         )
     return ModelFailed(
         f"The model {model.name} did not answer within {seconds:g} seconds (llm.timeout_seconds).",
-        "Nothing was lost: the events wait, and the next heartbeat tries again.",
+        "Nothing was lost: the next heartbeat reads the events again.",
     )
 
 
-def _told_back(reply: Reply, problem: str) -> list[Message]:
+def _correction(reply: Reply, problem: str) -> list[Message]:
     return [
         {"role": "assistant", "content": _clipped(reply.text, _LONGEST_ECHO) or "(nothing)"},
         {"role": "user", "content": prompt("again").format(problem=problem)},

@@ -1,1 +1,1 @@
-"""Acts that turn facts into context."""
+"""Serving: read facts, events and notes from the index and turn them into answers and context."""

@@ -1,4 +1,4 @@
-"""Browsing: one fact whole, or all facts of some kind, with the counts that no commit holds yet."""
+"""Show a single fact, or list facts, with accesses that are not committed yet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.history.chains import find_chain
 from clawmem.memory.permission import check_may_read
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.validity import true_instead, why_untrue
+from clawmem.model.facts.validity import last_true, untrue_reason
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.search.ranking import FactStanding, ordered
@@ -26,7 +26,7 @@ from clawmem.vault.vault import Vault
 
 
 class TruthAt(NamedTuple):
-    """Whether a fact was true at a time: why not (None where it was), and what of its chain was true instead."""
+    """Whether a fact was true at a time: the reason if not (else None), and the fact of its chain that was."""
 
     as_of: str
     why_not: str | None
@@ -34,7 +34,7 @@ class TruthAt(NamedTuple):
 
 
 class FactDetails(NamedTuple):
-    """A fact with the counts that no commit holds yet, its entity, whether it was true then, asides."""
+    """A fact with current access counts, its entity, whether it was true at the requested time, and notices."""
 
     fact: Fact
     entity: str
@@ -43,15 +43,15 @@ class FactDetails(NamedTuple):
 
 
 class FactList(NamedTuple):
-    """Facts in their order of standing, each with its tier, and how many there are in all."""
+    """Facts in ranking order, each with its tier, and their total number."""
 
     facts: tuple[tuple[PlacedFact, str], ...]
     total: int
     notices: tuple[str, ...] = ()
 
 
-def show(vault: Vault, reference: str, caller: Caller, as_of: str | None = None) -> FactDetails:
-    """One fact by id or unique prefix, which counts as an access; or with `as_of` whether it was true then."""
+def show_fact(vault: Vault, reference: str, caller: Caller, as_of: str | None = None) -> FactDetails:
+    """Show a fact by id or unique prefix and count an access; with `as_of`, only say whether it was true then."""
     try:
         shown = run_query(vault, lambda index: _shown(index, reference, caller, as_of))
     except NotFound:
@@ -69,27 +69,27 @@ def _shown(index: Index, reference: str, caller: Caller, as_of: str | None) -> F
     placed = PlacedFact(served_fact(index, found.fact), found.entity)
     if as_of is None:
         return FactDetails(placed.fact, placed.entity, None, index.notices)
-    reason = why_untrue(placed.fact, as_of)
+    reason = untrue_reason(placed.fact, as_of)
     instead = None
     if reason:
         chain = {one.fact.id: one for one in find_chain(index, placed.fact.id)}
-        then = true_instead((one.fact for one in chain.values()), as_of)
+        then = last_true((one.fact for one in chain.values()), as_of)
         instead = chain[then.id] if then else None
     lacks = unreadable_notices(index) if reason else []
     return FactDetails(placed.fact, placed.entity, TruthAt(as_of, reason, instead), (*index.notices, *lacks))
 
 
 def _refuse_later(vault: Vault, reference: str) -> None:
-    """Raise NotFound that says so where a fact is in the vault now and was not yet, or no more, at a point."""
+    """Raise a more precise NotFound if a fact exists in the present vault but not in this past state."""
     if vault.present is None:
         return
     try:
         fact = run_query(vault.present, lambda index: find_fact(index, reference)).fact
     except ClawmemError:
-        return  # it is in neither, and the caller says so
+        return  # the present vault lacks it, too, and the caller reports that
     raise NotFound(
         f"{fact.id} was not in the vault then; it was recorded at {fact.timestamp}.",
-        f"`clawmem log {fact.id}` tells its history.",
+        f"Show its history with `clawmem log {fact.id}`.",
     )
 
 
@@ -101,15 +101,15 @@ def list_facts(
     tier: str | None = None,
     status: str | None = None,
 ) -> FactList:
-    """The facts that pass a filter, hot before warm before cold; listing counts as no access."""
+    """Return the facts that pass a filter, hot before warm before cold. Listing does not count as an access."""
     counted = count_accesses(unfolded_accesses(vault))
 
     def act(index: Index) -> FactList:
-        # Ordering needs little of a fact: within a limit only those that are given are read whole.
+        # Sorting needs only a part of each fact; with a limit, only the listed ones are read completely.
         passing = dict(enumerate(all_passing(index, wanted))) if limit is None else all_sketches(index, wanted)
         chosen = [
             (n, one.tier)
-            for n, one in _in_standing(passing, caller, wanted, counted)
+            for n, one in _ranked(passing, caller, wanted, counted)
             if tier in (None, one.tier) and status in (None, passing[n].fact.status)
         ]
         whole = passing if limit is None else facts_in_rows(index, [n for n, _ in chosen[:limit]])
@@ -120,7 +120,7 @@ def list_facts(
     return run_query(vault, act)
 
 
-def _in_standing(
+def _ranked(
     passing: Mapping[int, PlacedFact], caller: Caller, wanted: FactFilter, counted: Mapping[str, AccessCount]
 ) -> list[tuple[int, FactStanding]]:
     place = {one.fact.id: n for n, one in passing.items()}
@@ -130,7 +130,7 @@ def _in_standing(
 
 
 def peek(vault: Vault, reference: str, caller: Caller | None = None) -> PlacedFact:
-    """One fact by id or unique prefix, without counting an access."""
+    """Return a fact by id or unique prefix without counting an access."""
     placed = run_query(vault, lambda index: find_fact(index, reference))
     check_may_read(caller, placed.entity)
     return PlacedFact(add_accesses(placed.fact, count_accesses(unfolded_accesses(vault))), placed.entity)

@@ -1,4 +1,4 @@
-"""The graph as people walk it: what is around a node, how two nodes hang together, what points at one."""
+"""The graph of facts and entities: neighbours of a node, paths between nodes, and backlinks."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from clawmem.memory.permission import check_may_read
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 
-# A search that has seen this many nodes has met a hub and is given up, openly.
+# A search that has visited this many nodes has met a hub; it stops and reports that.
 MOST_SEEN = 50_000
 
 
 class GraphNode(NamedTuple):
-    """A fact with its place, or an entity (`placed` is None)."""
+    """A fact with its entity, or an entity (`placed` is None)."""
 
     name: str
     placed: PlacedFact | None = None
 
 
 class GraphStep(NamedTuple):
-    """One edge of an answer, what it leads to, and how far from the start that is."""
+    """One edge of an answer, the node it leads to, and the distance from the start."""
 
     edge: GraphEdge
     node: GraphNode
@@ -37,7 +37,7 @@ class GraphStep(NamedTuple):
 
 
 class GraphWalk(NamedTuple):
-    """Where the walk began and what it found, in order; `total` counts what a limit cut off too."""
+    """The start and the steps of a walk, in order; `total` includes steps beyond the limit."""
 
     start: GraphNode
     steps: tuple[GraphStep, ...]
@@ -46,12 +46,12 @@ class GraphWalk(NamedTuple):
 
 
 def neighbors(vault: Vault, reference: str, caller: Caller, wanted: FactFilter, depth: int, limit: int) -> GraphWalk:
-    """What lies within `depth` edges of a fact or an entity, nearest first."""
+    """Return what is within `depth` edges of a fact or an entity, nearest first."""
     return run_query(vault, lambda index: _neighbors(index, reference, caller, wanted, depth, limit))
 
 
 def backlinks(vault: Vault, reference: str, caller: Caller, wanted: FactFilter, limit: int) -> GraphWalk:
-    """The facts that point at a fact or an entity; standing in an entity is no pointing at it."""
+    """Return the facts that refer to a fact or an entity. Being stored in an entity does not count as a reference."""
 
     def act(index: Index) -> GraphWalk:
         start = _node(index, reference, caller)
@@ -61,8 +61,11 @@ def backlinks(vault: Vault, reference: str, caller: Caller, wanted: FactFilter, 
     return run_query(vault, act)
 
 
-def path(vault: Vault, first: str, last: str, caller: Caller, wanted: FactFilter, longest: int) -> GraphWalk:
-    """The shortest way from one node to another; Refused where none of at most `longest` edges is found."""
+def shortest_path(vault: Vault, first: str, last: str, caller: Caller, wanted: FactFilter, longest: int) -> GraphWalk:
+    """Return the shortest path between two nodes.
+
+    Raise NotFound if no path has at most `longest` edges, and Refused if the search met too many nodes.
+    """
     return run_query(vault, lambda index: _path(index, first, last, caller, wanted, longest))
 
 
@@ -100,14 +103,14 @@ def _path(index: Index, first: str, last: str, caller: Caller, wanted: FactFilte
             break
         if len(came) > MOST_SEEN:
             raise Refused(
-                f"No way from {start} to {goal} was found among the {len(came):,} nearest nodes.",
-                "Start from a node with fewer connections, or ask for its `graph neighbors`.",
+                f"No path from {start} to {goal} was found among the {len(came):,} nearest nodes.",
+                "Start from a node with fewer connections, or use `clawmem graph neighbors`.",
             )
         level = outer
     if goal not in came:
-        refuse_if_unreadable(index, f"a way of at most {longest} steps from {start} to {goal}")
+        refuse_if_unreadable(index, f"a path of at most {longest} steps from {start} to {goal}")
         raise NotFound(
-            f"No way of at most {longest} steps leads from {start} to {goal}.", "Allow more steps with --longest."
+            f"No path of at most {longest} steps leads from {start} to {goal}.", "Allow more steps with --longest."
         )
     return _walked(index, start, [(edge, at) for at, edge in enumerate(_way(came, goal), 1)], None)
 
@@ -135,7 +138,7 @@ def _nodes(index: Index, names: Iterable[str]) -> dict[str, GraphNode]:
 
 
 def _node(index: Index, reference: str, caller: Caller) -> str:
-    """The fact or entity that a reference names; raises NotPermitted where it is another agent's own."""
+    """Return the fact or entity of a reference. Raise NotPermitted if it belongs to another agent."""
     name = _named(index, reference, caller)
     place = by_ids(index, [name])[name].entity if is_fact(name) else name
     check_may_read(caller, place)
@@ -143,7 +146,7 @@ def _node(index: Index, reference: str, caller: Caller) -> str:
 
 
 def _named(index: Index, reference: str, caller: Caller) -> str:
-    """The fact or entity that a reference names: an id or its prefix, else a name, title or alias."""
+    """Return the fact or entity of a reference: an id or prefix, else a name, title or alias."""
     if is_fact(reference):
         return resolve_id(index, reference)
     if is_pointed_at(index, reference):
@@ -159,6 +162,6 @@ def _named(index: Index, reference: str, caller: Caller) -> str:
             raise
         except NotFound:
             raise NotFound(
-                f"Nothing goes by '{reference}', neither a fact nor an entity.",
-                "`clawmem entity list` and `clawmem recall` show what there is.",
+                f"There is no fact or entity '{reference}'.",
+                "List entities with `clawmem entity list`, and search facts with `clawmem recall`.",
             ) from None

@@ -15,7 +15,7 @@ from clawmem.errors import NotFound, Refused
 from clawmem.model.settings.schedule import (
     Schedule,
     cron_line,
-    installed,
+    find_entry,
     service_unit,
     shell_command,
     timer_unit,
@@ -83,7 +83,7 @@ def install_crontab(vault: Vault, environment: Mapping[str, str], schedule: Sche
             f"Install cron, or use `--by systemd`, or run this line with another scheduler: {line}",
         )
     before = _read_crontab(environment)
-    if installed(before, entry_marker(vault)) == line:
+    if find_entry(before, entry_marker(vault)) == line:
         return ScheduleEntry(CRONTAB, entry_marker(vault), line, True)
     if not dry_run:
         check_interpreter(vault, environment)
@@ -93,7 +93,7 @@ def install_crontab(vault: Vault, environment: Mapping[str, str], schedule: Sche
 
 def find_crontab_entry(vault: Vault, environment: Mapping[str, str]) -> str | None:
     """Return the vault's line in the crontab, or None."""
-    return installed(_read_crontab(environment), entry_marker(vault)) if has_crontab(environment) else None
+    return find_entry(_read_crontab(environment), entry_marker(vault)) if has_crontab(environment) else None
 
 
 def remove_crontab(vault: Vault, environment: Mapping[str, str], dry_run: bool) -> ScheduleEntry | None:

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from clawmem.errors import Unreadable
-from clawmem.model.records.bounds import NUMBER_DIGITS, YAML_ALIASES, YAML_BYTES, YAML_DEPTH, YAML_NUMBER, beyond
+from clawmem.model.records.bounds import NUMBER_DIGITS, YAML_ALIASES, YAML_BYTES, YAML_DEPTH, YAML_NUMBER, beyond_limit
 
 _KEYS = (str, int, float, bool, type(None))
 
@@ -16,7 +16,7 @@ def parse_yaml(text: str, name: str) -> Any:
     import yaml  # 11 ms to import: only where a YAML file really has to be parsed
 
     if len(text) > YAML_BYTES:
-        raise Unreadable(name, None, beyond("it", len(text), YAML_BYTES, "characters"))
+        raise Unreadable(name, None, beyond_limit("it", len(text), YAML_BYTES, "characters"))
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _refuse_unbounded(text, name, loader)

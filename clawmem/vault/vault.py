@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, IncompleteAnswer, InvalidInput, NoVault, Refused, Unreadable
 from clawmem.model.records.layout import CATALOG, SETTINGS, check_inside
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 from clawmem.model.settings.settings import Settings, settings_from_mapping
 from clawmem.vault.disk import Disk
 from clawmem.vault.git.containment import check_state_folder
@@ -149,17 +149,17 @@ class Vault:
             return self._fallback_settings(problem)
 
     def _fallback_settings(self, problem: ClawmemError) -> Settings:
-        from clawmem.model.settings.invalid import tolerant  # few files are invalid
+        from clawmem.model.settings.invalid import read_tolerantly  # few files are invalid
 
         if isinstance(problem, InvalidInput) and isinstance(mapping := self.load_yaml(SETTINGS), Mapping):
-            return tolerant(mapping)
+            return read_tolerantly(mapping)
         head = self.head().commit
         committed = self.contents_at(head, [SETTINGS])[SETTINGS] if head else None
         try:
             value = parse_yaml((committed or b"").decode(errors="replace"), SETTINGS)
         except Unreadable:
             value = None
-        return tolerant(value if isinstance(value, Mapping) else {})._replace(unread=problem)
+        return read_tolerantly(value if isinstance(value, Mapping) else {})._replace(unread=problem)
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -290,7 +290,7 @@ def _names(printed: bytes) -> list[str]:
 
 
 def _seal(entry: Mapping[str, Any]) -> int:
-    return seal(entry.get("value"))
+    return checksum(entry.get("value"))
 
 
 def _parts(root: Path, name: str) -> Iterator[str]:

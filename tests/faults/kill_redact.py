@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from clawmem.model.history.redaction import MARK, RECORD
-from clawmem.model.safety.leftovers import holds_still
+from clawmem.model.safety.leftovers import contains_text
 from clawmem.vault.rewriting import redaction
 from clawmem.vault.vault import Vault
 from tests.faults.checks import facts, git
@@ -54,7 +54,7 @@ class Leak:
         """Whether it is gone; raises where it is half gone, or gone with what stood around it."""
         root, environment = self.arena.root, self.arena.environment
         known = {one["fact"] for one in facts(root)}
-        left = redaction.find_remains(Vault(root, environment), partial(holds_still, texts=(self.secret,)))
+        left = redaction.find_remains(Vault(root, environment), partial(contains_text, texts=(self.secret,)))
         assert git(root, environment, "for-each-ref", "refs/clawmem/redacting") == ""
         assert not (root / ".git/clawmem/redacting.json").exists()
         gone = known >= set(self.texts(MARK))

@@ -114,7 +114,7 @@ class Wandering:
         for machine in self.machines:
             assert machine.git("status", "--porcelain", "--untracked-files=all") == ""
         facts = self.machines[0].facts()
-        assert chain.problems(facts.values()) == ()
+        assert chain.chain_problems(facts.values()) == ()
         risen = {key for key in self.told.ended if key in facts and facts[key].stands}
         assert not risen, f"{risen} were withdrawn or replaced, and stand again"
         texts = {fact.fact for fact in facts.values()}

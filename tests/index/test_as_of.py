@@ -15,7 +15,7 @@ from clawmem.index.tables.intake import take_in
 from clawmem.index.tables.store import Index, create_in_memory
 from clawmem.model.facts.codec import fact_from_record, render_items
 from clawmem.model.facts.fact import RETRACTED, STATUSES, Fact
-from clawmem.model.facts.validity import true_at, why_untrue
+from clawmem.model.facts.validity import true_at, untrue_reason
 from clawmem.model.language.dates import parse_moment, parse_state
 from clawmem.vault.vault import Vault
 
@@ -96,7 +96,7 @@ def test_as_of_is_what_the_intervals_say(vault: Vault, seed: int) -> None:
         assert {one.fact.id for one in all_passing(index, wanted)} == expected, text
         assert len(passing_rows(index, range(1, 121), wanted)) == len(expected)
         assert {fact.id for fact, _, _ in known if true_at(fact, as_of)} == expected
-        assert {fact.id for fact, _, _ in known if why_untrue(fact, as_of) is None} == expected
+        assert {fact.id for fact, _, _ in known if untrue_reason(fact, as_of) is None} == expected
         asked += len(expected)
     hits = keyword_channel(index, ["boats"], wanted, 500)
     assert len(hits.scores) == len(expected)

@@ -23,7 +23,7 @@ from clawmem.memory.history.why import why
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.serving.browse import list_facts, show
+from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.context.context import context
 from clawmem.serving.graph import backlinks, neighbors
 from clawmem.serving.recall.recall import EVENTS, FACTS, NOTES, recall
@@ -52,7 +52,7 @@ ACTS: dict[str, Callable[[Vault], object]] = {
     "list": lambda vault: list_facts(vault, _caller(), FactFilter(superseded=True)),
     "recall": lambda vault: recall(vault, "Where does Jane live?", _caller(), FactFilter(), 50, (FACTS, EVENTS, NOTES)),
     "context": lambda vault: context(vault, _caller(), 2000, "Which bird was ringed?"),
-    "show": lambda vault: show(vault, _fact(vault), _caller()),
+    "show": lambda vault: show_fact(vault, _fact(vault), _caller()),
     "log": lambda vault: log(vault, None, _caller(), LogBounds(200)),
     "log of an entity": lambda vault: log(vault, JANE, _caller(), LogBounds(200)),
     "why": lambda vault: why(vault, _fact(vault)),

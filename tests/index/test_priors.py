@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.index.vectors.local_model import LocalModel, vocabulary
-from clawmem.model.search.vector import closeness, unit, unpacked
+from clawmem.model.search.vector import normalize_vector, packed_cosine, unpack_vector
 from tests.needs import needs_local_model
 
 numpy = pytest.importorskip("numpy", reason="the extra is not installed: pip install -e '.[semantic]'")
@@ -35,7 +35,7 @@ def test_the_file_says_what_the_model_says() -> None:
     numbers = numpy.frombuffer(priors.FILE.read_bytes(), "<f2", priors.DIRECTIONS * priors.NUMBERS)
     basis = numbers.reshape(priors.DIRECTIONS, priors.NUMBERS).astype(numpy.float32)
     # The part of a vector in the directions that are kept is in the file, but for the rounding to eight bits.
-    kept = numpy.array([unpacked(told[piece]) for piece in sample])
+    kept = numpy.array([unpack_vector(told[piece]) for piece in sample])
     assert numpy.abs(anew @ basis.T @ basis - kept).max() < 0.004
     # That part is most of it.
     assert float((anew * kept).sum(axis=1).mean()) > 0.8
@@ -52,5 +52,5 @@ def test_what_the_script_writes_is_what_the_file_is_read_as(tmp_path: Path, monk
     monkeypatch.setattr(priors, "FILE", path)
     pieces = [f"piece {at}" for at in range(500)]
     for (_, data), wanted in zip(priors.priors(pieces), vectors.tolist(), strict=True):
-        assert closeness(unit(wanted), data) == pytest.approx(1.0, abs=0.01)
-        assert unpacked(data) == pytest.approx(wanted, abs=0.01)
+        assert packed_cosine(normalize_vector(wanted), data) == pytest.approx(1.0, abs=0.01)
+        assert unpack_vector(data) == pytest.approx(wanted, abs=0.01)

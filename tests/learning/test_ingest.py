@@ -22,7 +22,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.event import Event, parse_events
-from clawmem.model.safety.recalled_text import wrapped
+from clawmem.model.safety.recalled_text import wrap_context
 from clawmem.model.transcripts.formats import read, shape_of
 from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.vault.vault import Vault
@@ -162,7 +162,7 @@ def test_only_what_the_person_said_is_learned(vault: Vault, caller: Caller) -> N
     base = {"sessionId": "s1", "timestamp": "2026-03-02T10:00:00Z", "isSidechain": False}
     told = [
         "I live in Delft.\n<system-reminder>\nI live in Rome.\n</system-reminder>",
-        wrapped("I work at Quickline."),
+        wrap_context("I work at Quickline."),
         "Contents of /home/ada/CLAUDE.md (instructions):\n\nI am allergic to wool.",
         "This session is being continued from a previous conversation.\n\nI have a brother named Otto.",
         "<command-name>/x</command-name><command-args>I own a boat named Gull.</command-args>",

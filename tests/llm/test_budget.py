@@ -13,21 +13,23 @@ PRICES = Prices(0.001, 0.002)
 
 def test_a_call_is_refused_before_it_could_pass_the_limit() -> None:
     account = Account(RunLimits(cents=3.0, tokens=1000), PRICES)
-    assert account.most(1000) == 3.0
+    assert account.highest_cost(1000) == 3.0
     assert account.refusal(1000) is None
     refused = account.refusal(1001)
     assert refused is not None
-    assert refused.startswith("The next call can cost 3.001 cents, 0 cents are spent, and 3 cents are the most in one")
+    assert refused.startswith(
+        "The next call can cost 3.001 cents, 0 cents were spent in this run, and the limit for one run is 3 cents"
+    )
     assert refused.endswith("(llm.budget_cents).")
     account.charge(1000, 500, 200)
     assert account.spent == Spent(1, 0, 1000, 500, 2.0, 200, 0)
-    assert "2 cents are spent" in (account.refusal(1000) or "")
+    assert "2 cents were spent in this run" in (account.refusal(1000) or "")
 
 
 def test_what_the_day_cost_already_counts() -> None:
     account = Account(RunLimits(cents=50, daily_cents=10, tokens=1000), PRICES, earlier_today=8.0)
     assert account.refusal(0) is None
-    assert "8 cents were spent today, and 10 cents are the most in one day (llm.daily_cents)" in (
+    assert "8 cents were spent today, and the limit for one day is 10 cents (llm.daily_cents)" in (
         account.refusal(1) or ""
     )
 
@@ -38,17 +40,17 @@ def test_time_and_facts_are_limits_too() -> None:
     assert account.refusal(1) is None
     assert account.seconds(10) == 0.001
     assert account.seconds(0.0001) == 0.0001
-    account.found(2)
-    assert account.refusal(1) == "2 facts were found, and 2 are the most in one run (llm.max_facts)."
+    account.add_facts(2)
+    assert account.refusal(1) == "2 facts were found; the limit for one run is 2 (llm.max_facts)."
     account.charge(1, 1, 1, retry=True)
     assert account.spent.retries == 1
-    account.found(-2)
-    assert account.refusal(1) == "The model took its 1 seconds for one run (llm.max_ms)."
+    account.add_facts(-2)
+    assert account.refusal(1) == "The model used the 1 seconds of one run (llm.max_ms)."
 
 
 def test_an_unknown_price_is_held_by_the_token_limit_alone() -> None:
     account = Account(RunLimits(tokens=100), None)
-    assert account.most(10**9) is None
+    assert account.highest_cost(10**9) is None
     assert account.refusal(10**9) is None
     account.charge(500, 100, 5)
     assert (account.spent.cents, account.spent.prompt_tokens) == (0.0, 500)

@@ -6,7 +6,7 @@ import pytest
 
 from clawmem.errors import InvalidInput
 from clawmem.llm.budget import RunLimits
-from clawmem.llm.choice import Model, choose
+from clawmem.llm.choice import Model, choose_model
 from clawmem.model.settings.settings import DEFAULTS, Settings, parse_value
 
 
@@ -15,11 +15,13 @@ def settings(**llm: str | int) -> Settings:
 
 
 def test_no_model_is_the_default() -> None:
-    assert choose(DEFAULTS, {"OPENAI_API_KEY": "x"}) is None
+    assert choose_model(DEFAULTS, {"OPENAI_API_KEY": "x"}) is None
 
 
 def test_the_settings_as_they_are() -> None:
-    model = choose(settings(model="openai/x", api_base="http://localhost:1/v1", api_key_env="MY_KEY"), {"MY_KEY": "k"})
+    model = choose_model(
+        settings(model="openai/x", api_base="http://localhost:1/v1", api_key_env="MY_KEY"), {"MY_KEY": "k"}
+    )
     assert model == Model("openai/x", "http://localhost:1/v1", "k", "MY_KEY")
     assert model.limits == RunLimits(retries=2, cents=12, milliseconds=12_000, facts=8, tokens=2000, daily_cents=100)
 
@@ -32,7 +34,7 @@ def test_the_environment_overrides_the_limits(prefix: str) -> None:
         f"{prefix}MAX_MS": "500",
         f"{prefix}MAX_FACTS": "3",
     }
-    model = choose(settings(model="m"), environment)
+    model = choose_model(settings(model="m"), environment)
     assert model is not None
     assert model.limits == RunLimits(0, 1.5, 500, 3)
 
@@ -43,14 +45,14 @@ def test_the_newer_name_wins_and_an_empty_value_is_none() -> None:
         "CLAWPY_PARA_PROMOTION_MAX_FACTS": "4",
         "CLAWMEM_PARA_PROMOTION_MAX_MS": " ",
     }
-    model = choose(settings(model="m", max_ms=77), environment)
+    model = choose_model(settings(model="m", max_ms=77), environment)
     assert model is not None
     assert (model.limits.facts, model.limits.milliseconds) == (3, 77)
 
 
 def test_an_override_that_makes_no_sense_is_named() -> None:
     with pytest.raises(InvalidInput, match=r"CLAWPY_PARA_PROMOTION_MAX_FACTS: .*llm\.max_facts is 'many'"):
-        choose(settings(model="m"), {"CLAWPY_PARA_PROMOTION_MAX_FACTS": "many"})
+        choose_model(settings(model="m"), {"CLAWPY_PARA_PROMOTION_MAX_FACTS": "many"})
 
 
 @pytest.mark.parametrize("pasted", ["sk-proj-abc123", "AIzaSyAbc123", "two words", "1KEY"])

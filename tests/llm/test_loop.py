@@ -16,7 +16,7 @@ import pytest
 from clawmem.errors import BudgetSpent, ModelFailed
 from clawmem.llm.budget import Account, Prices, RunLimits
 from clawmem.llm.choice import Model
-from clawmem.llm.client import check, prices_of
+from clawmem.llm.client import check_model, prices_of
 from clawmem.llm.loop import CheckedAnswer, ask
 from tests.loopback import Behaviour, Loopback, closed_address, raw, refuses, says, serving
 from tests.needs import needs_litellm
@@ -105,7 +105,7 @@ def test_no_retries_where_none_are_allowed() -> None:
 def test_over_budget_nothing_is_asked() -> None:
     with serving(says(GREEN)) as server:
         held = account(LIMITS._replace(cents=1), Prices(1.0, 1.0))
-        with pytest.raises(BudgetSpent, match=r"are the most in one run \(llm.budget_cents\)"):
+        with pytest.raises(BudgetSpent, match=r"the limit for one run is [\d.]+ cents \(llm.budget_cents\)"):
             ask(model(server), held, QUESTION, SCHEMA)
         assert server.asked == []
         assert held.spent.calls == 0
@@ -114,7 +114,7 @@ def test_over_budget_nothing_is_asked() -> None:
 def test_the_budget_is_asked_before_each_retry() -> None:
     with serving(says("no", tokens=(10, 100))) as server:
         held = account(LIMITS._replace(cents=1.0), Prices(0.0, 0.004))
-        with pytest.raises(BudgetSpent, match=r"0\.8 cents are spent"):
+        with pytest.raises(BudgetSpent, match=r"0\.8 cents were spent in this run"):
             ask(
                 model(server, limits=LIMITS._replace(retries=9)),
                 Account(held.limits._replace(retries=9), held.prices),
@@ -158,7 +158,7 @@ def test_nobody_listens() -> None:
         (401, "refused to answer", "Check the key"),
         (403, "refused to answer", "may not use"),
         (404, "refused to answer", "Check `llm.model`"),
-        (429, "refused to answer", "slow down"),
+        (429, "refused to answer", "limits the rate"),
         (500, "did not answer", "Nothing was lost"),
         (503, "did not answer", "Nothing was lost"),
     ],
@@ -190,7 +190,7 @@ def test_a_server_of_ones_own_gets_no_key_from_the_environment(monkeypatch: pyte
 def test_a_request_that_is_not_taken_is_no_outage() -> None:
     answer, held, server = answered(refuses(400, "flagged", "content_policy_violation"))
     assert answer.value is None
-    assert answer.problem.startswith("It would not take the request: ")
+    assert answer.problem.startswith("The model rejected the request: ")
     assert (len(server.asked), held.spent.calls) == (1, 1)
 
 
@@ -221,16 +221,16 @@ def test_the_runs_own_time_is_a_budget() -> None:
     held = account(LIMITS._replace(milliseconds=300))
     with serving(says(GREEN, wait=60)) as server, pytest.raises(BudgetSpent, match=r"llm\.max_ms"):
         ask(model(server), held, QUESTION, SCHEMA)
-    with serving(says(GREEN)) as server, pytest.raises(BudgetSpent, match=r"took its 0\.3 seconds"):
+    with serving(says(GREEN)) as server, pytest.raises(BudgetSpent, match=r"used the 0\.3 seconds"):
         ask(model(server), held, QUESTION, SCHEMA)
 
 
 def test_what_can_never_work_is_said_before_any_call() -> None:
     with pytest.raises(ModelFailed, match="No provider is known for the model 'nonsense'"):
-        check(Model("nonsense"))
+        check_model(Model("nonsense"))
     with pytest.raises(ModelFailed, match="The environment variable MY_KEY, which should hold the model's key"):
-        check(Model("openai/tested", key_name="MY_KEY"))
-    check(Model("openai/tested", api_base="http://127.0.0.1:1/v1"))
+        check_model(Model("openai/tested", key_name="MY_KEY"))
+    check_model(Model("openai/tested", api_base="http://127.0.0.1:1/v1"))
 
 
 def test_nothing_is_printed_and_no_env_file_is_read(tmp_path: Path) -> None:
@@ -239,8 +239,8 @@ def test_nothing_is_printed_and_no_env_file_is_read(tmp_path: Path) -> None:
         "import os, sys\n"
         "from clawmem.errors import ModelFailed\n"
         "from clawmem.llm.choice import Model\n"
-        "from clawmem.llm.client import call, check\n"
-        "try:\n    check(Model('nonsense'))\nexcept ModelFailed:\n    pass\n"
+        "from clawmem.llm.client import call, check_model\n"
+        "try:\n    check_model(Model('nonsense'))\nexcept ModelFailed:\n    pass\n"
         "known = set(sys.modules)\n"
         "try:\n    call(Model('openai/x', 'http://127.0.0.1:9/v1'), [{'role': 'user', 'content': 'x'}], {}, 60)\n"
         "except ModelFailed:\n    pass\n"

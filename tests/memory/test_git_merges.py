@@ -126,7 +126,7 @@ def test_what_git_cannot_see_is_completed_by_the_next_command(tmp_path: Path, en
     said = {fact.fact: fact for fact in facts.values()}
     assert said["The boat is red."].stands
     assert said["The lamp is green."].superseded_by == newer
-    assert chain.problems(facts.values()) == ()
+    assert chain.chain_problems(facts.values()) == ()
     assert f"complete(vault): what git could not see in the merge {merge[:12]}" in twin.git("log", "--format=%s")
     before = twin.head()
     twin.keep("Nothing is left to complete.")
@@ -340,7 +340,7 @@ def test_two_values_that_git_merged_are_settled_by_the_next_command(machines: li
         assert [{target.id for target in one.targets} for one in asked] == [{lyon, bergen}]
     else:
         assert standing == {max(lyon, bergen)} and not asked
-    assert chain.problems(other.facts().values()) == ()
+    assert chain.chain_problems(other.facts().values()) == ()
     assert_whole(other.root, other.environment)
     assert other.sync().pushed
     one.sync()

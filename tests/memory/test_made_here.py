@@ -14,9 +14,9 @@ from clawmem.governance.trust import trust
 from clawmem.index.search.channels import FactFilter
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.quarantine import approved
+from clawmem.model.proposals.quarantine import with_approval
 from clawmem.model.settings.acceptance import Acceptance, Signature, accepts, as_served, stake_in
-from clawmem.serving.browse import list_facts, show
+from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.context.context import context
 from clawmem.serving.recall.recall import recall
 from clawmem.vault.exchange.create import create_vault
@@ -101,7 +101,7 @@ def test_planted_orders_of_the_user_are_labelled_and_forged_ones_wait(two: tuple
     one.sync()
     other.sync()
     assert f"- {BIDDEN} (2026-11-21, {OUTSIDE})" in told(other)
-    assert show(other.vault, "fact_0badc0de", other.caller).fact.trust == "external"
+    assert show_fact(other.vault, "fact_0badc0de", other.caller).fact.trust == "external"
     assert "external" in {
         placed.fact.trust for placed, _ in list_facts(other.vault, other.caller, FactFilter(), 10).facts
     }
@@ -209,5 +209,5 @@ def test_what_is_at_stake() -> None:
     assert stake_in(fact) == "order"
     assert stake_in(fact._replace(fact="Ada lives in Oslo.")) is None
     assert stake_in(fact._replace(trust="external")) is None
-    assert stake_in(approved(fact._replace(trust="external"), "x", "y")) == "approval"
+    assert stake_in(with_approval(fact._replace(trust="external"), "x", "y")) == "approval"
     assert as_served(fact._replace(fact="Ada lives in Oslo."), "order").trust == "user"

@@ -47,7 +47,7 @@ def meet(*machines: Machine) -> None:
             machine.sync()
     assert len({machine.git("rev-parse", "HEAD^{tree}") for machine in machines}) == 1
     for machine in machines:
-        assert chain.problems(machine.facts().values()) == ()
+        assert chain.chain_problems(machine.facts().values()) == ()
         assert errors(machine) == []
         assert_whole(machine.root, machine.environment)
 

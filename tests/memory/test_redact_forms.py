@@ -16,8 +16,8 @@ from clawmem.memory.facts.redact import RedactResult, RedactTarget, redact
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import parse_events
-from clawmem.model.safety.leftovers import holds_still
-from clawmem.model.safety.written_forms import holds, needles, without
+from clawmem.model.safety.leftovers import contains_text
+from clawmem.model.safety.written_forms import compile_needles, contains, replace_needles
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
@@ -96,17 +96,17 @@ def _capital_codes(text: str) -> str:
 @pytest.mark.parametrize("form", FORMS)
 def test_each_form_is_found_and_taken_out_in_each_encoding(form: str) -> None:
     text = FORMS[form]
-    wanted = needles((text,))
+    wanted = compile_needles((text,))
     kept = [f"before {data!r} after" for _, data in encodings("something else-99")]
     for name, data in encodings(text):
         for around in (b"%s", b'{"a": "%s"}', b"x %s y\n"):
             given = around.replace(b"%s", data)
-            assert holds(given, wanted), name
-            assert holds_still(given, (text,)), name
-            left = without(given, wanted, b"[redacted]")
-            assert not holds(left, wanted) and not holds_still(left, (text,)), (name, left)
+            assert contains(given, wanted), name
+            assert contains_text(given, (text,)), name
+            left = replace_needles(given, wanted, b"[redacted]")
+            assert not contains(left, wanted) and not contains_text(left, (text,)), (name, left)
     for other in kept:
-        assert not holds(other.encode(), wanted) and not holds_still(other.encode(), (text,))
+        assert not contains(other.encode(), wanted) and not contains_text(other.encode(), (text,))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -115,7 +115,7 @@ def test_a_text_of_json_stays_one(form: str) -> None:
     for given in (text, f"a\\{text}b", f"t{text}n", f'say "{text}", or \\{text}\\', json.dumps({"k": [text]})):
         for depth in range(4):
             line = json.dumps({"text": given, "n": depth}).encode()
-            left = without(line, needles((text,)), b"[redacted]")
+            left = replace_needles(line, compile_needles((text,)), b"[redacted]")
             assert json.loads(left)["n"] == depth
             assert text not in json.loads(left)["text"]
             given = json.dumps({"inner": given})

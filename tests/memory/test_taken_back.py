@@ -131,7 +131,7 @@ def test_doctor_closes_what_an_older_version_let_stand(
     (red,) = one.keep("The boat is red.")
     new = supersede(one.vault, red.id, draft_from_record({"fact": "The boat is green."}, NOW), one.caller).facts[0].fact
     _revived(one, red.id)
-    assert any("still stands" in message for message in errors(one))
+    assert any("is still active" in message for message in errors(one))
     assert clawmem("doctor", "--fix", cwd=one.root).code == 0
     assert one.facts()[red.id].superseded_by == new.id
     assert one.standing() == ["Jane lives in Oslo.", "The boat is green."]

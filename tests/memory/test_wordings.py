@@ -55,7 +55,7 @@ def test_both_wordings_stay_under_every_policy(
     facts = {fact.fact: fact for fact in other.facts().values() if "cat" in fact.fact and "Written" not in fact.fact}
     assert set(facts) == {BLACK, PAST}
     standing = {words for words, fact in facts.items() if fact.stands}
-    assert chain.problems(other.facts().values()) == ()
+    assert chain.chain_problems(other.facts().values()) == ()
     if policy == "review":
         assert standing == wins
     else:
@@ -85,5 +85,5 @@ def test_words_changed_here_and_the_fact_replaced_there(
     facts = other.facts()
     assert {BLACK, PAST, "Jane has a dog."} <= {fact.fact for fact in facts.values()}
     assert not {BLACK, PAST} & set(other.standing())
-    assert chain.problems(facts.values()) == ()
+    assert chain.chain_problems(facts.values()) == ()
     assert {fact.fact for fact in chain.chain_of(cat.id, facts)} == {BLACK, PAST, "Jane has a dog."}

@@ -7,12 +7,12 @@ import time
 
 import pytest
 
-from clawmem.model.safety.leftovers import holds_still
+from clawmem.model.safety.leftovers import contains_text
 from clawmem.model.safety.secrets.find import PLACES, STARTS, find_secrets
 from clawmem.model.safety.secrets.kept_rules import KEPT
 from clawmem.model.safety.secrets.places import PATTERNS
 from clawmem.model.safety.secrets.rules import RULES
-from clawmem.model.safety.written_forms import needles, without
+from clawmem.model.safety.written_forms import compile_needles, replace_needles
 
 ALL = {
     **{rule: re.compile(one.pattern) for rule, one in RULES.items()},
@@ -58,9 +58,9 @@ def test_the_search_is_linear() -> None:
 
 
 def test_taking_out_and_looking_again_are_linear() -> None:
-    wanted = needles(('"marigold" \\ heron',))
-    assert slowest(lambda text: without(text.encode(), wanted, b"[redacted]")) == []
-    assert slowest(lambda text: holds_still(text.encode(), ('"marigold" \\ heron',))) == []
+    wanted = compile_needles(('"marigold" \\ heron',))
+    assert slowest(lambda text: replace_needles(text.encode(), wanted, b"[redacted]")) == []
+    assert slowest(lambda text: contains_text(text.encode(), ('"marigold" \\ heron',))) == []
 
 
 def test_each_kept_rule_is_asked_for_by_a_word() -> None:

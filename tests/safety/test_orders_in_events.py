@@ -11,7 +11,7 @@ import pytest
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.search.channels import FactFilter
 from clawmem.learning.ingest import ingest
-from clawmem.model.proposals.quarantine import orders_said
+from clawmem.model.proposals.quarantine import orders_in_event_text
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context
@@ -38,9 +38,9 @@ def test_there_are_sixty_orders_in_four_languages() -> None:
 
 @pytest.mark.parametrize("part", FOUND)
 def test_most_orders_are_known(part: str) -> None:
-    missed = [text for text in rows(part, order=True) if not orders_said(text, outside=True)]
+    missed = [text for text in rows(part, order=True) if not orders_in_event_text(text, outside=True)]
     assert len(rows(part, order=True)) - len(missed) >= FOUND[part], missed
-    assert not [text for text in rows(part, order=False) if orders_said(text, outside=True)]
+    assert not [text for text in rows(part, order=False) if orders_in_event_text(text, outside=True)]
 
 
 def test_hardly_any_order_of_a_tool_reaches_a_context(vault: Vault, caller: Caller, without_vectors: None) -> None:
@@ -63,7 +63,10 @@ def test_the_context_counts_what_it_leaves_out(vault: Vault, caller: Caller, wit
         text = context(vault, caller, 2000, "contact lists").text
         assert order not in text
         assert report in text
-        assert "1 left out: read as orders; `clawmem recall 'contact lists' --in events` shows them" in text
+        assert (
+            "1 left out because they read as orders; show them with `clawmem recall 'contact lists' --in events`"
+            in text
+        )
         run_heartbeat(vault, caller)
 
 

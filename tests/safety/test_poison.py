@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from benchmarks.safety import AGENTS_ROADS, LOW_ROADS, PERSONS_ROADS, detected, texts, travelled
 from clawmem.model.proposals.quarantine import orders_in_text
-from clawmem.model.safety.injection.find import BIDDEN, FORGED, HIDDEN, find_injection
-from clawmem.model.safety.injection.rules import patterns_of, search
-from clawmem.model.safety.injection.text import spelled, unfolded
+from clawmem.model.safety.injection.find import FORGERY_HINTS, HIDDEN, ORDER_HINTS, find_injection
+from clawmem.model.safety.injection.rules import all_patterns, search
+from clawmem.model.safety.injection.text import normalize_disguises, replace_leetspeak
 
 # What was measured when the texts were first seen stands in docs/decisions/017; these are floors, not goals.
 MISSED = {"first": 0, "second": 5, "held": 9}
@@ -61,15 +61,15 @@ def test_the_quick_question_loses_nothing() -> None:
     """Which rules are asked is only a matter of speed: asking all of them finds no more."""
     for row in (*texts("injections"), *texts("harmless")):
         for forged_only in (True, False):
-            rules = [HIDDEN, *FORGED, *(() if forged_only else BIDDEN)]
-            plain = unfolded(row["text"])
-            whole = search([row["text"], plain, spelled(plain)], rules)
+            rules = [HIDDEN, *FORGERY_HINTS, *(() if forged_only else ORDER_HINTS)]
+            plain = normalize_disguises(row["text"])
+            whole = search([row["text"], plain, replace_leetspeak(plain)], rules)
             quick = find_injection(row["text"], forged_only)
             assert (quick is None) == (whole is None), (row["text"], whole)
 
 
 def test_every_rule_has_patterns_and_a_question() -> None:
-    assert patterns_of().keys() == {HIDDEN, *FORGED, *BIDDEN}
+    assert all_patterns().keys() == {HIDDEN, *FORGERY_HINTS, *ORDER_HINTS}
 
 
 @given(st.text(max_size=300))

@@ -30,14 +30,17 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
+from clawmem.model.safety.injection import duty as injection_duty
 from clawmem.model.safety.injection import mood as injection_mood
 from clawmem.model.safety.injection import rules as injection_rules
 from clawmem.model.safety.injection.find import find_injection
 from clawmem.model.safety.injection.mood import addresses_reader
-from clawmem.model.safety.recalled_text import is_recalled, masked
+from clawmem.model.safety.recalled_text import is_recalled, mask_recalled
 from clawmem.model.safety.secrets import looks as secret_looks
+from clawmem.model.safety.secrets import places as secret_places
 from clawmem.model.safety.secrets import rules as secret_rules
 from clawmem.model.safety.secrets import search as secret_search
+from clawmem.model.safety.secrets import words as secret_words
 from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import search_texts
@@ -138,10 +141,16 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[str]]] = {
     ("clawmem.memory.health.checks.pages", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*[{,]?\s*"Jane"\s*:'],
     ("clawmem.model.safety.injection.mood", "pattern"): lambda: [one.pattern for one in injection_mood._compiled()],
+    ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
+        one for patterns in injection_duty._PATTERNS.values() for one in patterns
+    ],
     ("clawmem.model.safety.injection.rules", "pattern"): lambda: [
-        one for rules in injection_rules.patterns_of().values() for one in rules
+        one for rules in injection_rules.all_patterns().values() for one in rules
     ],
     ("clawmem.model.merging.facts.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
+    ("clawmem.model.safety.leftovers", "f'{_RUN}{{{shortest * 4 // 3},}}'"): lambda: ["[A-Za-z0-9+/_-]{8,}"],
+    ("clawmem.model.safety.secrets.places", "pattern"): lambda: [*secret_places.PATTERNS.values()],
+    ("clawmem.model.safety.secrets.words", "pattern"): lambda: [secret_words._SAID, secret_words._BESIDE],
     ("clawmem.model.safety.secrets.looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
     ("clawmem.model.safety.secrets.search", "pattern"): lambda: [
         *(one.pattern for one in secret_rules.RULES.values()),
@@ -320,7 +329,7 @@ WHOLE: dict[str, Callable[[str], object]] = {
     "orders": find_injection,
     "orders to the reader": addresses_reader,
     "secrets": find_secrets,
-    "recalled": lambda text: (is_recalled(text), masked(text)),
+    "recalled": lambda text: (is_recalled(text), mask_recalled(text)),
     "dates": lambda text: find_dates(text, date(2026, 11, 21)),
     "passages": lambda text: search_texts(text, None, ""),
     "question": is_question,

@@ -521,7 +521,9 @@ def test_a_clone_is_accepted_by_a_person(victim: Victim, clawmem: Command, tmp_p
         git(tmp_path, victim.environment, "clone", "-q", str(victim.hub), str(clone))
         told = clawmem("heartbeat", cwd=clone)
         assert told.code == 0
-        assert "This vault suggests llm.model, llm.api_base, llm.api_key_env: not in force" in told.err
+        assert (
+            "This vault suggests values for llm.model, llm.api_base, llm.api_key_env. They have no effect" in told.err
+        )
         assert listening.heard == []
         told = clawmem("status", cwd=clone)
         assert "suggests  llm.model, llm.api_base, llm.api_key_env" in told.out

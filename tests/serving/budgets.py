@@ -14,7 +14,7 @@ from clawmem.index.tables.token_counts import count_exactly
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, importance_of
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT, is_over, tier_of
-from clawmem.model.proposals.quarantine import quarantined
+from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import owner_of
 from clawmem.model.safety.recalled_text import CLOSING, OPENING, is_recalled
@@ -73,7 +73,7 @@ def _check_facts(done: ContextResult, invented: Invented, wish: ContextRequest) 
         if not told and not spelled:
             continue
         assert fact.status not in (SUPERSEDED, RETRACTED)
-        assert quarantined(fact) is None
+        assert quarantine_rule(fact) is None
         assert (owner_of(entity) or "") in wish.wanted.owners
         contrary = [known[one][1] for one in _contrary(fact_id, invented, wish) if one in known]
         same_time = [one for one in contrary if is_over(one, stamp(NOW)) is is_over(fact, stamp(NOW))]
@@ -123,7 +123,7 @@ def _shelf_of(fact: Fact) -> str:
 
 def _is_seen(entity: str, fact: Fact, wish: ContextRequest) -> bool:
     seen = (owner_of(entity) or "") in wish.wanted.owners and wish.wanted.entity in (None, entity)
-    return seen and quarantined(fact) is None
+    return seen and quarantine_rule(fact) is None
 
 
 def _contrary(fact_id: str, invented: Invented, wish: ContextRequest) -> set[str]:
@@ -131,7 +131,7 @@ def _contrary(fact_id: str, invented: Invented, wish: ContextRequest) -> set[str
     seen = {
         fact.id: fact
         for entity, fact in invented.facts
-        if (owner_of(entity) or "") in wish.wanted.owners and quarantined(fact) is None
+        if (owner_of(entity) or "") in wish.wanted.owners and quarantine_rule(fact) is None
     }
     towards = {link.to for link in seen[fact_id].links if link.type == "contradicts"}
     back = {one for one, fact in seen.items() if any(link.to == fact_id for link in fact.links)}

@@ -28,7 +28,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.browse import list_facts
 from clawmem.serving.context.context import context
-from clawmem.serving.recall.recall import WHERE, recall
+from clawmem.serving.recall.recall import RECALL_KINDS, recall
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.state.journal import FOLDING, JOURNAL, record_access
 from clawmem.vault.vault import Vault
@@ -223,7 +223,7 @@ def given(world: World, vault: Vault, now: datetime) -> dict[str, Any]:
     answers: dict[str, Any] = {f"list {wanted}": list_facts(vault, reader, wanted) for wanted in filters}
     for question in world.questions:
         for wanted in filters:
-            found = recall(vault, question, reader, wanted, limit, WHERE, 2)
+            found = recall(vault, question, reader, wanted, limit, RECALL_KINDS, 2)
             answers[f"recall {question} {wanted}"] = found._replace(notices=())
             _forget_accesses(vault)
     for asked in (None, world.questions[0]):

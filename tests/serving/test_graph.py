@@ -13,7 +13,7 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, supersede
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.serving.graph import GraphWalk, backlinks, neighbors, path
+from clawmem.serving.graph import GraphWalk, backlinks, neighbors, shortest_path
 from clawmem.vault.vault import Vault
 
 ALL = FactFilter()
@@ -50,15 +50,15 @@ def test_a_way_is_the_shortest_and_says_each_step(vault: Vault, caller: Caller) 
     a, b, c = (keep(vault, caller, f"fact number {n}", entity=f"projects/p{n}") for n in "abc")
     link(vault, a, "depends_on", b, caller)
     link(vault, c, "derived_from", b, caller)
-    found = path(vault, "projects/pa", c, caller, ALL, 6)
+    found = shortest_path(vault, "projects/pa", c, caller, ALL, 6)
     assert [(one.edge.relation, one.edge.forward, one.node.name) for one in found.steps] == [
         ("in", False, a),
         ("depends_on", True, b),
         ("derived_from", False, c),
     ]
-    with pytest.raises(NotFound, match="No way of at most 2 steps"):
-        path(vault, "projects/pa", c, caller, ALL, 2)
-    assert path(vault, a, a, caller, ALL, 6).steps == ()
+    with pytest.raises(NotFound, match="No path of at most 2 steps"):
+        shortest_path(vault, "projects/pa", c, caller, ALL, 2)
+    assert shortest_path(vault, a, a, caller, ALL, 6).steps == ()
 
 
 def test_replaced_facts_are_walked_only_where_asked(vault: Vault, caller: Caller) -> None:
@@ -105,9 +105,9 @@ def test_ways_are_as_short_as_a_plain_search_finds(vault: Vault, caller: Caller)
         expected = distance(joined, facts[0], goal)
         if expected is None or expected > 6:
             with pytest.raises(NotFound):
-                path(vault, facts[0], goal, caller, ALL, 6)
+                shortest_path(vault, facts[0], goal, caller, ALL, 6)
         else:
-            assert len(path(vault, facts[0], goal, caller, ALL, 6).steps) == expected
+            assert len(shortest_path(vault, facts[0], goal, caller, ALL, 6).steps) == expected
 
 
 def distance(joined: dict[str, set[str]], start: str, goal: str) -> int | None:

@@ -10,7 +10,7 @@ from clawmem.index.search.channels import FactFilter
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.serving.browse import show
+from clawmem.serving.browse import show_fact
 from clawmem.serving.context.context import context
 from clawmem.serving.recall.recall import recall
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
@@ -27,7 +27,7 @@ def test_what_was_true_then_is_asked_without_an_access(vault: Vault, caller: Cal
     draft = draft_from_record({"fact": "Jane likes tea.", "entity": "areas/people/jane"}, caller.now)
     fact = remember(vault, [draft], caller).facts[0].fact
     then = "2026-11-22"
-    assert show(vault, fact.id, caller, then).fact == fact
+    assert show_fact(vault, fact.id, caller, then).fact == fact
     assert recall(vault, "tea", caller, FactFilter(as_of=then), 5).found
     assert "tea" in context(vault, caller, 500, "tea", as_of=then).text
     assert count_accesses(unfolded_accesses(vault)) == {}

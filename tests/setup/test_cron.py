@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import NotFound, Refused
-from clawmem.model.settings.schedule import at, every
+from clawmem.model.settings.schedule import daily_schedule, interval_schedule
 from clawmem.setup import cron as schedule
 from clawmem.vault.vault import Vault
 
@@ -42,13 +42,13 @@ def _put(path: Path, text: str) -> None:
 def test_installing_is_idempotent_and_leaves_other_lines_alone(vault: Vault, around: dict[str, str]) -> None:
     table = Path(around["HOME"]) / "table"
     table.write_text("# mine\n5 4 * * * backup 100\\%\n")
-    assert schedule.install_crontab(vault, around, every("30m"), dry_run=True).changed
+    assert schedule.install_crontab(vault, around, interval_schedule("30m"), dry_run=True).changed
     assert table.read_text() == "# mine\n5 4 * * * backup 100\\%\n"
-    first = schedule.install_crontab(vault, around, every("30m"), dry_run=False)
+    first = schedule.install_crontab(vault, around, interval_schedule("30m"), dry_run=False)
     assert (first.changed, first.installed) == (True, True)
     assert table.read_text() == f"# mine\n5 4 * * * backup 100\\%\n{first.text}\n"
-    assert not schedule.install_crontab(vault, around, every("30m"), dry_run=False).changed
-    later = schedule.install_crontab(vault, around, at("03:30"), dry_run=False)
+    assert not schedule.install_crontab(vault, around, interval_schedule("30m"), dry_run=False).changed
+    later = schedule.install_crontab(vault, around, daily_schedule("03:30"), dry_run=False)
     assert table.read_text() == f"# mine\n5 4 * * * backup 100\\%\n{later.text}\n"
     assert schedule.find_crontab_entry(vault, around) == later.text
     assert schedule.remove_crontab(vault, around, dry_run=False)
@@ -59,14 +59,14 @@ def test_installing_is_idempotent_and_leaves_other_lines_alone(vault: Vault, aro
 def test_a_crontab_that_is_refused_is_said(vault: Vault, around: dict[str, str]) -> None:
     (Path(around["HOME"]) / "refuse").touch()
     with pytest.raises(Refused, match="bad minute"):
-        schedule.install_crontab(vault, around, every("30m"), dry_run=False)
+        schedule.install_crontab(vault, around, interval_schedule("30m"), dry_run=False)
 
 
 def test_without_a_crontab_command_the_line_is_given_to_add_by_hand(vault: Vault, environment: dict[str, str]) -> None:
     alone = {**environment, "PATH": environment["HOME"]}
     with pytest.raises(NotFound) as caught:
-        schedule.install_crontab(vault, alone, every("30m"), dry_run=False)
-    assert caught.value.hint.endswith(schedule.crontab_line(vault, alone, every("30m")))
+        schedule.install_crontab(vault, alone, interval_schedule("30m"), dry_run=False)
+    assert caught.value.hint.endswith(schedule.crontab_line(vault, alone, interval_schedule("30m")))
     assert schedule.find_crontab_entry(vault, alone) is None
 
 
@@ -76,20 +76,20 @@ def test_a_clawmem_that_needs_more_environment_than_cron_has_is_refused(
     _put(tmp_path / "python", "#!/bin/sh\necho 'No module named clawmem' >&2\nexit 1\n")
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
     with pytest.raises(Refused, match="No module named clawmem"):
-        schedule.install_crontab(vault, around, every("30m"), dry_run=False)
+        schedule.install_crontab(vault, around, interval_schedule("30m"), dry_run=False)
     assert not (Path(around["HOME"]) / "table").exists()
 
 
 def test_systemd_units_are_written_started_and_removed(vault: Vault, around: dict[str, str], tmp_path: Path) -> None:
     _put(tmp_path / "bin" / "systemctl", SYSTEMCTL)
     home = Path(around["HOME"])
-    done = schedule.install_systemd(vault, around, home, every("2h"), dry_run=False)
+    done = schedule.install_systemd(vault, around, home, interval_schedule("2h"), dry_run=False)
     name = schedule.unit_name(vault)
     timer = home / ".config/systemd/user" / f"{name}.timer"
     assert "OnCalendar=*-*-* 0/2:00:00" in timer.read_text()
     assert f'"--vault" "{vault.root}"' in timer.with_suffix(".service").read_text()
     assert done.changed
-    assert not schedule.install_systemd(vault, around, home, every("2h"), dry_run=False).changed
+    assert not schedule.install_systemd(vault, around, home, interval_schedule("2h"), dry_run=False).changed
     assert schedule.remove_systemd(vault, around, home, dry_run=False)
     assert not timer.exists()
     calls = (home / "systemctl.log").read_text().splitlines()

@@ -9,7 +9,7 @@ from clawmem.faces.parts.command import Call
 from clawmem.index.search.channels import FactFilter
 from clawmem.model.language.dates import parse_state
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import owners_seen
+from clawmem.model.records.entity import visible_owners
 from clawmem.vault.vault import Vault
 
 
@@ -34,7 +34,7 @@ def filter_of(
 
         entity = find_readable_entity(vault, entity, caller)
     return FactFilter(
-        owners=owners_seen(caller.agent, entity),
+        owners=visible_owners(caller.agent, entity),
         entity=entity,
         category=category.lower() if category is not None else None,
         tag=tag,

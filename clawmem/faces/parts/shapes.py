@@ -21,7 +21,7 @@ from typing import Any
 from clawmem.faces.parts.command import Shape
 from clawmem.model.facts.fact import TRUSTS
 from clawmem.model.history.manifest import FORMAT, KIND
-from clawmem.model.proposals.proposal import DEEDS, KINDS, STATES
+from clawmem.model.proposals.proposal import ACTIONS, KINDS, STATES
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -62,7 +62,7 @@ SHARED: dict[str, Shape] = {
     },
     "proposal": {
         "id": str, "kind": set(KINDS), "status": set(STATES), "says": str, "why": str, "created": str,
-        "does": set(DEEDS),
+        "does": set(ACTIONS),
         "targets?": [{"id": str, "fact": str}],
         "fact?": {"fact": str, "category": str, "source": str, **_STATED, str: object},
         "entity?": str, "title?": str,

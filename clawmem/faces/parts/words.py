@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.faces.parts.command import Answer
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.proposals.quarantine import quarantined_event
 from clawmem.model.records.event import trust_limit
 
@@ -45,7 +45,7 @@ def context_data(done: ContextResult | Brief) -> dict[str, Any]:
 
 def event_warning(event: Event) -> str:
     """The same of something said, to be put behind it; empty where there is nothing to know."""
-    remarks = [OUTSIDE] if trust_limit(event) == EXTERNAL else []
+    remarks = [OUTSIDE_WARNING] if trust_limit(event) == EXTERNAL else []
     remarks += ["quarantined: it reads as an order"] if quarantined_event(event) else []
     return f"  ({', '.join(remarks)})" if remarks else ""
 

@@ -7,7 +7,7 @@ from typing import Any
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.model.settings.schedule import Schedule, at, every
+from clawmem.model.settings.schedule import Schedule, daily_schedule, interval_schedule
 from clawmem.setup import cron as beside
 from clawmem.setup.cron import CRONTAB, SYSTEMD, ScheduleEntry
 
@@ -40,7 +40,7 @@ def show(call: Call) -> Answer:
         data = {**_data(call, found[0]), "entries": [_data(call, one) for one in found]}
         return Answer(data, [one.text for one in found])
     wanted = ScheduleEntry(
-        CRONTAB, beside.entry_marker(vault), beside.crontab_line(vault, environment, every(_DEFAULT)), False
+        CRONTAB, beside.entry_marker(vault), beside.crontab_line(vault, environment, interval_schedule(_DEFAULT)), False
     )
     notices = ["nothing is installed; `clawmem cron install` would add this line"]
     return Answer({**_data(call, wanted), "entries": []}, [wanted.text], notices)
@@ -65,7 +65,7 @@ def remove(call: Call, dry_run: bool) -> Answer:
 def _schedule(each: str | None, hour: str | None) -> Schedule:
     if each and hour:
         raise InvalidInput("--every and --at contradict each other.", "Give one of them.")
-    return at(hour) if hour else every(each or _DEFAULT)
+    return daily_schedule(hour) if hour else interval_schedule(each or _DEFAULT)
 
 
 def _chosen(by: str, environment: Any) -> str:

@@ -10,8 +10,8 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.past import SHORT, entry_data, minute
 from clawmem.memory.history.compare import Comparison, OtherChanges, compare
-from clawmem.model.facts.fact_words import fact_data, warnings
-from clawmem.model.history.change_summary import GROUPS, ChangeSentence, summary, tellings
+from clawmem.model.facts.fact_words import fact_data, origin_warnings
+from clawmem.model.history.change_summary import GROUPS, ChangeSentence, change_sentences, summary
 from clawmem.model.history.comparison import FactDifference
 from clawmem.model.history.entry import HistoryEntry
 from clawmem.model.language.text import counted
@@ -31,7 +31,7 @@ def _one(name: str, argument: str | None, option: str | None) -> str | None:
 
 
 def _data(told: Comparison) -> dict[str, Any]:
-    sentences = tellings(told.changes)
+    sentences = change_sentences(told.changes)
     return {
         "from": entry_data(told.older) if told.older else None,
         "to": entry_data(told.newer),
@@ -56,9 +56,11 @@ def _change_data(one: FactDifference) -> dict[str, Any]:
 
 
 def _lines(told: Comparison) -> Iterator[str]:
-    sentences = tellings(told.changes)
+    sentences = change_sentences(told.changes)
     yield f"{_sentence(told, sentences)}."
-    yield from (f"{one.sentence}  ({', '.join([one.entity, one.fact.id, *warnings(one.fact)])})" for one in sentences)
+    yield from (
+        f"{one.sentence}  ({', '.join([one.entity, one.fact.id, *origin_warnings(one.fact)])})" for one in sentences
+    )
     yield from (f"Besides: {line}." for line in (*_moves(told), *_counts(told.counts)))
 
 

@@ -25,7 +25,7 @@ def path(call: Call, first: str, last: str, longest: int, include_superseded: bo
     """Show the shortest way from one to another."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
-    found = acts.path(vault, first, last, caller, wanted, longest)
+    found = acts.shortest_path(vault, first, last, caller, wanted, longest)
     return _walked(found, "path", "They are one and the same.")
 
 

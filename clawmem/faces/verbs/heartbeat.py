@@ -12,7 +12,7 @@ from clawmem.heartbeat.step import Report
 from clawmem.heartbeat.steps import STEPS
 from clawmem.llm.choice import Model
 from clawmem.model.language.dates import stamp
-from clawmem.model.settings.local import told_of_suggestions
+from clawmem.model.settings.local import suggestion_message
 
 
 def heartbeat(
@@ -43,7 +43,7 @@ def heartbeat(
         raise
     notices = [
         *done.notices,
-        *told_of_suggestions(call.runtime.vault().settings, "llm", "semantic"),
+        *suggestion_message(call.runtime.vault().settings, "llm", "semantic"),
         *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed),
     ]
     told_of = step_reports(done, explain)

@@ -11,10 +11,10 @@ from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import opened
 from clawmem.learning.ingest import ingest as act
 from clawmem.model.facts.fact import TRUSTS
-from clawmem.model.facts.trust import is_low, least, trust_of_source
+from clawmem.model.facts.trust import is_low_trust, least_trust, trust_of_source
 from clawmem.model.language.text import check_statement, counted
 from clawmem.model.records.bounds import RECORD_BYTES
-from clawmem.model.records.event import ROLES
+from clawmem.model.records.event import EVENT_ROLES
 from clawmem.model.transcripts.formats import AUTO, FORMATS, HEAD_BYTES, FileFormat, check_format, read, shape_of
 from clawmem.model.transcripts.message import Message, SkippedLine
 
@@ -36,8 +36,8 @@ def ingest(
     """Events are kept verbatim and once: the same file again adds nothing. Lines that are no message are skipped
     and named, and the exit code is then 4."""
     check_format(format_)
-    if role not in ROLES:
-        raise InvalidInput(f"'{role}' is not a role.", f"Choose one of {', '.join(ROLES)}.")
+    if role not in EVENT_ROLES:
+        raise InvalidInput(f"'{role}' is not a role.", f"Choose one of {', '.join(EVENT_ROLES)}.")
     if trust not in TRUSTS:
         raise InvalidInput(f"'{trust}' is not a trust.", f"Choose one of {', '.join(TRUSTS)}.")
     session = session and check_statement(session, "session")
@@ -80,9 +80,9 @@ def _named(
 ) -> Iterator[Message | SkippedLine]:  # fmt: skip
     for one in found:
         if isinstance(one, Message):
-            spoken = one.role in ("user", "note") and not is_low(one.trust or trust_of_source(one.source or ""))
+            spoken = one.role in ("user", "note") and not is_low_trust(one.trust or trust_of_source(one.source or ""))
             speaks = one.speaker or (speaker if spoken else None)
-            yield one._replace(session=one.session or session, speaker=speaks, trust=least(one.trust, most))
+            yield one._replace(session=one.session or session, speaker=speaks, trust=least_trust(one.trust, most))
         else:
             yield one
 
@@ -116,7 +116,7 @@ VERB = Command(
         Parameter("format_", "One of {choices}.", ("--format", "-f"), default=AUTO, choices=FORMATS),
         Parameter("session", "The session of lines that name none.", ("--session",)),
         Parameter("speaker", "The speaker of the user's lines that name none.", ("--speaker",)),
-        Parameter("role", "The role of plain text.", ("--role",), default="note", choices=ROLES),
+        Parameter("role", "The role of plain text.", ("--role",), default="note", choices=EVENT_ROLES),
         Parameter("source", "What to call the source (default: the file's name).", ("--source",)),
         Parameter("trust", "The most that it counts: {choices}.", ("--trust",), default="user", choices=TRUSTS),
     ),

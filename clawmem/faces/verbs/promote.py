@@ -10,7 +10,7 @@ from clawmem.learning.promotion.promote import promote as act
 from clawmem.learning.report import PROMOTION, promotion_data, promotion_line
 from clawmem.model.language.dates import day_of, parse_moment
 from clawmem.model.language.text import counted
-from clawmem.model.settings.local import told_of_suggestions
+from clawmem.model.settings.local import suggestion_message
 
 
 def promote(call: Call, date: str, dry_run: bool, explain: bool) -> Answer:
@@ -24,7 +24,7 @@ def promote(call: Call, date: str, dry_run: bool, explain: bool) -> Answer:
     failed = done.problem
     notices = [
         *done.notices,
-        *told_of_suggestions(vault.settings, "llm"),
+        *suggestion_message(vault.settings, "llm"),
         *([f"{failed.message} {failed.hint}"] if failed else []),
     ]
     return Answer(data, _lines(done, dry_run, explain), notices, failed.exit_code if failed else DONE)

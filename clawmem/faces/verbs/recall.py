@@ -14,9 +14,9 @@ from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.model.proposals.quarantine import quarantined_event
-from clawmem.model.records.event import named_in
+from clawmem.model.records.event import display_speaker
 from clawmem.serving.recall.brief import Brief, brief
-from clawmem.serving.recall.recall import FACTS, WHERE, ChannelReport, EventHit, FactHit, NoteHit, RecallResult
+from clawmem.serving.recall.recall import FACTS, RECALL_KINDS, ChannelReport, EventHit, FactHit, NoteHit, RecallResult
 from clawmem.serving.recall.recall import recall as act
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ def recall(
 
 def _places(where: str) -> tuple[str, ...]:
     if where == ALL:
-        return WHERE
-    if where not in WHERE:
-        raise InvalidInput(f"'{where}' is no place to look.", f"Choose one of {', '.join(WHERE)}, {ALL}.")
+        return RECALL_KINDS
+    if where not in RECALL_KINDS:
+        raise InvalidInput(f"'{where}' is no place to look.", f"Choose one of {', '.join(RECALL_KINDS)}, {ALL}.")
     return (where,)
 
 
@@ -127,7 +127,7 @@ def _shown(line: str, one: FactHit | EventHit | NoteHit, explain: bool, more: st
 def _event_line(heard: EventHit) -> str:
     event = heard.event
     words = " ".join(event.text.split())
-    return f"{event.id}  {event.timestamp[:10]}  {named_in(event)}: {words}{event_warning(event)}"
+    return f"{event.id}  {event.timestamp[:10]}  {display_speaker(event)}: {words}{event_warning(event)}"
 
 
 def _told(channel: ChannelReport) -> str:
@@ -140,7 +140,7 @@ VERB = Command(
     recall,
     (
         Parameter("question", "The question, or - for stdin.", required=True, stdin=True),
-        Parameter("where", "Where to look: {choices}.", ("--in",), default=FACTS, choices=(*WHERE, ALL)),
+        Parameter("where", "Where to look: {choices}.", ("--in",), default=FACTS, choices=(*RECALL_KINDS, ALL)),
         Parameter("limit", "How many of each.", ("--limit", "-n"), int, least=1, most=1000),
         OF_ENTITY,
         OF_CATEGORY,

@@ -13,7 +13,7 @@ from clawmem.memory.health.reindex import check_embedding, rebuild_vectors
 from clawmem.memory.health.reindex import reindex as act
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
-from clawmem.model.settings.local import told_of_suggestions
+from clawmem.model.settings.local import suggestion_message
 
 
 def reindex(call: Call, vectors: bool) -> Answer:
@@ -41,7 +41,7 @@ def reindex(call: Call, vectors: bool) -> Answer:
     problem = embedded.problem
     notices = [
         *done.notices,
-        *told_of_suggestions(vault.settings, "semantic"),
+        *suggestion_message(vault.settings, "semantic"),
         *([f"not embedded: {problem.message} {problem.hint}".strip()] if problem else []),
     ]
     data["vectors"] = _vectors_data(embedded)

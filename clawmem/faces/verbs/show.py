@@ -9,10 +9,10 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import standpoint
 from clawmem.faces.parts.parameters import AT, FACT, Parameter
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import parse_state
 from clawmem.serving.browse import FactDetails, TruthAt
-from clawmem.serving.browse import show as act
+from clawmem.serving.browse import show_fact as act
 
 
 def show(call: Call, fact: str, as_of: str | None, at: str | None) -> Answer:
@@ -45,7 +45,7 @@ def _lines(shown: FactDetails) -> list[str]:
     lines = _truth_lines(shown.truth) if shown.truth else []
     record = fact_data(shown.fact, shown.entity)
     width = max(map(len, record))
-    notes = {"trust": f", {OUTSIDE}"} if shown.fact.trust == EXTERNAL else {}
+    notes = {"trust": f", {OUTSIDE_WARNING}"} if shown.fact.trust == EXTERNAL else {}
     told = ((key, f"{_plain(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
     return lines + [f"{key:<{width}}  {words}" for key, words in told]
 

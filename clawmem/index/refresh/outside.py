@@ -15,8 +15,8 @@ from clawmem.index.tables.outside import stakes as stakes  # exported again for 
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import Fact
-from clawmem.model.records.seal import seal
-from clawmem.model.settings.acceptance import accepted_as, stake_in
+from clawmem.model.records.seal import checksum
+from clawmem.model.settings.acceptance import acceptance_checksum, stake_in
 from clawmem.vault.vault import Vault
 
 _KEPT = "outside.json"
@@ -38,7 +38,7 @@ def update_stakes(vault: Vault, index: Index) -> set[str]:
     if before == found:
         return set()
     index.database.execute("DELETE FROM outside")
-    rows = ((fact_id, stake, seal(fact_id, stake)) for fact_id, stake in found.items())
+    rows = ((fact_id, stake, checksum(fact_id, stake)) for fact_id, stake in found.items())
     index.database.executemany("INSERT INTO outside VALUES (?, ?, ?)", rows)
     return {one for one in (*before, *found) if before.get(one) != found.get(one)}
 
@@ -74,7 +74,7 @@ def _known(vault: Vault, head: str | None) -> tuple[str, dict[str, str]] | None:
     try:
         kept = json.loads(data) if data is not None else {}
         at, by, found = kept["at"], kept["by"], kept["found"]
-        whole = kept["seal"] == seal(at, by, json.dumps(found, sort_keys=True))
+        whole = kept["seal"] == checksum(at, by, json.dumps(found, sort_keys=True))
     except (ValueError, KeyError, TypeError):
         return None
     if not whole or by != _acceptance_seal(vault):
@@ -86,7 +86,7 @@ def _known(vault: Vault, head: str | None) -> tuple[str, dict[str, str]] | None:
 
 def _keep(vault: Vault, at: str, found: Mapping[str, str]) -> None:
     by = _acceptance_seal(vault)
-    record = {"at": at, "by": by, "found": found, "seal": seal(at, by, json.dumps(found, sort_keys=True))}
+    record = {"at": at, "by": by, "found": found, "seal": checksum(at, by, json.dumps(found, sort_keys=True))}
     try:
         vault.prepare_state()
         vault.disk.replace(vault.state / _KEPT, json.dumps(record).encode(), vault.state)
@@ -97,4 +97,4 @@ def _keep(vault: Vault, at: str, found: Mapping[str, str]) -> None:
 def _acceptance_seal(vault: Vault) -> int:
     from clawmem.vault.state.made_here import read_acceptance
 
-    return accepted_as(read_acceptance(vault))
+    return acceptance_checksum(read_acceptance(vault))

@@ -9,7 +9,7 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, importance_of
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT, COLD, HOT, RECENCY, WARM, last_access
-from clawmem.model.proposals.quarantine import quarantined
+from clawmem.model.proposals.quarantine import quarantine_rule
 
 ALWAYS = "always"
 # Facts that have ended come after all others, on a shelf of their own. Their tier is cold.
@@ -57,7 +57,7 @@ class ReaderScope(NamedTuple):
 def columns(fact: Fact) -> tuple[float, float, int]:
     """Return the columns that determine the tier: time of the last access in seconds, importance, pace."""
     weight = importance_of(fact)
-    pace = QUARANTINE_PACE if quarantined(fact) else _pace(weight, fact.access_count)
+    pace = QUARANTINE_PACE if quarantine_rule(fact) else _pace(weight, fact.access_count)
     return _seconds(last_access(fact)), weight, pace
 
 

@@ -15,7 +15,7 @@ from clawmem.model.search.event_ranking import (
     RankedTurn,
     SittingCounts,
     best_pieces,
-    foremost,
+    best_turns,
     order_near,
     order_turns,
     speakers_named,
@@ -65,7 +65,7 @@ def _worth_ranking(index: Index, forms: Sequence[tuple[str, ...]]) -> list[tuple
 
 def event_keywords(index: Index, question: str, words: Sequence[Mapping[int, float]]) -> ChannelHits:
     """Return events by the words of a question in and around them, ranked by `event_ranking`."""
-    scored = foremost(best_pieces([_part(scores, events=True) for scores in words], row_of))
+    scored = best_turns(best_pieces([_part(scores, events=True) for scores in words], row_of))
     found = {n for scores in scored for n in scores}
     turns = _turns_around(index, found)
     total, spoken = index.database.execute("SELECT count(*), coalesce(sum(turns), 0) FROM sitting").fetchone()

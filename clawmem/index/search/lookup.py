@@ -12,7 +12,7 @@ from clawmem.model.facts.codec import fact_from_record, items_file
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.facts.ids import FACT_PREFIX, check_reference
 from clawmem.model.language.text import as_one_file, normal
-from clawmem.model.records.entity import Entity, is_path
+from clawmem.model.records.entity import Entity, is_entity_name
 
 # The columns that `fact_from_row` reads.
 FACT_COLUMNS = "line, entity, n, seal"
@@ -263,7 +263,7 @@ def entities_ending_in(index: Index, word: str) -> list[str]:
     former = "SELECT alias, name, seal FROM alias WHERE substr(alias, -length(?1)) = ?1"
     for alias, name, given in index.database.execute(former, tail):
         check_alias(alias, name, given)
-        if is_path(alias):
+        if is_entity_name(alias):
             found.add(name)
     return sorted(found)
 

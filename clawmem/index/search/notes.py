@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.index.tables.seals import check_event, check_note
 from clawmem.index.tables.store import Index
-from clawmem.model.records.event import event_from_record, is_for
+from clawmem.model.records.event import event_from_record, is_visible_to
 
 _LINE = "n, path, place, day, owner, text, seal, tokens"
 
@@ -92,7 +92,7 @@ def count_events(index: Index, first: str, last: str, owners: Collection[str]) -
     source = "FROM event WHERE day BETWEEN ? AND ? AND recalled = 0"
     (number,) = index.database.execute(f"SELECT count(*) {source}", (first, last)).fetchone()
     noted = index.database.execute(f'SELECT line {source} AND instr(line, \'"role": "note"\')', (first, last))
-    return int(number) - sum(not is_for(event_from_record(json.loads(line)), owners) for (line,) in noted)
+    return int(number) - sum(not is_visible_to(event_from_record(json.loads(line)), owners) for (line,) in noted)
 
 
 def _line(n: int, event_id: str, day: str, line: str, given: int) -> str:

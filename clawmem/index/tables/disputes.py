@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from clawmem.index.tables.seals import check_dispute
 from clawmem.index.tables.store import Index
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 
 _KIND = "conflict"
 
@@ -20,7 +20,7 @@ def take_in_proposal(index: Index, path: str, data: bytes | None) -> None:
     index.database.execute("DELETE FROM dispute WHERE path = ?", (path,))
     if data is None:
         return
-    from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+    from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
     from clawmem.model.proposals.proposal import OPEN  # not needed by a search
     from clawmem.model.proposals.proposal_file import parse_proposal
     from clawmem.model.proposals.quarantine import orders_in
@@ -28,9 +28,9 @@ def take_in_proposal(index: Index, path: str, data: bytes | None) -> None:
     one = parse_proposal(data, path)
     if one.kind == _KIND and one.status == OPEN:
         # Text that reads as an order is shown only with the proposal itself.
-        remark = f" ({OUTSIDE})" if one.fact and one.fact.trust == EXTERNAL else ""
+        remark = f" ({OUTSIDE_WARNING})" if one.fact and one.fact.trust == EXTERNAL else ""
         says = "something else, which reads as an order" if one.fact and orders_in(one.fact) else one.says + remark
-        rows = [(path, target.id, says, seal(path, target.id, says)) for target in one.targets]
+        rows = [(path, target.id, says, checksum(path, target.id, says)) for target in one.targets]
         index.database.executemany("INSERT OR IGNORE INTO dispute VALUES (?, ?, ?, ?)", rows)
 
 

@@ -19,7 +19,7 @@ from clawmem.model.language.dates import sortable
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import line_tokens
 from clawmem.model.records.entity import kind_of, name_of_path, owner_of, title_of
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.settings.acceptance import as_served
 from clawmem.vault.strict_yaml import parse_yaml
@@ -54,7 +54,7 @@ def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
         except ClawmemError as problem:
             take_in_file(index, path, None)
             told = (path, problem.message)
-            index.database.execute("INSERT INTO broken VALUES (?, ?, ?)", (*told, seal(*told)))
+            index.database.execute("INSERT INTO broken VALUES (?, ?, ?)", (*told, checksum(*told)))
 
 
 def _facts(index: Index, path: str, data: bytes | None) -> None:
@@ -131,7 +131,7 @@ def _remove(index: Index, entity: str, rows: Iterable[tuple[int, str]]) -> None:
         index.engine.remove(Document(n, _text_of_line(entity, line)) for n, line in gone)
         for table in ("fact", "edge"):
             index.database.executemany(f"DELETE FROM {table} WHERE n = ?", ((n,) for n, _ in gone))
-        _add_up(index, -len(gone), -sum(seal(n, entity, line) for n, line in gone))
+        _add_up(index, -len(gone), -sum(checksum(n, entity, line) for n, line in gone))
 
 
 def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str, tuple[int, str]]) -> None:
@@ -155,7 +155,7 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
                 old.append(Document(n, earlier))
         if before is not None:
             changed.append((n,))
-            left += seal(n, entity, before)
+            left += checksum(n, entity, before)
         edges += [(n, kind, target) for kind, target in pointers(fact)]
         rows.append(_row(n, entity, owner, as_served(fact, staked.get(fact.id)), line))
     if old:
@@ -191,7 +191,7 @@ def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, .
     return (
         *(n, fact.id, entity, owner, fact.status, fact.category, subject, fact.predicate, begin, end),
         *(fact.timestamp, fact.source_event, fact.access_count, fact.last_accessed, fact.importance),
-        *(fact.trust, tags_column(fact.tags), *columns(fact), line_tokens(fact), 0, line, seal(n, entity, line)),
+        *(fact.trust, tags_column(fact.tags), *columns(fact), line_tokens(fact), 0, line, checksum(n, entity, line)),
     )
 
 
@@ -224,9 +224,9 @@ def _summary(index: Index, path: str, data: bytes | None) -> None:
     aliases = _texts(described.get("aliases"))
     kind = str(described.get("kind") or kind_of(name))
     told = (name, title, kind, json.dumps(aliases))
-    index.database.execute("INSERT INTO entity VALUES (?, ?, ?, ?, ?)", (*told, seal(*told)))
+    index.database.execute("INSERT INTO entity VALUES (?, ?, ?, ?, ?)", (*told, checksum(*told)))
     known_as = {normal(title), *(normal(alias) for alias in aliases)} - {""}
-    rows = ((alias, name, seal(alias, name)) for alias in known_as)
+    rows = ((alias, name, checksum(alias, name)) for alias in known_as)
     index.database.executemany("INSERT INTO alias VALUES (?, ?, ?)", rows)
 
 

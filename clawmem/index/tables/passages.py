@@ -10,7 +10,7 @@ from clawmem.errors import Unreadable
 from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.seals import event_seal, note_seal
 from clawmem.index.tables.store import Index
-from clawmem.model.pages.daily import day_and_agent, noted
+from clawmem.model.pages.daily import day_and_agent, note_lines
 from clawmem.model.records.event import Event, event_from_record, event_to_line, parse_events
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.event_ranking import is_question
@@ -130,4 +130,4 @@ def _note_documents(n: int, text: str, day: str | None) -> list[Document]:
 
 def page_lines(path: str, data: bytes | None) -> list[str]:
     """Return the lines that people wrote on a page, without headings, comments and generated parts."""
-    return [line.text for line in noted((data or b"").decode(errors="replace"))]
+    return [line.text for line in note_lines((data or b"").decode(errors="replace"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 
 if TYPE_CHECKING:
     from clawmem.index.tables.store import Index
@@ -17,13 +17,13 @@ class RowDamaged(sqlite3.DatabaseError):
 
 def check_row(n: int, entity: str, line: str, given: int) -> None:
     """Raise RowDamaged if the row of a fact does not match its seal."""
-    if seal(n, entity, line) != given:
+    if checksum(n, entity, line) != given:
         raise RowDamaged(f"row {n} of the index is damaged")
 
 
 def event_seal(n: int, event_id: str, day: str, line: str) -> int:
     """Return the seal of an event's row."""
-    return seal(n, event_id, day, line)
+    return checksum(n, event_id, day, line)
 
 
 def check_event(n: int, event_id: str, day: str, line: str, given: int) -> None:
@@ -34,13 +34,13 @@ def check_event(n: int, event_id: str, day: str, line: str, given: int) -> None:
 
 def check_outside(fact_id: str, stake: str, given: int) -> None:
     """Raise RowDamaged if the row of a fact from outside does not match its seal."""
-    if seal(fact_id, stake) != given:
+    if checksum(fact_id, stake) != given:
         raise RowDamaged(f"the row of {fact_id} among the facts from outside is damaged")
 
 
 def note_seal(n: int, path: str, place: int, day: str | None, owner: str, text: str) -> int:
     """Return the seal of a note line's row."""
-    return seal(n, path, place, day, owner, text)
+    return checksum(n, path, place, day, owner, text)
 
 
 def check_note(n: int, path: str, place: int, day: str | None, owner: str, text: str, given: int) -> None:
@@ -51,25 +51,25 @@ def check_note(n: int, path: str, place: int, day: str | None, owner: str, text:
 
 def check_entity(name: str, title: str, kind: str, aliases: str, given: int) -> None:
     """Raise RowDamaged if the row of an entity does not match its seal."""
-    if seal(name, title, kind, aliases) != given:
+    if checksum(name, title, kind, aliases) != given:
         raise RowDamaged(f"the row of {name} in the index is damaged")
 
 
 def check_alias(alias: str, name: str, given: int) -> None:
     """Raise RowDamaged if the row of an alias does not match its seal."""
-    if seal(alias, name) != given:
+    if checksum(alias, name) != given:
         raise RowDamaged(f"a row with an alias of {name} in the index is damaged")
 
 
 def check_dispute(path: str, target: str, says: str, given: int) -> None:
     """Raise RowDamaged if the row of a disputed fact does not match its seal."""
-    if seal(path, target, says) != given:
+    if checksum(path, target, says) != given:
         raise RowDamaged(f"a row about {path} in the index is damaged")
 
 
 def check_broken(path: str, problem: str, given: int) -> None:
     """Raise RowDamaged if the row of an unreadable file does not match its seal."""
-    if seal(path, problem) != given:
+    if checksum(path, problem) != given:
         raise RowDamaged(f"a row about {path} in the index is damaged")
 
 

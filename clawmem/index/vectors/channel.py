@@ -25,7 +25,7 @@ from clawmem.index.vectors.store import (
     page_of_note_id,
 )
 from clawmem.model.records.layout import agent_of
-from clawmem.model.search.vector import closeness, code_size, differences, expected_closeness, signs
+from clawmem.model.search.vector import code_size, expected_cosine, hamming_distances, packed_cosine, sign_bits
 from clawmem.vault.vault import Vault
 
 _ENOUGH = 20
@@ -159,15 +159,15 @@ def _differences(query: VectorQuery, pack: VectorPack) -> tuple[list[int], float
         raise VectorsUnavailable(
             "the question's vector has another size than the stored ones: `clawmem reindex --vectors`"
         )
-    apart = differences(pack.codes, signs(query.vector))
-    return apart, expected_closeness(sum(apart) / len(apart), len(query.vector))
+    apart = hamming_distances(pack.codes, sign_bits(query.vector))
+    return apart, expected_cosine(sum(apart) / len(apart), len(query.vector))
 
 
 def _closeness(query: VectorQuery, pack: VectorPack, places: Sequence[int]) -> dict[int, float]:
     """Return the exact closeness of the texts at some positions."""
     keys = {at: pack.keys[at * KEY_SIZE : (at + 1) * KEY_SIZE] for at in places}
     values = query.vectors.values(query.model, keys.values())
-    return {at: closeness(query.vector, values[key]) for at, key in keys.items() if key in values}
+    return {at: packed_cosine(query.vector, values[key]) for at, key in keys.items() if key in values}
 
 
 def _rows(index: Index, ids: Sequence[str], wanted: FactFilter) -> dict[str, int]:

@@ -26,7 +26,7 @@ from clawmem.index.vectors.store import (
     open_vectors,
     question_model,
 )
-from clawmem.model.search.vector import packed, signs_of_packed, unpacked
+from clawmem.model.search.vector import pack_vector, packed_sign_bits, unpack_vector
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.state.spending import delete_spending_before
 from clawmem.vault.vault import Vault
@@ -226,7 +226,7 @@ class _Run:
                 self.problem = problem
                 return
             self.vectors.store_vectors(
-                self.model, [(text.key, packed(each)) for text, each in zip(part, made, strict=True)]
+                self.model, [(text.key, pack_vector(each)) for text, each in zip(part, made, strict=True)]
             )
             self._count(len(part), total)
 
@@ -252,10 +252,10 @@ class _Run:
         text_pieces = [pieces_in(text.words, pieces) for text in kept]
         found = fit_word_vectors(
             text_pieces,
-            [unpacked(known[text.key]) for text in kept],
+            [unpack_vector(known[text.key]) for text in kept],
             self._priors({one for each in text_pieces for one in each}),
         )
-        rows = [(packed(vector), found.weights[piece], piece) for piece, vector in found.vectors.items()]
+        rows = [(pack_vector(vector), found.weights[piece], piece) for piece, vector in found.vectors.items()]
         with self.vectors.writing():
             self.vectors.database.execute("UPDATE piece SET fitted = NULL, weight = NULL WHERE fitted IS NOT NULL")
             self.vectors.database.executemany("UPDATE piece SET fitted = ?, weight = ? WHERE piece = ?", rows)
@@ -265,7 +265,7 @@ class _Run:
 
     def _priors(self, pieces: Container[str]) -> dict[str, Sequence[float]]:
         rows = self.vectors.database.execute("SELECT piece, prior FROM piece WHERE prior IS NOT NULL")
-        return {piece: unpacked(prior) for piece, prior in rows if piece in pieces}
+        return {piece: unpack_vector(prior) for piece, prior in rows if piece in pieces}
 
     def _keep(
         self, packed: Mapping[str, Sequence[EmbeddedText]], fitted_texts: Sequence[EmbeddedText], at: str | None
@@ -289,5 +289,5 @@ class _Run:
     def _pack(self, texts: Sequence[EmbeddedText]) -> VectorPack:
         values = self.vectors.values(self.model, (text.key for text in texts))
         kept = [text for text in texts if text.key in values]
-        codes = b"".join(signs_of_packed(values[text.key]) for text in kept)
+        codes = b"".join(packed_sign_bits(values[text.key]) for text in kept)
         return VectorPack(tuple(text.id for text in kept), b"".join(text.key for text in kept), codes)

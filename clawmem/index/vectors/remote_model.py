@@ -11,9 +11,9 @@ from clawmem.index.vectors.embedded_texts import key_of
 from clawmem.index.vectors.store import Vectors, configured_model, question_model
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model, choose_embedder
-from clawmem.llm.client import ModelTimeout, RequestRejected, check, embed, prices_of
+from clawmem.llm.client import ModelTimeout, RequestRejected, check_model, embed, prices_of
 from clawmem.model.pages.tokens import token_bound
-from clawmem.model.search.vector import packed, unit, unpacked
+from clawmem.model.search.vector import normalize_vector, pack_vector, unpack_vector
 from clawmem.vault.state.spending import last_spending_day, record_spending, spent_on
 from clawmem.vault.vault import Vault
 
@@ -31,7 +31,7 @@ class RemoteEmbedder:
     """
 
     def __init__(self, vault: Vault, model: Model, day: str) -> None:
-        check(model)
+        check_model(model)
         self.vault = vault.present or vault
         self.model = model
         self.day = max(day, last_spending_day(self.vault) or _NO_DAY)
@@ -52,7 +52,7 @@ class RemoteEmbedder:
     def _reserved(self, tokens: int) -> Iterator[None]:
         """Record the maximum cost before a call, so that other processes see it, and return the rest afterwards."""
         account = self.account
-        most, before = account.most(tokens) or 0.0, account.spent.cents
+        most, before = account.highest_cost(tokens) or 0.0, account.spent.cents
         record_spending(self.vault, self.day, most)
         try:
             account.earlier_today = max(0.0, spent_on(self.vault, self.day) - most - before)
@@ -78,7 +78,7 @@ class RemoteEmbedder:
                 f"The model {self.model.name} rejected the request: {problem}", "Check `semantic.model`."
             ) from None
         self.account.charge(done.tokens or most, 0, done.milliseconds)
-        return [unit(vector) for vector in done.vectors]
+        return [normalize_vector(vector) for vector in done.vectors]
 
 
 def embed_question(vault: Vault, vectors: Vectors, question: str, day: str) -> list[float]:
@@ -90,12 +90,12 @@ def embed_question(vault: Vault, vectors: Vectors, question: str, day: str) -> l
     asked, key = question_model(configured_model(present)), key_of(question)
     kept = vectors.values(asked, [key]).get(key)
     if kept is not None:
-        return unpacked(kept)
+        return unpack_vector(kept)
     model = choose_embedder(present.settings, present.git.environment)
     if model is None:
         raise ModelFailed("semantic.model does not name a model.", "Set it to a model name of litellm.")
     vector = RemoteEmbedder(present, model, day).embed([question])[0]
     # If the cache cannot be written, the vector is still used for this search.
     with suppress(sqlite3.OperationalError):
-        vectors.store_vectors(asked, [(key, packed(vector))])
+        vectors.store_vectors(asked, [(key, pack_vector(vector))])
     return vector

@@ -53,9 +53,9 @@ def suggestion_notices(vault: Vault) -> tuple[str, ...]:
     """Return notices if the vault suggests a model that is not in effect here."""
     if not vault.settings.suggested:
         return ()
-    from clawmem.model.settings.local import told_of_suggestions  # few vaults suggest settings
+    from clawmem.model.settings.local import suggestion_message  # few vaults suggest settings
 
-    return told_of_suggestions(vault.settings, "semantic")
+    return suggestion_message(vault.settings, "semantic")
 
 
 def _missing(vault: Vault) -> ChannelHits | None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from clawmem.index.tables.schema import VECTORS_FILE
 from clawmem.index.tables.store import roll_back
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 from clawmem.vault.vault import Vault
 
 VERSION = "2"
@@ -147,7 +147,7 @@ def question_model(model: str) -> str:
 def note_id(page: str, text: str) -> str:
     """Return the id of a note line in its pack: its text and page, because its position changes with every line before
     it."""
-    return f"{seal(text):08x} {page}"
+    return f"{checksum(text):08x} {page}"
 
 
 def page_of_note_id(name: str) -> str:

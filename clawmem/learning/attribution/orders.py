@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.learning.attribution.quoted import has_unclear_author
-from clawmem.model.facts.trust import EXTERNAL, is_low, least
+from clawmem.model.facts.trust import EXTERNAL, is_low_trust, least_trust
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.proposals.quarantine import orders_in_text
 from clawmem.model.records.event import Event, is_from_outside, trust_limit
@@ -40,11 +40,11 @@ def _limited(one: Proposition, event: Event) -> Proposition:
     trust = _trust_of(one.trust, event)
     if trust == "user" and event.role == "user" and has_unclear_author(event.text, *one.span):
         trust = EXTERNAL
-    ordering = is_low(trust) and orders_in_text(one.source_text, outside=True)
+    ordering = is_low_trust(trust) and orders_in_text(one.source_text, outside=True)
     return one._replace(trust="external" if ordering else trust)
 
 
 def _trust_of(earned: str, event: Event) -> str:
     """Return the trust earned by the role, limited by the origin of the event. An agent's own note gets `agent`."""
     own_note = event.role == "note" and event.agent is not None and earned == "user"
-    return least("agent" if own_note else earned, trust_limit(event)) or earned
+    return least_trust("agent" if own_note else earned, trust_limit(event)) or earned

@@ -15,7 +15,7 @@ from clawmem.learning.by_model.pieces import EventPiece
 from clawmem.learning.reconciling.gate import content_words
 from clawmem.learning.reconciling.predicates import predicate_name
 from clawmem.learning.rules.dating import start_day, without_value_as_start
-from clawmem.model.facts.catalog import Catalog, canonical
+from clawmem.model.facts.catalog import Catalog, canonical_predicate
 from clawmem.model.language.date_words import DateMatch, find_dates
 from clawmem.model.language.text import check_statement, normal, one_line
 from clawmem.model.proposals.proposition import EntityHint, Proposition
@@ -212,7 +212,7 @@ def _subject(fact: Mapping[str, Any], piece: EventPiece) -> str:
 
 def _predicate(phrase: str, catalog: Catalog) -> str | None:
     """Return the predicate from the catalog, or a new name that can be proposed for the catalog."""
-    known = canonical(catalog, phrase) if phrase.strip() else None
+    known = canonical_predicate(catalog, phrase) if phrase.strip() else None
     name = predicate_name(phrase)
     return known or (name if name and len(name) <= _LONGEST_NAME and name.count("_") < _MOST_WORDS else None)
 

@@ -23,7 +23,7 @@ from clawmem.learning.by_model.telemetry import (
 )
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
-from clawmem.llm.client import Message, check, prices_of
+from clawmem.llm.client import Message, check_model, prices_of
 from clawmem.llm.loop import ask
 from clawmem.llm.prompts import prompt
 from clawmem.model.facts.fact import Fact
@@ -143,7 +143,7 @@ class _JudgingRun:
         """Ask about all candidates. Return the error that stopped the run early, or None."""
         waiting = list(candidates)
         try:
-            check(self._model)
+            check_model(self._model)
             self.account = Account(self._model.limits, prices_of(self._model), self._earlier)
             while waiting:
                 shown = waiting[: _batch_size(waiting)]
@@ -159,7 +159,7 @@ class _JudgingRun:
     def count_facts(self, worth: float) -> None:
         """Record in the account how many facts reach the score `worth`."""
         if self.account:
-            self.account.found(sum(1 for one in self.judgements.values() if one.score >= worth))
+            self.account.add_facts(sum(1 for one in self.judgements.values() if one.score >= worth))
 
     def notices(self, candidates: int) -> list[str]:
         """Return the notices of the run."""

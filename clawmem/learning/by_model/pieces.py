@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clawmem.learning.attribution.orders import injection_in
 from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside, name_of_outsider
-from clawmem.model.safety.recalled_text import masked, parts_of
+from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
 
 MAX_PIECE_CHARACTERS = 6000
@@ -39,14 +39,14 @@ def is_readable(event: Event) -> bool:
     """Return whether the event has text for a model. Events with a credential are never sent."""
     if event.recalled or event.role == "system" or event.kind in SILENT_KINDS:
         return False
-    return bool(masked(event.text, parts_of(event.metadata)).strip()) and find_secret(event.text) is None
+    return bool(mask_recalled(event.text, parts_of(event.metadata)).strip()) and find_secret(event.text) is None
 
 
 def split_events(events: Iterable[Event], speakers: Collection[str]) -> Iterator[EventPiece]:
     """Yield the pieces of the events, in order."""
     for event in events:
         role, speaker = _role_and_speaker(event, speakers)
-        text, start, orders = masked(event.text, parts_of(event.metadata)), 0, injection_in(event) is not None
+        text, start, orders = mask_recalled(event.text, parts_of(event.metadata)), 0, injection_in(event) is not None
         while True:
             end = _cut(text, start)
             yield EventPiece(event, start, text[start:end], speaker, role, end >= len(text), orders)

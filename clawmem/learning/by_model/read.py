@@ -14,7 +14,7 @@ from clawmem.learning.by_model.pieces import EventPiece, batch_size, is_readable
 from clawmem.learning.by_model.telemetry import JUDGING, is_worth_recording, model_runs, reading_event, total_cents
 from clawmem.llm.budget import Account, amount
 from clawmem.llm.choice import Model
-from clawmem.llm.client import Message, check, prices_of
+from clawmem.llm.client import Message, check_model, prices_of
 from clawmem.llm.loop import CheckedAnswer, ask, prompt_tokens
 from clawmem.llm.prompts import prompt
 from clawmem.model.facts.catalog import Catalog
@@ -101,7 +101,7 @@ class _ReadingRun:
         waiting = list(split_events(events, speakers))
         self._suspicious = list(dict.fromkeys(piece.event.id for piece in waiting if piece.orders))
         try:
-            check(self.model)
+            check_model(self.model)
             self.account = Account(self.model.limits, prices_of(self.model), self._earlier)
             self._ask_all(waiting, self.account)
         except (BudgetSpent, ModelFailed) as problem:
@@ -178,7 +178,7 @@ class _ReadingRun:
                 )
             if len(found) > room:
                 self.dropped["over the limit of facts"] += len(found) - room
-            account.found(len(found[:room]))
+            account.add_facts(len(found[:room]))
             self._found.setdefault(piece.event.id, []).extend(found[:room])
             if piece.last and piece.event.id not in self._failed:
                 self._complete.append(piece.event.id)
@@ -207,7 +207,7 @@ def _dry_run_notice(model: Model, events: Sequence[Event], catalog: Catalog) -> 
     account = Account(model.limits, prices_of(model))
     waiting = list(split_events(events, {event.speaker for event in events if event.speaker}))
     first = waiting[: batch_size(waiting)]
-    most = account.most(prompt_tokens(extraction_messages(first, catalog, account)))
+    most = account.highest_cost(prompt_tokens(extraction_messages(first, catalog, account)))
     price = f"the first call can cost {amount(most)}" if most is not None else "its price is not known"
     wait = "waits" if len(events) == 1 else "wait"
     return f"A dry run calls no model: {counted(len(events), 'event')} {wait} for {model.name}; {price}."

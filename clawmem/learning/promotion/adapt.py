@@ -20,9 +20,9 @@ from clawmem.model.proposals.adaptation import (
     WINDOW_DAYS,
     Adaptation,
     PromotionOutcomes,
-    adapted,
-    change_in_words,
-    outcomes,
+    adapt_limits,
+    count_outcomes,
+    describe_adaptation,
     outcomes_from_record,
     render_adaptation,
 )
@@ -50,21 +50,21 @@ class AdaptResult(NamedTuple):
 
 def current_adaptation(read: Read, settings: Settings) -> Adaptation:
     """Return the current values: the settings, adjusted by the stored outcomes."""
-    return adapted(_base(settings), _stored(read))
+    return adapt_limits(_base(settings), _stored(read))
 
 
 def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> AdaptResult:
     """Count the outcomes of the facts promoted in the half year before the day `on`. Commit if a value changes."""
     with writing(vault, caller, "adapt", dry_run=dry_run) as work:
         base = _base(vault.settings)
-        before = adapted(base, _stored(work.read))
-        seen = outcomes(
+        before = adapt_limits(base, _stored(work.read))
+        seen = count_outcomes(
             [one.fact for one in facts_containing(work.index, f'"{MARK}"', '"supersedes"')], on, _rejected(work, on)
         )
-        after = adapted(base, seen)
+        after = adapt_limits(base, seen)
         if dry_run or after == before:
             return AdaptResult(before, after, seen, notices=work.notices)
-        words = change_in_words(before, after, seen)
+        words = describe_adaptation(before, after, seen)
         change = Change(subject_line("adapt", "promotion", words), {PATH: _render(after, seen, on)}, trailers("adapt"))
         return AdaptResult(before, after, seen, work.commit([change])[-1], work.notices)
 

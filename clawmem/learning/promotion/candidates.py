@@ -23,7 +23,7 @@ from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.cursor import CURSOR_PATH as CURSOR
 from clawmem.model.records.cursor import parse_cursor
 from clawmem.model.records.event import Event, ledger_path, parse_events, people_in
-from clawmem.model.safety.recalled_text import masked, parts_of
+from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
 
 
@@ -81,7 +81,7 @@ def _propositions(work: WriteScope, events: Sequence[Event]) -> Iterable[tuple[P
     for event in events:
         if not event.recalled:
             for proposition in extract(
-                event._replace(text=masked(event.text, parts_of(event.metadata))), work.vault.catalog, speakers
+                event._replace(text=mask_recalled(event.text, parts_of(event.metadata))), work.vault.catalog, speakers
             ):
                 yield proposition, event
 

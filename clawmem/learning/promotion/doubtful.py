@@ -12,7 +12,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp
-from clawmem.model.proposals.promotion import PromotionScore, PromotionVerdict, ScoredFact, doubt_about
+from clawmem.model.proposals.promotion import PromotionScore, PromotionVerdict, ScoredFact, promotion_doubt
 from clawmem.model.proposals.proposal import (
     ADD,
     APPROVED,
@@ -22,7 +22,7 @@ from clawmem.model.proposals.proposal import (
     Proposal,
     ProposalTarget,
     new_proposal_id,
-    thing,
+    topic,
 )
 
 KIND = "promotion"
@@ -47,7 +47,7 @@ class PendingPromotions:
     def scored(self, one: PromotionCandidate, judgement: PromotionScore) -> ScoredFact:
         """Return the candidate with its score, its doubt and any earlier decision."""
         earlier = self._earlier.get(_key(one))
-        doubt = doubt_about(one.fact, self._contradictions.get(one.fact.id, ()))
+        doubt = promotion_doubt(one.fact, self._contradictions.get(one.fact.id, ()))
         settled = _settled(earlier) if earlier else None
         return ScoredFact(one.fact, one.entity, judgement, doubt, earlier.id if earlier else None, settled)
 
@@ -74,13 +74,13 @@ class PendingPromotions:
 
 
 def _key(one: PromotionCandidate) -> tuple[str, ...]:
-    return thing(ADD, one.fact) if one.noted else (one.fact.id,)
+    return topic(ADD, one.fact) if one.noted else (one.fact.id,)
 
 
 def _keys(proposal: Proposal) -> Iterable[tuple[str, ...]]:
     yield from ((one.id,) for one in proposal.targets)
     if proposal.fact:
-        yield thing(ADD, proposal.fact)
+        yield topic(ADD, proposal.fact)
 
 
 def _settled(earlier: Proposal) -> str:

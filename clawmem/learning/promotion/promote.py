@@ -31,10 +31,10 @@ from clawmem.model.proposals.promotion import (
     PromotionVerdict,
     ScoredFact,
     decide,
-    judge,
+    mark_promoted,
     para_class,
-    promoted,
     promotion_of,
+    score_fact,
 )
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.caller import Caller
@@ -141,7 +141,7 @@ def _day(work: WriteScope, on: str, model: Model | None) -> _PromotionDay:
         settings.whole("promotion.max_proposals"),
         pending.count(on),
     )
-    candidates = tuple(pending.scored(one, judge(one.fact, one.entity, on)) for one in found.values())
+    candidates = tuple(pending.scored(one, score_fact(one.fact, one.entity, on)) for one in found.values())
     return _PromotionDay(on, candidates, found, pending, terms)
 
 
@@ -194,7 +194,7 @@ def _commit(
 def _change(work: WriteScope, day: _PromotionDay, kept: Sequence[ScoredFact], proposals: Sequence[Proposal]) -> Change:
     by_entity: dict[str, dict[str, Fact]] = defaultdict(dict)
     for one in kept:
-        by_entity[one.entity][one.fact.id] = promoted(one.fact, day.on, one.judgement)
+        by_entity[one.entity][one.fact.id] = mark_promoted(one.fact, day.on, one.judgement)
     writes: dict[str, bytes | None] = {}
     for note in (day.by_id[one.fact.id] for one in kept):
         if note.title and not entity_exists(work.index, note.entity):

@@ -10,7 +10,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import LINE, PageLine, Proposal, new_proposal_id
-from clawmem.model.proposals.tacit import Pattern, patterns
+from clawmem.model.proposals.tacit import Pattern, find_patterns
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.vault.vault import Vault
@@ -32,7 +32,7 @@ def propose_tacit(vault: Vault, caller: Caller, dry_run: bool = False) -> TacitR
     """File a proposal for each new pattern."""
     with writing(vault, caller, "tacit", dry_run=dry_run) as work:
         facts = [one.fact for one in facts_containing(work.index, '"agent": ')]
-        found = patterns(facts, vault.settings.whole("tacit.repeats"))
+        found = find_patterns(facts, vault.settings.whole("tacit.repeats"))
         fresh = _proposals(work, found) if found else []
         if dry_run or not fresh:
             return TacitResult(tuple(fresh), notices=work.notices)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from clawmem.index.search.lookup import current_facts_with
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.catalog import Catalog, Predicate, canonical
+from clawmem.model.facts.catalog import Catalog, Predicate, canonical_predicate
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposal import CatalogEntry
@@ -33,7 +33,7 @@ def map_predicate(proposition: Proposition, catalog: Catalog, by_model: bool) ->
     phrase = proposition.relation_phrase
     if proposition.predicate or not proposition.object or not phrase or not is_lasting(phrase, by_model):
         return proposition
-    return proposition._replace(predicate=canonical(catalog, phrase))
+    return proposition._replace(predicate=canonical_predicate(catalog, phrase))
 
 
 def is_lasting(phrase: str, by_model: bool) -> bool:
@@ -68,7 +68,7 @@ class UnknownPredicates:
             self._seen[predicate, phrase].append(fact)
 
     def _is_new(self, phrase: str, by_model: bool) -> bool:
-        return is_lasting(phrase, by_model) and canonical(self._catalog, phrase) is None
+        return is_lasting(phrase, by_model) and canonical_predicate(self._catalog, phrase) is None
 
     def entries(self, index: Index) -> list[tuple[CatalogEntry, Fact, int]]:
         """Return the catalog entries that three or more facts support, each with its newest fact and their number."""

@@ -9,7 +9,7 @@ from clawmem.learning.reconciling import reconcile
 from clawmem.learning.reconciling.gate import GateVerdict
 from clawmem.learning.reconciling.reconcile import ReconcileDecision
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.proposals import proposal
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal
 from clawmem.model.proposals.proposition import Proposition
@@ -65,8 +65,8 @@ def _untrusted(proposition: Proposition, verdict: GateVerdict, opposed: Sequence
     kind = "conflict" if opposed else "fact"
     if not verdict.accepted:
         return ReviewReason(kind, verdict.reason)
-    better = [fact for fact in opposed if not is_low(fact.trust)]
-    if not is_low(proposition.trust) or not better:
+    better = [fact for fact in opposed if not is_low_trust(fact.trust)]
+    if not is_low_trust(proposition.trust) or not better:
         return None
     said = better[0].trust or "user"
     return ReviewReason(
@@ -115,7 +115,7 @@ def earlier_proposal(same: Iterable[Proposal], fact: Fact, said_at: str, targets
             return one
         if one.status == OPEN and {target.id for target in one.targets} == set(targets):
             return one
-        if one.status == REJECTED and one.decided and (is_low(fact.trust) or said_at <= one.decided.at):
+        if one.status == REJECTED and one.decided and (is_low_trust(fact.trust) or said_at <= one.decided.at):
             return one
     return None
 

@@ -28,17 +28,17 @@ from clawmem.learning.rules.known_changes import RETRACTION, states_change
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import rank
+from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import check_statement
-from clawmem.model.lifecycle.reinforce import raised
+from clawmem.model.lifecycle.reinforce import raised_confidence
 from clawmem.model.lifecycle.succession import correct, succeed
 from clawmem.model.proposals import proposal as proposals
 from clawmem.model.proposals.learned_fact import learned_fact
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, ProposalTarget
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.event import Event
-from clawmem.model.safety.recalled_text import masked, parts_of
+from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
 
 Extract = Callable[[Event, Catalog, Collection[str]], Sequence[Proposition]]
@@ -86,7 +86,7 @@ class LearningRound:
         if event.recalled:
             return
         before = self._state.spans_of(event.id)
-        readable = event._replace(text=masked(event.text, parts_of(event.metadata)))
+        readable = event._replace(text=mask_recalled(event.text, parts_of(event.metadata)))
         by_model = event.id in self._extractor.by_model
         for number, proposition in enumerate(self._extractor.extract(readable, self._catalog, speakers)):
             unfit = self._unfit(proposition, event, number, before)
@@ -189,8 +189,12 @@ class LearningRound:
         entity = self._state.entity_of(fact.id)
         # Confidence rises only with a second event, from a source at least as trusted, that is not older news.
         witness = not decision.contradicts and fact.source_event != event.id
-        if witness and rank(proposition.trust) >= rank(fact.trust) and raised(fact.confidence) != fact.confidence:
-            fact = fact._replace(confidence=raised(fact.confidence))
+        if (
+            witness
+            and trust_rank(proposition.trust) >= trust_rank(fact.trust)
+            and raised_confidence(fact.confidence) != fact.confidence
+        ):
+            fact = fact._replace(confidence=raised_confidence(fact.confidence))
             self._state.put(fact, entity)
         return LearningCandidate(proposition, ends.NOOP, gate, decision.reason, fact, entity)
 

@@ -27,7 +27,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import normal
 from clawmem.model.pages.daily import daily_path
 from clawmem.model.pages.summary import generated_part, with_generated
-from clawmem.model.proposals.proposal import CatalogEntry, Proposal, new_proposal_id, thing
+from clawmem.model.proposals.proposal import CatalogEntry, Proposal, new_proposal_id, topic
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.cursor import LearningCursor
 from clawmem.model.records.entity import items_path
@@ -52,11 +52,11 @@ class _ProposalIndex:
         if proposal.entry:
             self.entries.append(proposal.entry)
         if proposal.fact:
-            self._things.setdefault(thing(proposal.does, proposal.fact), []).append(proposal)
+            self._things.setdefault(topic(proposal.does, proposal.fact), []).append(proposal)
 
     def about(self, does: str, fact: Fact) -> list[Proposal]:
         """Return the proposals of the same thing."""
-        return self._things.get(thing(does, fact), [])
+        return self._things.get(topic(does, fact), [])
 
 
 class RoundState:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clawmem.learning.reconciling.gate import content_words
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.values import ADDRESS, COUNTRY, NAMED, UNNAMED, comparable, sort_of
+from clawmem.model.facts.values import ADDRESS, COUNTRY, NAMED, UNNAMED, are_exclusive, value_class
 from clawmem.model.proposals.proposition import Proposition
 
 _CHANGE = re.compile(
@@ -78,7 +78,9 @@ def rivals(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) 
     They have another value of the same sort, or a less detailed one ("Leeds" for "Leeds, England").
     """
     kind, value = _kind(proposition, catalog), proposition.object or ""
-    return [fact for fact in related if comparable(kind, value, fact.object or value) or _says_more(value, fact.object)]
+    return [
+        fact for fact in related if are_exclusive(kind, value, fact.object or value) or _says_more(value, fact.object)
+    ]
 
 
 def outdated(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> list[Fact]:
@@ -87,12 +89,12 @@ def outdated(proposition: Proposition, related: Sequence[Fact], catalog: Catalog
     These are its rivals, and after a change also less specific facts: whoever moves to Bergen leaves the flat too.
     """
     kind, value = _kind(proposition, catalog), proposition.object or ""
-    sort = sort_of(kind, value)
+    sort = value_class(kind, value)
     if not proposition.anew or sort == ADDRESS:
         return rivals(proposition, related, catalog)
     if sort in (NAMED, COUNTRY, UNNAMED):
         return list(related)
-    return [fact for fact in related if sort_of(kind, fact.object or value) == sort]
+    return [fact for fact in related if value_class(kind, fact.object or value) == sort]
 
 
 def denies_only_at_times(denial: Proposition, fact: Fact) -> bool:

@@ -41,7 +41,7 @@ from clawmem.learning.rules.shapes.job_over import lost_job
 from clawmem.learning.rules.shapes.shape import OWN_ATTRIBUTES, ClauseContext, ClauseShape
 from clawmem.learning.rules.shared_subject import read_parts
 from clawmem.learning.rules.triples import subject_name, triple_object, triple_subject, without_attribute
-from clawmem.model.facts.catalog import Catalog, canonical
+from clawmem.model.facts.catalog import Catalog, canonical_predicate
 from clawmem.model.language.date_words import DateMatch, find_dates
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside
@@ -115,7 +115,7 @@ def _distinct(found: Iterator[Proposition]) -> Iterator[Proposition]:
 
 def _mapped(proposition: Proposition, catalog: Catalog) -> Proposition:
     """The proposition with its predicate as the catalog calls it, or none where the catalog does not know it."""
-    name = canonical(catalog, proposition.predicate) if proposition.predicate else None
+    name = canonical_predicate(catalog, proposition.predicate) if proposition.predicate else None
     return without_value_as_start(proposition._replace(predicate=name), catalog)
 
 

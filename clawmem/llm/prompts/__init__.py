@@ -1,4 +1,4 @@
-"""The prompts, each a text file of its own beside this one."""
+"""The prompts, one text file each in this folder."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _HERE = Path(__file__).parent
 
 @cache
 def prompt(name: str) -> str:
-    """The text of a prompt."""
+    """Return the text of a prompt."""
     return (_HERE / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")

@@ -28,7 +28,15 @@ from clawmem.model.language.text import check_statement
 from clawmem.model.pages.summary import front_matter, split_front_matter
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.entity import Entity, check_new_name, folder_of, is_path, kind_of, summary_path, title_of
+from clawmem.model.records.entity import (
+    Entity,
+    check_new_name,
+    folder_of,
+    is_entity_name,
+    kind_of,
+    summary_path,
+    title_of,
+)
 from clawmem.model.records.layout import is_owned
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -74,7 +82,7 @@ def create_entity(
     words = tuple(check_statement(alias, "alias") for alias in aliases)
     heading = check_statement(title, "title") if title else None
     with writing(vault, caller, "entity create") as work:
-        for one in (wanted, *filter(is_path, map(str.lower, words))):
+        for one in (wanted, *filter(is_entity_name, map(str.lower, words))):
             _refuse_taken(work.index, one)
         files = new_entity_files(wanted, caller, heading, words)
         commits = work.commit([_change(caller, "create", wanted, heading or title_of(wanted), files)])

@@ -6,7 +6,13 @@ from typing import Any
 
 from clawmem.errors import ClawmemError, Refused
 from clawmem.memory.yaml_edit import with_items, with_section
-from clawmem.model.facts.catalog import Catalog, Predicate, canonical, catalog_from_mapping, catalog_to_mapping
+from clawmem.model.facts.catalog import (
+    Catalog,
+    Predicate,
+    canonical_predicate,
+    catalog_from_mapping,
+    catalog_to_mapping,
+)
 from clawmem.model.proposals.proposal import CatalogEntry
 from clawmem.model.records.layout import CATALOG
 from clawmem.vault.strict_yaml import parse_yaml
@@ -22,7 +28,7 @@ def with_catalog_entry(text: str, entry: CatalogEntry) -> str:
     if known is None:
         _refuse_taken(catalog, entry.predicate.name, (entry.predicate.name, *entry.predicate.phrases))
         return _check_result(with_section(text, entry.predicate.name, _entries(entry)), catalog, entry.predicate)
-    missing = [one for one in entry.predicate.phrases if canonical(catalog, one) is None]
+    missing = [one for one in entry.predicate.phrases if canonical_predicate(catalog, one) is None]
     _refuse_taken(catalog, known.name, entry.predicate.phrases)
     if not missing:
         raise Refused(
@@ -34,7 +40,7 @@ def with_catalog_entry(text: str, entry: CatalogEntry) -> str:
 
 def _refuse_taken(catalog: Catalog, name: str, phrases: tuple[str, ...]) -> None:
     for phrase in phrases:
-        owner = canonical(catalog, phrase)
+        owner = canonical_predicate(catalog, phrase)
         if owner not in (None, name):
             raise Refused(
                 f"'{phrase}' belongs to the predicate '{owner}' now.", f"Reject the proposal, or edit {CATALOG}."

@@ -11,7 +11,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import sortable, stamp
 from clawmem.model.language.text import counted
-from clawmem.model.lifecycle.succession import YIELDS, announced, reopened, succeed, yielding
+from clawmem.model.lifecycle.succession import PENDING_SUCCESSION, announced_successor, ending_later, reopened, succeed
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.vault.vault import Vault
@@ -32,7 +32,9 @@ def apply_future_values(vault: Vault, caller: Caller, dry_run: bool = False) -> 
     If the replacement was withdrawn, the end date of the old fact is removed."""
     with writing(vault, caller, "settle", dry_run=dry_run) as work:
         planner = _FutureValuePlanner(work)
-        for one in sorted(facts_containing(work.index, f'"{YIELDS}"'), key=lambda one: one.fact.valid_to or ""):
+        for one in sorted(
+            facts_containing(work.index, f'"{PENDING_SUCCESSION}"'), key=lambda one: one.fact.valid_to or ""
+        ):
             planner.plan(one)
         if dry_run or not any(planner.changed.values()):
             return FutureValuesResult(tuple(planner.effective.values()), tuple(planner.reopened), notices=work.notices)
@@ -53,7 +55,7 @@ class _FutureValuePlanner:
     def plan(self, old: PlacedFact) -> None:
         """Plan one fact that has an announced replacement. Call this in the order of the end dates."""
         old = self._latest(old)
-        found = announced(old.fact)
+        found = announced_successor(old.fact)
         if found is None or not old.fact.stands or not self._work.is_readable(old.entity):
             return
         named, why = found
@@ -69,14 +71,14 @@ class _FutureValuePlanner:
             self._put(done.new, new.entity)
             self._put(done.closed[0], old.entity)
         elif new.fact.id != named:
-            self._put(yielding(old.fact, new.fact.id, self._begins(new.fact), why), old.entity)
+            self._put(ending_later(old.fact, new.fact.id, self._begins(new.fact), why), old.entity)
 
     def _coming(self, named: str) -> PlacedFact | None:
         """Return the announced fact, or the fact that replaced it; None if the announcement was withdrawn."""
         one = self._fact(named)
         if one is None or one.fact.stands:
             return one
-        instead = one.fact.superseded_by or (announced(one.fact) or (None,))[0]
+        instead = one.fact.superseded_by or (announced_successor(one.fact) or (None,))[0]
         later = self._fact(instead) if instead else None
         return later if later and later.fact.stands and self._begins(later.fact) > self._now else None
 

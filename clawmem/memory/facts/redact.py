@@ -17,9 +17,9 @@ from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_item
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.redaction import (
     RECORD,
-    SHORTEST,
+    SHORTEST_REDACTION,
     RedactionRecord,
-    fitted,
+    adjust_fact,
     hard_to_guess,
     redacted,
     secrets_in,
@@ -31,8 +31,8 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import items_path
 from clawmem.model.records.event import Event, event_to_line, ledger_path, parse_events
-from clawmem.model.safety.leftovers import holds_still
-from clawmem.model.safety.written_forms import Needle, holds, needles
+from clawmem.model.safety.leftovers import contains_text
+from clawmem.model.safety.written_forms import Needle, compile_needles, contains
 from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.commit.pending import PendingCommit, write_pending
 from clawmem.vault.commit.secret_gate import allowed, allowed_name
@@ -98,12 +98,12 @@ def redact(
         txn.adopt()
         redaction.check_can_redact(vault)
         texts, held = _find_affected(vault, what)
-        wanted = needles(tuple(texts))
+        wanted = compile_needles(tuple(texts))
         refs = redaction.list_refs(vault)
         would = preview_rewrite(vault, _rewritten_refs(refs), partial(redacted, wanted=wanted))
         heads = (vault.head().commit or "", None)
         if dry_run or not would.held:
-            left = redaction.find_remains(vault, partial(holds_still, texts=texts)) if not would.held else []
+            left = redaction.find_remains(vault, partial(contains_text, texts=texts)) if not would.held else []
             if not would.held and not left:
                 raise NotFound("No commit and no file contains that text.", "Give it exactly as it was written.")
             if dry_run or not any(one.startswith(".git") for one in left):
@@ -115,7 +115,7 @@ def _find_affected(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _
 
     def looked_up(index: Index) -> tuple[tuple[str, ...], _AffectedRecords]:
         texts = _texts_to_redact(vault, index, what)
-        return texts, _affected_records(vault, index, needles(tuple(texts)))
+        return texts, _affected_records(vault, index, compile_needles(tuple(texts)))
 
     return run_query(vault, looked_up)
 
@@ -135,23 +135,23 @@ def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[st
         raise InvalidInput(
             "There is nothing to redact.", "Name a fact, or --event ID, or --pattern TEXT (or - for stdin)."
         )
-    short = next((text for text in found if len(" ".join(text.split())) < SHORTEST), None)
+    short = next((text for text in found if len(" ".join(text.split())) < SHORTEST_REDACTION), None)
     if short is not None:
         raise InvalidInput(
             f"The text has only {len(short)} characters and would be removed from every word that contains it.",
-            f"Give at least {SHORTEST}.",
+            f"Give at least {SHORTEST_REDACTION}.",
         )
     return found
 
 
 def _affected_records(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _AffectedRecords:
-    facts = tuple(one for one in all_facts(index) if holds(fact_to_line(one.fact).encode(), wanted))
+    facts = tuple(one for one in all_facts(index) if contains(fact_to_line(one.fact).encode(), wanted))
     events: dict[str, str] = {}
     for path in sorted((vault.root / "ledger").glob("*.jsonl")):
         name = f"ledger/{path.name}"
         data = vault.read(name) or b""
-        for event in parse_events(data, name) if holds(data, wanted) else ():
-            if holds(event_to_line(event).encode(errors="surrogatepass"), wanted):
+        for event in parse_events(data, name) if contains(data, wanted) else ():
+            if contains(event_to_line(event).encode(errors="surrogatepass"), wanted):
                 events[event.id] = event_day(index, event.id) or path.stem
     known = {one.fact.id for one in facts}
     citing = (one for event in events for one in facts_from_event(index, event) if one.fact.id not in known)
@@ -173,7 +173,7 @@ def _rewrite_history(
 ) -> RedactResult:
     vault = txn.vault
     head = vault.head()
-    wanted = needles(tuple(texts))
+    wanted = compile_needles(tuple(texts))
     assert head.branch and head.commit
     txn.notices += redaction.begin_redaction(vault)
     new = rewrite(vault, _rewritten_refs(refs), partial(redacted, wanted=wanted))
@@ -188,7 +188,7 @@ def _rewrite_history(
     redaction.switch_refs(vault, moves)
     rename_commits(vault, new.names)
     record_commits(vault, [tip], None)
-    left = tuple(redaction.find_remains(vault, partial(holds_still, texts=tuple(texts))))
+    left = tuple(redaction.find_remains(vault, partial(contains_text, texts=tuple(texts))))
     return _result(vault, new, held, wanted, (head.commit, tip), left, txn)
 
 
@@ -268,7 +268,7 @@ def _items_writes(
     for path, data in vault.contents_at(base, by_entity).items():
         if data is not None:
             facts = [
-                fitted(fact, events.get(fact.source_event or ""), remark, fact.id in marked)
+                adjust_fact(fact, events.get(fact.source_event or ""), remark, fact.id in marked)
                 if fact.id in by_entity[path]
                 else fact
                 for fact in parse_items(data, path)

@@ -15,11 +15,11 @@ from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
-from clawmem.model.facts.trust import is_low, trusted_as
+from clawmem.model.facts.trust import is_low_trust, statement_trust
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, normal
-from clawmem.model.lifecycle.reinforce import not_taken, reinforced, taken_over
-from clawmem.model.proposals.quarantine import unapproved
+from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
+from clawmem.model.proposals.quarantine import without_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.entity import items_path
@@ -155,7 +155,7 @@ class _BatchPlanner:
             self._batches[entity] = _EntityBatch(work.facts(entity))
         batch = self._batches[entity]
         place = batch.places.get(normal(draft.fact.fact))
-        said = self._resolved(unapproved(draft.fact))
+        said = self._resolved(without_approval(draft.fact))
         if place is not None:
             return self._reinforce(batch, place, said, entity)
         fact = with_identity(said, work.caller, self._new_id())
@@ -182,11 +182,13 @@ class _BatchPlanner:
         self, batch: _EntityBatch, place: int, said: Fact, entity: str
     ) -> tuple[RememberedFact, Change | None]:
         known = batch.facts[place]
-        richer = reinforced(known, said)
-        if is_low(trusted_as(said.trust, said.source, self._work.caller.agent)) and not is_low(known.trust):
+        richer = reinforce(known, said)
+        if is_low_trust(statement_trust(said.trust, said.source, self._work.caller.agent)) and not is_low_trust(
+            known.trust
+        ):
             # A source of low trust must not change a fact of a person or an agent.
             richer = known
-        more, other = taken_over(known, richer), not_taken(said, richer)
+        more, other = changed_fields(known, richer), ignored_fields(said, richer)
         self.notices += [f"{known.id} was known; added to it: {', '.join(more)}"] if more else []
         self.notices += [f"{known.id} was known; not changed: {', '.join(other)}"] if other else []
         if richer == known:
@@ -226,5 +228,5 @@ def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
         timestamp=stamp(caller.now),
         source=fact.source if fact.source != "unknown" else ("agent" if caller.agent else "user"),
         agent=fact.agent or caller.agent,
-        trust=trusted_as(fact.trust, fact.source, caller.agent),
+        trust=statement_trust(fact.trust, fact.source, caller.agent),
     )

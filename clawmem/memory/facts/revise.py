@@ -16,12 +16,12 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, check_link_kind
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.ids import new_fact_id
-from clawmem.model.facts.trust import rank
+from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, normal
-from clawmem.model.lifecycle.succession import closed, object_said, waits, yielding
+from clawmem.model.lifecycle.succession import ending_later, replaced_object, stays_current, superseded
 from clawmem.model.proposals.proposal import MERGE, SUPERSEDE
-from clawmem.model.proposals.quarantine import unapproved
+from clawmem.model.proposals.quarantine import without_approval
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 
@@ -47,7 +47,7 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
         old, entity = _active_fact(work, reference)
         if normal(old.fact) == normal(safe.fact.fact):
             raise Refused(f"{old.id} has exactly this statement already.", "Nothing was changed.")
-        fresh = with_identity(unapproved(safe.fact), caller, _new_id(work))
+        fresh = with_identity(without_approval(safe.fact), caller, _new_id(work))
         proposed = _file_proposal(work, _with_inherited(fresh, old), entity, SUPERSEDE, [PlacedFact(old, entity)])
         if proposed is not None:
             return proposed
@@ -55,11 +55,11 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
         since = safe.fact.valid_from or stamp(caller.now)
         known = next((one for one in facts if one.stands and normal(one.fact) == normal(safe.fact.fact)), None)
         new = known or _with_inherited(fresh, old)._replace(valid_from=since)
-        if new.valid_from == since and waits(old, new, since, stamp(caller.now)):
-            ended = yielding(old, new.id, since, reason)
+        if new.valid_from == since and stays_current(old, new, since, stamp(caller.now)):
+            ended = ending_later(old, new.id, since, reason)
         else:
             new = _with_link(new, FactLink("supersedes", old.id, reason, stamp(caller.now)))
-            ended = closed(old, new.id, since)
+            ended = superseded(old, new.id, since)
         facts = with_fact(facts, ended)
         facts = with_fact(facts, new) if known else [*facts, new]
         words = f"{new.fact} ({'was' if ended.superseded_by else 'until then'}: {old.fact})"
@@ -109,10 +109,10 @@ def merge(
             )
         entity = sources[0].entity
         at = stamp(caller.now)
-        new = with_identity(unapproved(safe.fact), caller, _new_id(work))
+        new = with_identity(without_approval(safe.fact), caller, _new_id(work))
         if caller.agent:
             # A merge by an agent gets the lowest trust of its sources.
-            new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=rank))
+            new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=trust_rank))
         proposed = _file_proposal(work, new, entity, MERGE, sources)
         if proposed is not None:
             return proposed
@@ -206,7 +206,7 @@ def _with_inherited(new: Fact, old: Fact) -> Fact:
         category=new.category if new.category != "fact" else old.category,
         subject=new.subject or old.subject,
         predicate=new.predicate or (old.predicate if same_relation else None),
-        object=new.object or (object_said(new.fact, old) if same_relation else None),
+        object=new.object or (replaced_object(new.fact, old) if same_relation else None),
         tags=tuple(dict.fromkeys(old.tags + new.tags)),
         related_entities=tuple(dict.fromkeys(old.related_entities + new.related_entities)),
         importance=new.importance if new.importance is not None else old.importance,

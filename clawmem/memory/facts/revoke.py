@@ -13,9 +13,9 @@ from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, 
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import RETRACTED, Fact
-from clawmem.model.history.comparison import record_in
+from clawmem.model.history.comparison import read_single_fact
 from clawmem.model.history.entry import trailer_pattern
-from clawmem.model.history.revocation import DependentFact, Revocation, replaced_by_revoked, revocation
+from clawmem.model.history.revocation import DependentFact, Revocation, plan_revocation, replaced_by_revoked
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.proposal import OPEN, REJECTED, Proposal, ReviewDecision
@@ -103,7 +103,7 @@ def _plan(work: WriteScope, origin: RevokeOrigin, why: str) -> _RevokePlan:
         replaced = replaced_by_revoked(by_id, revoked)
         before = _states_before(history, {one.id: homes[one.id] for one in replaced}, revoked)
     chosen = {path: tuple(one for one in found if _event_came_from(origin, one)) for path, found in by_day.items()}
-    done = revocation(by_id, revoked, before, stamp(work.caller.now), why)
+    done = plan_revocation(by_id, revoked, before, stamp(work.caller.now), why)
     return _RevokePlan(
         done, homes, _rejected_proposals(work, origin, events, why), {path: one for path, one in chosen.items() if one}
     )
@@ -156,7 +156,7 @@ def _states_before(history: History, homes: Mapping[str, str], revoked: Iterable
         for entry in reversed(entries):
             parents = entry.parents[:1]
             held = history.vault.contents_at(parents[0], paths) if parents else {}
-            was = next((one for data in held.values() if data and (one := record_in(data, fact_id))), None)
+            was = next((one for data in held.values() if data and (one := read_single_fact(data, fact_id))), None)
             if was is not None and was.superseded_by not in gone and was.superseded_by is None:
                 found[fact_id] = was
                 break

@@ -14,7 +14,7 @@ from clawmem.model.language.text import check_visible
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.layout import SETTINGS as FILE
-from clawmem.model.settings.invalid import tolerant
+from clawmem.model.settings.invalid import read_tolerantly
 from clawmem.model.settings.local import origin_of
 from clawmem.model.settings.settings import (
     AGENTS,
@@ -132,7 +132,7 @@ def _commit(vault: Vault, caller: Caller, named: Setting, new: Value) -> Setting
 def _current_value(text: str, key: str) -> Value:
     """Return the value of a key; an invalid value is returned as text."""
     mapping = parse_yaml(text, FILE) or {}
-    wrong = key in tolerant(mapping).wrong
+    wrong = key in read_tolerantly(mapping).wrong
     return str(_raw(mapping, key)) if wrong else _value_of(settings_from_mapping(mapping), key)
 
 
@@ -150,7 +150,7 @@ def _revert_invalid_edit(vault: Vault, caller: Caller, key: str) -> list[str]:
     check_may_write(vault, caller, [FILE], "config")
     given, head = vault.read_text(FILE) or "", vault.head().commit
     held = vault.contents_at(head, [FILE])[FILE] if head else None
-    standing = tolerant(parse_yaml((held or b"").decode(errors="replace"), FILE) or {})
+    standing = read_tolerantly(parse_yaml((held or b"").decode(errors="replace"), FILE) or {})
     if key in standing.wrong:
         return []
     text = with_value(given, key, _value_of(standing, key), FILE)

@@ -10,12 +10,12 @@ from clawmem.memory.yaml_edit import with_value
 from clawmem.model.records.caller import Caller
 from clawmem.model.settings.local import (
     HERE,
-    Difference,
-    accepting,
-    differences,
+    SettingSuggestion,
+    data_flows,
     in_force,
-    own_settings,
-    reached,
+    open_suggestions,
+    read_local_settings,
+    with_suggestions,
 )
 from clawmem.model.settings.settings import Settings
 from clawmem.model.settings.values import Value
@@ -40,7 +40,7 @@ class SettingsProposal(NamedTuple):
     use from then on."""
 
     accepted: bool
-    differences: tuple[Difference, ...]
+    differences: tuple[SettingSuggestion, ...]
     reached: tuple[str, ...]
     git: tuple[str, ...] = ()
 
@@ -53,9 +53,9 @@ def proposed_settings(vault: Vault) -> SettingsProposal:
         raise vault.vault_settings.unread
     accepted = is_accepted(vault.git_dir, vault.environment)
     settings = vault.settings if accepted else _settings_of_copy(vault)
-    found = differences(settings)
+    found = open_suggestions(settings)
     hidden = tuple(dict.fromkeys(shown(one) for one in vault.git.ignored_settings()))
-    return SettingsProposal(accepted, found, reached(accepting(settings)) if found else (), hidden)
+    return SettingsProposal(accepted, found, data_flows(with_suggestions(settings)) if found else (), hidden)
 
 
 def _settings_of_copy(vault: Vault) -> Settings:
@@ -64,7 +64,7 @@ def _settings_of_copy(vault: Vault) -> Settings:
     text = read_settings_text(place)
     if text is None:
         return vault.settings
-    own = own_settings(parse_settings_text(place, text), HERE, place.name, accepted=False)
+    own = read_local_settings(parse_settings_text(place, text), HERE, place.name, accepted=False)
     for problem in own.wrong.values():
         raise problem
     return in_force(vault.vault_settings, [own, *(one for one in machine_settings(vault) if one.origin != HERE)])
@@ -118,7 +118,7 @@ def write_values(place: SettingsFile, values: Mapping[str, Value], wait: float) 
     try:
         with settings_lock(place, wait):
             text = read_settings_text(place) or ""
-            before = own_settings(parse_settings_text(place, text), place.origin, place.name)
+            before = read_local_settings(parse_settings_text(place, text), place.origin, place.name)
             for problem in (one for key, one in before.wrong.items() if key not in values):
                 raise problem
             new = text

@@ -13,7 +13,7 @@ from clawmem.memory.scope import WriteScope, items_write, with_fact
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import counted
 from clawmem.model.merging.facts.chains import Facts, close_replaced
-from clawmem.model.merging.facts.fields import merged_fact
+from clawmem.model.merging.facts.fields import merge_fact
 from clawmem.model.merging.facts.table import FiledFact
 from clawmem.model.merging.files.ledger import merge_ledger
 from clawmem.model.merging.policy import OURS
@@ -27,7 +27,7 @@ def retract_reactivated(work: WriteScope) -> tuple[str, ...]:
     changed: dict[str, list[Fact]] = defaultdict(list)
     for one in find_reactivated(work.vault, standing):
         now = places[one.fact.id]
-        ended = merged_fact(None, now.fact, one.fact, lambda key: ("", key), OURS).fact
+        ended = merge_fact(None, now.fact, one.fact, lambda key: ("", key), OURS).fact
         changed[now.entity].append(ended)
     return _commit(work, changed, "withdrawn before, and standing again since a merge")
 

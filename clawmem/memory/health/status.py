@@ -15,7 +15,7 @@ from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
 from clawmem.memory.health.checks.repository import unfinished_git
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.fact import STATUSES
-from clawmem.model.settings.local import Difference, differences
+from clawmem.model.settings.local import SettingSuggestion, open_suggestions
 from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.edits.hand_edits import check_edits
 from clawmem.vault.edits.scan import finish_scan, start_scan
@@ -62,7 +62,7 @@ class Status(NamedTuple):
     notices: tuple[str, ...] = ()
     proposals: int = 0
     accepted: bool = True
-    suggested: tuple[Difference, ...] = ()
+    suggested: tuple[SettingSuggestion, ...] = ()
 
 
 def status(vault: Vault) -> Status:
@@ -89,7 +89,7 @@ def status(vault: Vault) -> Status:
             notices=(*index.notices, *unreadable_notices(index), *filed.unreadable),
             proposals=len(filed.open),
             accepted=is_accepted(vault.git_dir, vault.environment),
-            suggested=differences(vault.settings),
+            suggested=open_suggestions(vault.settings),
         )
 
     return run_query(vault, read_status)

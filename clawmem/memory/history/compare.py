@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.memory.history.log import facts_at, shallow_notices
 from clawmem.model.facts.fact import Fact
-from clawmem.model.history.comparison import FactDifference, differences, moves
+from clawmem.model.history.comparison import FactDifference, count_moves, differences
 from clawmem.model.history.entry import HistoryEntry
 from clawmem.model.kinds import AGENT_NOTE, DAILY_NOTE, ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import moment_of, stamp
@@ -85,7 +85,7 @@ def _compare(vault: Vault, first: HistoryEntry | None, last: HistoryEntry) -> Co
     new, new_problems = facts_at(vault, last.commit, items)
     comparable = old.keys() & new.keys() if start else new.keys()
     before, after = _by_id(old, comparable), _by_id(new, comparable)
-    moved = tuple(MovedFacts(*pair, number) for pair, number in moves(before, after).items())
+    moved = tuple(MovedFacts(*pair, number) for pair, number in count_moves(before, after).items())
     counts = _count_other_changes(vault, start, last.commit, [path for path in paths if path not in items])
     notices = (*old_problems, *new_problems, *_same_commit_notice(first, last), *shallow_notices(vault))
     return Comparison(first, last, differences(before, after), moved, counts, notices)

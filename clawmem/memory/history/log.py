@@ -16,7 +16,7 @@ from clawmem.memory.permission import check_may_read, may_read
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import FACT_PREFIX, check_reference
-from clawmem.model.history.comparison import bare, record_in
+from clawmem.model.history.comparison import bare, read_single_fact
 from clawmem.model.history.entry import ACCESS, HistoryEntry, trailer_pattern
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import ITEMS, check_name, items_path, name_of_path, summary_path
@@ -174,7 +174,7 @@ def shallow_starts(history: History, wanted: Mapping[str, Sequence[str]]) -> dic
 
 def _states_in(contents: Mapping[str, bytes | None], fact_id: str, counters: bool) -> dict[str, Fact]:
     """Return the state of a fact by path. The path matters, because a move is part of the history."""
-    records = {path: record_in(data, fact_id) for path, data in contents.items() if data}
+    records = {path: read_single_fact(data, fact_id) for path, data in contents.items() if data}
     return {path: fact if counters else bare(fact) for path, fact in records.items() if fact is not None}
 
 
@@ -228,7 +228,7 @@ def find_removed_fact(index: Index, history: History, reference: str) -> Removed
     for entry in reversed(fact_history(history, {fact_id: paths})[fact_id]):
         for parent in entry.parents:
             for path, data in history.vault.contents_at(parent, paths).items():
-                fact = record_in(data, fact_id) if data else None
+                fact = read_single_fact(data, fact_id) if data else None
                 if fact is not None:
                     return RemovedFact(fact, name_of_path(path) or path, entry)
     raise NotFound(f"No fact has the id '{reference}'.", f"`clawmem log {fact_id}` shows its history.")

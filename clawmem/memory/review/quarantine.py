@@ -9,9 +9,9 @@ from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, 
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import stamp
-from clawmem.model.proposals.proposal import ADD, OPEN, REJECTED, Proposal, ProposalTarget, new_proposal_id, thing
+from clawmem.model.proposals.proposal import ADD, OPEN, REJECTED, Proposal, ProposalTarget, new_proposal_id, topic
 from clawmem.model.proposals.quarantine import orders_in
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 
@@ -41,8 +41,8 @@ def quarantine_reason(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineRea
         return QuarantineReason(
             "fact", f"From {_describe_source(fact)}, and it reads like an instruction to the reader ({rule}): {words}"
         )
-    better = next((one for one in against if not is_low(one.trust)), None)
-    if better is None or not is_low(fact.trust):
+    better = next((one for one in against if not is_low_trust(one.trust)), None)
+    if better is None or not is_low_trust(fact.trust):
         return None
     said = better.trust or "user"
     return QuarantineReason(
@@ -51,7 +51,7 @@ def quarantine_reason(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineRea
 
 
 def _describe_source(fact: Fact) -> str:
-    return f"a source of low trust ({fact.trust})" if is_low(fact.trust) else f"an {fact.trust}"
+    return f"a source of low trust ({fact.trust})" if is_low_trust(fact.trust) else f"an {fact.trust}"
 
 
 class ProposalWriter:
@@ -67,7 +67,7 @@ class ProposalWriter:
         """Plan the proposal. Return the existing one if the same proposal is open or was rejected."""
         waiting, named = fact._replace(id=UNSET_ID), {one.id for one in targets}
         for one in self._filed:
-            if one.fact is None or thing(one.does, one.fact) != thing(does, waiting):
+            if one.fact is None or topic(one.does, one.fact) != topic(does, waiting):
                 continue
             if one.status == OPEN and {target.id for target in one.targets} == named:
                 return FiledProposalChange(one, None, f"it is waiting for review already, as {one.id}")

@@ -12,7 +12,7 @@ from clawmem.memory.sync.merge_plan import FullMerge, merge_commits, policy_for
 from clawmem.model.merging.files.merge import merge_file
 from clawmem.model.merging.moves import Files
 from clawmem.model.merging.policy import FAIL, REVIEW, MergePolicy
-from clawmem.model.merging.tree import MergedTree, merge_trees, one_name_each
+from clawmem.model.merging.tree import MergedTree, merge_trees, unify_moved_entities
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.layout import is_owned
 from clawmem.vault.history.git_merges import (
@@ -101,7 +101,7 @@ def _merged_alone(path: str, whole: FullMerge, made: bytes | None) -> bytes | No
 
 def _merged_with_moves(path: str, whole: FullMerge) -> Iterator[bytes | None]:
     """Yield the merged file with the moves of both sides applied."""
-    base, ours, theirs = one_name_each(whole.base, whole.ours, whole.theirs)
+    base, ours, theirs = unify_moved_entities(whole.base, whole.ours, whole.theirs)
     yield merge_file(path, base.get(path), ours.get(path), theirs.get(path)).content
 
 

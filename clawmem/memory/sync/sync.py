@@ -137,9 +137,9 @@ def _check_suggestions(settings: Settings, options: SyncOptions) -> None:
     given = {"sync.remote": options.remote, "sync.branch": options.branch}
     if not given.keys() & settings.suggested.keys():
         return
-    from clawmem.model.settings.local import differences
+    from clawmem.model.settings.local import open_suggestions
 
-    for one in differences(settings):
+    for one in open_suggestions(settings):
         if one.key in given and given[one.key] is None and not one.answered:
             option, standing = one.key.replace("sync.", "--"), one.in_force or '""'
             raise Refused(

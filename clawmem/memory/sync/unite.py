@@ -11,7 +11,7 @@ from clawmem.index.tables.doubles import duplicate_ids
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import render_items
 from clawmem.model.language.text import counted
-from clawmem.model.merging.facts.doubles import United, fronts, united
+from clawmem.model.merging.facts.doubles import JoinedId, front_matters, join_duplicate_ids
 from clawmem.model.pages.summary import split_front_matter, with_generated
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, items_path, name_of_path, summary_path
@@ -43,7 +43,7 @@ def merge_duplicate_ids(work: WriteScope) -> tuple[str, ...]:
 def _change(work: WriteScope, names: Collection[str]) -> Change:
     shelves = {items_path(name): tuple(work.facts(name)) for name in names}
     pages = {summary_path(name): work.read(summary_path(name)) for name in names}
-    single, told = united(shelves, fronts(pages))
+    single, told = join_duplicate_ids(shelves, front_matters(pages))
     writes: dict[str, bytes | None] = {
         path: render_items(facts) for path, facts in single.items() if facts != shelves[path]
     }
@@ -56,7 +56,7 @@ def _change(work: WriteScope, names: Collection[str]) -> Change:
     return Change(subject_line(OP, "vault", words), writes, rows, "\n".join(f"- {_describe(one)}" for one in told))
 
 
-def _removed_files(path: str, pages: dict[str, bytes | None], told: Collection[United]) -> dict[str, bytes | None]:
+def _removed_files(path: str, pages: dict[str, bytes | None], told: Collection[JoinedId]) -> dict[str, bytes | None]:
     """Return the deletion of an entity that has no facts left and is the former place of another one.
 
     The entity is kept if its page has text that the other page lacks."""
@@ -81,11 +81,11 @@ def _lines(page: bytes | None) -> set[str]:
     }
 
 
-def _places(told: Collection[United]) -> str:
+def _places(told: Collection[JoinedId]) -> str:
     return ", ".join(dict.fromkeys(f"{name_of_path(one.kept)} keeps them" for one in told))
 
 
-def _describe(one: United) -> str:
+def _describe(one: JoinedId) -> str:
     beside = f"; other statements with this id are now {', '.join(one.beside)}" if one.beside else ""
     left = ", ".join(path.removesuffix(f"/{ITEMS}") for path in one.left)
     return f"{one.id} stays in {one.kept.removesuffix(f'/{ITEMS}')} and is removed from {left}{beside}"

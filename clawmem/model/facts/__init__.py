@@ -1,1 +1,1 @@
-"""The fact, its parts, and its form on disk."""
+"""Facts: their fields, identifiers, validity, trust, and the form on disk."""

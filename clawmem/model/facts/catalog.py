@@ -1,4 +1,4 @@
-"""The predicate catalog: what relations are called, how many values they take, which questions ask for them."""
+"""The predicate catalog: names of relations, how many values they take, and the questions that ask for them."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -14,9 +14,9 @@ _KEYS = frozenset(("description", "phrases", "value", "cardinality", "replaces",
 
 
 class Predicate(NamedTuple):
-    """One relation. `phrases` are other names for it; `replaces` says a new value retires the old one.
+    """One relation. `phrases` are other names for it; with `replaces`, a new value retires the old one.
 
-    `questions` are templates: words in order, `*` for any words between, `a|b` for either word.
+    `questions` are templates: words in order, `*` for any words between them, `a|b` for either word.
     """
 
     name: str
@@ -28,14 +28,14 @@ class Predicate(NamedTuple):
 
 
 class Catalog(NamedTuple):
-    """Every known predicate, and the canonical name of each phrase in its normal form."""
+    """All known predicates, and the canonical name for the normal form of each phrase."""
 
     predicates: Mapping[str, Predicate] = {}
     names: Mapping[str, str] = {}
 
 
 def catalog_from_mapping(mapping: Mapping[str, Any]) -> Catalog:
-    """Read the catalog from plain data; raises InvalidInput naming the predicate that is wrong."""
+    """Read the catalog from plain data. Raise InvalidInput, naming the predicate, if an entry is wrong."""
     if not isinstance(mapping, Mapping):
         raise InvalidInput("The predicate catalog must map predicate names to their entries.")
     predicates: dict[str, Predicate] = {}
@@ -51,7 +51,7 @@ def catalog_from_mapping(mapping: Mapping[str, Any]) -> Catalog:
 
 
 def catalog_to_mapping(catalog: Catalog) -> dict[str, Any]:
-    """The catalog as plain JSON-able data that catalog_from_mapping reads back to an equal catalog."""
+    """Return the catalog as JSON data; `catalog_from_mapping` reads it back to an equal catalog."""
     return {
         predicate.name: {
             "phrases": list(predicate.phrases),
@@ -64,26 +64,26 @@ def catalog_to_mapping(catalog: Catalog) -> dict[str, Any]:
     }
 
 
-def canonical(catalog: Catalog, phrase: str) -> str | None:
-    """The predicate that a phrase names, or None where the catalog does not know it."""
+def canonical_predicate(catalog: Catalog, phrase: str) -> str | None:
+    """Return the predicate that a phrase names, or None if it is unknown."""
     key = normal(phrase)
     return catalog.names.get(key) or catalog.names.get(normal(key.replace("_", " ")))
 
 
 def is_single(catalog: Catalog, predicate: str | None) -> bool:
-    """Whether a subject has at most one standing value of the predicate; unknown predicates take many."""
+    """Return whether a subject has at most one current value of the predicate; unknown predicates take many."""
     entry = catalog.predicates.get(predicate or "")
     return entry is not None and entry.single
 
 
 def is_replaced(catalog: Catalog, predicate: str | None) -> bool:
-    """Whether a new value of the predicate retires the old one."""
+    """Return whether a new value of the predicate retires the old one."""
     entry = catalog.predicates.get(predicate or "")
     return entry is not None and entry.single and entry.replaces
 
 
 def predicates_asked(catalog: Catalog, question: str) -> tuple[str, ...]:
-    """The predicates a question asks for, in catalog order."""
+    """Return the predicates that a question asks for, in catalog order."""
     words = _words(question)
     known = frozenset(words)
     return tuple(
@@ -94,7 +94,7 @@ def predicates_asked(catalog: Catalog, question: str) -> tuple[str, ...]:
 
 
 def _key(phrase: str) -> str:
-    """The normal form of a phrase; plain words, which nearly all are, take the short way there."""
+    """Return the normal form of a phrase, with a fast path for plain words."""
     plain = phrase.isascii() and phrase.replace(" ", "").isalnum()
     return " ".join(phrase.lower().split()) if plain else normal(phrase)
 
@@ -105,14 +105,14 @@ def _words(text: str) -> list[str]:
 
 
 def _asks(template: str, words: Sequence[str], known: frozenset[str]) -> bool:
-    """Whether the template's words occur in order; words without a gap between them must be neighbours."""
+    """Return whether the template's words occur in order; words without a gap between them must be adjacent."""
     at = 0
     for wanted in _runs(template):
         for choices in wanted:
             if known.isdisjoint(choices):
                 return False
         found = next(
-            (start for start in range(at, len(words) - len(wanted) + 1) if _stands(wanted, words, start)), None
+            (start for start in range(at, len(words) - len(wanted) + 1) if _matches(wanted, words, start)), None
         )
         if found is None:
             return False
@@ -125,7 +125,7 @@ def _runs(template: str) -> list[list[list[str]]]:
     return [[word.split("|") for word in run.split()] for run in template.split(GAP)]
 
 
-def _stands(wanted: Sequence[Sequence[str]], words: Sequence[str], start: int) -> bool:
+def _matches(wanted: Sequence[Sequence[str]], words: Sequence[str], start: int) -> bool:
     return all(words[start + place] in choices for place, choices in enumerate(wanted))
 
 

@@ -1,4 +1,4 @@
-"""Facts to and from `items.json`: one fact a line, canonical keys, other layouts read, nothing lost."""
+"""Read and write `items.json`: one fact per line, canonical keys; other layouts are read, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _DEFAULTS = {"category": "fact", "timestamp": "1970-01-01T00:00:00Z", "source": 
 
 
 def fact_to_record(fact: Fact) -> dict[str, Any]:
-    """The fact as a JSON object: always-written keys first, then what says something, then unknown keys."""
+    """Return the fact as a JSON object: always-written keys, then keys with a value, then unknown keys."""
     record: dict[str, Any] = {key: getattr(fact, key) for key in ALWAYS_WRITTEN}
     for key in CANONICAL_KEYS[len(ALWAYS_WRITTEN) :]:
         value = getattr(fact, key)
@@ -95,28 +95,28 @@ _FIELDS = frozenset(CANONICAL_KEYS)
 
 
 def fact_to_line(fact: Fact) -> str:
-    """The fact as its one line of JSON, without the separating comma."""
+    """Return the fact as one line of JSON, without the separating comma."""
     return json.dumps(fact_to_record(fact), ensure_ascii=False)
 
 
 def render_items(facts: Iterable[Fact]) -> bytes:
-    """A whole `items.json`: a valid JSON array with one fact on each line."""
+    """Return a whole `items.json`: a valid JSON array with one fact per line."""
     return items_file(fact_to_line(fact) for fact in facts)
 
 
 def items_file(lines: Iterable[str]) -> bytes:
-    """A whole `items.json` put together from the lines of its facts."""
+    """Return a whole `items.json` from the lines of its facts."""
     body = ",\n".join(lines)
     return f"[\n{body}\n]\n".encode() if body else b"[]\n"
 
 
 def parse_items(data: bytes, path: str) -> tuple[Fact, ...]:
-    """Read an `items.json`; raises Unreadable or NeedsPerson naming the line that is wrong."""
+    """Read an `items.json`. Raise Unreadable or ConflictMarkers, naming the line, if it is wrong."""
     return tuple(fact for _, fact in parse_items_with_lines(data, path))
 
 
 def parse_items_with_lines(data: bytes, path: str) -> tuple[tuple[int, Fact], ...]:
-    """Like parse_items, each fact with the 1-based line it starts on."""
+    """Like `parse_items`, with the 1-based line on which each fact starts."""
     text = _decode(data, path)
     refuse_conflict_markers(text, path)
     records = _records(text, path)
@@ -130,14 +130,14 @@ def parse_items_with_lines(data: bytes, path: str) -> tuple[tuple[int, Fact], ..
         except InvalidInput as problem:
             raise Unreadable(path, number, problem.message) from None
         if fact.id in seen:
-            raise Unreadable(path, number, f"{fact.id} stands already on line {seen[fact.id]}")
+            raise Unreadable(path, number, f"{fact.id} is already on line {seen[fact.id]}")
         seen[fact.id] = number
         facts.append((number, fact))
     return tuple(facts)
 
 
 def refuse_conflict_markers(text: str, path: str) -> None:
-    """Raise NeedsPerson when git left a conflict in the text."""
+    """Raise ConflictMarkers if git left a conflict in the text."""
     if "<<<<<<< " not in text:
         return
     for number, line in enumerate(text.split("\n"), 1):
@@ -164,7 +164,7 @@ def _records(text: str, path: str) -> list[tuple[int, Any]]:
     if isinstance(whole, dict):
         whole = whole.get("items", whole.get("facts"))
     if not isinstance(whole, list):
-        raise Unreadable(path, 1, "it must hold a JSON array of facts")
+        raise Unreadable(path, 1, "it must be a JSON array of facts")
     lines = text.split("\n")
     if lines[0].strip() == "[" and len(lines) == len(whole) + 3:
         return list(enumerate(whole, 2))
@@ -212,7 +212,7 @@ def _text(name: str, value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InvalidInput(f"the key '{name}' must be text")
     if name == "status" and value not in STATUSES:
-        raise InvalidInput(f"the status '{value}' is none of {', '.join(STATUSES)}")
+        raise InvalidInput(f"the status '{value}' is not one of {', '.join(STATUSES)}")
     return value
 
 
@@ -249,4 +249,4 @@ def _link(value: Any) -> FactLink:
         about = value.get("reason"), value.get("at")
         if isinstance(to, str) and isinstance(kind, str) and all(isinstance(one, str | None) for one in about):
             return FactLink(kind, to, *about)
-    raise InvalidInput("each of 'links' must be an object with 'type' and 'to', all of them texts")
+    raise InvalidInput("each of the 'links' must be an object with the texts 'type' and 'to'")

@@ -1,4 +1,4 @@
-"""The draft: a fact as somebody asks for it, before it has an id, a time and a place."""
+"""The draft: a requested fact before it has an id, a time and an entity."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clawmem.model.language.dates import parse_end, parse_moment, parse_start, s
 from clawmem.model.language.text import check_statement, check_visible, one_line
 
 UNSET_ID = "new"
-# Identity, status, times of its own and counters are the vault's to give.
+# Only the vault sets the identity, status, recording times and counters.
 _OWN_KEYS = frozenset("id status timestamp access_count last_accessed superseded_by".split())
 _LONGEST_WORD = 80
 _BY_VERB = {"supersedes": "supersede", "merges": "merge"}
@@ -23,8 +23,7 @@ _LINES = ("source", "source_event", "workflow", "agent", "relation_phrase", "sub
 
 
 class Draft(NamedTuple):
-    """A checked fact without an identity, the entity it was asked to stand in (None: clawmem decides), and the keys
-    that were given with it and are not taken over."""
+    """A checked fact without identity, the requested entity (None: clawmem decides), and the ignored keys."""
 
     fact: Fact
     entity: str | None = None
@@ -32,9 +31,9 @@ class Draft(NamedTuple):
 
 
 def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
-    """A draft from loose keys, in any layout facts are read in; raises InvalidInput with what is wrong.
+    """Return a draft from loose keys in any known layout. Raise InvalidInput if a value is wrong.
 
-    Keys that are the vault's to give are not taken over, but named in the draft.
+    Keys that only the vault sets are ignored and listed in `left_out`.
     """
     entity = record.get("entity")
     if entity is not None and not isinstance(entity, str):
@@ -48,13 +47,15 @@ def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
     try:
         fact = fact_from_record(given)
     except InvalidInput as problem:
-        raise InvalidInput(f"The fact cannot be kept: {problem.message}.", "Mend that value and try again.") from None
+        raise InvalidInput(
+            f"The fact cannot be stored: {problem.message}.", "Correct that value and try again."
+        ) from None
     return Draft(_normalised(fact, now), entity, own)
 
 
 def _normalised(fact: Fact, now: datetime) -> Fact:
     if fact.trust is not None and fact.trust not in TRUSTS:
-        raise InvalidInput(f"'{fact.trust}' is not a trust.", f"Choose one of {', '.join(TRUSTS)}.")
+        raise InvalidInput(f"'{fact.trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
     if not fact.category.replace("-", "").replace("_", "").isalnum() or len(fact.category) > _LONGEST_WORD:
         category = fact.category[:_LONGEST_WORD]
         raise InvalidInput(f"'{category}' is not a category.", "Use one word, such as preference or milestone.")
@@ -82,7 +83,7 @@ def _line(text: str | None, what: str) -> str | None:
 
 
 def _check_verbatim(fact: Fact) -> None:
-    """What may have several lines; words quoted from an event are as the event has them."""
+    """Check the texts that may have several lines; quoted words stay as the event has them."""
     if fact.source_text is not None and fact.source_event is None:
         check_visible(fact.source_text, "evidence")
     for text in _texts([fact.details, fact.metadata, fact.extra]):
@@ -90,7 +91,7 @@ def _check_verbatim(fact: Fact) -> None:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in a JSON value, keys among them."""
+    """Yield every text in a JSON value, including keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -106,16 +107,16 @@ def _tag(text: str) -> str:
     tag = one_line(text).lower()
     check_visible(tag, "tag")
     if len(tag) > _LONGEST_WORD:
-        raise InvalidInput(f"A tag has {len(tag):,} characters; {_LONGEST_WORD} is the most.", "Use one word or a few.")
+        raise InvalidInput(f"A tag has {len(tag):,} characters; the limit is {_LONGEST_WORD}.", "Use a few words.")
     return tag
 
 
 def check_link_kind(kind: str) -> None:
-    """Raise InvalidInput for what is no kind of link, and for those that only verbs of their own make."""
+    """Raise InvalidInput for an unknown link type, and for one that only a verb of its own creates."""
     if kind in _BY_VERB:
-        raise InvalidInput(f"'{kind}' is not a link to make by hand.", f"Use `clawmem {_BY_VERB[kind]}`.")
+        raise InvalidInput(f"'{kind}' links cannot be created by hand.", f"Use `clawmem {_BY_VERB[kind]}`.")
     if kind not in LINK_TYPES:
-        raise InvalidInput(f"'{kind}' is not a kind of link.", f"Choose one of {', '.join(LINKED_BY_HAND)}.")
+        raise InvalidInput(f"'{kind}' is not a link type.", f"Choose one of {', '.join(LINKED_BY_HAND)}.")
 
 
 def _checked_link(link: FactLink, now: datetime) -> FactLink:

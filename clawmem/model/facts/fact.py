@@ -35,10 +35,10 @@ class FactLink(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """One line of `items.json`; the field order is the canonical key order on disk.
+    """One line of `items.json`; the field order is the key order on disk.
 
-    Times are ISO 8601 in UTC; `source_span` is a half-open range of characters in the event's
-    text; `confidence` and `importance` lie in 0..1; `extra` keeps keys this version does not know.
+    Times are ISO 8601 in UTC. `source_span` is a half-open range of characters in the event's text. `confidence` and
+    `importance` are from 0 to 1. `extra` keeps keys that this version does not know.
     """
 
     id: str
@@ -73,12 +73,12 @@ class Fact(NamedTuple):
 
     @property
     def stands(self) -> bool:
-        """Whether the fact is current memory: active, or archived but not replaced or withdrawn."""
+        """Whether the fact is current: active, or archived but not superseded or retracted."""
         return self.status in (ACTIVE, ARCHIVED)
 
 
 def pointers(fact: Fact) -> list[tuple[str, str]]:
-    """What a fact points at, each with how: facts by their ids, entities by their names."""
+    """Return what a fact refers to, with the kind of reference: facts by id, entities by name."""
     found = [(link.type, link.to) for link in fact.links]
     found += [("related", name) for name in fact.related_entities]
     return [*found, ("superseded_by", fact.superseded_by)] if fact.superseded_by else found
@@ -89,10 +89,10 @@ CANONICAL_KEYS = Fact._fields[:-1]
 
 
 def importance_of(fact: Fact) -> float:
-    """The fact's importance, or the middle where none was given."""
+    """Return the fact's importance, or the default if it has none."""
     return DEFAULT_IMPORTANCE if fact.importance is None else fact.importance
 
 
 def since_or_from(fact: Fact) -> str:
-    """How to say when it begins: `from` where it was recorded before that day."""
+    """Return the word before the begin date: `from` if the fact was recorded before it, else `since`."""
     return "from" if fact.valid_from and fact.valid_from[:10] > fact.timestamp[:10] else "since"

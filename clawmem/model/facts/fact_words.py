@@ -1,4 +1,4 @@
-"""A fact in one line, and as JSON: the same in every verb and report."""
+"""Show a fact as one line or as JSON; every verb and report uses the same form."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import Any
 from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.facts.fact import Fact, since_or_from
 from clawmem.model.facts.ids import PROPOSAL_PREFIX
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
-from clawmem.model.proposals.quarantine import quarantined
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
+from clawmem.model.proposals.quarantine import quarantine_rule
 
 
 def fact_data(fact: Fact, entity: str) -> dict[str, Any]:
-    """A fact as callers of --json get it: its record and the entity it stands in; one that waits for a person under
-    the id of its proposal, one from outside that reads as an order with the rule that says so."""
+    """Return a fact as JSON output: its record and its entity.
+
+    A fact that waits for a person gets the status `proposed` and the id of its proposal. A quarantined one gets the
+    rule that matched.
+    """
     record = {**fact_to_record(fact), "entity": entity}
-    rule = quarantined(fact)
+    rule = quarantine_rule(fact)
     if fact.id.startswith(PROPOSAL_PREFIX):
         record.update(status="proposed", proposal=fact.id)
     elif rule:
@@ -23,20 +26,20 @@ def fact_data(fact: Fact, entity: str) -> dict[str, Any]:
     return record
 
 
-def warnings(fact: Fact) -> list[str]:
-    """What a reader must know of where a fact comes from: from outside, or so that it waits for a person."""
-    rule = quarantined(fact)
+def origin_warnings(fact: Fact) -> list[str]:
+    """Return warnings about a fact's origin: it comes from outside, or it is quarantined."""
+    rule = quarantine_rule(fact)
     if rule:
-        return [f"quarantined, from {fact.trust} and reads as an order: {rule}"]
-    return [OUTSIDE] if fact.trust == EXTERNAL else []
+        return [f"quarantined: from {fact.trust} and reads as an order: {rule}"]
+    return [OUTSIDE_WARNING] if fact.trust == EXTERNAL else []
 
 
 def fact_line(fact: Fact, entity: str) -> str:
-    """A fact on one line: id, statement, place, and what is not as usual about it."""
+    """Return a fact as one line: id, statement, entity, and everything unusual about it."""
     remarks = [entity]
     if fact.status != "active":
         remarks.append(fact.status)
-    remarks += warnings(fact)
+    remarks += origin_warnings(fact)
     if fact.valid_from:
         remarks.append(f"{since_or_from(fact)} {fact.valid_from}")
     if fact.valid_to:

@@ -1,34 +1,34 @@
-"""Trust: how much the source of a statement counts against another one."""
+"""Trust: how much a statement's source counts in comparison with other sources."""
 
 from __future__ import annotations
 
-# What an outsider says: the web, or another program's feed.
+# The trust of outsiders: the web, or another program's feed.
 EXTERNAL = "external"
-# What is said beside it wherever it is served.
-OUTSIDE = "from outside, unverified"
-# From the least to the most. A fact that says nothing of its source was written by hand or by an older layout.
+# The warning wherever such a fact is served.
+OUTSIDE_WARNING = "from outside, unverified"
+# From the least to the most. A fact without trust was written by hand or by an older version.
 _RANKS = {EXTERNAL: 0, "tool": 1, "agent": 2, "user": 3}
 
 
-def rank(trust: str | None) -> int:
-    """How much a source counts, 0 to 3; one that is not named counts as the user."""
+def trust_rank(trust: str | None) -> int:
+    """Return the rank of a trust level, 0 to 3; a missing one counts as the user."""
     return _RANKS.get(trust or "user", 0)
 
 
-def is_low(trust: str | None) -> bool:
-    """Whether what the source says may never replace what a user or an agent said without a person."""
-    return rank(trust) <= _RANKS["tool"]
+def is_low_trust(trust: str | None) -> bool:
+    """Return whether a source's statements may not replace those of a user or an agent without a person's approval."""
+    return trust_rank(trust) <= _RANKS["tool"]
 
 
-# What a source is called that is a program, or a channel on which others write: the whole word, or the part before
-# : / or a blank.
+# Names of sources that are programs, or channels on which others write: the whole name, or the part before the first
+# colon, slash or blank.
 _NAMES = dict.fromkeys(
     "external web http https browser website webpage www feed rss atom url html htm pdf docx epub ocr scrape crawl "
     "email mail e-mail imap smtp inbox newsletter slack discord telegram whatsapp sms imessage irc mattermost zulip "
     "twitter mastodon reddit forum usenet webhook clipboard attachment upload download".split(),
     EXTERNAL,
 ) | dict.fromkeys("tool function mcp shell bash terminal stdout stderr log hook plugin".split(), "tool")
-# Files that hold pages, mails or logs, whatever they are called.
+# Extensions of files that contain pages, mails or logs.
 _SUFFIXES = {
     **dict.fromkeys("html htm xhtml mhtml pdf eml mbox msg rss atom xml epub docx odt rtf vtt srt".split(), EXTERNAL),
     **dict.fromkeys("log out err trace".split(), "tool"),
@@ -36,8 +36,10 @@ _SUFFIXES = {
 
 
 def trust_of_source(source: str) -> str | None:
-    """The trust that a source's name itself tells of: `external` for `web:example.org`, an address or `page.html`,
-    `tool` for `tool:grep` or `build.log`; None where it does not say."""
+    """Return the trust that a source's name implies, or None.
+
+    It is `external` for `web:example.org`, an address or `page.html`, and `tool` for `tool:grep` or `build.log`.
+    """
     word = source.strip().lower()
     if "://" in word:
         return EXTERNAL
@@ -47,14 +49,14 @@ def trust_of_source(source: str) -> str | None:
     return _NAMES.get(named) or _SUFFIXES.get(word.rpartition(".")[2] if "." in word else "")
 
 
-def least(*trusts: str | None) -> str | None:
-    """The lowest of some limits; None where there is none."""
+def least_trust(*trusts: str | None) -> str | None:
+    """Return the lowest of some trust levels, or None if all are None."""
     given = [one for one in trusts if one is not None]
-    return min(given, key=rank) if given else None
+    return min(given, key=trust_rank) if given else None
 
 
-def trusted_as(trust: str | None, source: str, agent: str | None) -> str:
-    """The trust of a statement: what was given, at most what its source's name tells of, else who asks."""
-    told = trust_of_source(source)
-    given = trust or told or ("agent" if agent else "user")
-    return given if told is None or rank(given) <= rank(told) else told
+def statement_trust(trust: str | None, source: str, agent: str | None) -> str:
+    """Return a statement's trust: the given one or that of the caller, at most what the source's name implies."""
+    implied = trust_of_source(source)
+    given = trust or implied or ("agent" if agent else "user")
+    return given if implied is None or trust_rank(given) <= trust_rank(implied) else implied

@@ -1,4 +1,4 @@
-"""When facts are true: from where they begin to where a successor begins, never before they began themselves."""
+"""Validity: a fact is true from its begin to the begin of its successor, and never ends before it begins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clawmem.model.language.dates import covers, day_of, end_of, sortable
 
 
 def ended_at(old: Fact, since: str) -> str:
-    """The end of a fact's validity once something else is true from `since` on."""
+    """Return the end of a fact's validity when something else is true from `since`."""
     end = since if old.valid_to is None or old.valid_to > since else old.valid_to
     if old.valid_from is not None and end < old.valid_from:
         return old.valid_from
@@ -18,13 +18,16 @@ def ended_at(old: Fact, since: str) -> str:
 
 
 def true_at(fact: Fact, moment: str) -> bool:
-    """Whether the fact was true at a moment, as it is known now; a bare day asks about its last instant."""
+    """Return whether the fact was true at a moment, as known now; a bare day means its last instant."""
     return fact.status != RETRACTED and covers(fact.valid_from, fact.valid_to, moment)
 
 
 def last_moment_within(valid_from: str | None, valid_to: str | None, first: str, last: str) -> str | None:
-    """The last day out of some at whose end [valid_from, valid_to) holds, else the first instant of those days at which
-    it does, for what began and ended within one; None where it holds at none. Days are `YYYY-MM-DD`, both included."""
+    """Return the last day of a period at whose end [valid_from, valid_to) is valid.
+
+    If it began and ended within one day, return the first instant at which it was valid. Return None if it was not
+    valid in the period. Days are `YYYY-MM-DD`, and the period includes both `first` and `last`.
+    """
     begin, end = sortable(valid_from) or first, sortable(valid_to, end=True)
     day = last
     if end is not None and end <= end_of(last):
@@ -36,16 +39,16 @@ def last_moment_within(valid_from: str | None, valid_to: str | None, first: str,
     return instant if instant <= end_of(last) and covers(valid_from, valid_to, instant) else None
 
 
-def why_untrue(fact: Fact, moment: str) -> str | None:
-    """Why the fact was not true at a moment, as a clause; None where it was."""
+def untrue_reason(fact: Fact, moment: str) -> str | None:
+    """Return why the fact was not true at a moment, as a clause, or None if it was true."""
     if fact.status == RETRACTED:
-        return "it was withdrawn, so it never was"
+        return "it was retracted, so it was never true"
     begin = sortable(fact.valid_from)
     if begin and begin > end_of(moment):
-        return f"it holds only from {begin}"
-    return None if true_at(fact, moment) else f"it held only until {sortable(fact.valid_to, end=True)}"
+        return f"it is valid only from {begin}"
+    return None if true_at(fact, moment) else f"it was valid only until {sortable(fact.valid_to, end=True)}"
 
 
-def true_instead(chain: Iterable[Fact], moment: str) -> Fact | None:
-    """The last fact of a chain, given oldest first, that was true at a moment."""
+def last_true(chain: Iterable[Fact], moment: str) -> Fact | None:
+    """Return the last fact of a chain (oldest first) that was true at a moment, or None."""
     return next((fact for fact in reversed(list(chain)) if true_at(fact, moment)), None)

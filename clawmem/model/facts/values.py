@@ -1,7 +1,7 @@
-"""What kind of value a relation has: a name, a country, an address, or no more than a description.
+"""Classify values of a relation: a name, a country, an address, or a mere description.
 
-"Lives in Oslo", "lives in Norway", "lives in a flat" and "lives at 34 Baker Street" are all true at once; of two cities
-one is.
+"Lives in Oslo", "lives in Norway", "lives in a flat" and "lives at 34 Baker Street" can all be true at once. Of two
+cities, only one can.
 """
 
 import re
@@ -9,29 +9,29 @@ import re
 from clawmem.model.language.text import normal
 
 NAMED, COUNTRY, ADDRESS = "named", "country", "address"
-# What stands for a name that was not said ("a bakery"), and what is said of a place or a part of something.
+# An unnamed thing ("a bakery"), and a description of a place or a part of something.
 UNNAMED, DESCRIBED = "unnamed", "described"
-# Relations to these are answered by a name; of any other kind every value stands against every other.
+# The values of these relations are names; for other relations, any two different values contradict each other.
 _BY_NAME = frozenset(("place", "organisation", "person"))
 _CALLED = re.compile(r"\b(?:called|named) [\"']?[A-Z0-9]")
 _ASIDE = re.compile(
     r"[,(]| (?:in|near|with|on|at|of|for|from|by|outside|inside|close|next|and|or|that|which|where|who)\b"
 )
-# Where in an organisation, and not in which.
+# A part of an organisation rather than the organisation.
 _PART = re.compile(
     r"\b(?:office|branch|department|team|headquarters|hq|desk|site|floor|division|counter|unit)s?$", re.IGNORECASE
 )
 _WITHOUT_NAME = frozenset("a an some my our their his her its another this that one two three any someone".split())
 
 
-def comparable(kind: str, one: str, other: str) -> bool:
-    """Whether two values of a relation stand against each other; `kind` is the catalog's type of its values."""
-    sort = sort_of(kind, one)
-    return sort == sort_of(kind, other) and sort != DESCRIBED
+def are_exclusive(kind: str, one: str, other: str) -> bool:
+    """Return whether two values exclude each other; `kind` is the catalog's type of the relation's values."""
+    sort = value_class(kind, one)
+    return sort == value_class(kind, other) and sort != DESCRIBED
 
 
-def sort_of(kind: str, value: str) -> str:
-    """Which sort of value it is; what no relation to a place, an organisation or a person has is all of one sort."""
+def value_class(kind: str, value: str) -> str:
+    """Return the class of a value; all values are `named` unless the relation is to a place, organisation or person."""
     if kind not in _BY_NAME:
         return NAMED
     if kind == "place":
@@ -62,12 +62,12 @@ def _is_named(value: str) -> bool:
 
 
 def _head(value: str) -> str:
-    """The words up to what is only said of them."""
+    """Return the words before any addition such as "in Oslo" or "which ..."."""
     return _ASIDE.split(value.strip(), maxsplit=1)[0]
 
 
 def _all_common(words: list[str]) -> bool:
-    """Whether a description has been given, for people who write names small, too."""
+    """Return whether all words are common ones, so that even a lower-case value is not a name."""
     from clawmem.model.language.common_words import COMMON_WORDS  # few values are written small
 
     return all(word in COMMON_WORDS for word in words)

@@ -1,1 +1,1 @@
-"""What a history says, and how a change is taken back."""
+"""Read the history of a vault, and plan changes that take something back."""

@@ -1,4 +1,4 @@
-"""What became of the memory between two states, in sentences: what was learned, corrected, forgotten, changed."""
+"""Describe the changes between two states of the memory in sentences: learned, corrected, forgotten, changed."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, Fact
 from clawmem.model.history.comparison import CHANGED, CORRECTED, LEARNED, REMOVED, FactDifference, bare
 from clawmem.model.language.text import counted
-from clawmem.model.lifecycle.chain import REPLACING
+from clawmem.model.lifecycle.chain import REPLACING_LINKS
 
 FORGOTTEN = "forgotten"
 GROUPS = (LEARNED, CORRECTED, FORGOTTEN, CHANGED)
 _NAMES = {"fact": "statement", "valid_from": "beginning", "valid_to": "end", "superseded_by": "successor"}
-_UNTOLD = frozenset(("id", "superseded_by", "links", "metadata"))
+_NOT_SHOWN = frozenset(("id", "superseded_by", "links", "metadata"))
 
 
 class ChangeSentence(NamedTuple):
-    """One thing that happened: its group, the sentence, the fact it is about and that fact's entity."""
+    """One change: its group, the sentence, the fact it is about and that fact's entity."""
 
     group: str
     sentence: str
@@ -26,34 +26,37 @@ class ChangeSentence(NamedTuple):
 
 
 class _ReplacedFacts(NamedTuple):
-    """What a standing fact replaced: what was known before, and what was only said meanwhile."""
+    """The facts that a current fact replaced: those known before, and those that were only current in between."""
 
     known: tuple[Fact, ...]
     passing: tuple[Fact, ...]
 
 
-def tellings(changes: Sequence[FactDifference]) -> tuple[ChangeSentence, ...]:
-    """The changes as sentences, group by group. A chain is told once, by its ends; what was both learned and
-    replaced between the two states is told with its successor."""
+def change_sentences(changes: Sequence[FactDifference]) -> tuple[ChangeSentence, ...]:
+    """Return the changes as sentences, by group.
+
+    A chain of corrections is one sentence about its ends. A fact that was both learned and replaced between the two
+    states appears in the sentence about its successor.
+    """
     roots = _roots(changes)
     firsts: dict[str, FactDifference] = {}
     for change in changes:
         if change.kind == CORRECTED:
             firsts.setdefault(change.fact.id, change)
     passing = {one.id for each in roots.values() for one in each.passing}
-    told: list[ChangeSentence] = []
+    sentences: list[ChangeSentence] = []
     for change in changes:
         if change.kind == CORRECTED:
             if change.fact.id in roots and firsts[change.fact.id] is change:
-                told.append(_correction(change, roots[change.fact.id]))
+                sentences.append(_correction(change, roots[change.fact.id]))
         elif change.kind != LEARNED or change.fact.id not in passing:
-            told.append(_plain(change))
-    return tuple(sorted(told, key=lambda one: GROUPS.index(one.group)))
+            sentences.append(_plain(change))
+    return tuple(sorted(sentences, key=lambda one: GROUPS.index(one.group)))
 
 
-def summary(told: Iterable[ChangeSentence]) -> str:
-    """What happened in one clause: `learned 2 facts, corrected 1 and forgot 1`."""
-    groups = [one.group for one in told]
+def summary(sentences: Iterable[ChangeSentence]) -> str:
+    """Return the changes as one clause: `learned 2 facts, corrected 1 and forgot 1`."""
+    groups = [one.group for one in sentences]
     verbs = {LEARNED: "learned", CORRECTED: "corrected", FORGOTTEN: "forgot", CHANGED: "changed"}
     parts = [f"{verbs[group]} {groups.count(group)}" for group in GROUPS if group in groups]
     if not parts:
@@ -64,7 +67,7 @@ def summary(told: Iterable[ChangeSentence]) -> str:
 
 
 def _roots(changes: Sequence[FactDifference]) -> dict[str, _ReplacedFacts]:
-    """For each fact at the end of a chain of corrections, all that led to it."""
+    """Return all that led to each fact at the end of a chain of corrections."""
     into: dict[str, list[FactDifference]] = {}
     for one in changes:
         if one.kind == CORRECTED and one.before:
@@ -90,13 +93,13 @@ def _gathered(end: str, into: Mapping[str, Sequence[FactDifference]], fresh: set
 def _plain(change: FactDifference) -> ChangeSentence:
     fact = change.fact
     if change.kind == LEARNED:
-        return _telling(LEARNED, _quoted(fact) + _fate(fact), change)
+        return _sentence(LEARNED, _quoted(fact) + _fate(fact), change)
     if change.kind in (RETRACTED, ARCHIVED, REMOVED):
-        return _telling(FORGOTTEN, _quoted(fact) + _loss(change.kind, fact), change)
-    return _telling(CHANGED, _quoted(fact) + _alteration(change.before or fact, fact), change)
+        return _sentence(FORGOTTEN, _quoted(fact) + _loss(change.kind, fact), change)
+    return _sentence(CHANGED, _quoted(fact) + _alteration(change.before or fact, fact), change)
 
 
-def _telling(group: str, words: str, change: FactDifference) -> ChangeSentence:
+def _sentence(group: str, words: str, change: FactDifference) -> ChangeSentence:
     ended = words if words.endswith(('."', '!"', '?"', ".", "!", "?")) else f"{words}."
     return ChangeSentence(group, f"{group.capitalize()}: {ended}", change.fact, change.entity)
 
@@ -104,33 +107,33 @@ def _telling(group: str, words: str, change: FactDifference) -> ChangeSentence:
 def _correction(change: FactDifference, roots: _ReplacedFacts) -> ChangeSentence:
     fact = change.fact
     if not roots.known:
-        return _telling(LEARNED, f"{_quoted(fact)}, at first as {_listed(roots.passing)}{_fate(fact)}", change)
+        return _sentence(LEARNED, f"{_quoted(fact)}, at first as {_listed(roots.passing)}{_fate(fact)}", change)
     meanwhile = f", by way of {_listed(roots.passing)}" if roots.passing else ""
     verb = "were joined into" if len(roots.known) > 1 else "was replaced by"
     words = f"{_listed(roots.known)} {verb} {_quoted(fact)}{meanwhile}{_because(_reason(fact))}{_fate(fact)}"
-    return _telling(CORRECTED, words, change)
+    return _sentence(CORRECTED, words, change)
 
 
 def _loss(kind: str, fact: Fact, again: str = "") -> str:
     if kind == RETRACTED:
         remark = (fact.metadata or {}).get("retracted")
         return f" was withdrawn{again}" + _because(remark.get("reason") if isinstance(remark, dict) else None)
-    return f" was archived{again}, for nobody used it" if kind == ARCHIVED else " was taken out of the vault"
+    return f" was archived{again} because it was not used" if kind == ARCHIVED else " was removed from the vault"
 
 
 def _fate(fact: Fact) -> str:
-    """What became of a fact by the later state, where that is not to stand."""
+    """Return what happened to a fact by the later state, if it was retracted or archived."""
     return f", and it{_loss(fact.status, fact, ' again')}" if fact.status in (RETRACTED, ARCHIVED) else ""
 
 
 def _alteration(old: Fact, new: Fact) -> str:
     before, after = bare(old)._asdict(), bare(new)._asdict()
     if old.status != ACTIVE and new.status == ACTIVE:
-        return f" stands again; it was {old.status}"
+        return f" is active again; it was {old.status}"
     keys = [key for key in before if before[key] != after[key]]
-    parts = [_part(key, before[key], after[key]) for key in keys if key not in _UNTOLD]
+    parts = [_part(key, before[key], after[key]) for key in keys if key not in _NOT_SHOWN]
     if not parts:
-        return " has other links" if "links" in keys else " has other remarks"
+        return " has other links" if "links" in keys else " has other metadata"
     return " changed: " + ", ".join(parts)
 
 
@@ -144,7 +147,7 @@ def _part(key: str, old: object, new: object) -> str:
 
 
 def _reason(fact: Fact) -> str | None:
-    return next((link.reason for link in reversed(fact.links) if link.type in REPLACING and link.reason), None)
+    return next((link.reason for link in reversed(fact.links) if link.type in REPLACING_LINKS and link.reason), None)
 
 
 def _because(reason: object) -> str:

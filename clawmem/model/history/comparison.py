@@ -1,4 +1,4 @@
-"""What became of facts between two states of the vault: learned, corrected, retracted, archived, changed, removed."""
+"""Compare the facts of two states of the vault: learned, corrected, retracted, archived, changed, removed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ CHANGED = "changed"
 REMOVED = "removed"
 KINDS = (LEARNED, CORRECTED, RETRACTED, ARCHIVED, CHANGED, REMOVED)
 
-Placed = Mapping[str, tuple[Fact, str]]
-"""Facts by id, each with the entity it stands in."""
+FactsById = Mapping[str, tuple[Fact, str]]
+"""Facts by id, each with its entity."""
 
 
 class FactDifference(NamedTuple):
-    """One fact that differs: its kind of change, the fact as it is after (for `removed`, as it was), its entity, and
-    what stood before: the same fact's earlier state, or for `corrected` the fact that was replaced."""
+    """One fact that differs.
+
+    `fact` is the later state, or the last one if the kind is `removed`. `before` is the fact's earlier state, or the
+    replaced fact if the kind is `corrected`.
+    """
 
     kind: str
     fact: Fact
@@ -31,35 +34,35 @@ class FactDifference(NamedTuple):
 
 
 def bare(fact: Fact) -> Fact:
-    """The fact without its access counters, which change on every fold and mean nothing here."""
+    """Return the fact without its access counters, which do not count as a change."""
     return fact._replace(access_count=0, last_accessed=None)
 
 
-def differences(before: Placed, after: Placed) -> tuple[FactDifference, ...]:
-    """How the facts of two states differ, in the order of the later state, removed ones last.
+def differences(before: FactsById, after: FactsById) -> tuple[FactDifference, ...]:
+    """Return how the facts of two states differ, in the order of the later state, removed ones last.
 
-    A correction is told once, on the fact that stands: the change of the replaced fact is not told again.
+    A correction appears once, with the fact that replaced another one; the replaced fact is not listed again.
     """
     replaced = {fact_id: by for fact_id in after if (by := _replaced_by(fact_id, before, after))}
     successors = frozenset(replaced.values())
     found = []
     for fact_id, (fact, entity) in after.items():
         old = before[fact_id][0] if fact_id in before else None
-        told = fact_id in successors
-        if old is None and not told:
+        is_successor = fact_id in successors
+        if old is None and not is_successor:
             found.append(FactDifference(LEARNED, fact, entity))
         if fact_id in replaced:
             found.append(FactDifference(CORRECTED, *after[replaced[fact_id]], old or fact))
         elif old is not None and bare(old) != bare(fact):
             kind = _kind(old, fact)
-            if kind != CHANGED or not told:
+            if kind != CHANGED or not is_successor:
                 found.append(FactDifference(kind, fact, entity, old))
     found += [FactDifference(REMOVED, fact, entity, fact) for key, (fact, entity) in before.items() if key not in after]
     return tuple(found)
 
 
-def moves(before: Placed, after: Placed) -> dict[tuple[str, str], int]:
-    """How many facts went from one entity to another, by the two names."""
+def count_moves(before: FactsById, after: FactsById) -> dict[tuple[str, str], int]:
+    """Return how many facts moved, by old and new entity."""
     counted: dict[tuple[str, str], int] = {}
     for fact_id, (_, entity) in after.items():
         old = before.get(fact_id)
@@ -68,10 +71,10 @@ def moves(before: Placed, after: Placed) -> dict[tuple[str, str], int]:
     return counted
 
 
-def record_in(data: bytes, fact_id: str) -> Fact | None:
-    """One fact out of an `items.json`, found without reading the others; None where it is not there or not readable.
+def read_single_fact(data: bytes, fact_id: str) -> Fact | None:
+    """Read one fact from an `items.json` without parsing the others; return None if it is missing or unreadable.
 
-    Only files with one fact a line are looked into, which is how clawmem writes them.
+    This needs one fact per line, as clawmem writes the file.
     """
     quoted = f'"{fact_id}"'.encode()
     for line in data.split(b"\n"):
@@ -87,7 +90,7 @@ def record_in(data: bytes, fact_id: str) -> Fact | None:
 
 
 def points_at(fact: Fact) -> frozenset[str]:
-    """The ids of the facts this one stands on: its successor, its links, and what a decision says it used."""
+    """Return the ids of the facts that this one refers to: its successor, its links, and the ids in its details."""
     ids = {link.to for link in fact.links} | set(_ids_in(fact.details))
     return frozenset(ids | ({fact.superseded_by} if fact.superseded_by else set()))
 
@@ -104,8 +107,8 @@ def _ids_in(value: object) -> Iterable[str]:
             yield from _ids_in(each)
 
 
-def _replaced_by(fact_id: str, before: Placed, after: Placed) -> str | None:
-    """The fact that took this one's place between the two states, or None."""
+def _replaced_by(fact_id: str, before: FactsById, after: FactsById) -> str | None:
+    """Return the fact that replaced this one between the two states, or None."""
     fact = after[fact_id][0]
     old = before.get(fact_id)
     newly = fact.status == SUPERSEDED and (old is None or old[0].status != SUPERSEDED)

@@ -1,4 +1,4 @@
-"""An entry of the history: one commit read back, with what its trailers say."""
+"""An entry of the history: one commit and its trailers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SPECIAL = re.compile(r"[.\[\]*^$\\]")
 
 
 class HistoryEntry(NamedTuple):
-    """One commit: its full name, time (ISO 8601 UTC), author, subject, and what it says of facts and entities.
+    """One commit: its full hash, time (ISO 8601 UTC), author, subject, and trailers.
 
-    `op` is None for a commit that clawmem did not make; `undoes` names the commit that an undo took back.
+    `op` is None if clawmem did not make the commit; `undoes` is the commit that an undo reverted.
     """
 
     commit: str
@@ -40,29 +40,29 @@ class HistoryEntry(NamedTuple):
 def entry_of(
     commit: str, time: str, author: str, author_email: str, message: str, parents: Iterable[str] = ()
 ) -> HistoryEntry:
-    """The entry for a commit's raw parts; several sources are joined by a comma."""
-    said = trailers_of(message)
+    """Return the entry for a commit's raw parts; several sources are joined by a comma."""
+    trailers = trailers_of(message)
     return HistoryEntry(
         commit,
         time,
         author,
         author_email,
-        op=_first(said, "Clawmem-Op"),
+        op=_first(trailers, "Clawmem-Op"),
         subject=message.partition("\n")[0].strip(),
-        facts=_every(said, "Fact"),
-        entities=_every(said, "Entity"),
-        agent=_first(said, "Agent"),
-        session=_first(said, "Session"),
-        source=", ".join(_every(said, "Source")) or None,
-        supersedes=_every(said, "Supersedes"),
-        events=_every(said, "Event"),
-        undoes=_first(said, UNDOES),
+        facts=_every(trailers, "Fact"),
+        entities=_every(trailers, "Entity"),
+        agent=_first(trailers, "Agent"),
+        session=_first(trailers, "Session"),
+        source=", ".join(_every(trailers, "Source")) or None,
+        supersedes=_every(trailers, "Supersedes"),
+        events=_every(trailers, "Event"),
+        undoes=_first(trailers, UNDOES),
         parents=tuple(parents),
     )
 
 
 def trailers_of(message: str) -> tuple[tuple[str, str], ...]:
-    """The `Key: value` lines of a message's last paragraph; none where it holds anything else or is the subject."""
+    """Return the `Key: value` lines of a message's last paragraph; none if it has other lines or is the subject."""
     paragraphs = [part for part in message.replace("\r\n", "\n").strip().split("\n\n") if part.strip()]
     if len(paragraphs) < 2:
         return ()
@@ -71,18 +71,18 @@ def trailers_of(message: str) -> tuple[tuple[str, str], ...]:
 
 
 def trailer_pattern(key: str, value: str) -> str:
-    """The basic regular expression that finds a trailer with exactly this value in a message."""
-    return f"^{key}: {escaped(value)}$"
+    """Return the basic regular expression for a trailer with exactly this value."""
+    return f"^{key}: {escape_pattern(value)}$"
 
 
-def escaped(text: str) -> str:
-    """Text as a basic regular expression that matches only itself."""
+def escape_pattern(text: str) -> str:
+    """Return the text as a basic regular expression that matches only itself."""
     return _SPECIAL.sub(lambda match: "\\" + match[0], text)
 
 
-def _every(said: Iterable[tuple[str, str]], key: str) -> tuple[str, ...]:
-    return tuple(value for name, value in said if name == key)
+def _every(trailers: Iterable[tuple[str, str]], key: str) -> tuple[str, ...]:
+    return tuple(value for name, value in trailers if name == key)
 
 
-def _first(said: Iterable[tuple[str, str]], key: str) -> str | None:
-    return next((value for name, value in said if name == key), None)
+def _first(trailers: Iterable[tuple[str, str]], key: str) -> str | None:
+    return next((value for name, value in trailers if name == key), None)

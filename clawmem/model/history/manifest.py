@@ -1,4 +1,4 @@
-"""The manifest of a backup: what it was made of, and what a restored vault must have again."""
+"""The manifest of a backup: what it contains, and what a restored vault must contain."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ FORMAT = 1
 
 
 class ManifestMember(NamedTuple):
-    """The size in bytes and the SHA-256, in hex, of one part of the backup."""
+    """The size in bytes and the SHA-256 (hex) of one part of the backup."""
 
     size: int
     sha256: str
 
 
 class Manifest(NamedTuple):
-    """When and by which version it was made; the vault's name; the branch HEAD was on (None: detached), its commit
-    and that commit's tree; every ref by name; numbers of facts, events, entities, files and commits; the parts of
-    the backup; what the vault held beside its history and the backup does not, with the reasons."""
+    """A description of a backup.
+
+    `made` and `made_by` are the time and the clawmem version. `branch` is the branch of HEAD, or None if HEAD was
+    detached; `commit` and `tree` belong to HEAD. `refs` holds every ref by name. `counts` holds the numbers of facts,
+    events, entities, files and commits. `left_out` names what the backup omits, with the reasons.
+    """
 
     made: str
     made_by: str
@@ -40,26 +43,26 @@ class Manifest(NamedTuple):
 
 
 def manifest_record(manifest: Manifest) -> dict[str, Any]:
-    """The manifest as plain values, in the order in which it is written."""
+    """Return the manifest as plain values, in file order."""
     fields = manifest._asdict()
     members = {name: one._asdict() for name, one in manifest.members.items()}
     return {"kind": KIND, "format": FORMAT, **fields, "members": members}
 
 
 def render_manifest(manifest: Manifest) -> bytes:
-    """The manifest as it stands in the file."""
+    """Return the manifest as file content."""
     return (json.dumps(manifest_record(manifest), ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def parse_manifest(data: bytes) -> Manifest:
-    """Read a manifest; raises DamagedBackup where it is none, Refused where a newer clawmem made it."""
+    """Read a manifest. Raise DamagedBackup if it is invalid, and Refused if a newer clawmem made it."""
     try:
         record = read_json(data, MANIFEST_BYTES)
         kind, form = record["kind"], record["format"]
     except (ValueError, TypeError, KeyError):
         raise DamagedBackup("its manifest cannot be read") from None
     if kind != KIND or type(form) is not int or form < 1:
-        raise DamagedBackup("its manifest is not that of a backup")
+        raise DamagedBackup("its manifest does not describe a backup")
     if form > FORMAT:
         raise Refused(
             f"This backup has format {form}; this clawmem reads formats up to {FORMAT}.",
@@ -72,19 +75,19 @@ def parse_manifest(data: bytes) -> Manifest:
         }
         known["counts"] = {name: _size(number) for name, number in known["counts"].items()}
     except (ValueError, TypeError, KeyError, AttributeError) as problem:
-        raise DamagedBackup(f"its manifest lacks something ({problem})") from None
+        raise DamagedBackup(f"its manifest is incomplete ({problem})") from None
     for name in ("made", "made_by", "vault", "object_format", "commit", "tree"):
         if not isinstance(known[name], str):
-            raise DamagedBackup(f"its manifest has no text as its {name}")
+            raise DamagedBackup(f"the '{name}' in its manifest is not text")
     if not isinstance(known["branch"], str | None):
-        raise DamagedBackup("its manifest names a branch that is none")
+        raise DamagedBackup("the 'branch' in its manifest is not text")
     for name in ("refs", "left_out"):
         if not isinstance(known[name], dict) or not all(isinstance(value, str) for value in known[name].values()):
-            raise DamagedBackup(f"its manifest lists no {name}")
+            raise DamagedBackup(f"the '{name}' in its manifest is not a list of texts by name")
     return Manifest(**{**known, "members": members})
 
 
 def _size(number: object) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise ValueError("a number is missing")
+        raise ValueError("a number is missing or not a whole number, 0 or more")
     return number

@@ -1,4 +1,4 @@
-"""Redaction: one text taken out of everything a vault ever held, and what has to follow it."""
+"""Redaction: remove a text from the whole history of a vault, and adjust the facts around it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from clawmem.model.records.event import Event
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.model.safety.secrets.looks import entropy
-from clawmem.model.safety.written_forms import Needle, without
+from clawmem.model.safety.written_forms import Needle, replace_needles
 
 MARK = "[redacted]"
 RECORD = "ledger/redactions.json"
-SHORTEST = 6
-# With so many bits nobody guesses the text from the name of a commit that held it.
+SHORTEST_REDACTION = 6
+# With this many bits, the text cannot be guessed from the hash of a commit that contained it.
 _SAFE_BITS = 80
 
 
 class RedactionRecord(NamedTuple):
-    """What the vault keeps of a redaction: when, by whom and why, which facts and events held the text, how many
-    commits did, and which commit the branch was at before (None where its name could help to guess the text) and
-    after (`base`)."""
+    """What the vault keeps about a redaction.
+
+    It records when, by whom and why, which facts and events contained the text, and in how many commits. `old_head` is
+    the branch's commit before the redaction, or None if its hash could help to guess the text; `base` is the one after.
+    """
 
     at: str
     by: str
@@ -36,60 +38,65 @@ class RedactionRecord(NamedTuple):
 
 
 def secrets_in(texts: Iterable[str | None]) -> tuple[str, ...]:
-    """The credentials in some texts; where there are none, the texts themselves."""
+    """Return the credentials in some texts, or the texts themselves if they have none."""
     given = [text for text in texts if text]
     found = [text[match.start : match.end] for text in given for match in find_secrets(text)]
     return tuple(dict.fromkeys(found or given))
 
 
 def redacted(data: bytes, wanted: Sequence[Needle]) -> bytes:
-    """The data with each of the texts replaced, cut off ones too."""
-    return without(data, wanted, MARK.encode())
+    """Return the data with each of the texts replaced by `[redacted]`, including texts that were cut off."""
+    return replace_needles(data, wanted, MARK.encode())
 
 
-def fitted(fact: Fact, event: Event | None, remark: Mapping[str, Any], held: bool) -> Fact:
-    """A fact after the redaction: its span where its quote stands in the event now, no quote where it stands there no
-    more, and a mark where the fact held the text."""
+def adjust_fact(fact: Fact, event: Event | None, remark: Mapping[str, Any], contained: bool) -> Fact:
+    """Return a fact as it is after the redaction.
+
+    Its quote gets the new span in the event, or is dropped if the event no longer contains it. With `contained`, the
+    fact itself contained the text and is marked with the remark.
+    """
     if event is not None and fact.source_text is not None:
         start = event.text.find(fact.source_text)
         span = (start, start + len(fact.source_text)) if start >= 0 else None
         fact = fact._replace(source_span=span, source_text=fact.source_text if span else None)
-    if not held:
+    if not contained:
         return fact
     metadata = {**(fact.metadata or {}), "redacted": dict(remark)}
-    # Of a fact that was nothing else, nothing is left to serve.
+    # A fact that is redacted as a whole has nothing left to serve.
     status = RETRACTED if fact.stands and fact.fact.strip(" .") == MARK else fact.status
     return fact._replace(status=status, metadata=metadata)
 
 
 def hard_to_guess(texts: Iterable[str]) -> bool:
-    """Whether no one could find a text by trying until the name of an old commit comes out."""
+    """Return whether the texts have too much entropy to be guessed with the help of an old commit's hash."""
     return all(entropy(text) * len(text) >= _SAFE_BITS for text in texts)
 
 
 def records_of(data: bytes | None) -> tuple[dict[str, Any], ...]:
-    """The records in a file of redactions; ValueError where it is none."""
+    """Return the records in a file of redactions; raise ValueError if it is invalid."""
     try:
         rows = read_json(data)["redactions"] if data is not None else []
         if all(isinstance(row, dict) for row in rows):
             return tuple(rows)
     except (KeyError, TypeError) as problem:
-        raise ValueError("it is no list of redactions") from problem
-    raise ValueError("it is no list of redactions")
+        raise ValueError("it is not a list of redactions") from problem
+    raise ValueError("it is not a list of redactions")
 
 
-def lacks_record(data: bytes | None, standing: bytes | None) -> bool:
-    """Whether a file of redactions lacks one that another tells of. Reasons may be put in other words."""
+def lacks_record(data: bytes | None, current: bytes | None) -> bool:
+    """Return whether a file of redactions lacks a record of the current one. Reasons may differ."""
     try:
-        known = {_which(row) for row in records_of(standing)}
+        known = {_which(row) for row in records_of(current)}
         return not known <= {_which(row) for row in records_of(data)}
     except ValueError:
         return True
 
 
 def merged_records(*sides: bytes | None) -> bytes | None:
-    """Every record that one of the sides has, oldest first; of one that they word differently, the last side's. None
-    where no side has any."""
+    """Return the records of all sides, oldest first, or None if no side has any.
+
+    If sides word a reason differently, the last side wins.
+    """
     found: dict[str, dict[str, Any]] = {}
     for side in sides:
         try:
@@ -104,7 +111,7 @@ def _which(row: Mapping[str, Any]) -> str:
 
 
 def with_record(data: bytes | None, record: RedactionRecord) -> bytes:
-    """The file of redactions with one more at its end: one line each, oldest first."""
+    """Return the file of redactions with one more record: one line each, oldest first."""
     row = {key: value for key, value in record._asdict().items() if value is not None}
     return render_records([*records_of(data), row])
 

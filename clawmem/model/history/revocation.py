@@ -1,7 +1,7 @@
-"""Taking back everything that came from one origin: what is withdrawn, what stands again, what had built on it.
+"""Plan a revocation: retract everything from one origin, and restore what it had replaced.
 
-A fact that was withdrawn has replaced nothing. So each fact whose successor is withdrawn goes on to the next in the
-chain that is not, or, where there is none, stands again as it was before it was replaced.
+A retracted fact no longer replaces anything. So a fact whose successor is retracted gets the next successor in the
+chain. If there is no other successor, the fact becomes current again, as it was before it was replaced.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BUILT_ON = ("derived_from", "supports", "depends_on", "merges")
 
 
 class DependentFact(NamedTuple):
-    """A fact that stays although it had to do with a withdrawn one: how, and with which."""
+    """A fact that stays but refers to a retracted one: how, and to which."""
 
     fact: Fact
     relation: str
@@ -25,8 +25,10 @@ class DependentFact(NamedTuple):
 
 
 class Revocation(NamedTuple):
-    """The facts withdrawn, those that stand again, those that only point to another successor now (with that
-    successor, whose links grow), and those that had built on what is withdrawn."""
+    """The facts to retract, to restore, to link to another successor (with that successor), and the dependents.
+
+    `dependents` are facts that stay but were built on a retracted one.
+    """
 
     retracted: tuple[Fact, ...]
     restored: tuple[Fact, ...]
@@ -35,20 +37,23 @@ class Revocation(NamedTuple):
 
 
 def replaced_by_revoked(by_id: Mapping[str, Fact], revoked: Collection[str]) -> tuple[Fact, ...]:
-    """The facts that stay and whose successor goes."""
+    """Return the facts that stay and whose successor is revoked."""
     return tuple(fact for fact in by_id.values() if fact.id not in revoked and fact.superseded_by in revoked)
 
 
-def revocation(
+def plan_revocation(
     by_id: Mapping[str, Fact], revoked: Collection[str], before: Mapping[str, Fact], at: str, why: str
 ) -> Revocation:
-    """Plan it. `before` holds the facts that were replaced as they were until then, where history tells; `at` is the
-    time of writing (ISO 8601 UTC), `why` the reason kept with each withdrawn fact."""
+    """Plan the revocation of some facts.
+
+    `before` holds earlier states of replaced facts, where the history has them. `at` is the time of writing (ISO 8601
+    UTC), and `why` is the reason stored with each retracted fact.
+    """
     remark: dict[str, Any] = {"at": at, "reason": why}
-    gone = tuple(_withdrawn(by_id[one], remark) for one in by_id if one in revoked and by_id[one].status != RETRACTED)
+    gone = tuple(_retracted(by_id[one], remark) for one in by_id if one in revoked and by_id[one].status != RETRACTED)
     changed: dict[str, Fact] = {}
     heirs: dict[str, str] = {}
-    standing: list[str] = []
+    current: list[str] = []
     for fact in replaced_by_revoked(by_id, revoked):
         was = before.get(fact.id) or _as_it_was(fact, by_id)
         heir = _heir(fact, by_id, revoked)
@@ -56,13 +61,13 @@ def revocation(
         if heir:
             heirs[fact.id] = heir.id
         else:
-            standing.append(fact.id)
-    # A fact may stand again and at once take the place of an earlier one.
+            current.append(fact.id)
+    # A restored fact may also be the new successor of an earlier one.
     for gone_before, heir_id in heirs.items():
         link = FactLink("supersedes", gone_before, why, at)
         changed[heir_id] = _linked(changed.get(heir_id, by_id[heir_id]), link)
-    restored = tuple(changed[one] for one in standing)
-    relinked = tuple(fact for one, fact in changed.items() if one not in standing)
+    restored = tuple(changed[one] for one in current)
+    relinked = tuple(fact for one, fact in changed.items() if one not in current)
     return Revocation(gone, restored, relinked, _dependents(by_id, revoked))
 
 
@@ -71,13 +76,13 @@ def _closed(fact: Fact, heir: Fact) -> Fact:
     return fact._replace(status=SUPERSEDED, superseded_by=heir.id, valid_to=end)
 
 
-def _withdrawn(fact: Fact, remark: Mapping[str, Any]) -> Fact:
+def _retracted(fact: Fact, remark: Mapping[str, Any]) -> Fact:
     metadata = {**(fact.metadata or {}), "retracted": dict(remark)}
     return fact._replace(status=RETRACTED, superseded_by=None, metadata=metadata)
 
 
 def _heir(fact: Fact, by_id: Mapping[str, Fact], revoked: Collection[str]) -> Fact | None:
-    """The next fact of the chain that is not withdrawn."""
+    """Return the next fact of the chain that is not revoked, or None."""
     seen: set[str] = set()
     following = fact.superseded_by
     while following and following in revoked and following in by_id and following not in seen:
@@ -88,7 +93,7 @@ def _heir(fact: Fact, by_id: Mapping[str, Fact], revoked: Collection[str]) -> Fa
 
 
 def _as_it_was(fact: Fact, by_id: Mapping[str, Fact]) -> Fact:
-    """The fact before it was replaced, as far as it tells itself: its end goes where the successor had set it."""
+    """Return the fact before it was replaced, without history: an end that the successor had set is removed."""
     successor = by_id.get(fact.superseded_by or "")
     set_then = successor is not None and fact.valid_to in (successor.valid_from, fact.valid_from)
     return fact._replace(status=ACTIVE, superseded_by=None, valid_to=None if set_then else fact.valid_to)

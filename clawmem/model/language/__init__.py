@@ -1,1 +1,1 @@
-"""Text, dates, and words."""
+"""Text, dates, questions and vocabulary."""

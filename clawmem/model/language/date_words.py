@@ -1,5 +1,7 @@
-"""Dates in words ("last Friday", "two weeks ago", "in 2019"), resolved against the day they were said: the one reader
-for what is learned and for what is asked."""
+"""Find dates in text ("last Friday", "two weeks ago", "in 2019") and resolve them against the day of the statement.
+
+Learning and questions both use this reader.
+"""
 
 from __future__ import annotations
 
@@ -78,16 +80,16 @@ _PATTERN = re.compile(
 )
 
 
-# "every Tuesday and Thursday" is a habit, not a day.
-# A day of the week that comes again, or any one of them ("a Friday"), is no day of the calendar.
+# "every Tuesday and Thursday" is a habit, not a date.
+# A recurring weekday, or an unspecific one ("a Friday"), is not a date.
 _ANY = re.compile(r"\b(?:(?:every|each|most)(?: other| second)? (?:\w+(?:,| and|, and| or) )*|an? )$", re.IGNORECASE)
 
 
-# What stands before a day on which something ends or is due: in what was found of the day, or just before it.
+# Words before a date on which something ends or is due, inside the match or just before it.
 _ENDS = re.compile(r"(?:until|by|before|due)\b", re.IGNORECASE)
 _FROM_NOW = re.compile(r"(?:from|starting)\b", re.IGNORECASE)
 _SINCE = re.compile(r"(?:since|from|starting|as of)\b", re.IGNORECASE)
-# "the report of March 3" only says which report; "the summer of 2019" is a time.
+# "the report of March 3" only identifies a report; "the summer of 2019" is a time.
 _OF = re.compile(r"\b(?P<what>\w+) of(?: the)? $", re.IGNORECASE)
 _TIMES = frozenset(
     "spring summer autumn fall winter month week weekend start beginning middle end rest half day morning evening "
@@ -97,10 +99,10 @@ _UP_TO = re.compile(r"\b(?:until|till|by|before|due|through|to)(?: (?:the|on|in|
 
 
 class DateMatch(NamedTuple):
-    """A date in a text: its place, the first day it covers (ISO, None where vague), and how to write it for good.
+    """A date in a text: its place, the first day it covers (ISO, None if vague), and a lasting way to write it.
 
-    `relative` says that the words mean nothing without the day they were said on, `until` that something ends then
-    or is due, and does not begin. `span` is the stretch of days that the words name, None where vague.
+    `relative` means that the words depend on the day of the statement. `until` means that something ends or is due
+    then. `span` is the period that the words name, or None if they are vague.
     """
 
     start: int
@@ -115,15 +117,18 @@ class DateMatch(NamedTuple):
 
 
 def days_named(question: str, today: date) -> DaySpan | None:
-    """The days that a question names: the first date with a year, else the first date; None where it names none."""
+    """Return the days that a question names: the first date with a year, else the first date; None without a date."""
     found = [one for one in find_dates(question, today) if one.span is not None]
     dated = [one for one in found if not one.label]
     return (dated or found)[0].span if found else None
 
 
 def find_dates(text: str, said: date, ahead: bool = False, ahead_from: int = 0) -> tuple[DateMatch, ...]:
-    """Every date in the text; `ahead` says the sentence looks forward, from a place in it on, which decides bare
-    weekdays and months."""
+    """Return every date in the text.
+
+    `ahead` means that the text looks to the future from the position `ahead_from` on. This decides which of the bare
+    weekdays and months is meant.
+    """
     found = []
     for match in _PATTERN.finditer(text):
         if match["day"] and _ANY.search(text, max(0, match.start() - 60), match.start("day")):
@@ -142,7 +147,7 @@ def find_dates(text: str, said: date, ahead: bool = False, ahead_from: int = 0) 
 
 
 def _only_names(text: str, match: re.Match[str]) -> bool:
-    """Whether a date hangs on the noun before it, and only tells which one is meant."""
+    """Return whether a date belongs to the noun before it and only identifies that noun."""
     start = match.start() + 3 if match[0].lower().startswith("of ") else match.start()
     before = _OF.search(text[max(0, start - 40) : start])
     return before is not None and not before["what"].isdigit() and before["what"].lower() not in _TIMES
@@ -183,7 +188,7 @@ def _read(match: re.Match[str], said: date, ahead: bool) -> _Reading | None:
 
 
 def _span_named(match: re.Match[str], day: str | None) -> DaySpan | None:
-    """The stretch of days that a date names; "two weeks ago" is no exact day, and a season has three months."""
+    """Return the period that a date names; "two weeks ago" is not an exact day, and a season has three months."""
     if day is None:
         return None
     part, first = match.groupdict(), date.fromisoformat(day)
@@ -282,7 +287,7 @@ def _weekend(sign: int, said: date) -> _Reading:
 
 
 def _year_of(month: int, sign: int, said: date) -> int:
-    """The year of the last, this or next time the month comes round."""
+    """Return the year of the last, this or next occurrence of the month."""
     if sign < 0:
         return said.year if month < said.month and month + 2 < said.month else said.year - 1
     if sign > 0:
@@ -334,6 +339,6 @@ def _weekday(number: int, said: date, ahead: bool) -> date:
 
 
 def _add_months(day: date, months: int) -> date:
-    """The first of the month that lies so many months away."""
+    """Return the first day of the month that is this many months away."""
     index = day.year * 12 + day.month - 1 + months
     return date(index // 12, index % 12 + 1, 1)

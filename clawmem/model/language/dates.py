@@ -1,4 +1,4 @@
-"""Times as the vault writes them: ISO 8601, UTC, to the second."""
+"""Times in the vault's format: ISO 8601, UTC, to the second."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _UNIT_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 def stamp(moment: datetime) -> str:
-    """A moment as `YYYY-MM-DDTHH:MM:SSZ`."""
+    """Return a moment as `YYYY-MM-DDTHH:MM:SSZ`."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def day_of(moment: str) -> str:
-    """The `YYYY-MM-DD` of a written time."""
+    """Return the day (`YYYY-MM-DD`) of a written time."""
     return moment[:10]
 
 
 def moment_of(text: str) -> datetime:
-    """A written time or bare day (its first instant) as an aware datetime; ValueError where it is neither."""
+    """Return a written time, or the first instant of a bare day, as an aware datetime. Raise ValueError if invalid."""
     moment = datetime.fromisoformat(text)
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def days_between(earlier: str, later: datetime) -> float:
-    """Days from a written time to `later`; negative where it lies in the future, 0 where it is unreadable."""
+    """Return the days from a written time to `later`: negative if it is in the future, 0 if it is invalid."""
     try:
         return (later - moment_of(earlier)).total_seconds() / 86400
     except ValueError:
@@ -48,20 +48,20 @@ def parse_moment(text: str, now: datetime, what: str = "date") -> str:
 
 
 def parse_start(text: str, now: datetime) -> str:
-    """What a person typed for a beginning, as `parse_moment` gives it; a month or a year alone is its first day."""
+    """Return a typed begin like `parse_moment`; a month or a year means its first day."""
     days = days_of(text)
     return days[0] if days else _typed(text, now) or _refuse(text)
 
 
 def parse_end(text: str, now: datetime) -> str:
-    """What a person typed for an end, as `parse_moment` gives it; a month or a year alone is its last day."""
+    """Return a typed end like `parse_moment`; a month or a year means its last day."""
     days = days_of(text)
     return days[1] if days else _typed(text, now) or _refuse(text)
 
 
 def parse_state(text: str, now: datetime) -> str:
-    """What a person typed to ask how things stood, as `parse_moment` gives it; a month or a year alone is its last day,
-    or today where it is not over yet."""
+    """Return a typed moment like `parse_moment`; a month or a year means its last day, but at most today."""
+
     days = days_of(text)
     if days is None:
         return _typed(text, now) or _refuse(text)
@@ -70,7 +70,7 @@ def parse_state(text: str, now: datetime) -> str:
 
 
 def days_of(text: str) -> tuple[str, str] | None:
-    """The first and the last day of a month or a year that stands alone; None for all else."""
+    """Return the first and last day of a month or a year, or None for other text."""
     month = _MONTH.fullmatch(text.strip())
     if month is None:
         return None
@@ -108,20 +108,19 @@ def _refuse(text: str, what: str = "date", more: str = "2026-11, 2026, 2026-11-2
 
 
 def end_of(moment: str) -> str:
-    """The last instant a written time covers: a bare day lasts until its final second."""
+    """Return the last instant of a written time; a bare day lasts until its final second."""
     return f"{moment}T23:59:59Z" if len(moment) == 10 else moment
 
 
 def looks_like_a_date(text: str) -> bool:
-    """Whether somebody who wrote this surely meant a date, right or wrong."""
+    """Return whether a text is clearly meant as a date, valid or not."""
     return _DATED.match(text.strip()) is not None
 
 
 def sortable(written: str | None, end: bool = False) -> str | None:
-    """A time as some hand or program wrote it, in the form that sorts as text: a bare day, or UTC to the second.
+    """Return a written time in a form that sorts as text: a bare day, or UTC to the second.
 
-    A month or a year stands for its first day, as the `end` of something for its last. None where it is no time: then
-    it is unknown.
+    A month or a year means its first day, or its last one with `end`. Return None if the text is not a time.
     """
     if written is None or (len(written) == 20 and written[10] == "T" and written[19] == "Z"):
         return written
@@ -137,7 +136,7 @@ def sortable(written: str | None, end: bool = False) -> str | None:
 
 
 def covers(valid_from: str | None, valid_to: str | None, moment: str) -> bool:
-    """Whether the half-open interval [valid_from, valid_to) holds at `moment`; an unknown end is open.
+    """Return whether the half-open interval [valid_from, valid_to) contains `moment`; an unknown bound is open.
 
     A bare day asks about its last instant, so what began on that day is true and what ended on it is not. As text
     a bare day sorts before any moment of that day, as the midnight it means.

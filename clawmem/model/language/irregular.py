@@ -1,10 +1,10 @@
-"""Irregular English forms, which a stemmer keeps apart: `go` also finds `went` and `gone`."""
+"""Irregular English word forms, which a stemmer does not connect: `go` also finds `went` and `gone`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# The forms of one word stand together, groups are parted by commas. What every third sentence holds is left out.
+# The forms of one word are a group, and groups are separated by commas. Very common words are left out.
 _GROUPS = (
     "begin began begun, bite bit bitten, blow blew blown, break broke broken, bring brought, build built, buy bought, "
     "catch caught, choose chose chosen, come came, deal dealt, dig dug, draw drew drawn, drink drank drunk, "
@@ -19,7 +19,7 @@ _GROUPS = (
     "understand understood, wake woke woken, wear wore worn, win won, write wrote written, "
     "child children, man men, woman women, person people, foot feet, tooth teeth, mouse mice, wife wives, life lives"
 )
-# A regular ending still leads to the group: `goes`, `going`, `taking`.
+# A regular ending also leads to the group: `goes`, `going`, `taking`.
 _ENDINGS = (("", ""), ("es", ""), ("s", ""), ("ing", ""), ("ing", "e"))
 
 
@@ -32,7 +32,7 @@ _BY_FORM = _by_form()
 
 
 def forms_of(word: str) -> tuple[str, ...]:
-    """The word, and the irregular forms of the same word where it has any; lower case in, lower case out."""
+    """Return the word and its irregular forms, if it has any, in lower case. Expects lower case."""
     for ending, put in _ENDINGS:
         if not word.endswith(ending):
             continue

@@ -1,11 +1,11 @@
-"""A question taken apart: the words worth searching for, and the time it speaks of."""
+"""Read a question: the words to search for, and the time it is about."""
 
 import re
 from datetime import datetime
 from typing import NamedTuple
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-# Words that most sentences share; keeping them in a question costs recall and time.
+# Words of most sentences; they would make searches slower and worse.
 STOPWORDS = frozenset(
     "a about after all also am an and any are as at be because been before being but by can could did do does doing "
     "for from get got had has have having he her here hers him his how i if in into is it its just like me more most "
@@ -13,7 +13,7 @@ STOPWORDS = frozenset(
     "these they this those to too under up us very was we were what when where which while who whom whose why will "
     "with would you your".split()
 )
-# A question without any of these, and without a digit, speaks of no time.
+# A question without any of these words and without a digit names no time.
 _TIME_WORDS = frozenset(
     "today yesterday tomorrow tonight last past this coming next upcoming ago day days week weeks month months year "
     "years january february march april may june july august september october november december jan feb mar apr jun "
@@ -22,21 +22,21 @@ _TIME_WORDS = frozenset(
 
 
 class DaySpan(NamedTuple):
-    """A stretch of days, both ends included, as `YYYY-MM-DD`."""
+    """A period of days, from first to last inclusive, as `YYYY-MM-DD`."""
 
     first: str
     last: str
 
 
 def search_words(question: str) -> tuple[str, ...]:
-    """The question's words without those that say nothing, each once; all of them where none is left."""
+    """Return the question's words without stopwords, each once, or all words if only stopwords are left."""
     words = list(dict.fromkeys(word.lower().replace("’", "'") for word in _WORD.findall(question)))
     telling = [word.removesuffix("'s") for word in words if word.removesuffix("'s") not in STOPWORDS]
     return tuple(telling or words)
 
 
 def time_asked(question: str, now: datetime) -> DaySpan | None:
-    """The days a question speaks of, or None where it names no time."""
+    """Return the days that a question names, or None."""
     words = {word.lower() for word in _WORD.findall(question)}
     if words.isdisjoint(_TIME_WORDS) and not any(character.isdigit() for character in question):
         return None

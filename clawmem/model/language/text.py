@@ -1,4 +1,4 @@
-"""Text as facts hold it: one line, printable, and a normal form for telling equal statements."""
+"""Text of facts: one line, printable, with a normal form for comparison."""
 
 from __future__ import annotations
 
@@ -16,35 +16,37 @@ _ESCAPES = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *map(ord, _HIDDEN))}
 
 
 def one_line(text: str) -> str:
-    """White space of any kind folded into single spaces, the ends trimmed."""
+    """Return the text with all white space folded into single spaces, trimmed."""
     return _SPACES.sub(" ", text).strip()
 
 
 def visible(text: str) -> str:
-    """The text with its control and bidirectional override characters, but for tabs and line breaks, as `\\u001b`:
-    they would hide, move or colour what a terminal shows."""
+    """Return the text with control and bidirectional characters written as `\\u001b`, except tabs and line breaks.
+
+    On a terminal, they could hide, move or colour text.
+    """
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
 def counted(number: int, noun: str, many: str | None = None) -> str:
-    """A number with its noun, which gets an s, or is `many`, where it is not one."""
+    """Return a number with its noun, in the plural (`many`, or with an s) unless the number is 1."""
     return f"{number:,} {noun if number == 1 else many or f'{noun}s'}"
 
 
 def all_of(number: int) -> str:
-    """`both` of two, else `all`."""
+    """Return `both` for 2, else `all`."""
     return "both" if number == 2 else "all"
 
 
 def check_statement(text: str, what: str = "fact") -> str:
-    """A statement fit to be kept: one line, not empty, at most 4,000 characters, nothing unprintable."""
+    """Return a valid statement: one line, not empty, at most 4,000 characters, printable. Else raise InvalidInput."""
     statement = one_line(text)
     if not statement:
         raise InvalidInput(f"The {what} is empty.", f"Say the {what} in one sentence, or pass - to read it from stdin.")
     check_visible(statement, what)
     if len(statement) > LONGEST_FACT:
         raise InvalidInput(
-            f"The {what} has {len(statement):,} characters; {LONGEST_FACT:,} is the most.",
+            f"The {what} has {len(statement):,} characters; the limit is {LONGEST_FACT:,}.",
             "A fact is one atomic statement: split it, or keep the whole text with `clawmem ingest`."
             if what == "fact"
             else f"Say the {what} in fewer words.",
@@ -53,7 +55,7 @@ def check_statement(text: str, what: str = "fact") -> str:
 
 
 def check_visible(text: str, what: str) -> None:
-    """Raise InvalidInput where a text has a control character other than a tab or a line break, or half a character."""
+    """Raise InvalidInput if a text has a control character other than tab and line break, or a lone surrogate."""
     if text.isprintable():
         return
     for position, character in enumerate(text):
@@ -69,11 +71,11 @@ def check_visible(text: str, what: str) -> None:
 
 
 def as_one_file(path: str) -> str:
-    """The form that two paths share where some file system takes them for one: it tells neither capitals nor the ways
-    to write an accent apart, and unfolds letters such as ß."""
+    """Return the common form of all paths that some file systems treat as equal, ignoring case and accent encoding."""
+
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
 def normal(text: str) -> str:
-    """The form two statements share when they are the same but for case, spacing and outer punctuation."""
+    """Return the common form of statements that differ only in case, spacing and outer punctuation."""
     return _EDGES.sub("", _SPACES.sub(" ", unicodedata.normalize("NFKC", text)).casefold())

@@ -1,4 +1,4 @@
-"""WordPiece: a text cut into the pieces of a vocabulary, as the uncased BERT models expect it."""
+"""WordPiece: split a text into the pieces of a vocabulary, as uncased BERT models expect it."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ CONTINUED = "##"
 _LONGEST_WORD = 100
 _PART = re.compile(r"[^\W_]+|[^\w\s]|_")
 _WORD = re.compile(r"[^\W_]+")
-# Scripts written without blanks: each character is a word of its own.
+# Scripts without spaces: each character is a word.
 _IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ebef\U0002f800-\U0002fa1f]")
 
-# Accents that stand by themselves, and what is never printed.
+# Separate accents, and characters that are never printed.
 _UNSEEN = ("Mn", "Cc", "Cf", "Co", "Cs")
 
 
 def parts(text: str) -> list[str]:
-    """The words and marks of a text, in small letters and without accents."""
+    """Return the words and marks of a text, in lower case and without accents."""
     return _PART.findall(_plain(text))
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in small letters and without accents."""
+    """Return the words of a text, in lower case and without accents."""
     return _WORD.findall(_plain(text))
 
 
 def cut(word: str, known: Container[str]) -> tuple[str, ...]:
-    """The word in the longest known pieces from its beginning on; none where that does not work out."""
+    """Return the word as its longest known pieces from the start, or nothing if it cannot be split."""
     return cut_by(word, lambda pieces: next((piece for piece in pieces if piece in known), None))
 
 
 def cut_by(word: str, longest: Callable[[Sequence[str]], str | None]) -> tuple[str, ...]:
-    """The same, where `longest` gives the first of some pieces, longest first, that is known."""
+    """Do the same; `longest` returns the first known one of some pieces, longest first."""
     if len(word) > _LONGEST_WORD:
         return ()
     found: list[str] = []

@@ -1,1 +1,1 @@
-"""Supersession, reinforcement, and tiers."""
+"""Rules for the life of a fact: supersession, reinforcement, tiers and archiving."""

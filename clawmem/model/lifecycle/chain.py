@@ -1,4 +1,4 @@
-"""Chains of supersession: pointers run forward, never in a circle, and end in the one fact that may stand."""
+"""Chains of supersession: pointers run forward without circles, and only the last fact of a chain may be current."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import NamedTuple
 from clawmem.errors import NotFound
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
 
-REPLACING = ("supersedes", "merges")
+REPLACING_LINKS = ("supersedes", "merges")
 
 
 class ChainProblem(NamedTuple):
-    """A broken rule, at the fact where it shows; `closable` where a fact stands that another one replaced."""
+    """A broken rule and the fact that shows it; `closable` if a fact is current although another one replaced it."""
 
     fact_id: str
     sentence: str
     closable: bool = False
 
 
-def successor(fact_id: str, by_id: Mapping[str, Fact]) -> Fact | None:
-    """The fact at the end of the chain, or None where nothing superseded this one; NotFound where it is unknown."""
-    last = last_of(fact_id, by_id)
+def final_successor(fact_id: str, by_id: Mapping[str, Fact]) -> Fact | None:
+    """Return the end of the chain, or None if nothing superseded this fact. Raise NotFound if the id is unknown."""
+    last = end_of_chain(fact_id, by_id)
     return None if last.id == fact_id else last
 
 
-def last_of(fact_id: str, by_id: Mapping[str, Fact]) -> Fact:
-    """The end of the chain, which may be this fact; where pointers run in a circle, the last before it closes."""
+def end_of_chain(fact_id: str, by_id: Mapping[str, Fact]) -> Fact:
+    """Return the end of the chain, which may be this fact; in a circle, the last fact before it closes."""
     last = _known(fact_id, by_id)
     seen = {last.id}
     while last.superseded_by and last.superseded_by in by_id and last.superseded_by not in seen:
@@ -37,8 +37,8 @@ def last_of(fact_id: str, by_id: Mapping[str, Fact]) -> Fact:
 
 
 def chain_of(fact_id: str, by_id: Mapping[str, Fact]) -> tuple[Fact, ...]:
-    """Every fact that led to the end of this one's chain, and that end: oldest first, each before its successor."""
-    last = last_of(fact_id, by_id)
+    """Return every fact of the chain that leads to this one's end, oldest first, each before its successor."""
+    last = end_of_chain(fact_id, by_id)
     before = _predecessors(by_id)
     depth = {last.id: 0}
     queue = [last.id]
@@ -51,7 +51,7 @@ def chain_of(fact_id: str, by_id: Mapping[str, Fact]) -> tuple[Fact, ...]:
 
 
 def _oldest_first(facts: list[Fact], depth: Mapping[str, int]) -> Iterator[Fact]:
-    """By time recorded, but never a successor before what it replaced, whatever the clocks said."""
+    """Yield facts by recording time, but never a successor before what it replaced, even if clocks were wrong."""
     by_id = {fact.id: fact for fact in facts}
     into = {fact.id: fact.superseded_by for fact in facts if _steps_down(fact, depth)}
     waiting_for = dict.fromkeys(by_id, 0)
@@ -70,7 +70,7 @@ def _oldest_first(facts: list[Fact], depth: Mapping[str, int]) -> Iterator[Fact]
 
 
 def _steps_down(fact: Fact, depth: Mapping[str, int]) -> bool:
-    """Whether the fact's pointer leads towards the end of the chain, not back into a circle."""
+    """Return whether the fact's pointer leads towards the end of the chain, not back into a circle."""
     return depth.get(fact.superseded_by or "", depth[fact.id]) < depth[fact.id]
 
 
@@ -84,12 +84,12 @@ def _predecessors(by_id: Mapping[str, Fact]) -> dict[str, list[Fact]]:
 
 def _known(fact_id: str, by_id: Mapping[str, Fact]) -> Fact:
     if fact_id not in by_id:
-        raise NotFound(f"There is no fact {fact_id}.", "`clawmem list` shows the facts there are.")
+        raise NotFound(f"There is no fact {fact_id}.", "List the facts with `clawmem list`.")
     return by_id[fact_id]
 
 
-def problems(facts: Iterable[Fact]) -> tuple[ChainProblem, ...]:
-    """Every break of the chain rules among all facts of a vault, in their order; none where all is well."""
+def chain_problems(facts: Iterable[Fact]) -> tuple[ChainProblem, ...]:
+    """Return every broken rule of chains among all facts of a vault, in file order."""
     given = list(facts)
     by_id = {fact.id: fact for fact in given}
     found = [*_doubled(given)]
@@ -111,7 +111,7 @@ def _pointer_problems(fact: Fact, by_id: Mapping[str, Fact]) -> Iterator[ChainPr
     target = fact.superseded_by
     if target is None:
         if fact.status == SUPERSEDED:
-            yield ChainProblem(fact.id, f"{fact.id} is superseded, but nothing says by which fact.")
+            yield ChainProblem(fact.id, f"{fact.id} is superseded, but has no successor.")
         return
     if fact.status != SUPERSEDED:
         yield ChainProblem(fact.id, f"{fact.id} was superseded by {target}, but its status is {fact.status}.")
@@ -124,14 +124,16 @@ def _link_problems(fact: Fact, by_id: Mapping[str, Fact]) -> Iterator[ChainProbl
         target = by_id.get(link.to)
         if target is None:
             yield ChainProblem(fact.id, f"{fact.id} has a link '{link.type}' to {link.to}, which does not exist.")
-        elif link.type in REPLACING and fact.status != RETRACTED and target.stands:
+        elif link.type in REPLACING_LINKS and fact.status != RETRACTED and target.stands:
             yield ChainProblem(
-                fact.id, f"{fact.id} has a link '{link.type}' to {link.to}, but {link.to} still stands.", True
+                fact.id,
+                f"{fact.id} has a link '{link.type}' to {link.to}, but {link.to} is still {target.status}.",
+                True,
             )
 
 
 def _circles(by_id: Mapping[str, Fact]) -> list[ChainProblem]:
-    """One problem for each circle of pointers, at its smallest id."""
+    """Return one problem for each circle of pointers, at its smallest id."""
     found = []
     done: set[str] = set()
     for start in by_id:

@@ -1,4 +1,4 @@
-"""How near to hand a fact is kept: pure policies over last access, access count and importance."""
+"""Tiers of facts: policies over last access, access count and importance."""
 
 import math
 from datetime import datetime
@@ -12,12 +12,12 @@ WARM = "warm"
 COLD = "cold"
 TIERS = (HOT, WARM, COLD)
 
-# Days since access up to which a fact is hot or warm, for facts with more accesses than the first column says.
+# (accesses, hot, warm): a fact with more than so many accesses is hot or warm for so many days after the last one.
 RECENCY = ((20, 14, 60), (10, 10, 45), (-1, 7, 30))
 
 ALWAYS_HOT = 0.8
 WARM_IMPORTANCE = 0.4
-# What recall alone can lift an importance to: just under ALWAYS_HOT, which only a deliberate value reaches.
+# Recall alone raises an importance to this at most, just below ALWAYS_HOT.
 RECALL_CEILING = 0.79
 RECALL_GAIN = 0.05
 
@@ -28,7 +28,7 @@ ARCHIVE_DAYS = 90
 
 
 class TierVerdict(NamedTuple):
-    """The tier a fact is served from, the sentence that says why, and what each policy said on its own."""
+    """The tier of a fact, the reason as a sentence, and the result of each policy."""
 
     tier: str
     reason: str
@@ -40,26 +40,26 @@ class TierVerdict(NamedTuple):
 
 
 def is_over(fact: Fact, moment: str) -> bool:
-    """Whether what the fact says has ended at a moment (ISO 8601 UTC; a bare day asks about its last instant).
+    """Return whether the fact's validity has ended at a moment (ISO 8601 UTC; a bare day means its last instant).
 
-    What is over is cold, however important, and ranks behind what holds.
+    A fact that is over is cold whatever its importance, and ranks behind valid ones.
     """
     end = sortable(fact.valid_to, end=True)
     return end is not None and end <= end_of(moment)
 
 
 def last_access(fact: Fact) -> str:
-    """When the fact was last retrieved, or recorded where it never was."""
+    """Return when the fact was last retrieved, or when it was recorded if it never was."""
     return fact.last_accessed or fact.timestamp
 
 
 def days_since_access(fact: Fact, now: datetime) -> float:
-    """Days since the last access, never negative."""
+    """Return the days since the last access, never negative."""
     return max(0.0, days_between(last_access(fact), now))
 
 
-def limits(access_count: int) -> tuple[int, int]:
-    """The days since access up to which a fact with so many accesses is hot, and warm."""
+def recency_limits(access_count: int) -> tuple[int, int]:
+    """Return for how many days since access a fact with so many accesses is hot, and warm."""
     for more_than, hot, warm in RECENCY[:-1]:
         if access_count > more_than:
             return hot, warm
@@ -67,52 +67,52 @@ def limits(access_count: int) -> tuple[int, int]:
 
 
 def recency_tier(last_access: str, access_count: int, now: datetime) -> str:
-    """Hot up to 7 days since access, warm up to 30; 10 and 45 over 10 accesses, 14 and 60 over 20."""
+    """Return the tier by recency: hot for 7 days, warm for 30; 10 and 45 above 10 accesses, 14 and 60 above 20."""
     return _recency(max(0.0, days_between(last_access, now)), access_count)
 
 
 def _recency(days: float, access_count: int) -> str:
-    hot, warm = limits(access_count)
+    hot, warm = recency_limits(access_count)
     return HOT if days <= hot else WARM if days <= warm else COLD
 
 
 def score(base: float, n: int, days: float, boost: float = 0.0) -> float:
-    """`base * (1 + ln(max(n, 1)) * 0.1) * max(0, 1 - days * 0.01) + boost` for n accesses, the last `days` ago."""
+    """`base * (1 + ln(max(n, 1)) * 0.1) * max(0, 1 - days * 0.01) + boost`, for n accesses, the last `days` ago."""
     return base * (1 + math.log(max(n, 1)) * 0.1) * max(0.0, 1 - days * LOSS_PER_DAY) + boost
 
 
 def recency_boost(n: int, days: float) -> float:
-    """0.1 for each access, less 0.01 for each day since the last one, never negative."""
+    """Return 0.1 for each access, minus 0.01 for each day since the last one, never negative."""
     return max(0.0, n * BOOST_PER_ACCESS - days * LOSS_PER_DAY)
 
 
 def score_tier(value: float, days: float) -> int:
-    """1 over 0.7 and within 7 days of access, 2 over 0.4 and within 30, else 3."""
+    """Return 1 above 0.7 and within 7 days of access, 2 above 0.4 and within 30 days, else 3."""
     if value > 0.7 and days <= 7:
         return 1
     return 2 if value > 0.4 and days <= 30 else 3
 
 
 def fact_score(fact: Fact, now: datetime) -> float:
-    """The fact's score with its importance as base and its recency boost, at most 1."""
+    """Return the fact's score, with its importance as base and its recency boost, at most 1."""
     days = days_since_access(fact, now)
     boost = recency_boost(fact.access_count, days)
     return min(1.0, score(importance_of(fact), fact.access_count, days, boost))
 
 
 def raised_importance(importance: float, access_count: int) -> float:
-    """The importance as repeated recall raises it: with the logarithm of the accesses, never to 0.8 or over."""
+    """Return the importance after recalls: it grows with the logarithm of the accesses and stays below 0.8."""
     raised = importance + RECALL_GAIN * math.log1p(max(access_count, 0))
     return max(importance, min(RECALL_CEILING, raised))
 
 
 def importance_tier(importance: float) -> str:
-    """Hot from 0.8, warm from 0.4, else cold."""
+    """Return hot from 0.8, warm from 0.4, else cold."""
     return HOT if importance >= ALWAYS_HOT else WARM if importance >= WARM_IMPORTANCE else COLD
 
 
 def effective_tier(fact: Fact, now: datetime) -> TierVerdict:
-    """The tier that counts: replaced, withdrawn or over is cold, importance from 0.8 is hot, else recency decides."""
+    """Return the tier: cold if replaced, retracted or over; hot if the importance is at least 0.8; else by recency."""
     days = days_since_access(fact, now)
     recency = _recency(days, fact.access_count)
     importance = importance_tier(raised_importance(importance_of(fact), fact.access_count))
@@ -122,8 +122,10 @@ def effective_tier(fact: Fact, now: datetime) -> TierVerdict:
 
 
 def tier_of(fact: Fact, now: datetime, asked_of: str | None = None) -> str:
-    """Only the tier of `effective_tier`, for the paths where milliseconds count. Where `asked_of` names another moment
-    than now, what is over is what had ended then."""
+    """Return only the tier of `effective_tier`, for paths where milliseconds count.
+
+    `asked_of` is another moment than now at which a fact may be over.
+    """
     if fact.status in (SUPERSEDED, RETRACTED) or (fact.valid_to and is_over(fact, asked_of or stamp(now))):
         return COLD
     if importance_of(fact) >= ALWAYS_HOT:
@@ -137,19 +139,19 @@ def _decide(fact: Fact, recency: str, days: float, now: datetime) -> tuple[str, 
     if fact.status == RETRACTED:
         return COLD, "it was retracted"
     if is_over(fact, stamp(now)):
-        return COLD, f"it is over: it held only until {sortable(fact.valid_to, end=True)}"
+        return COLD, f"it is over: it was valid until {sortable(fact.valid_to, end=True)}"
     if importance_of(fact) >= ALWAYS_HOT:
-        return HOT, f"its importance {importance_of(fact):g} keeps it hot whatever its age"
-    hot, warm = limits(fact.access_count)
+        return HOT, f"its importance {importance_of(fact):g} keeps it hot at any age"
+    hot, warm = recency_limits(fact.access_count)
     seen = "accessed" if fact.last_accessed else "recorded"
     uses = f"{fact.access_count} access{'' if fact.access_count == 1 else 'es'}"
-    return recency, f"it was {seen} {days:.1f} days ago; with {uses}, hot lasts {hot} days and warm {warm}"
+    return recency, f"it was {seen} {days:.1f} days ago; with {uses}, it is hot for {hot} days and warm for {warm}"
 
 
 def should_archive(
     fact: Fact, now: datetime, archive_score: float = ARCHIVE_SCORE, archive_days: float = ARCHIVE_DAYS
 ) -> bool:
-    """Whether an active fact has decayed: score under 0.2 and no access for 90 days; never one that is always hot."""
+    """Return whether an active fact has decayed: score below 0.2 and no access for 90 days, and not always hot."""
     always_hot = importance_of(fact) >= ALWAYS_HOT and not is_over(fact, stamp(now))
     if fact.status != ACTIVE or always_hot:
         return False
@@ -159,9 +161,9 @@ def should_archive(
 def explain(
     fact: Fact, now: datetime, archive_score: float = ARCHIVE_SCORE, archive_days: float = ARCHIVE_DAYS
 ) -> dict[str, Any]:
-    """Every value behind the fact's tier, ready for JSON: the verdict, each policy's answer and its inputs."""
+    """Return the values behind the fact's tier, ready for JSON: the verdict, each policy's result and its inputs."""
     verdict = effective_tier(fact, now)
-    hot, warm = limits(fact.access_count)
+    hot, warm = recency_limits(fact.access_count)
     return {
         "tier": verdict.tier,
         "reason": verdict.reason,

@@ -1,4 +1,4 @@
-"""The week of summaries: tiers on pages are those of its beginning, so that no page changes by time alone within it."""
+"""The week of summaries: pages show the tiers of its first moment, so that they do not change within it by time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from clawmem.model.settings.settings import WEEKDAYS
 
 
 def week_began(now: datetime, day: str, hour: int) -> datetime:
-    """The latest moment, not after `now`, at which a week begins: that day of the week at that hour, UTC."""
+    """Return the latest moment up to `now` at which a week begins: that weekday at that hour (UTC)."""
     moment = now.astimezone(UTC)
     start = moment.replace(hour=hour, minute=0, second=0, microsecond=0)
     start -= timedelta(days=(moment.weekday() - WEEKDAYS.index(day)) % 7)
@@ -16,12 +16,12 @@ def week_began(now: datetime, day: str, hour: int) -> datetime:
 
 
 def night_of(now: datetime, hour: int) -> str:
-    """The newest day that is over and whose night has reached `hour` (UTC), as `YYYY-MM-DD`."""
+    """Return the newest day whose following night has reached `hour` (UTC), as `YYYY-MM-DD`."""
     return (now.astimezone(UTC) - timedelta(days=1, hours=hour)).date().isoformat()
 
 
 def days_after(last: str | None, due: str, most: int) -> tuple[str, ...]:
-    """The days after `last` up to `due`, at most the newest `most`; only `due` where there is no last one."""
+    """Return the days after `last` up to `due`, the newest `most` of them; only `due` if `last` is None."""
     if last is None:
         return (due,)
     first = datetime.fromisoformat(last).date()

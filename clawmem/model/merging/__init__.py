@@ -1,1 +1,1 @@
-"""Two versions of a vault made one, from what they have in common: pure, the same whichever side is named first."""
+"""Merge two versions of a vault with their common base; the result does not depend on the order of the sides."""

@@ -1,4 +1,4 @@
-"""Entities that one side moved: the other side's files are looked at under the new name, so that none stays behind."""
+"""Follow entities that one side moved, so that the other side's files move along."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from clawmem.model.records.entity import ITEMS, SUMMARY, folder_of, name_of_path
 Files = Mapping[str, bytes | None]
 
 
-def moves(base: Files, side: Files) -> dict[str, str]:
-    """The entities a side moved, by their old names: a folder that is gone, and one that has all its facts or names it
-    as its former place."""
+def find_moves(base: Files, side: Files) -> dict[str, str]:
+    """Return the new name of each entity that a side moved.
+
+    An entity moved if its folder is gone and exactly one new folder has all its facts or lists it as a former place.
+    """
     gone = [name for name in _names(base) if _is_there(base, name) and not _is_there(side, name)]
     fresh = [name for name in _names(side) if _is_there(side, name) and not _is_there(base, name)]
     found = {}
@@ -51,9 +53,11 @@ def _ids(files: Files, name: str) -> set[str]:
         return set()
 
 
-def agreed(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """The renamings that let every version name an entity alike: for the old state, for ours and for theirs. Where
-    both sides moved it, the name that sorts last stays."""
+def common_names(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the renames to apply to the base, to ours and to theirs, so that each entity has one name.
+
+    Where both sides moved an entity, the name that sorts last wins.
+    """
     base: dict[str, str] = {}
     mine: dict[str, str] = {}
     yours: dict[str, str] = {}
@@ -65,8 +69,8 @@ def agreed(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, dict
     return {"base": base, "ours": mine, "theirs": yours}
 
 
-def renamed(files: Files, names: Mapping[str, str]) -> dict[str, bytes | None]:
-    """The files with the folders of some entities renamed; what stands at the new place already stays."""
+def rename_folders(files: Files, names: Mapping[str, str]) -> dict[str, bytes | None]:
+    """Return the files with some entity folders renamed; a file that already exists at the new path is kept."""
     folders = {folder_of(old) + "/": folder_of(new) + "/" for old, new in names.items() if old != new}
     found = dict(files)
     for path, target in _targets(files, folders):

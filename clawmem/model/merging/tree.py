@@ -1,4 +1,4 @@
-"""A whole vault merged: every file that differs anywhere, and facts by id whichever file they stand in."""
+"""Merge a whole vault: every file that differs on any side, and facts by id across files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import ITEMS_FILE, LOG, PROPOSAL_FILE, file_kind, handling
 from clawmem.model.merging.facts.collisions import RenamedId, collisions, with_new_names
-from clawmem.model.merging.facts.doubles import fronts, united
+from clawmem.model.merging.facts.doubles import front_matters, join_duplicate_ids
 from clawmem.model.merging.facts.duplicates import DuplicateFact
 from clawmem.model.merging.facts.merge import MergedFacts, merge_facts
 from clawmem.model.merging.facts.rivals import proposal_id
 from clawmem.model.merging.facts.values import three_way
 from clawmem.model.merging.files.merge import merge_file
-from clawmem.model.merging.moves import Files, agreed, moves, renamed
+from clawmem.model.merging.moves import Files, common_names, find_moves, rename_folders
 from clawmem.model.merging.policy import OURS, VALUES, MergeConflict, MergePolicy
 from clawmem.model.proposals.proposal import OPEN, SUPERSEDE, Proposal, proposal_path
 from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
@@ -25,8 +25,12 @@ Trees = tuple[dict[str, bytes | None], dict[str, bytes | None], dict[str, bytes 
 
 
 class MergedTree(NamedTuple):
-    """Every file that differs anywhere, as merged (None: gone); what was in conflict; proposals that were filed; equal
-    facts that became one; facts that got another id; pages whose generated part must be made anew."""
+    """The result of a merge.
+
+    `files` holds every file that differs on any side (None if deleted). `proposals` are the ids of the filed ones.
+    `twins` are equal facts that were joined, `renamed` are facts with a new id, and `stale` are the pages whose
+    generated part must be generated again.
+    """
 
     files: Mapping[str, bytes | None]
     conflicts: tuple[MergeConflict, ...] = ()
@@ -37,14 +41,16 @@ class MergedTree(NamedTuple):
 
 
 def merge_trees(base: Files, ours: Files, theirs: Files, policy: MergePolicy = MergePolicy()) -> MergedTree:  # noqa: B008
-    """Merge two sides of a vault. The three hold every path that differs between any two of them, None where a side
-    has no such file; what is in none of them is the same everywhere.
+    """Merge two sides of a vault.
 
-    Raises NeedsPerson, naming the file, where facts that both sides changed cannot be read.
+    The three mappings hold every path that differs between any two of them; the content is None if a side has no such
+    file. Raise NeedsDecision if both sides changed a file of facts and one version cannot be read.
     """
-    trees = one_name_each(base, ours, theirs)
+    trees = unify_moved_entities(base, ours, theirs)
     before, clashes = _one_meaning_each(trees)
-    base_facts, our_facts, their_facts = (united(_readable(side, before), fronts(side))[0] for side in before)
+    base_facts, our_facts, their_facts = (
+        join_duplicate_ids(_readable(side, before), front_matters(side))[0] for side in before
+    )
     facts = merge_facts(base_facts, our_facts, their_facts, policy)
     files, conflicts, stale = _others(before, facts, policy)
     for path, held in facts.shelves.items():
@@ -54,17 +60,21 @@ def merge_trees(base: Files, ours: Files, theirs: Files, policy: MergePolicy = M
     return MergedTree({**files, **gone}, (*facts.conflicts, *conflicts), proposals, facts.twins, clashes, tuple(stale))
 
 
-def one_name_each(base: Files, ours: Files, theirs: Files) -> Trees:
-    """The three sides with moved entities under one name."""
-    names = agreed(moves(base, ours), moves(base, theirs))
-    return renamed(base, names["base"]), renamed(ours, names["ours"]), renamed(theirs, names["theirs"])
+def unify_moved_entities(base: Files, ours: Files, theirs: Files) -> Trees:
+    """Return the three sides with each moved entity under one name."""
+    names = common_names(find_moves(base, ours), find_moves(base, theirs))
+    return (
+        rename_folders(base, names["base"]),
+        rename_folders(ours, names["ours"]),
+        rename_folders(theirs, names["theirs"]),
+    )
 
 
 def _one_meaning_each(trees: Trees) -> tuple[Trees, tuple[RenamedId, ...]]:
-    """The three sides with no id for two facts: the new name goes wherever that side wrote the old one."""
+    """Return the three sides with each id naming one fact; a new id replaces the old one everywhere on its side."""
     base, *sides = trees
-    shelves = [_readable(side, trees) for side in trees]
-    clashes = tuple(collisions(*shelves))
+    facts = [_readable(side, trees) for side in trees]
+    clashes = tuple(collisions(*facts))
     for side, number in ((OURS, 0), ("theirs", 1)):
         names = {one.old: one.new for one in clashes if one.side == side}
         sides[number] = {path: _with_names(path, data, names) for path, data in sides[number].items()}
@@ -72,7 +82,7 @@ def _one_meaning_each(trees: Trees) -> tuple[Trees, tuple[RenamedId, ...]]:
 
 
 def _with_names(path: str, data: bytes | None, names: Mapping[str, str]) -> bytes | None:
-    """A file with new ids; what was said is never changed."""
+    """Return a file with new ids; ledgers are never changed."""
     if data is None or not names or handling(path).owner == LOG:
         return data
     try:
@@ -82,7 +92,7 @@ def _with_names(path: str, data: bytes | None, names: Mapping[str, str]) -> byte
 
 
 def _readable(side: Files, trees: Trees) -> dict[str, tuple[Fact, ...]]:
-    """The facts of each file that all three sides can be read of; NeedsPerson where both changed one that cannot."""
+    """Return the facts of each file that is readable on all sides; raise NeedsDecision if both changed another one."""
     found = {}
     for path, data in side.items():
         if file_kind(path) is ITEMS_FILE and not _is_broken(path, trees):
@@ -98,7 +108,7 @@ def _is_broken(path: str, trees: Trees) -> bool:
                 parse_items(data, path)
     except ClawmemError as problem:
         if len({base, ours, theirs}) < 3:
-            return True  # one side left it as it was: the other's version is taken as it is
+            return True  # only one side changed it: that version is taken as a whole
         raise NeedsDecision(
             f"{path} was changed on both sides and one version cannot be read: {problem.message}",
             "Repair that version and commit it, then run the command again; nothing was merged.",
@@ -125,7 +135,7 @@ def _others(
 
 
 def _beside(path: str, data: bytes) -> str:
-    """A name for the other version of a file, the same on every machine."""
+    """Return a name for the other version of a file, the same on every machine."""
     from hashlib import sha256  # files that cannot be merged are rare
 
     folder, slash, last = path.rpartition("/")
@@ -135,7 +145,7 @@ def _beside(path: str, data: bytes) -> str:
 
 
 def _written(path: str, held: tuple[Fact, ...], trees: Trees) -> bytes | None:
-    """A file of facts: a side's own bytes where they say just this; gone where it is empty and a side removed it."""
+    """Return the bytes of a fact file: a side's own bytes if equal, or None if it is empty and a side deleted it."""
     base, ours, theirs = (side.get(path) for side in trees)
     if not held and not three_way(base is not None, ours is not None, theirs is not None, max):
         return None
@@ -145,7 +155,7 @@ def _written(path: str, held: tuple[Fact, ...], trees: Trees) -> bytes | None:
 
 
 def _filed(files: dict[str, bytes | None], facts: MergedFacts) -> tuple[str, ...]:
-    """Put the proposals among the files; one that was decided about these very facts is not asked again."""
+    """Add the proposals to the files, except those already decided about the same facts."""
     filed = []
     for conflict, proposal in facts.questions:
         wanted = _asked(files, conflict, proposal)
@@ -157,14 +167,14 @@ def _filed(files: dict[str, bytes | None], facts: MergedFacts) -> tuple[str, ...
 
 
 def _narrower(files: Files, wanted: Proposal) -> list[str]:
-    """Open questions about some of the facts that a new one is about."""
+    """Return the paths of open questions about a part of the facts of a new question."""
     about = {one.id for one in wanted.targets}
     paths = [path for path, data in files.items() if data is not None and file_kind(path) is PROPOSAL_FILE]
     return [path for path in paths if _asks_about(files[path] or b"", path) < about]
 
 
 def _asks_about(data: bytes, path: str) -> set[str]:
-    """The facts that an open question is about; every other file asks about something else."""
+    """Return the facts that an open question is about; other files return a value that matches no question."""
     try:
         known = parse_proposal(data, path)
     except ClawmemError:

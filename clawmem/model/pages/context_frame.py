@@ -1,7 +1,7 @@
-"""The lines around facts in a context, priced without the vocabulary: what all contexts share, exactly.
+"""The fixed lines of a context, with exact token counts that need no vocabulary.
 
-A token ends with the line it stands in, never begins with a character of one kind and goes on with a digit, and never
-goes on with a space. So a line cut before its spaces, and before and after its numbers, counts what its parts count.
+A token ends with its line, never continues from one kind of character to a digit, and never continues with a space.
+So a line can be cut before spaces and around numbers, and its count is the sum of the counts of its parts.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ HABITS = "How you work"
 FOCUS = "What you are working on"
 RECENT = "Your recent notes"
 
-# Exact cl100k_base counts of the texts that contexts share; a test counts them again.
+# Exact cl100k_base counts of the texts that all contexts share; a test counts them again.
 FIXED: Mapping[str, int] = {
     "<clawmem-context>\n": 6,
     "</clawmem-context>\n": 6,
@@ -70,15 +70,15 @@ FIXED: Mapping[str, int] = {
 
 
 class FramePart(NamedTuple):
-    """A line to be served, newline included, and its tokens: `exact`, or the most there can be."""
+    """A line of a context, with its newline, and its tokens: the exact count if `exact`, else an upper bound."""
 
     text: str
     tokens: int
     exact: bool
 
 
-def priced(*pieces: str) -> FramePart:
-    """Pieces put together as one line. Numbers and fixed texts count exactly, all else by its bound."""
+def count_tokens(*pieces: str) -> FramePart:
+    """Return the pieces as one line. Numbers and fixed texts count exactly, other text by its upper bound."""
     counts = [_known(piece) for piece in pieces]
     tokens = sum(token_bound(piece) if known is None else known for piece, known in zip(pieces, counts, strict=True))
     return FramePart("".join(pieces), tokens, None not in counts)
@@ -89,40 +89,42 @@ def _known(piece: str) -> int | None:
 
 
 def opening() -> FramePart:
-    """The mark by which a context is known again."""
-    return priced(f"{OPENING}\n")
+    """Return the mark that starts a context."""
+    return count_tokens(f"{OPENING}\n")
 
 
 def closing() -> FramePart:
-    """The mark that ends it."""
-    return priced(f"{CLOSING}\n")
+    """Return the mark that ends a context."""
+    return count_tokens(f"{CLOSING}\n")
 
 
 def heading(day: str, as_of: str | None = None) -> FramePart:
-    """The first line: the day (`YYYY-MM-DD`) on which the memory was asked, or the time it was asked about."""
+    """Return the first line: the day of the request (`YYYY-MM-DD`), or the time that the request is about."""
     if as_of:
-        return priced(f"# Memory of what was true on {as_of}\n")
+        return count_tokens(f"# Memory of what was true on {as_of}\n")
     year, month, date = day.split("-")
-    return priced("# Memory on ", year, "-", month, "-", date, "\n")
+    return count_tokens("# Memory on ", year, "-", month, "-", date, "\n")
 
 
 def title(name: str) -> FramePart:
-    """A section's first line."""
-    return priced(f"## {name}\n")
+    """Return the first line of a section."""
+    return count_tokens(f"## {name}\n")
 
 
 def remark(name: str, number: int, more: str) -> FramePart:
-    """How many lines of a section were left out, and the command that shows them."""
-    return priced(f"(left out of {name}: ", str(number), f"; `{more}", "` shows them)\n")
+    """Return the remark on how many lines a section left out, with the command that shows them."""
+    return count_tokens(f"(left out of {name}: ", str(number), f"; `{more}", "` shows them)\n")
 
 
 def aside(sentence: str) -> FramePart:
-    """A sentence of its own about what is left out."""
-    return priced(f"({servable(sentence)})\n")
+    """Return a separate remark on what was left out."""
+    return count_tokens(f"({servable(sentence)})\n")
 
 
 def remark_on_all(number: int, more: str, name: str = "", among: int = 0) -> FramePart:
-    """How many were left out in all, where there is no room to say it section by section, and how many `among` them are
-    of the section that matters most."""
-    told = (f", of {name} ", str(among)) if among else ()
-    return priced("(left out: ", str(number), *told, f"; `{more}", "` shows them)\n")
+    """Return one remark on all lines left out, if there is no room for one per section.
+
+    `among` of them belong to the most important section, `name`.
+    """
+    part = (f", of {name} ", str(among)) if among else ()
+    return count_tokens("(left out: ", str(number), *part, f"; `{more}", "` shows them)\n")

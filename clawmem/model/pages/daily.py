@@ -1,4 +1,4 @@
-"""Daily notes: one page a day, a line per note, in the vault's own folder or an agent's."""
+"""Daily notes: one page per day with one line per note, in the vault's own folder or an agent's."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 class NoteLine(NamedTuple):
-    """One thing noted: the time of day where it was given (`HH:MM`), and the words."""
+    """One note: the time of day (`HH:MM`), if given, and the text."""
 
     time: str | None
     text: str
 
 
 def daily_path(day: str, agent: str | None = None) -> str:
-    """The vault path of a day's note."""
+    """Return the vault path of a day's note."""
     return f"agents/{agent}/daily/{day}.md" if agent else f"daily/{day}.md"
 
 
 def day_and_agent(path: str) -> tuple[str, str | None] | None:
-    """The day and the agent (None: the vault's own) of a note's path; None where it is no note."""
+    """Return the day and the agent (None: the vault's own) of a daily note's path, or None for another path."""
     found = _PATH.fullmatch(path)
     return (found[2], found[1]) if found else None
 
 
 def with_line(page: str, day: str, line: str) -> str:
-    """The page with a line at its end, begun with the day as its title where it is new."""
+    """Return the page with a line at its end; a new page starts with the day as its title."""
     start = page if page.strip() else f"# {day}\n\n"
     return start + ("" if start.endswith("\n") else "\n") + line + "\n"
 
 
-def noted(page: str) -> tuple[NoteLine, ...]:
-    """What a page says, line by line, without headings, comments and what clawmem generated itself."""
+def note_lines(page: str) -> tuple[NoteLine, ...]:
+    """Return the notes of a page, without headings, comments and the part that clawmem generated."""
     own = _COMMENT.sub("", _GENERATED.sub("", page))
     lines = []
     for line in own.splitlines():

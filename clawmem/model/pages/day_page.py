@@ -1,6 +1,6 @@
-"""What a daily note says of itself: what the day taught, corrected and decided, who talked, what was only mentioned.
+"""The generated part of a daily note: what was learned, corrected, decided and mentioned, and the day's sessions.
 
-It is made from facts, events and the mentions that learning left on the page, never from the day's own prose.
+It is made from facts, events and the mentions that learning added to the page, and not from people's text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _REPLACING = ("supersedes", "merges")
 
 
 def is_day(text: str) -> bool:
-    """Whether a text is a day, `YYYY-MM-DD`, that a note can have."""
+    """Return whether a text is a valid day (`YYYY-MM-DD`) for a note."""
     return _DAY.fullmatch(text) is not None
 
 
@@ -34,14 +34,14 @@ class DayFact(NamedTuple):
 
 
 def day_block(
-    told: Sequence[DayFact], withdrawn: Sequence[DayFact], events: Iterable[Event], mentions: Iterable[str]
+    facts: Sequence[DayFact], withdrawn: Sequence[DayFact], events: Iterable[Event], mentions: Iterable[str]
 ) -> str:
-    """The generated part of a day's note; empty where the day holds nothing to say."""
-    corrected = [one for one in told if one.before]
-    decided = [one for one in told if not one.before and one.fact.category == "decision"]
-    learned = [one for one in told if not one.before and one.fact.category != "decision"]
-    said = {normal(one.fact.fact) for one in told}
-    noted = dict.fromkeys(one for one in map(one_line, mentions) if normal(one) not in said)
+    """Return the generated part of a day's note, or an empty text if there is nothing to report."""
+    corrected = [one for one in facts if one.before]
+    decided = [one for one in facts if not one.before and one.fact.category == "decision"]
+    learned = [one for one in facts if not one.before and one.fact.category != "decision"]
+    statements = {normal(one.fact.fact) for one in facts}
+    noted = dict.fromkeys(one for one in map(one_line, mentions) if normal(one) not in statements)
     blocks = (
         _block("## Learned", [_line(one) for one in learned]),
         _block("## Corrected", [*(_correction(one) for one in corrected), *(_withdrawal(one) for one in withdrawn)]),
@@ -54,7 +54,7 @@ def day_block(
 
 
 def mentions_of(page: str) -> tuple[str, ...]:
-    """The statements that learning left on the page as mentioned only: below their line, or after a finished block."""
+    """Return the statements that learning added to the page as mentions: below their title, or after a block."""
     found, ours, begun = [], False, False
     for line in (generated_part(page) or "").splitlines():
         if line.startswith("## "):
@@ -68,8 +68,10 @@ def mentions_of(page: str) -> tuple[str, ...]:
 
 
 def with_day_block(page: str, day: str, block: str) -> str:
-    """The page with its generated part replaced, begun with the day as its title where it is new; a page that has
-    no such part is left as it is where there is nothing to say."""
+    """Return the page with its generated part replaced; a new page starts with the day as its title.
+
+    If the block is empty, a page without a generated part is not changed.
+    """
     if not block and generated_part(page) in (None, ""):
         return page
     return with_generated(page if page.strip() else f"# {day}\n", block)
@@ -100,7 +102,7 @@ def _withdrawal(one: DayFact) -> str:
 
 
 def _sessions(events: Iterable[Event]) -> list[str]:
-    """One line for each session or source of messages, in the order in which they began."""
+    """Return one line for each session or source of messages, in the order of their first events."""
     groups: dict[tuple[str, str], list[Event]] = {}
     for event in sorted(events, key=lambda one: one.timestamp):
         if event.role != "note":
@@ -119,5 +121,5 @@ def _session(session: str, source: str, events: Sequence[Event]) -> str:
 
 
 def replaced_by(fact: Fact) -> tuple[str, ...]:
-    """The ids of the facts that this one took the place of."""
+    """Return the ids of the facts that this one replaced."""
     return tuple(link.to for link in fact.links if link.type in _REPLACING)

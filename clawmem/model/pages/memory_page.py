@@ -1,7 +1,6 @@
-"""The generated part of MEMORY.md: what matters most, within a budget of tokens, and what had to be left out.
+"""The generated part of MEMORY.md: the most important facts within a token budget, and how many were left out.
 
-It depends on the facts alone: nothing in it changes because a fact was looked at, or because time passes, but that
-what is over goes.
+It depends only on the facts. It does not change when a fact is read. Time changes it only when a fact's validity ends.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from clawmem.model.proposals.promotion import promotion_of
 Count = Callable[[str], int]
 
 _PLANS = ("plan", "goal")
-# The categories with a section of their own, whatever their importance.
+# Categories with their own section, regardless of importance.
 CATEGORIES = ("decision", "lesson", *_PLANS)
 
 
 class PageSection(NamedTuple):
-    """A part of the page, most important line first; each round of filling it may take `share` lines."""
+    """A section of the page, most important line first; each round of filling takes up to `share` lines from it."""
 
     title: str
     lines: tuple[str, ...]
@@ -33,14 +32,16 @@ class PageSection(NamedTuple):
 
 
 def sections(facts: Iterable[Fact], now: str) -> tuple[PageSection, ...]:
-    """Important facts, decisions, lessons and open plans, each fact in one of them; what outsiders said and what is
-    over at a moment (`now`, ISO 8601 UTC) in none."""
+    """Return the sections for important facts, decisions, lessons and open plans; each fact is in one of them.
+
+    Facts from outside, and facts that are over at `now` (ISO 8601 UTC), are left out.
+    """
     known = [fact for fact in facts if fact.status == ACTIVE and fact.trust not in ("external", "tool")]
     known = [fact for fact in known if not is_over(fact, now)]
     decisions = [fact for fact in known if fact.category == "decision"]
     lessons = [fact for fact in known if fact.category == "lesson"]
-    # Memory's own clock: what it heard last. The machine's would change the page without anything new.
-    latest = max((_told(fact) for fact in known), default="")
+    # The memory's own clock is its newest fact. The machine's clock would change the page without new facts.
+    latest = max((_stated_on(fact) for fact in known), default="")
     plans = [fact for fact in known if fact.category in _PLANS and not _is_past(fact, latest)]
     placed = {fact.id for fact in (*decisions, *lessons, *plans)}
     rest = [fact for fact in known if fact.id not in placed and fact.category not in _PLANS]
@@ -53,21 +54,21 @@ def sections(facts: Iterable[Fact], now: str) -> tuple[PageSection, ...]:
     )
 
 
-def _told(fact: Fact) -> str:
-    """The day on which the fact was said, or recorded where that is not known."""
+def _stated_on(fact: Fact) -> str:
+    """Return the day on which the fact was said, or recorded if that is unknown."""
     return said_on(fact) or day_of(fact.timestamp)
 
 
 def _is_past(plan: Fact, latest: str) -> bool:
-    """Whether a plan was for a later day that has passed since."""
-    return _told(plan) < day_of(plan.valid_from or "") < latest
+    """Return whether a plan was for a later day that has passed since."""
+    return _stated_on(plan) < day_of(plan.valid_from or "") < latest
 
 
 def memory_block(parts: Sequence[PageSection], budget: int, count: Count) -> str:
-    """The sections filled in turns until the budget is spent; what was dropped is counted, with its command.
+    """Fill the sections in turns until the budget is used, and add the number of lines left out, with a command.
 
-    `count` gives the most tokens a text can have; the block never counts more than `budget`, but for the remarks on
-    what was dropped, which always stand.
+    `count` returns an upper bound of a text's tokens. The block stays within `budget`, apart from the remarks on lines
+    left out, which are always added.
     """
     filled = [one for one in parts if one.lines]
     taken = [0] * len(filled)
@@ -84,7 +85,7 @@ def memory_block(parts: Sequence[PageSection], budget: int, count: Count) -> str
 
 
 def _take(section: PageSection, taken: int, left: int, count: Count) -> tuple[int, int]:
-    """How many of the section's next lines fit, at most its share, and the tokens left then."""
+    """Return how many of the section's next lines fit, up to its share, and the tokens left after them."""
     fits = 0
     for line in section.lines[taken : taken + section.share]:
         price = count(line + "\n")
@@ -117,5 +118,5 @@ def _by_importance(fact: Fact) -> tuple[object, ...]:
 
 
 def _by_time(fact: Fact) -> tuple[object, ...]:
-    """As they come: newest first."""
+    """Keep the order, newest first."""
     return ()

@@ -1,4 +1,4 @@
-"""Packing: sections of priced lines into a budget of tokens, and last lines that say what did not fit."""
+"""Pack sections of lines with token counts into a budget, with remarks on what did not fit."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -8,20 +8,20 @@ from clawmem.model.language.text import counted
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.context_frame import FramePart
 
-# A fact by its row, anything else by a name.
+# The row number of a fact, or the name of another unit.
 Key = int | str
 Shown = Mapping[Key, str]
-# Remarks may reserve this part of the budget; where they would take more, one remark stands for all.
+# Remarks may reserve this part of the budget; if they need more, one remark covers all sections.
 _REMARKS_SHARE = 1 / 4
 _ASIDE_SHARE = 1 / 2
 _MANY = 999_999_999
 
 
 class Unit(NamedTuple):
-    """Lines that are served together or not at all, and their tokens: `exact`, or the most there can be.
+    """Lines that are included together or not at all, and their tokens: exact if `exact`, else an upper bound.
 
-    `text` ends in a newline; where it is None the words are fetched by the key once the unit is in. `shelves` names
-    every fact it shows, each with the section that counts it.
+    `text` ends in a newline. If it is None, the text is fetched by key once the unit is included. `shelves` lists every
+    fact in the unit with the section that counts it.
     """
 
     key: Key
@@ -34,11 +34,11 @@ class Unit(NamedTuple):
 class Section(NamedTuple):
     """A title and its units, most important first.
 
-    `units` gives those that so many tokens could hold, knowing what is shown already and which section counts it.
-    `total` is how many there are in all, where it does not give all; only facts have one, and then each is counted by
-    one such section. `further` is how many there are beyond the units, not counting what is shown or counted by others.
-    `more` is the command that shows them. The section may take `share` of the budget; one of a lower `turn` is filled
-    first, wherever it stands. One that `leads` has a line in before its share counts, and is named where it lacks any.
+    `units` returns the units for a number of tokens, given what is already shown and which section counts it. `total`
+    is the number of all facts of the section, if `units` may return fewer; each fact is counted by one section with a
+    total. `further` is the number of lines beyond the units that are neither shown nor counted elsewhere. `more` is the
+    command that shows them. The section gets up to `share` of the budget, and lower turns are filled first, wherever
+    the section is on the page. A section that `leads` gets at least one line, and remarks name it if lines are missing.
     """
 
     title: str
@@ -52,18 +52,18 @@ class Section(NamedTuple):
 
 
 class OmittedHint(NamedTuple):
-    """The commands that show what was left out of all sections together: facts, and anything else."""
+    """The commands that show everything left out of all sections: facts, and other lines."""
 
     facts: str = "clawmem list"
     others: str = "clawmem recall QUESTION --in all"
 
 
-ALL = OmittedHint()
+DEFAULT_HINT = OmittedHint()
 
 
 class FilledSection(NamedTuple):
-    """A section's units that are in, how many were left out that no section filled before it counts, and those of these
-    that it offered."""
+    """A section's included units, the number of lines left out that no earlier section counts, and those of them that
+    it offered."""
 
     title: str
     units: tuple[Unit, ...]
@@ -72,9 +72,9 @@ class FilledSection(NamedTuple):
 
 
 class PackedContext(NamedTuple):
-    """What goes into a context in the order it is read, and the tokens of all of it with its frame.
+    """The content of a context in reading order, and the tokens of all of it with its frame.
 
-    `exact` tells whether the parts were counted exactly: all, none of the units, or some (None).
+    `exact` is True if all parts were counted exactly, False if no unit was, and None if some were.
     """
 
     heading: FramePart
@@ -88,15 +88,15 @@ def pack(
     heading: FramePart,
     sections: Sequence[Section],
     budget: int,
-    more: OmittedHint = ALL,
+    more: OmittedHint = DEFAULT_HINT,
     aside: FramePart | None = None,
 ) -> PackedContext:
-    """Spend the budget on the sections in their turns; a unit that does not fit is left out, smaller ones may follow.
+    """Spend the budget on the sections in their turns. A unit that does not fit is left out; smaller ones may follow.
 
-    Every line ends in a newline and begins with no white space, and no token reaches over that, so the sum of the
-    lines is what the text takes. Where there is no room for a remark on each section, one says it for all facts, and
-    one for all else if it fits. The `aside` stands before the remarks if it takes no more than half of what is free.
-    Raises InvalidInput where not even the frame fits.
+    Every line ends in a newline and does not start with white space, so no token crosses lines, and the total is the
+    sum of the lines. If there is no room for one remark per section, one remark covers all facts, and another one
+    everything else if it fits. The `aside` comes before the remarks if it takes at most half of the free tokens.
+    Raise InvalidInput if the frame does not fit.
     """
     free = budget - sum(part.tokens for part in (frame.opening(), heading, frame.closing()))
     asides = [aside] if aside is not None and aside.tokens <= free * _ASIDE_SHARE else []
@@ -115,8 +115,8 @@ def pack(
     return PackedContext(heading, tuple(filled), tuple(remarks), tokens, _exactness(parts, units))
 
 
-def rendered(packed: PackedContext, words: Mapping[Key, str]) -> str:
-    """The text, without a newline at its end; `words` are the lines of the units that have none of their own."""
+def render_context(packed: PackedContext, words: Mapping[Key, str]) -> str:
+    """Return the text without a final newline; `words` holds the lines of the units that have no text."""
     body = [frame.opening().text, packed.heading.text]
     for one in packed.sections:
         if one.units:
@@ -126,7 +126,7 @@ def rendered(packed: PackedContext, words: Mapping[Key, str]) -> str:
 
 
 def _reserve(section: Section) -> int:
-    """The most tokens the section's remark can take."""
+    """Return the most tokens that the section's remark can take."""
     return frame.remark(section.title, section.total or _MANY, section.more).tokens
 
 
@@ -145,7 +145,7 @@ def _with_one_remark(
     if not any(numbers):
         return filled, []
     filled = _fill(sections, free - plain, {})
-    if _lacking(sections, filled):  # to say so takes room, too
+    if _lacking(sections, filled):  # naming the section takes room, too
         filled = _fill(sections, free - named, {})
     lacking = _lacking(sections, filled)
     left = free - sum(_cost(section, one.units) for section, one in zip(sections, filled, strict=True))
@@ -159,12 +159,12 @@ def _with_one_remark(
 
 
 def _lacking(sections: Sequence[Section], filled: Sequence[FilledSection]) -> int:
-    """How many lines of the section that leads were left out."""
+    """Return how many lines of the leading section were left out."""
     return sum(one.left_out for section, one in zip(sections, filled, strict=True) if section.leads)
 
 
 def _missing(sections: Sequence[Section], filled: Sequence[FilledSection]) -> tuple[int, int]:
-    """How many facts were left out of all sections together, and how much else, each once."""
+    """Return how many facts, and how many other lines, all sections left out together, each counted once."""
     everything = sum(one.left_out for one in filled)
     others = 0
     for section, one in zip(sections, filled, strict=True):
@@ -193,9 +193,9 @@ def _fill(sections: Sequence[Section], free: int, reserves: Mapping[str, int]) -
 
 
 class _BudgetFill:
-    """The budget while it is being spent: what is left, what is shown, and what each section offered and kept.
+    """The state of filling: the tokens left, what is shown, and what each section offered and kept.
 
-    What is left out is counted by one section alone, the first that offers it or counts all of its kind.
+    A line that is left out is counted by one section: the first one that offers it or counts all lines of its kind.
     """
 
     def __init__(self, free: int, reserves: Mapping[str, int]) -> None:
@@ -203,17 +203,17 @@ class _BudgetFill:
         self._shown: dict[Key, str] = {}
         self._offered: dict[str, Sequence[Unit]] = {}
         self._kept: dict[str, tuple[Unit, ...]] = {}
-        # The keys that a section counts because it offered them first, and those of a shelf that others count so.
+        # The keys that a section counts because it offered them first, and those of a tier that other sections count.
         self._counted: dict[str, list[Key]] = {}
         self._elsewhere: dict[str, list[Key]] = {}
         self._claimed: set[Key] = set()
         self._totalled: set[str] = set()
 
     def give(self, section: Section) -> None:
-        """The section's share, filled with what it has; what was reserved for its remark where none is needed."""
+        """Fill the section's share; if it needs no remark, its reserve is free again."""
         reserve = self._reserves.get(section.title, 0)
         most = min(self._left, int(self._free * section.share))
-        # The ledger may hold an event twice, on two days.
+        # The ledger may contain an event twice, on two days.
         units = list({unit.key: unit for unit in section.units(max(most, 0) + reserve, self._shown)}.values())
         self._offered[section.title] = units
         self._claim(section, units)
@@ -224,12 +224,12 @@ class _BudgetFill:
             self._left += reserve
 
     def give_more(self, section: Section) -> None:
-        """What the others did not need."""
+        """Fill a section further with the tokens that the others left."""
         title = frame.title(section.title).tokens if self._kept[section.title] else 0
         self._keep(section, _some(section, self._offered[section.title], self._shown, self._left + title))
 
     def filled(self, section: Section) -> FilledSection:
-        """What became of the section."""
+        """Return the result for the section."""
         counted = set(self._counted[section.title]) - self._shown.keys()
         missing = tuple(unit for unit in self._offered[section.title] if unit.key in counted)
         return FilledSection(section.title, self._kept[section.title], self._left_out(section, self._shown), missing)
@@ -243,7 +243,7 @@ class _BudgetFill:
             self._shown.update({unit.key: "", **dict(unit.shelves)})
 
     def _all(self, section: Section, units: Sequence[Unit], most: int) -> tuple[Unit, ...]:
-        """All units, where they fit into the budget and the reserve for the remark that is not needed then."""
+        """Return all units if they fit into the budget and the reserve, which is free because no remark is needed."""
         kept = _some(section, units, self._shown, _MANY)
         numbers = dict(self._shown)
         for unit in kept:

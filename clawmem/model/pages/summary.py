@@ -1,4 +1,4 @@
-"""The pages people read: an entity's `summary.md` and `life/index.md`, of which only a marked part is generated."""
+"""Pages for people: an entity's `summary.md` and `life/index.md`, with a generated part between markers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clawmem.model.language.text import one_line
 from clawmem.model.lifecycle.tiers import HOT, WARM, tier_of
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.proposals.promotion import promotion_of
-from clawmem.model.proposals.quarantine import quarantined
+from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import ROOTS, Entity, kind_of
 from clawmem.model.search.ranking import FactStanding, ordered
 
@@ -25,14 +25,14 @@ MAX_FACTS = 40
 MAX_INDEX_ROWS = 500
 _INVITATION = "<!-- Write here. clawmem rewrites only what is between its two marks below. -->"
 
-# Only a mark on a line of its own counts: prose may speak of the marks.
+# A mark must be alone on its line, because prose may mention the marks.
 _MARK = re.compile(r"^[ \t]*<!-- clawmem:(begin|end) -->[ \t]*\r?$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
 class IndexRow(NamedTuple):
-    """What the index says of one entity: its facts that stand, and the day of the newest."""
+    """The index entry of an entity: its number of current facts, and the day of the newest one."""
 
     name: str
     title: str
@@ -41,13 +41,13 @@ class IndexRow(NamedTuple):
 
 
 def summary_page(entity: Entity, created: str, generated: str = "") -> str:
-    """A new `summary.md`: front matter, a place for people to write, and the generated part. `created` is a day."""
+    """Return a new `summary.md`: front matter, a place for text, and the generated part. `created` is a day."""
     head = f"{front_matter(entity, created)}\n# {one_line(entity.title)}\n\n{_INVITATION}\n"
     return with_generated(head, generated)
 
 
 def front_matter(entity: Entity, created: str) -> str:
-    """The front matter of a summary, with its fences: title, kind, aliases, created."""
+    """Return the front matter of a summary, with its fences: title, kind, aliases, created."""
     aliases = ", ".join(yaml_scalar(alias) for alias in entity.aliases)
     lines = (
         "---",
@@ -61,7 +61,7 @@ def front_matter(entity: Entity, created: str) -> str:
 
 
 def yaml_scalar(text: str) -> str:
-    """Any text as a double-quoted YAML scalar on one line: a JSON string, with what YAML cannot print escaped."""
+    """Return text as a double-quoted YAML scalar on one line: a JSON string with unprintable characters escaped."""
     quoted = json.dumps(text, ensure_ascii=False)
     if quoted.isprintable():
         return quoted
@@ -73,18 +73,18 @@ def _escaped(letter: str) -> str:
 
 
 def split_front_matter(text: str) -> tuple[str | None, str]:
-    """The YAML between the `---` fences a page starts with, and the rest; None and all of it where there is none."""
+    """Return the YAML between the `---` fences that start a page, and the rest, or None and the whole text."""
     match = _FRONT.match(text)
     return (match[1], text[match.end() :]) if match else (None, text)
 
 
 def with_generated(text: str, generated: str) -> str:
-    """The page with the generated part put between the markers, all else unchanged to the byte.
+    """Return the page with the generated part between the markers; everything else stays unchanged, byte for byte.
 
-    Of several markers the first `begin` that an `end` follows with no other `begin` between counts; where no
-    such pair is, one is appended, so that no prose can fall between markers that people broke.
+    If there are several markers, the first `begin` that is directly followed by an `end` counts. If there is no such
+    pair, a new one is appended, so that people's text never gets between broken markers.
     """
-    inner = _harmless(generated).strip("\n")
+    inner = _without_marks(generated).strip("\n")
     inner = f"{inner}\n" if inner else ""
     place = _place(text)
     if place:
@@ -94,24 +94,24 @@ def with_generated(text: str, generated: str) -> str:
 
 
 def generated_part(text: str) -> str | None:
-    """What stands between the markers `with_generated` would use, or None where there are none."""
+    """Return the text between the markers that `with_generated` would use, or None if there are none."""
     place = _place(text)
     return text[place[0] : place[1]] if place else None
 
 
 def prose(text: str) -> str:
-    """What people wrote on a summary, on one line: no front matter, title, comments or generated part."""
+    """Return what people wrote in a summary, on one line, without front matter, title, comments and generated part."""
     _, body = split_front_matter(text)
     own = _COMMENT.sub("", with_generated(body, "") if marker_problem(body) is None else body)
     return one_line(" ".join(line for line in own.splitlines() if not line.startswith("# ")))
 
 
 def marker_problem(text: str) -> str | None:
-    """What is wrong with a page's markers, in a sentence, or None: none at all, or one pair, is right."""
+    """Return what is wrong with a page's markers, as a sentence, or None if there are none or one pair."""
     marks = [match[1] for match in _MARK.finditer(text)]
     if marks in ([], ["begin", "end"]):
         return None
-    return f"it has {marks.count('begin')} begin and {marks.count('end')} end marks of clawmem where one pair belongs"
+    return f"it has {marks.count('begin')} begin and {marks.count('end')} end marks of clawmem instead of one pair"
 
 
 def _place(text: str) -> tuple[int, int] | None:
@@ -124,24 +124,24 @@ def _place(text: str) -> tuple[int, int] | None:
     return None
 
 
-def _harmless(generated: str) -> str:
-    """A fact may quote the markers; in the generated part they must not act."""
+def _without_marks(generated: str) -> str:
+    """Return the text with markers escaped, so that they have no effect in the generated part."""
     return generated.replace("<!--", "&lt;!--")
 
 
 def facts_block(
     name: str, facts: Iterable[Fact], now: datetime, maximum: int = MAX_FACTS, today: str | None = None
 ) -> str:
-    """The generated part of an entity's summary: promoted facts that are not cold, then hot, then warm ones, each
-    by access count, at most `maximum`.
+    """Return the generated part of an entity's summary: promoted facts, then hot, then warm ones.
 
-    What was left out, cold facts included, is counted, with the command that shows it. What is over at `today` (a
-    moment; `now` where it is left out) is cold, although the tiers are those of an earlier `now`.
+    Each group is sorted by access count, and at most `maximum` facts are shown. The rest, including cold facts, is
+    counted, with the command that shows it. A fact that is over at `today` (a moment, default `now`) is cold, although
+    the tiers are those of `now`.
     """
-    active = {fact.id: fact for fact in facts if fact.status == ACTIVE and not quarantined(fact)}
+    active = {fact.id: fact for fact in facts if fact.status == ACTIVE and not quarantine_rule(fact)}
     standings = ordered(_standing(fact, now, today) for fact in active.values())
     near = [each for each in standings if each.tier in (HOT, WARM)]
-    # A stable sort: promoted facts first, each part in its order of standing.
+    # The sort is stable: promoted facts come first, and each group stays in ranking order.
     shown = sorted(near, key=lambda each: promotion_of(active[each.id]) is None)[:maximum]
     groups: dict[str, list[Fact]] = {"promoted": [], HOT: [], WARM: []}
     for each in shown:
@@ -173,12 +173,12 @@ def _rest(name: str, shown: int, total: int) -> str:
 
 
 def index_page(text: str, rows: Iterable[IndexRow]) -> str:
-    """`life/index.md` with the list of entities between its markers, all else unchanged."""
+    """Return `life/index.md` with the list of entities between its markers; everything else stays unchanged."""
     return with_generated(text, index_block(rows))
 
 
 def index_block(rows: Iterable[IndexRow]) -> str:
-    """The entities by PARA root, each with a link to its summary, its number of facts and the newest one's day."""
+    """Return the entities by PARA root, each with a link to its summary, its number of facts and the newest day."""
     by_root: dict[str, list[IndexRow]] = {root: [] for root in ROOTS}
     for row in sorted(rows):
         by_root.setdefault(row.name.split("/", 1)[0], []).append(row)

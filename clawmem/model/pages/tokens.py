@@ -1,10 +1,10 @@
-"""How many tokens a text has at most, without the vocabulary: a bound that is never below the exact cl100k_base count.
+"""An upper bound on the cl100k_base tokens of a text that needs no vocabulary and is never below the exact count.
 
-Why it holds. The vocabulary has every run of one to three digits, every space with a letter after it, and every pair
-of lower-case letters but those in LONELY. Merging stops only where no two neighbours make a token, so two tokens of
-one letter never stand side by side unless their pair is in LONELY: that bounds a run of letters. A common word with
-a space before it and no letter after it is a piece of its own and one token. All else counts its UTF-8 bytes, which
-no encoding exceeds. Each part's bound holds whatever stands beside it, so texts put together never exceed the sum.
+Why it is correct: The vocabulary contains every run of one to three digits, every space with a letter after it, and
+every pair of lower-case letters except those in LONELY. Merging stops only if no two neighbours form a token. So two
+tokens of one letter are never adjacent unless their pair is in LONELY, which bounds a run of letters. A common word
+with a space before it and no letter after it is one token. Everything else counts its UTF-8 bytes, which no encoding
+exceeds. The bound of each part is independent of its neighbours, so joined texts never exceed the sum.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import re
 from functools import lru_cache
 
 from clawmem.model.facts.fact import Fact, since_or_from
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line, visible
-from clawmem.model.records.event import Event, named_in, trust_limit
+from clawmem.model.records.event import Event, display_speaker, trust_limit
 
 LONELY = frozenset(
     "bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qy qz rj tj tq uq vq vz wq wv wz xg xh "
     "xj xk xq xu xv xw yf yj yq yv zg zj zq zr zv".split()
 )
-# A word before a letter of any script would be part of a longer piece, so only the end or an ASCII character that is
-# no letter may follow. Digits after one of another script are grouped from there: the first counts alone.
+# A word before a letter of any script would be part of a longer piece, so only the end or an ASCII character
+# other than a letter may follow. Digits after a digit of another script are grouped from there: the first counts alone.
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PIECE = re.compile(
     r" [A-Za-z][a-z]+(?![^\x00-\x40\x5b-\x60\x7b-\x7f])"
@@ -32,61 +32,63 @@ _PIECE = re.compile(
 _NEVER = -(10**6)
 _MARK = "clawmem-context"
 LONGEST_TURN = 300
-_REMARK = f", {OUTSIDE}"
+_REMARK = f", {OUTSIDE_WARNING}"
 
 
 def context_line(fact: Fact) -> str:
-    """The fact as `context` gives it to an agent: one line with when it was true, or else the day it was said."""
+    """Return the fact as a line of context, with the time when it was true, else the day on which it was said."""
     remark = _REMARK if fact.trust == EXTERNAL else ""
     return f"- {servable(fact.fact)} ({servable(fact_dates(fact))}{remark})\n"
 
 
 def event_line(event: Event) -> str:
-    """What was said, by whom, when, and whether its source is an outsider, as `context` gives it; long texts are
-    cut."""
-    said = cut(servable(event.text), LONGEST_TURN)
+    """Return an event as a line of context: speaker, text (shortened), day, and a warning for text from outside."""
+    text = shorten(servable(event.text), LONGEST_TURN)
     remark = _REMARK if trust_limit(event) == EXTERNAL else ""
-    return f"- {servable(named_in(event))}: {said} ({day_of(event.timestamp)}{remark})\n"
+    return f"- {servable(display_speaker(event))}: {text} ({day_of(event.timestamp)}{remark})\n"
 
 
 def note_line(text: str) -> str:
-    """A line that somebody noted as `context` gives it."""
+    """Return a note as a line of context."""
     return f"- {servable(text)}\n"
 
 
 def servable(text: str) -> str:
-    """Any text as one line that cannot end the context it stands in, for a fact may quote the marks around it, and
-    that is printed as it was counted."""
+    """Return text as one printable line that cannot end its context, even if it quotes the context's marks."""
+
     line = visible(one_line(text))
     return line.replace("<", "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}") if _MARK in line.casefold() else line
 
 
-def cut(text: str, most: int) -> str:
-    """The text, or its first `most` characters and a sign that there is more."""
+def shorten(text: str, most: int) -> str:
+    """Return the text, shortened to `most` characters with an ellipsis if it is longer."""
     return text if len(text) <= most else text[:most].rstrip() + "…"
 
 
 def said_on(fact: Fact) -> str | None:
-    """The day on which the fact was said, or None where it does not tell."""
-    said = (fact.metadata or {}).get("said_at")
-    return day_of(said) if isinstance(said, str) and said else None
+    """Return the day on which the fact was said, or None if it is unknown."""
+    value = (fact.metadata or {}).get("said_at")
+    return day_of(value) if isinstance(value, str) and value else None
 
 
 def lacks_day(fact: Fact) -> bool:
-    """Whether the fact came from an event, and only that tells the day on which it was said."""
+    """Return whether the day on which a fact was said is only known from its event."""
     return fact.source_event is not None and not (fact.valid_from or fact.valid_to or said_on(fact))
 
 
-def said_then(fact: Fact, day: str) -> Fact:
-    """The fact with the day on which it was said. Its line was counted with the day it was recorded, and any two days
-    take as many tokens; where either is something else, it stays as it is."""
+def with_said_day(fact: Fact, day: str) -> Fact:
+    """Return the fact with the day on which it was said.
+
+    The token count of its line stays correct, because all days have equally many tokens. If the day or the recording
+    time is not a day, the fact is not changed.
+    """
     if not (_DAY.fullmatch(day) and _DAY.fullmatch(day_of(fact.timestamp))):
         return fact
     return fact._replace(metadata={**(fact.metadata or {}), "said_at": day})
 
 
 def fact_dates(fact: Fact) -> str:
-    """When the fact was true where that is known, else the day it was said, else the day it was recorded."""
+    """Return when the fact was true if known, else the day it was said, else the day it was recorded."""
     if fact.valid_from and fact.valid_to:
         return f"{day_of(fact.valid_from)} to {day_of(fact.valid_to)}"
     if fact.valid_from:
@@ -95,32 +97,32 @@ def fact_dates(fact: Fact) -> str:
 
 
 def line_tokens(fact: Fact) -> int:
-    """The most tokens the fact's line of context can have."""
+    """Return an upper bound of the tokens of the fact's line of context."""
     return token_bound(context_line(fact))
 
 
 def token_bound(text: str) -> int:
-    """The most cl100k_base tokens the text can have."""
+    """Return an upper bound of the text's cl100k_base tokens."""
     return sum(map(_most, _PIECE.findall(text)))
 
 
 @lru_cache(maxsize=100_000)
 def _most(piece: str) -> int:
     if piece[0] == " " and len(piece) > 1:
-        from clawmem.model.language.common_words import COMMON_WORDS  # only writers count tokens
+        from clawmem.model.language.common_words import COMMON_WORDS  # only needed for counting
 
         return 1 if piece[1:] in COMMON_WORDS else _letters(piece)
     if "a" <= piece[0] <= "z":
         return _letters(piece)
     if "0" <= piece[0] <= "9":
         return -(-len(piece) // 3)
-    # A contraction in capitals may cut the letters after it in two.
+    # A contraction in capitals may split the letters after it.
     return 3 if len(piece) == 2 else len(piece.encode("utf-8", errors="surrogatepass"))
 
 
 def _letters(run: str) -> int:
-    """The most tokens that letters, and a space before them, can fall into."""
-    # The most tokens up to here with the last one a single letter, with a longer one, and either way one letter ago.
+    """Return the most tokens for a run of letters with an optional space before it."""
+    # The most tokens up to here if the last one is a single letter, if it is longer, and either way one letter ago.
     single, longer, earlier = _NEVER, 0, _NEVER
     before = ""
     for letter in run:

@@ -1,1 +1,1 @@
-"""Propositions, proposals, and promotion."""
+"""Propositions from extractors, proposals for a person, promotion and quarantine."""

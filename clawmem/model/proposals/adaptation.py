@@ -1,4 +1,4 @@
-"""Adaptation: how strict promotion is, from what later happened to what it promoted. Pure, bounded, monotone."""
+"""Adapt the strictness of promotion to what later happened to promoted facts. Pure, bounded and monotone."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
 from clawmem.model.language.dates import day_of
 from clawmem.model.proposals.promotion import promotion_of
 
-# Outcomes of half a year count, and an opinion of ten that never happened keeps the first few from deciding.
+# Outcomes of half a year count. The prior is ten neutral outcomes, so that the first few real ones do not decide.
 WINDOW_DAYS = 180
 PRIOR = 10
 WORTH_DAYS = 30
 
 SCORE_SWING = 0.15
 SCORE_BOUNDS = (0.3, 0.9)
-# Rules are 0.7 sure or more of what they find: a smaller swing would never reach them.
+# The confidence of rules is at least 0.7: a smaller swing would never affect them.
 CONFIDENCE_SWING = 0.3
 CONFIDENCE_BOUNDS = (0.3, 0.8)
 
 
 class PromotionOutcomes(NamedTuple):
-    """What happened to promoted facts: used since, replaced within thirty days, withdrawn, turned down in review,
-    or not used in thirty days."""
+    """Counts of promoted facts: recalled since, superseded within 30 days, retracted, rejected in review, or idle.
+
+    An idle fact was not recalled for 30 days.
+    """
 
     recalled: int = 0
     superseded: int = 0
@@ -35,18 +37,18 @@ class PromotionOutcomes(NamedTuple):
 
 
 class Adaptation(NamedTuple):
-    """How many facts a day may be promoted, the score it takes, and the confidence the gate asks for."""
+    """How many facts may be promoted in a day, the score they need, and the confidence that the gate requires."""
 
     max_facts: int
     score: float
     gate_confidence: float
 
 
-def adapted(base: Adaptation, seen: PromotionOutcomes) -> Adaptation:
-    """The values for what was seen: stricter the more went wrong, more generous the more was used.
+def adapt_limits(base: Adaptation, seen: PromotionOutcomes) -> Adaptation:
+    """Return stricter values the more went wrong, and more generous ones the more facts were recalled.
 
-    The score moves at most 0.15 either way, the gate's confidence at most 0.3 up, the number of facts between a
-    quarter of the base and the base; each stays within its bounds.
+    The score moves by at most 0.15 either way, and the gate's confidence by at most 0.3 up. The number of facts is
+    between a quarter of the base and the base. Each value stays within its bounds.
     """
     pressure = _tenths((seen.superseded + seen.retracted + seen.rejected + seen.idle / 2 - seen.recalled), seen)
     wrong = _tenths(seen.retracted + seen.rejected, seen)
@@ -58,8 +60,8 @@ def adapted(base: Adaptation, seen: PromotionOutcomes) -> Adaptation:
     )
 
 
-def outcomes(facts: Iterable[Fact], on: str, rejected: int = 0) -> PromotionOutcomes:
-    """Count what became of the facts promoted in the half year before the day `on`; the undecided are not counted."""
+def count_outcomes(facts: Iterable[Fact], on: str, rejected: int = 0) -> PromotionOutcomes:
+    """Count the outcomes of facts promoted in the half year before the day `on`; undecided ones do not count."""
     known = list(facts)
     ends = _ends(known)
     counts = dict.fromkeys(PromotionOutcomes._fields, 0)
@@ -70,20 +72,20 @@ def outcomes(facts: Iterable[Fact], on: str, rejected: int = 0) -> PromotionOutc
     return PromotionOutcomes(**{**counts, "rejected": rejected})
 
 
-def change_in_words(before: Adaptation, after: Adaptation, seen: PromotionOutcomes) -> str:
-    """What changed and why, for the commit."""
+def describe_adaptation(before: Adaptation, after: Adaptation, seen: PromotionOutcomes) -> str:
+    """Return what changed and why, for the commit message."""
     moves = [
         f"{name.replace('_', ' ')} {old:g} to {new:g}"
         for name, old, new in zip(Adaptation._fields, before, after, strict=True)
         if old != new
     ]
-    told = [f"{count} {what}" for what, count in zip(PromotionOutcomes._fields, seen, strict=True) if count]
+    counts = [f"{count} {what}" for what, count in zip(PromotionOutcomes._fields, seen, strict=True) if count]
     what = "promoted or proposed" if seen.rejected else "promoted"
-    return f"{', '.join(moves)}: of what was {what}, {', '.join(told) or 'nothing has shown its worth yet'}"
+    return f"{', '.join(moves)}: of what was {what}, {', '.join(counts) or 'nothing has an outcome yet'}"
 
 
 def outcomes_from_record(record: Mapping[str, Any]) -> PromotionOutcomes:
-    """The counts out of the store; ValueError where one is no whole number from 0 on."""
+    """Read the counts from the store; raise ValueError unless all are whole numbers, 0 or more."""
     counts = [record.get(name, 0) for name in PromotionOutcomes._fields]
     if not all(isinstance(count, int) and not isinstance(count, bool) and count >= 0 for count in counts):
         raise ValueError("a count is not a whole number")
@@ -96,7 +98,7 @@ def render_adaptation(record: Mapping[str, Any]) -> bytes:
 
 
 def _tenths(amount: float, seen: PromotionOutcomes) -> float:
-    """The share, -1 to 1, in whole tenths towards zero, so that one fact more seldom changes anything."""
+    """Return the share from -1 to 1 in tenths, rounded towards zero, so that one more fact rarely changes anything."""
     return int(10 * amount / (sum(seen) + PRIOR)) / 10
 
 
@@ -106,7 +108,7 @@ def _within(value: float, base: float, bounds: tuple[float, float]) -> float:
 
 
 def _ends(facts: Iterable[Fact]) -> dict[str, str]:
-    """The day on which each superseded fact was replaced, by its id."""
+    """Return the day on which each superseded fact was replaced, by id."""
     return {link.to: day_of(link.at) for fact in facts for link in fact.links if link.type == "supersedes" and link.at}
 
 

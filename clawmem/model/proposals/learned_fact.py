@@ -1,4 +1,4 @@
-"""A proposition that was accepted, as the fact it becomes."""
+"""Turn an accepted proposition into a fact."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from clawmem.model.records.event import Event
 
 
 def learned_fact(proposition: Proposition, event: Event, fact_id: str, now: str, workflow: str) -> Fact:
-    """The fact with its evidence; `now` is when it is recorded (ISO 8601 UTC), `workflow` what read the event.
+    """Return the fact with its evidence.
 
-    The quote is cut from the event itself, so that it is exact whatever blanks the extractor was shown.
+    `now` is the recording time (ISO 8601 UTC), and `workflow` is the extractor. The quote is cut from the event itself,
+    because the extractor may have seen other white space.
     """
     start, end = proposition.span
     return Fact(

@@ -1,4 +1,4 @@
-"""Promotion: is what a day taught worth thirty days? A score with its reasons, and what a promoted fact becomes."""
+"""Promotion: score whether a fact should be kept for long, with reasons, and mark promoted facts."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import day_of
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT
 from clawmem.model.records.entity import kind_of
 
 MARK = "promoted"
 WORTH = 0.6
-# From this score on a fact is kept hot for good; below it, it is lifted into the warm half.
+# From this score on, a promoted fact stays hot; below it, its importance is raised to warm.
 WORTH_HOT = 0.75
 WARM_LIFT = 0.6
 
@@ -40,7 +40,7 @@ _CLASSES = {"person": "area", "company": "area"}
 
 
 class PromotionScore(NamedTuple):
-    """A score from 0 to 1 with its reasons; `refusal` says why a fact cannot be promoted whatever its score."""
+    """A score from 0 to 1 with its reasons; `refusal` says why a fact cannot be promoted at any score."""
 
     score: float
     reasons: tuple[str, ...]
@@ -48,10 +48,10 @@ class PromotionScore(NamedTuple):
 
 
 class ScoredFact(NamedTuple):
-    """A fact, the entity it is to be promoted in, and how it was judged.
+    """A candidate: the fact, the entity to promote it in, and its score.
 
-    `doubt` is the reason for which only a person may promote it, whatever its score. `proposal` is the promotion of
-    it that was proposed before, and `settled` says what became of that: neither waits twice, nor is promoted past it.
+    `doubt` is a reason why only a person may promote it. `proposal` is an earlier proposal to promote it, and `settled`
+    is the outcome of that one: a candidate is never proposed twice.
     """
 
     fact: Fact
@@ -63,9 +63,11 @@ class ScoredFact(NamedTuple):
 
 
 class PromotionTerms(NamedTuple):
-    """On what terms the candidates of a day are decided: the score it takes, how many facts a day may be promoted
-    and how many of them were, how far under the score a person is asked, and how often a day one may be asked and
-    was."""
+    """The terms for a day's candidates.
+
+    `worth` is the score needed. `most` is the number of promotions allowed, and `before` the number already made.
+    `margin` is how far below the score a person is asked. `most_asked` and `asked_before` are the same for questions.
+    """
 
     worth: float
     most: int
@@ -76,8 +78,10 @@ class PromotionTerms(NamedTuple):
 
 
 class PromotionVerdict(NamedTuple):
-    """What became of a candidate, and the sentence that says why; `waits` says that a person is to decide, by the
-    proposal of the id that is there once it is filed."""
+    """The decision on a candidate and the reason as a sentence.
+
+    `waits` means that a person must decide, on the proposal with the id `proposal` once it is filed.
+    """
 
     candidate: ScoredFact
     promoted: bool
@@ -87,28 +91,30 @@ class PromotionVerdict(NamedTuple):
 
 
 def promotion_of(fact: Fact) -> Mapping[str, Any] | None:
-    """What the fact's promotion left on it (`on`, `score`, `reasons`, `importance` before), or None."""
+    """Return the mark of the fact's promotion (`on`, `score`, `reasons`, earlier `importance`), or None."""
     mark = (fact.metadata or {}).get(MARK)
     return mark if isinstance(mark, Mapping) and isinstance(mark.get("on"), str) else None
 
 
 def para_class(entity: str) -> str:
-    """The PARA class of an entity: project, area, resource or archive."""
+    """Return the PARA class of an entity: project, area, resource or archive."""
     kind = kind_of(entity)
     return _CLASSES.get(kind, kind)
 
 
-def judge(fact: Fact, entity: str, on: str) -> PromotionScore:
-    """Score one fact as things stand on the day `on`."""
+def score_fact(fact: Fact, entity: str, on: str) -> PromotionScore:
+    """Score one fact as of the day `on`."""
     parts = [part(fact) for part in _PARTS]
     total = round(sum(points for points, _ in parts), 3)
     reasons = tuple(f"{words} (+{points:.2f})" for points, words in parts if points)
-    return PromotionScore(min(1.0, total), reasons, refusal(fact, entity, on))
+    return PromotionScore(min(1.0, total), reasons, promotion_refusal(fact, entity, on))
 
 
 def decide(candidates: Iterable[ScoredFact], terms: PromotionTerms) -> list[PromotionVerdict]:
-    """Promote the best that are worth it and set the doubtful aside for a person, each at most as often as the terms
-    allow; every other one is given its reason."""
+    """Promote the best candidates and leave the doubtful ones to a person, within the limits of the terms.
+
+    Every candidate gets a verdict with a reason.
+    """
     ranked = sorted(candidates, key=lambda one: (-one.judgement.score, -importance_of(one.fact), one.fact.id))
     verdicts, room, questions = [], terms.most - terms.before, terms.most_asked - terms.asked_before
     for one in ranked:
@@ -119,30 +125,30 @@ def decide(candidates: Iterable[ScoredFact], terms: PromotionTerms) -> list[Prom
     return verdicts
 
 
-def doubt_about(fact: Fact, against: Iterable[str]) -> str | None:
-    """Why only a person may promote a fact: whom it comes from, or the ids of what stands `against` it."""
+def promotion_doubt(fact: Fact, against: Iterable[str]) -> str | None:
+    """Return why only a person may promote a fact: its source, or the ids of facts in conflict (`against`)."""
     if fact.trust == "external":
-        return "it comes from outside, and only a person can vouch for it"
-    if is_low(fact.trust):
-        return "it comes from a tool, and only a person can vouch for it"
+        return "it comes from outside, so only a person can confirm it"
+    if is_low_trust(fact.trust):
+        return "it comes from a tool, so only a person can confirm it"
     opposed = sorted(set(against))
-    return f"it stands against {', '.join(opposed)}" if opposed else None
+    return f"it is in conflict with {', '.join(opposed)}" if opposed else None
 
 
-def refusal(fact: Fact, entity: str, on: str) -> str | None:
-    """Why a fact cannot be promoted on the day `on`, whatever its score; None where it can."""
+def promotion_refusal(fact: Fact, entity: str, on: str) -> str | None:
+    """Return why a fact cannot be promoted on the day `on` at any score, or None if it can."""
     if fact.status != ACTIVE:
         by = f" by {fact.superseded_by}" if fact.superseded_by else ""
         return f"it is {fact.status}{by}"
     if fact.valid_to and day_of(fact.valid_to) <= on:
-        return f"it was over on {day_of(fact.valid_to)}"
+        return f"it ended on {day_of(fact.valid_to)}"
     return f"{entity} is archived" if para_class(entity) == "archive" else None
 
 
-def promoted(fact: Fact, on: str, judgement: PromotionScore, proposal: str | None = None) -> Fact:
-    """The fact once promoted: marked, with the importance that keeps it warm, or hot from a score of 0.75.
+def mark_promoted(fact: Fact, on: str, judgement: PromotionScore, proposal: str | None = None) -> Fact:
+    """Return the promoted fact: marked, with an importance that keeps it warm, or hot from a score of 0.75.
 
-    `proposal` is what a person approved, where one did.
+    `proposal` is the id of the proposal that a person approved, if any.
     """
     before = importance_of(fact)
     lift = ALWAYS_HOT if judgement.score >= WORTH_HOT else WARM_LIFT
@@ -157,16 +163,16 @@ def _verdict(one: ScoredFact, terms: PromotionTerms, room: int, questions: int) 
     if against is not None:
         return PromotionVerdict(one, False, against, proposal=one.proposal)
     if score < round(worth - terms.margin, 3):
-        return PromotionVerdict(one, False, f"it scores {score:.2f}, and {worth:.2f} is what it takes")
-    doubt = one.doubt or (f"it scores {score:.2f}, just under the {worth:.2f} it takes" if score < worth else None)
+        return PromotionVerdict(one, False, f"its score is {score:.2f}, and {worth:.2f} is needed")
+    doubt = one.doubt or (f"its score is {score:.2f}, just below the {worth:.2f} needed" if score < worth else None)
     if doubt and questions > 0:
         return PromotionVerdict(one, False, doubt, waits=True)
     if doubt:
         return PromotionVerdict(one, False, f"{doubt}; a person is asked at most {terms.most_asked} times a day")
     if room <= 0:
-        return PromotionVerdict(one, False, f"it is worth it, but {terms.most} a day is the limit")
+        return PromotionVerdict(one, False, f"its score is high enough, but the limit is {terms.most} a day")
     return PromotionVerdict(
-        one, True, f"it scores {score:.2f} of the {worth:.2f} it takes: " + "; ".join(one.judgement.reasons)
+        one, True, f"its score is {score:.2f}, and {worth:.2f} is needed: " + "; ".join(one.judgement.reasons)
     )
 
 

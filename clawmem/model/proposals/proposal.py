@@ -1,4 +1,4 @@
-"""The proposal: a change that waits for a person, as data that a person can read."""
+"""The proposal: a change that waits for a person's decision."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STATES = (OPEN, APPROVED, REJECTED)
 
 ADD, SUPERSEDE, MERGE, END = "add", "supersede", "merge", "end"
 RETRACT, PREDICATE, LINE, PROMOTE = "retract", "predicate", "line", "promote"
-DEEDS = (ADD, SUPERSEDE, MERGE, END, RETRACT, PREDICATE, LINE, PROMOTE)
+ACTIONS = (ADD, SUPERSEDE, MERGE, END, RETRACT, PREDICATE, LINE, PROMOTE)
 
 PREFIX = PROPOSAL_PREFIX
 FOLDER = "review"
@@ -24,28 +24,28 @@ _SHORTEST, _LONGEST = 4, 32
 
 
 class ProposalTarget(NamedTuple):
-    """A fact that the change falls on, and what it said when the proposal was made."""
+    """A fact that the change affects, with its statement when the proposal was made."""
 
     id: str
     fact: str
 
 
 class CatalogEntry(NamedTuple):
-    """A predicate to add to the catalog, or more phrases for one that is there; what it means, for people."""
+    """A predicate to add to the catalog, or more phrases for an existing one, with a description for people."""
 
     predicate: Predicate
     description: str
 
 
 class PageLine(NamedTuple):
-    """A line to put at the end of a page of the vault."""
+    """A line to append to a page of the vault."""
 
     page: str
     text: str
 
 
 class PromotionWorth(NamedTuple):
-    """The day a fact is to be promoted for, and how it was judged then: the score, 0 to 1, and what speaks for it."""
+    """The day for which a fact is to be promoted, its score from 0 to 1, and the reasons."""
 
     on: str
     score: float
@@ -53,7 +53,7 @@ class PromotionWorth(NamedTuple):
 
 
 class ReviewDecision(NamedTuple):
-    """Who decided about a proposal, when, and why."""
+    """Who decided on a proposal, when, and why."""
 
     by: str
     at: str
@@ -61,11 +61,11 @@ class ReviewDecision(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """One change that waits. `says` is the change in a sentence, `why` the reason for which it waits.
+    """A change that waits. `says` is the change in a sentence, and `why` is the reason for waiting.
 
-    `does` names the deed: add, supersede, merge or end (a fact, with `targets`), retract (the targets), predicate
-    (`entry`), line (`line`), promote (for its `worth`, the one target, or a fact that was only noted before). The
-    entity is None where it is to be found on approval.
+    `does` is the action: add, supersede, merge or end (a fact, with `targets`), retract (the targets), predicate
+    (`entry`), line (`line`), or promote (with `worth`; one target, or a fact that is not stored yet). If `entity` is
+    None, it is chosen on approval.
     """
 
     id: str
@@ -89,7 +89,7 @@ class Proposal(NamedTuple):
 
 
 def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:
-    """A fresh id, `prop_` and 8 hex digits; each collision doubles the digits up to 64."""
+    """Return a new id, `prop_` and 8 hex digits; each collision doubles the digits, up to 64."""
     size = _SHORTEST
     while True:
         candidate = PREFIX + entropy(size).hex()
@@ -99,11 +99,11 @@ def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:
 
 
 def proposal_path(proposal_id: str) -> str:
-    """The vault path of a proposal."""
+    """Return the vault path of a proposal."""
     return f"{FOLDER}/{proposal_id}.json"
 
 
-def thing(does: str, fact: Fact) -> tuple[str, ...]:
-    """What a change of facts is about: two that share it propose the same."""
+def topic(does: str, fact: Fact) -> tuple[str, ...]:
+    """Return what a change of facts is about; proposals with the same value propose the same."""
     value = fact.object if fact.subject and fact.predicate and fact.object else fact.fact
     return ("end" if does == END else "", normal(fact.subject or ""), fact.predicate or "", normal(value))

@@ -1,4 +1,4 @@
-"""Proposals to and from their files: one JSON object, one key a line, checked when it is read."""
+"""Read and write proposal files: one JSON object, one key per line, validated on reading."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from clawmem.model.facts.codec import fact_from_record, fact_to_record, refuse_c
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposal import (
+    ACTIONS,
     ADD,
-    DEEDS,
     END,
     KINDS,
     LINE,
@@ -38,14 +38,14 @@ from clawmem.model.records.strict_json import read_json
 
 _WITH_FACT = frozenset((ADD, SUPERSEDE, MERGE, END))
 _WITH_TARGETS = frozenset((SUPERSEDE, MERGE, END, RETRACT))
-# What approving gives the fact; it has none of it while it waits.
+# A waiting fact lacks these keys; it gets them on approval.
 _GIVEN = ("id", "timestamp", "status", "access_count", "last_accessed", "superseded_by")
 _TEXTS = ("id", "kind", "status", "says", "why", "created", "does")
 _MAY_BE_TEXT = ("entity", "title", "source_event", "agent")
 
 
 def proposal_to_record(proposal: Proposal) -> dict[str, Any]:
-    """The proposal as a JSON object, keys that say nothing left out."""
+    """Return the proposal as a JSON object, without keys that have no value."""
     record: dict[str, Any] = {key: getattr(proposal, key) for key in ("id", "kind", "status", "says", "why", "created")}
     record["does"] = proposal.does
     record["targets"] = [target._asdict() for target in proposal.targets] or None
@@ -60,18 +60,18 @@ def proposal_to_record(proposal: Proposal) -> dict[str, Any]:
 
 
 def fact_data(fact: Fact) -> dict[str, Any]:
-    """The record of a fact that waits: without the keys that only a kept fact has."""
+    """Return the record of a waiting fact, without the keys that only a stored fact has."""
     return {key: value for key, value in fact_to_record(fact).items() if key not in _GIVEN}
 
 
 def _entry_data(entry: CatalogEntry) -> dict[str, Any]:
     name = entry.predicate.name
-    said = catalog_to_mapping(Catalog({name: entry.predicate}))[name]
-    return {"name": name, "description": entry.description, **said}
+    values = catalog_to_mapping(Catalog({name: entry.predicate}))[name]
+    return {"name": name, "description": entry.description, **values}
 
 
 def render_proposal(proposal: Proposal) -> bytes:
-    """The proposal's file: a JSON object, one key a line, so that a diff shows what was decided."""
+    """Return the proposal's file: a JSON object with one key per line, so that a diff shows the decision."""
     rows = (
         f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
         for key, value in proposal_to_record(proposal).items()
@@ -80,7 +80,7 @@ def render_proposal(proposal: Proposal) -> bytes:
 
 
 def parse_proposal(data: bytes, path: str) -> Proposal:
-    """Read a proposal's file; raises Unreadable, or NeedsPerson where a merge left its marks."""
+    """Read a proposal's file. Raise Unreadable if it is invalid, and ConflictMarkers if git left a conflict in it."""
     text = data.decode("utf-8-sig", errors="replace")
     refuse_conflict_markers(text, path)
     try:
@@ -93,21 +93,21 @@ def parse_proposal(data: bytes, path: str) -> Proposal:
     except ValueError as problem:
         raise Unreadable(path, getattr(problem, "lineno", None), f"it is not JSON ({problem})") from None
     if proposal_path(proposal.id) != path:
-        raise Unreadable(path, None, f"it holds {proposal.id}, which is not its name")
+        raise Unreadable(path, None, f"it contains {proposal.id}, which does not match the file name")
     return proposal
 
 
 def proposal_from_record(record: Mapping[str, Any]) -> Proposal:
-    """Read a proposal from a JSON object; raises InvalidInput with the key that is wrong."""
+    """Read a proposal from a JSON object. Raise InvalidInput, naming the key, if a value is wrong."""
     for key in _TEXTS:
         if not isinstance(record.get(key), str):
             raise InvalidInput(f"the key '{key}' is missing or not text")
     for key in _MAY_BE_TEXT:
         if not isinstance(record.get(key), str | None):
             raise InvalidInput(f"the key '{key}' is not text")
-    for key, allowed in (("kind", KINDS), ("status", STATES), ("does", DEEDS)):
+    for key, allowed in (("kind", KINDS), ("status", STATES), ("does", ACTIONS)):
         if record[key] not in allowed:
-            raise InvalidInput(f"the key '{key}' is none of {', '.join(allowed)}")
+            raise InvalidInput(f"the key '{key}' is not one of {', '.join(allowed)}")
     given = {key: value for key, value in record.items() if key in Proposal._fields}
     given["targets"] = tuple(_target(one) for one in _list(record, "targets"))
     given["fact"] = _fact(record)
@@ -120,7 +120,7 @@ def proposal_from_record(record: Mapping[str, Any]) -> Proposal:
 
 
 def _complete(proposal: Proposal) -> Proposal:
-    """The proposal itself, where it holds all that its deed needs."""
+    """Return the proposal if it has all keys that its action needs, else raise InvalidInput."""
     needs = {
         "fact": proposal.does in _WITH_FACT,
         "targets": proposal.does in _WITH_TARGETS,
@@ -133,7 +133,7 @@ def _complete(proposal: Proposal) -> Proposal:
         if needed and not getattr(proposal, key):
             raise InvalidInput(f"the key '{key}' is missing")
     if proposal.does == PROMOTE and len(proposal.targets) + (proposal.fact is not None) != 1:
-        raise InvalidInput("the key 'targets' must name the one fact to promote, or 'fact' hold it")
+        raise InvalidInput("the proposal needs exactly one fact to promote, in 'targets' or in 'fact'")
     return proposal
 
 
@@ -161,7 +161,7 @@ def _line(held: Mapping[str, Any] | None) -> PageLine | None:
         return None
     page, text = _text(held, "page", "line"), _text(held, "text", "line")
     if not is_owned(page) or not page.endswith(".md") or ".." in page.split("/"):
-        raise InvalidInput(f"'{page}' is no page of the vault")
+        raise InvalidInput(f"'{page}' is not a page of the vault")
     return PageLine(page, text)
 
 
@@ -170,7 +170,7 @@ def _worth(held: Mapping[str, Any] | None) -> PromotionWorth | None:
         return None
     on, score, reasons = _text(held, "on", "worth"), held.get("score"), held.get("reasons", [])
     if not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 1:
-        raise InvalidInput("the key 'score' of 'worth' is no number from 0 to 1")
+        raise InvalidInput("the key 'score' of 'worth' is not a number from 0 to 1")
     if not isinstance(reasons, list) or not all(isinstance(one, str) for one in reasons):
         raise InvalidInput("the key 'reasons' of 'worth' is not a list of texts")
     return PromotionWorth(_day(on), float(score), tuple(reasons))
@@ -180,7 +180,7 @@ def _day(text: str) -> str:
     try:
         return date.fromisoformat(text).isoformat()
     except ValueError:
-        raise InvalidInput(f"'{text[:40]}', the key 'on' of 'worth', is no day") from None
+        raise InvalidInput(f"the key 'on' of 'worth' is not a day: '{text[:40]}'") from None
 
 
 def _ruling(held: Mapping[str, Any] | None) -> ReviewDecision | None:

@@ -1,4 +1,4 @@
-"""The proposition: a statement that an extractor read out of one event, not yet judged or kept."""
+"""The proposition: a statement that an extractor found in one event, before it is judged and stored."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from clawmem.model.facts.fact import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 class EntityHint(NamedTuple):
     """An entity that a proposition is about.
 
-    `kind` is person, company, project or resource; `role` says why it is named: `speaker` (the person who
-    speaks), `relation` (someone close to the speaker), `work` (a project or employer of the speaker),
-    `asked` (the text asks to keep it) or `mention`.
+    `kind` is person, company, project or resource. `role` says why it is mentioned: `speaker` (the person who
+    speaks), `relation` (someone close to the speaker), `work` (a project or employer of the speaker), `asked` (the
+    text asks to keep it) or `mention`.
     """
 
     kind: str
@@ -21,12 +21,12 @@ class EntityHint(NamedTuple):
 
 
 class Proposition(NamedTuple):
-    """What an extractor proposes; `source_text` is exactly the event's text at `span`.
+    """A statement proposed by an extractor; `source_text` is exactly the event's text at `span`.
 
-    `ended` marks news that the triple stopped being true ("no longer"); `former` is the value that the text
-    itself says was replaced ("from X to Y"), `scope` the thing in which it says that something was replaced;
-    `corrects` marks news that begins with "No," or the like, `anew` what is told of as a change ("now");
-    `valid_from` is an ISO day; confidence and importance lie in 0..1.
+    `ended` means that the triple is no longer true. `former` is the value that the text says was replaced ("from X to
+    Y"), and `scope` is the thing in which it was replaced. `corrects` means that the text begins with "No," or the
+    like, and `anew` that it describes a change ("now"). `valid_from` is an ISO day; confidence and importance are from
+    0 to 1.
     """
 
     statement: str

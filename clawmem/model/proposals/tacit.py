@@ -1,4 +1,4 @@
-"""Tacit patterns: what an agent could know about its work from the same correction or wish coming again and again."""
+"""Find tacit patterns: corrections or wishes that an agent meets again and again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clawmem.model.language.text import normal, one_line
 WISHES = ("preference", "lesson", "requirement")
 _SHOWN = 5
 _WORD = re.compile(r"[^\W\d_]{3,}")
-# Words that say that something is wished, or nothing at all, and not what about.
+# Words that express a wish or nothing at all, rather than its topic.
 _EMPTY = frozenset(
     "the and for are was were with has have had not his her their its that this they them she who when what which "
     "from than then into over very more most all any only also but about always never should must please want wants "
@@ -23,7 +23,7 @@ _EMPTY = frozenset(
 
 
 class Pattern(NamedTuple):
-    """What shows a pattern: the agent it concerns, a key that stays the same, its sentence, the facts behind it."""
+    """A pattern: the agent, a stable key, a sentence, and the ids of the facts behind it."""
 
     agent: str
     key: str
@@ -31,8 +31,8 @@ class Pattern(NamedTuple):
     facts: tuple[str, ...]
 
 
-def patterns(facts: Iterable[Fact], least: int) -> tuple[Pattern, ...]:
-    """The patterns in facts of agents, each seen at least `least` times; facts of no agent make none."""
+def find_patterns(facts: Iterable[Fact], least: int) -> tuple[Pattern, ...]:
+    """Return the patterns in facts of agents, each with at least `least` facts."""
     by_agent: dict[str, list[Fact]] = defaultdict(list)
     for fact in sorted(facts, key=lambda one: (one.timestamp, one.id)):
         if fact.agent:
@@ -62,7 +62,7 @@ def _corrected(kind: str, found: Sequence[Fact]) -> str:
 
 
 def _wishes(agent: str, facts: Sequence[Fact], least: int) -> list[Pattern]:
-    """Wishes of one subject that share a word, the most shared word first; each fact counts for one pattern."""
+    """Return wishes of one subject that share a word, most common word first; each fact belongs to one pattern."""
     subjects: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         if fact.status == ACTIVE and fact.category in WISHES:
@@ -71,8 +71,8 @@ def _wishes(agent: str, facts: Sequence[Fact], least: int) -> list[Pattern]:
     for subject, wishes in sorted(subjects.items()):
         while word := _shared(wishes, least):
             about = [fact for fact in wishes if word in _words(fact)]
-            told = " / ".join(one_line(fact.fact) for fact in about[:_SHOWN])
-            found.append(Pattern(agent, f"wished:{subject}:{word}", f"On '{word}': {told}", _ids(about)))
+            wish_list = " / ".join(one_line(fact.fact) for fact in about[:_SHOWN])
+            found.append(Pattern(agent, f"wished:{subject}:{word}", f"On '{word}': {wish_list}", _ids(about)))
             wishes = [fact for fact in wishes if fact not in about]
     return found
 
@@ -89,7 +89,7 @@ def _shared(wishes: Sequence[Fact], least: int) -> str | None:
 def _words(fact: Fact) -> frozenset[str]:
     own = frozenset(_WORD.findall(normal(fact.subject or "")))
     words = frozenset(_WORD.findall(normal(fact.fact))) - _EMPTY - own
-    # The plural and the singular of a thing are one.
+    # Singular and plural count as one word.
     return frozenset(word.removesuffix("s") if len(word) > 4 else word for word in words)
 
 

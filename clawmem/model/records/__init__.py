@@ -1,1 +1,1 @@
-"""Entities, events, changes, and where they are kept."""
+"""Entities, events, changes, and reading JSON within limits."""

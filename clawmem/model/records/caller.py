@@ -1,4 +1,4 @@
-"""Who asks, and when: the values every act takes instead of reading them from the machine."""
+"""The caller of an act: values that every act takes instead of reading them from the machine."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from clawmem.model.facts.ids import Entropy
 
 
 class Caller(NamedTuple):
-    """The agent on whose behalf an act runs (None for a person), its session, the time and random bytes."""
+    """The agent for whom an act runs (None for a person), its session, the time, and a source of random bytes."""
 
     now: datetime
     entropy: Entropy

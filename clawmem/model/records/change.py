@@ -1,4 +1,4 @@
-"""A change to the vault, decided but not yet written: one becomes one commit."""
+"""A change to the vault that is decided but not yet written; it becomes one commit."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Author(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Files to write (None deletes) under one commit message.
+    """Files to write under one commit message; None as content deletes a file.
 
-    `consumes` names files below `.git/clawmem/` that this change makes obsolete; they are removed
-    once the commit is reachable. `author` is the vault's own identity where it is None.
+    `consumes` names files below `.git/clawmem/` that are removed after the commit. With `author` None, the vault's own
+    identity is used.
     """
 
     subject: str
@@ -33,12 +33,12 @@ class Change(NamedTuple):
 
 
 def agent_author(agent: str | None) -> Author | None:
-    """The identity an agent's commits carry."""
+    """Return the identity for an agent's commits, or None for a person."""
     return Author(agent, f"{agent}@agents.clawmem") if agent else None
 
 
 def subject_line(verb: str, entity: str, words: str) -> str:
-    """`verb(entity): words`, cut to one line that a log can show."""
+    """Return `verb(entity): words` as one line, shortened for a log."""
     line = one_line(f"{verb}({entity}): {words}")
     return line if len(line) <= LONGEST_SUBJECT else line[: LONGEST_SUBJECT - 1].rstrip() + "…"
 
@@ -54,7 +54,7 @@ def trailers(
     supersedes: Iterable[str] = (),
     events: Iterable[str] = (),
 ) -> tuple[tuple[str, str], ...]:
-    """The trailers of a commit, in their one order, repeated keys allowed, equal ones once."""
+    """Return the trailers of a commit in their fixed order; keys may repeat, equal rows appear once."""
     rows = [("Clawmem-Op", op)]
     rows += [("Fact", value) for value in facts]
     rows += [("Entity", value) for value in entities]
@@ -66,8 +66,8 @@ def trailers(
     return tuple(dict.fromkeys((key, one_line(value)) for key, value in rows))
 
 
-def message(change: Change) -> str:
-    """The whole commit message: subject, body where there is one, trailers."""
+def commit_message(change: Change) -> str:
+    """Return the whole commit message: subject, body if any, and trailers."""
     parts = [change.subject]
     if change.body:
         parts.append(change.body.strip())

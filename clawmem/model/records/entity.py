@@ -1,4 +1,4 @@
-"""Entities: named by their path below a PARA root, an agent's own by `@agent/` before it."""
+"""Entities: named by their path below a PARA root, with `@agent/` before it for an agent's own."""
 
 import re
 import unicodedata
@@ -26,20 +26,20 @@ class Entity(NamedTuple):
 
 
 def slug(text: str) -> str:
-    """Any title as one lower-case path segment; empty where nothing usable is in it."""
+    """Return a title as one lower-case path segment, or an empty text if nothing is usable."""
     folded = unicodedata.normalize("NFC", text).lower()
     return re.sub(r"[^\w]+|_", "-", folded).strip("-")[:_LONGEST_NAME].strip("-")
 
 
 def check_agent(text: str) -> str:
-    """An agent id: lower-case letters, digits, `-` and `_`; raises InvalidInput otherwise."""
+    """Return an agent id. Raise InvalidInput unless it consists of lower-case letters, digits, `-` and `_`."""
     if not _AGENT.fullmatch(text):
         raise InvalidInput(f"'{text}' is not an agent id.", "Use lower-case letters, digits, - and _, such as finance.")
     return text
 
 
 def check_name(text: str) -> str:
-    """An entity name, normalised; raises InvalidInput where it is none or would leave the vault."""
+    """Return a normalized entity name. Raise InvalidInput if it is not one or leads outside the vault."""
     given = unicodedata.normalize("NFC", text.strip()).lower().strip("/")
     parts = given.split("/")
     if parts[0].startswith("@"):
@@ -49,7 +49,7 @@ def check_name(text: str) -> str:
         raise InvalidInput(
             f"'{text}' is not an entity name.",
             "Write projects/NAME, areas/NAME, areas/people/NAME, areas/companies/NAME, resources/NAME or "
-            "archives/NAME; one folder may stand between, and @AGENT/ before it for an agent's own.",
+            "archives/NAME. There may be one folder in between, and @AGENT/ in front for an agent's own entity.",
         )
     for part in parts[1:]:
         if not _NAME.fullmatch(part) or ".." in part or len(part.encode()) > _LONGEST_FILE_NAME:
@@ -57,8 +57,8 @@ def check_name(text: str) -> str:
     return given
 
 
-def is_path(text: str) -> bool:
-    """Whether a text is an entity's name, as clawmem writes one."""
+def is_entity_name(text: str) -> bool:
+    """Return whether a text is an entity name in normal form."""
     try:
         return check_name(text) == text
     except InvalidInput:
@@ -66,11 +66,11 @@ def is_path(text: str) -> bool:
 
 
 def check_new_name(text: str) -> str:
-    """A name for an entity that does not exist yet: also not too long, and not the folder of others."""
+    """Return a name for a new entity. Raise InvalidInput also if it is too long or the folder of other entities."""
     given = check_name(text)
     parts = given.split("/")
     if parts[-2:] in (["areas", kind] for kind in AREA_KINDS):
-        raise InvalidInput(f"'{text}' is the folder of entities, and none itself.", f"Write {given}/NAME.")
+        raise InvalidInput(f"'{text}' is a folder of entities, not an entity.", f"Write {given}/NAME.")
     for part in parts:
         if len(part) > _LONGEST_NAME:
             raise _unfit(text, part)
@@ -80,24 +80,26 @@ def check_new_name(text: str) -> str:
 def _unfit(text: str, part: str) -> InvalidInput:
     return InvalidInput(
         f"'{text}' is not an entity name: '{part[:40]}' cannot be part of it.",
-        f"Each part is letters and digits, with - _ . inside, at most {_LONGEST_NAME} of them.",
+        f"Each part has letters and digits, with - _ . inside, and at most {_LONGEST_NAME} characters.",
     )
 
 
 def owner_of(name: str) -> str | None:
-    """The agent whose workspace holds the entity, or None for the global one."""
+    """Return the agent whose workspace contains the entity, or None for a global one."""
     return name[1:].split("/", 1)[0] if name.startswith("@") else None
 
 
-def owners_seen(agent: str | None, entity: str | None = None) -> tuple[str, ...]:
-    """Whose places are served, '' for the global one: an agent sees its own as well, a person those of the agent whose
-    entity they ask for."""
+def visible_owners(agent: str | None, entity: str | None = None) -> tuple[str, ...]:
+    """Return the owners whose entities are served; '' is the global one.
+
+    An agent also sees its own entities. A person sees those of an agent if they ask for one of its entities.
+    """
     owner = agent or (owner_of(entity) if entity else None)
     return ("", owner) if owner else ("",)
 
 
 def folder_of(name: str) -> str:
-    """The vault path of the entity's folder."""
+    """Return the vault path of the entity's folder."""
     if name.startswith("@"):
         agent, rest = name[1:].split("/", 1)
         return f"agents/{agent}/workspace/{rest}"
@@ -105,17 +107,17 @@ def folder_of(name: str) -> str:
 
 
 def items_path(name: str) -> str:
-    """The vault path of the entity's facts."""
+    """Return the vault path of the entity's facts."""
     return f"{folder_of(name)}/{ITEMS}"
 
 
 def summary_path(name: str) -> str:
-    """The vault path of the entity's summary."""
+    """Return the vault path of the entity's summary."""
     return f"{folder_of(name)}/{SUMMARY}"
 
 
 def name_of_path(path: str) -> str | None:
-    """The entity a vault file belongs to, or None where it belongs to none."""
+    """Return the entity that a vault file belongs to, or None."""
     parts = path.split("/")
     if parts[0] == "life":
         prefix, rest = "", parts[1:-1]
@@ -129,7 +131,7 @@ def name_of_path(path: str) -> str | None:
 
 
 def kind_of(name: str) -> str:
-    """What sort of thing an entity is, read off its path: project, person, company, area, resource, archive."""
+    """Return the kind of an entity from its path: project, person, company, area, resource or archive."""
     parts = name.split("/")
     if parts[0].startswith("@"):
         parts = parts[1:]
@@ -139,5 +141,5 @@ def kind_of(name: str) -> str:
 
 
 def title_of(name: str) -> str:
-    """A readable title made from the last part of the name."""
+    """Return a readable title from the last part of the name."""
     return " ".join(word.capitalize() for word in re.split(r"[-_]+", name.rsplit("/", 1)[-1]) if word)

@@ -1,24 +1,24 @@
-"""The event: something that happened, kept verbatim in a day's ledger, one JSON object a line."""
+"""The event: something that happened, kept verbatim in a daily ledger, one JSON object per line."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
-from clawmem.model.facts.trust import is_low, least, trust_of_source
+from clawmem.model.facts.trust import is_low_trust, least_trust, trust_of_source
 from clawmem.model.records.bounds import LEDGER_LINE_BYTES
 from clawmem.model.records.strict_json import read_json
 
 _MAY_BE_TEXT = ("speaker", "session", "agent", "source", "external_id", "kind")
-ROLES = ("user", "assistant", "system", "tool", "note")
+EVENT_ROLES = ("user", "assistant", "system", "tool", "note")
 
 
 class Event(NamedTuple):
-    """One event. `text` is verbatim; `timestamp` is ISO 8601 UTC; `external_id` is the id its source gave it.
+    """One event. `text` is verbatim, `timestamp` is ISO 8601 UTC, and `external_id` is the id from its source.
 
-    `kind` is `message` for dialogue and says otherwise (tool_call, tool_result, attachment, note, app) where it is not;
-    `recalled` marks text that came out of this memory and must never be learned from again. `trust` is the most that
-    its words may count, where its source showed that they are not the word of its role.
+    `kind` is `message` for dialogue, else tool_call, tool_result, attachment, note or app. `recalled` marks text that
+    came out of this memory and must not be learned again. `trust` limits the trust of its statements, if the source
+    showed that the text was not written by its role.
     """
 
     id: str
@@ -37,34 +37,35 @@ class Event(NamedTuple):
 
 
 _THE_USER = frozenset("user human me myself i".split())
-# Kinds in which nobody says anything.
+# Kinds in which nobody speaks.
 SILENT_KINDS = ("tool_call", "app")
 _OF_TOOLS = ("tool_call", "tool_result", "attachment")
 
 
 def trust_limit(event: Event) -> str | None:
-    """The most trust that what an event says can have, by who and what it comes from and never by its words: its role
-    and kind, its source, the name of its speaker, and what was seen when it was taken in. None where nothing limits
-    what its role earns."""
+    """Return the highest trust that the event's statements can have, or None if only its role limits it.
+
+    The limit depends on role and kind, source, speaker, and what was seen at ingestion, and never on the text.
+    """
     of_tool = "tool" if event.role == "tool" or event.kind in _OF_TOOLS else None
     named = trust_of_source(event.speaker) if event.speaker else None
-    return least(of_tool, event.trust, trust_of_source(event.source or ""), named)
+    return least_trust(of_tool, event.trust, trust_of_source(event.source or ""), named)
 
 
 def is_from_outside(event: Event) -> bool:
-    """Whether the text comes from a program or from outside and not from somebody who takes part."""
-    return is_low(trust_limit(event))
+    """Return whether the text comes from a program or from outside rather than from a participant."""
+    return is_low_trust(trust_limit(event))
 
 
 def name_of_outsider(event: Event) -> str | None:
-    """What a tool or an outsider is called in statements: never as the user."""
+    """Return the name of a tool or an outsider for statements; it is never a name of the user."""
     metadata = event.metadata or {}
     named = (event.speaker, metadata.get("tool"), metadata.get("name"), metadata.get("file"), event.source)
     return next((str(one) for one in named if one and str(one).lower() not in _THE_USER), None)
 
 
-def named_in(event: Event) -> str:
-    """Who speaks, as it is shown: a tool under no other name, and nobody as the user who may be another."""
+def display_speaker(event: Event) -> str:
+    """Return the speaker to show. A tool has no other name, and text from outside is never shown as the user's."""
     if event.role == "tool":
         return "tool"
     if event.role == "user" and event.speaker is None and is_from_outside(event):
@@ -73,7 +74,7 @@ def named_in(event: Event) -> str:
 
 
 def people_in(events: Iterable[Event]) -> frozenset[str]:
-    """The people who speak in some events: tools, systems and assistants are none, and nothing from outside is one."""
+    """Return the people who speak in some events, without tools, systems, assistants and outsiders."""
     return frozenset(
         event.speaker
         for event in events
@@ -81,20 +82,22 @@ def people_in(events: Iterable[Event]) -> frozenset[str]:
     )
 
 
-def is_for(event: Event, owners: Collection[str]) -> bool:
-    """Whether those who see the places of some owners are told the event. What was said is for all, whoever took it in;
-    what an agent noted on its own pages is its own, like the pages."""
+def is_visible_to(event: Event, owners: Collection[str]) -> bool:
+    """Return whether an event is shown to those who see the entities of some owners.
+
+    Conversations are visible to all, whichever agent ingested them. Notes on an agent's own pages are not.
+    """
     noted = event.role == "note" and (event.source or "").startswith(f"agents/{event.agent}/")
     return not noted or event.agent in owners
 
 
 def ledger_path(day: str) -> str:
-    """The vault path of one day's ledger."""
+    """Return the vault path of one day's ledger."""
     return f"ledger/{day}.jsonl"
 
 
 def event_to_line(event: Event) -> str:
-    """The event as its one line of JSON; keys that say nothing are left out."""
+    """Return the event as one line of JSON, without keys that have no value."""
     record = {
         key: value
         for key, value in event._asdict().items()
@@ -104,7 +107,7 @@ def event_to_line(event: Event) -> str:
 
 
 def event_from_record(record: Mapping[str, Any]) -> Event:
-    """Read one ledger record; raises InvalidInput where a key is missing or has the wrong type."""
+    """Read one ledger record. Raise InvalidInput if a key is missing or has the wrong type."""
     for key in ("id", "timestamp", "role", "text"):
         if not isinstance(record.get(key), str):
             raise InvalidInput(f"the key '{key}' is missing or not text")
@@ -123,12 +126,12 @@ def event_from_record(record: Mapping[str, Any]) -> Event:
 
 
 def render_events(events: Iterable[Event]) -> bytes:
-    """Ledger lines for the events, each ended by a newline."""
+    """Return the ledger lines of the events, each with a newline."""
     return "".join(event_to_line(event) + "\n" for event in events).encode()
 
 
 def parse_events(data: bytes, path: str) -> tuple[Event, ...]:
-    """Read a ledger file; raises Unreadable naming the line that is wrong."""
+    """Read a ledger file. Raise Unreadable, naming the line, if it is wrong."""
     events = []
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():

@@ -1,10 +1,10 @@
-"""A checksum beside what a disk may alter: no protection against people, but against a byte that fell over."""
+"""A checksum that detects bytes changed by a disk; it does not protect against people."""
 
 from __future__ import annotations
 
 from zlib import crc32
 
 
-def seal(*parts: object) -> int:
-    """The CRC-32 of the parts as text; every change of a single byte of them changes it."""
+def checksum(*parts: object) -> int:
+    """Return the CRC-32 of the parts as text; changing a single byte always changes it."""
     return crc32("\x1f".join(map(str, parts)).encode(errors="surrogatepass"))

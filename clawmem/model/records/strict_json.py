@@ -1,4 +1,4 @@
-"""JSON from outside, read within bounds: what it gives can be written again, as JSON and as UTF-8."""
+"""Read JSON from outside within limits, so that the result can be written again as JSON and UTF-8."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any
 
-from clawmem.model.records.bounds import JSON_BYTES, JSON_DEPTH, JSON_VALUES, NUMBER_DIGITS, beyond
+from clawmem.model.records.bounds import JSON_BYTES, JSON_DEPTH, JSON_VALUES, NUMBER_DIGITS, beyond_limit
 
 Pairs = Callable[[list[tuple[str, Any]]], Any]
 
 
 def read_json(data: str | bytes, most: int = JSON_BYTES, pairs: Pairs | None = None, halves: bool = False) -> Any:
-    """The value of a JSON text; ValueError with a sentence where it is none, or goes beyond a bound.
+    """Return the value of a JSON text. Raise ValueError with a sentence if it is invalid or beyond a limit.
 
-    Refused are lone surrogates, numbers that no float holds, and nesting that other readers stop at;
-    `halves` lets the surrogates through, to who mends them.
+    Lone surrogates, numbers too large for a float, and deep nesting are refused. `most` limits the length. With
+    `halves`, lone surrogates are let through, for callers that repair them.
     """
     if len(data) > most:
-        raise ValueError(beyond("it", len(data), most, "bytes" if isinstance(data, bytes) else "characters"))
+        raise ValueError(beyond_limit("it", len(data), most, "bytes" if isinstance(data, bytes) else "characters"))
     text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
     brackets = text.count("[") + text.count("{")
     if brackets > JSON_DEPTH and brackets + text.count(",") > JSON_VALUES:
-        raise ValueError(beyond("it", brackets + text.count(","), JSON_VALUES, "brackets and commas"))
+        raise ValueError(beyond_limit("it", brackets + text.count(","), JSON_VALUES, "brackets and commas"))
     try:
         value = json.loads(text, object_pairs_hook=pairs, **NUMBERS)
     except RecursionError:
@@ -36,7 +36,7 @@ def read_json(data: str | bytes, most: int = JSON_BYTES, pairs: Pairs | None = N
 
 
 def refuse_deep(value: Any) -> None:
-    """Raise ValueError where lists and objects stand within each other more often than the bound allows."""
+    """Raise ValueError if lists and objects are nested deeper than the limit."""
     level = [value]
     for _ in range(JSON_DEPTH):
         level = [one for held in level for one in _inner(held) if type(one) in (dict, list)]
@@ -46,12 +46,12 @@ def refuse_deep(value: Any) -> None:
 
 
 def refuse_surrogates(value: Any) -> None:
-    """Raise ValueError where a text holds half of a character, which no UTF-8 file can hold."""
+    """Raise ValueError if a text contains a lone surrogate, which UTF-8 cannot encode."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as problem:
         half = ord(problem.object[problem.start])
-        raise ValueError(f"it holds the half of a character, \\u{half:04x}") from None
+        raise ValueError(f"it contains half of a character, \\u{half:04x}") from None
 
 
 def _inner(value: Any) -> Iterable[Any]:
@@ -76,8 +76,8 @@ def _number(digits: str) -> float:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number in JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
-# How a decoder of JSON is to read numbers.
+# How the JSON decoder reads numbers.
 NUMBERS: Mapping[str, Any] = {"parse_int": _whole, "parse_float": _number, "parse_constant": _no_number}

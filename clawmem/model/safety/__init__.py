@@ -1,1 +1,1 @@
-"""Text that must not enter, come out, or be obeyed."""
+"""Checks of text: credentials, prompt injection, recalled text and redaction."""

@@ -1,8 +1,8 @@
-"""Whether a text that was taken out still stands somewhere: asked of what the data means, not of how it is written.
+"""Check after a redaction that data no longer contains a text, by meaning rather than by spelling.
 
-This is the check after a redaction, and shares nothing with the search before it (`written_forms`). JSON is parsed and
-each of its strings looked at, those inside strings, too. All other text is compared without what escapes add or take:
-backslashes and blanks. So it finds rather too much than too little.
+The check shares no code with the search before it (`written_forms`). It parses JSON and looks at every string,
+including JSON inside strings. It compares other text without backslashes and white space, which escapes may add or
+remove. Such a check reports rather too much than too little.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 _DEEPEST = 24
 _SHORTEST_CUT = 6
 _CUT = "…"
-# A run of backslashes is entered at its beginning only, or it would take quadratic time.
+# Match a run of backslashes from its start only; else this takes quadratic time.
 _CODE = re.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))")
 _PERCENT = re.compile(rb"%([0-9a-fA-F]{2})")
 _OCTAL = re.compile(rb"\\([0-3][0-7]{2})")
@@ -30,8 +30,8 @@ _RUN = r"[A-Za-z0-9+/_-]"
 _LONGEST_BASE64 = 1 << 20
 
 
-def holds_still(data: bytes, texts: tuple[str, ...]) -> bool:
-    """Whether one of the texts can be read out of the data."""
+def contains_text(data: bytes, texts: tuple[str, ...]) -> bool:
+    """Return whether one of the texts can be read from the data."""
     wanted = _wanted(texts)
     return any(_says(text, wanted) for text in _readings(data)) or _is_encoded(data, wanted)
 
@@ -42,7 +42,7 @@ def _wanted(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _bare(text: str) -> str:
-    """The text without what is written in many ways."""
+    """Return the text without the characters that vary between spellings."""
     return _SKIPPED.sub("", unicodedata.normalize("NFC", text)).replace("''", "'")
 
 
@@ -52,7 +52,7 @@ def _says(text: str, wanted: Iterable[str]) -> bool:
 
 
 def _is_cut(bare: str, one: str) -> bool:
-    """Whether a beginning of the text stands before the sign that something was cut."""
+    """Return whether the data has a beginning of the text, followed by the sign for cut text."""
     for piece in bare.split(_CUT)[:-1]:
         tail = piece[-len(one) :]
         start = tail.rfind(one[:_SHORTEST_CUT])
@@ -64,7 +64,7 @@ def _is_cut(bare: str, one: str) -> bool:
 
 
 def _readings(data: bytes) -> Iterator[str]:
-    """What the data says, as text, as JSON, and with the escapes of addresses, pages and of git read."""
+    """Yield what the data says: as text, as JSON strings, and with escapes decoded."""
     text = data.decode(errors="surrogateescape")
     yield text
     if not data.isascii():
@@ -92,7 +92,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _strings_of(text: str) -> Iterator[str]:
-    """Every string in a file of JSON, or in lines of JSON, and in strings that are JSON themselves."""
+    """Yield every string in JSON or JSON lines, including strings inside JSON strings."""
     waiting: list[tuple[Any, int]] = [(value, 0) for value in _parsed(text)]
     while waiting:
         value, depth = waiting.pop()
@@ -122,9 +122,9 @@ def _parsed(text: str) -> Iterator[Any]:
 
 
 def _is_encoded(data: bytes, wanted: Iterable[str]) -> bool:
-    """Whether a run of base64 or of hexadecimal digits stands for it."""
+    """Return whether a run of base64 or hexadecimal digits encodes one of the texts."""
     shortest = min((len(one.encode(errors="surrogatepass")) for one in wanted), default=6)
-    # What is shorter than the text in base64 cannot hold it.
+    # A base64 run shorter than the encoded text cannot contain it.
     for match in re.finditer(f"{_RUN}{{{shortest * 4 // 3},}}", data.decode("latin-1")):
         run = match[0][:_LONGEST_BASE64]
         for plain in _decoded(run):

@@ -1,8 +1,8 @@
-"""The ways in which one text can be written in a file or an object of git, and where it stands in any of them.
+"""Find a text in data in all the forms in which files and git objects can contain it.
 
-Data is searched as it is, and again after each layer of escapes has been read: backslashes as JSON, YAML and git write
-them (once for each string that holds another one), and percent signs. What is found is known by its bytes in the data
-itself, whole escapes only, so that a text of JSON stays one when it is taken out.
+The data is searched as it is and after decoding each layer of escapes: backslash escapes as JSON, YAML and git write
+them (one layer for each string inside a string), and percent escapes. Matches are positions in the original data and
+cover whole escapes, so that JSON stays valid when the text is removed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 CUT = "…".encode()
 SHORTEST_CUT = 6
-# A text can be escaped again and again; more often than this nobody does.
+# Text can be escaped repeatedly; deeper nesting does not occur in practice.
 _DEEPEST = 8
 _MOST_LAYERS = 24
 _LONGEST_ESCAPE = 12
@@ -30,25 +30,27 @@ _PERCENTS = re.compile(rb"%[0-9a-fA-F]{2}")
 _SHORT = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f", b"0": b"\0", b"a": b"\a", b"v": b"\v"}
 _SPACE = rb"(?:[ \t\r\n\x0b\x0c]|\xc2\xa0)++"
 Span = tuple[int, int]
-"""The bytes from one place up to another."""
+"""Start and end (exclusive) in bytes."""
 
 
 class Needle(NamedTuple):
-    """One form of a text: the pattern of all of it, and those of its letters one by one, for where it was cut off."""
+    """The patterns of one form of a text: of the whole text, and of each letter, to find a text that was cut off."""
 
     whole: re.Pattern[bytes]
     letters: tuple[bytes, ...]
 
     @property
     def head(self) -> re.Pattern[bytes]:
-        """The pattern of what a cut off text begins with."""
+        """Return the pattern of the first letters of a text that was cut off."""
         return re.compile(b"".join(self.letters[:SHORTEST_CUT]))
 
 
 @lru_cache(maxsize=64)
-def needles(texts: tuple[str, ...]) -> tuple[Needle, ...]:
-    """Every form of the texts that is no matter of escapes: as given, in small letters, composed and decomposed, on any
-    lines, and in base64; the longest first."""
+def compile_needles(texts: tuple[str, ...]) -> tuple[Needle, ...]:
+    """Return every form of the texts apart from escapes, the longest first.
+
+    The forms are: as given, in lower case, composed and decomposed, with other line breaks, and in base64.
+    """
     found: dict[str, None] = {}
     given = {one for text in texts for one in (text, text.casefold())}
     for text in sorted(given, key=lambda one: (-len(one), one)):
@@ -62,7 +64,7 @@ def needles(texts: tuple[str, ...]) -> tuple[Needle, ...]:
 
 def _needle(text: str) -> Needle:
     letters = tuple(_letter(one) for one in text)
-    # A run of blanks or backslashes is entered at its beginning only, or its length would count twice.
+    # Match a run of blanks from its start only; else this takes quadratic time.
     start = rb"(?<![ \t\r\n])" if text[0] == " " else b""
     return Needle(re.compile(start + b"".join(letters)), letters)
 
@@ -72,7 +74,7 @@ def _literal(data: bytes) -> Needle:
 
 
 def _letter(letter: str) -> bytes:
-    """The pattern of one letter: composed or not, and of old messages in Latin-1."""
+    """Return the pattern of one letter: composed, decomposed, or in Latin-1 as in old messages."""
     if letter == " ":
         return _SPACE
     if letter == "'":
@@ -82,17 +84,17 @@ def _letter(letter: str) -> bytes:
     ways = [letter.encode(errors="surrogatepass"), unicodedata.normalize("NFD", letter).encode(errors="surrogatepass")]
     found = [re.escape(way) for way in dict.fromkeys(ways)]
     if ord(letter) < 256:
-        # A single byte, and no part of a longer character.
+        # A single byte that is not part of a longer character.
         found.append(rb"(?<![\x80-\xff])" + re.escape(letter.encode("latin-1")) + rb"(?![\x80-\xbf])")
     return b"(?:" + b"|".join(found) + b")"
 
 
 def _encoded(text: str) -> Iterator[bytes]:
-    """The text in base64, wherever in a longer one it begins, and as hexadecimal digits."""
+    """Yield the text in base64 at each of the three alignments, and in hexadecimal digits."""
     data = text.encode(errors="surrogatepass")
     for shift in range(3):
         whole = base64.b64encode(b"\0" * shift + data)
-        # Only letters that depend on nothing beside the text.
+        # Only the base64 characters that do not depend on neighbouring text.
         last = (shift + len(data)) * 4 // 3
         inner = whole[-(-shift * 4 // 3) : last]
         yield from dict.fromkeys((inner, inner.translate(bytes.maketrans(b"+/", b"-_"))))
@@ -100,8 +102,8 @@ def _encoded(text: str) -> Iterator[bytes]:
     yield data.hex().upper().encode()
 
 
-def spans(data: bytes, wanted: Sequence[Needle]) -> list[Span]:
-    """Where the texts stand in the data, in any form, in order and apart."""
+def find_spans(data: bytes, wanted: Sequence[Needle]) -> list[Span]:
+    """Return where the data contains the texts in any form, in order and without overlaps."""
     found: list[Span] = []
     for layer, read in _layers(data):
         here = [span for needle in wanted for span in _in_layer(layer, needle)]
@@ -110,22 +112,22 @@ def spans(data: bytes, wanted: Sequence[Needle]) -> list[Span]:
     return _merged(found)
 
 
-def holds(data: bytes, wanted: Sequence[Needle]) -> bool:
-    """Whether one of the texts stands in the data in any form, or the beginning of one that was cut off."""
+def contains(data: bytes, wanted: Sequence[Needle]) -> bool:
+    """Return whether the data contains one of the texts in any form, or the beginning of one that was cut off."""
     return any(next(_in_layer(layer, needle), None) for layer, _ in _layers(data) for needle in wanted)
 
 
-def without(data: bytes, wanted: Sequence[Needle], mark: bytes) -> bytes:
-    """The data with the mark for each of the texts."""
+def replace_needles(data: bytes, wanted: Sequence[Needle], mark: bytes) -> bytes:
+    """Return the data with each of the texts replaced by the mark."""
     pieces, done = [], 0
-    for start, end in spans(data, wanted):
+    for start, end in find_spans(data, wanted):
         pieces += [data[done:start], mark]
         done = end
     return b"".join([*pieces, data[done:]]) if pieces else data
 
 
 def _layers(data: bytes) -> Iterator[tuple[bytes, tuple[re.Pattern[bytes], ...]]]:
-    """The data as it is and after escapes were read, each with what was read on the way there."""
+    """Yield the data and each layer below its escapes, with the patterns that were decoded on the way."""
     waiting: list[tuple[bytes, tuple[re.Pattern[bytes], ...]]] = [(data, ())]
     known = {data}
     while waiting:
@@ -142,7 +144,7 @@ def _layers(data: bytes) -> Iterator[tuple[bytes, tuple[re.Pattern[bytes], ...]]
 
 
 def _plain(match: re.Match[bytes]) -> bytes:
-    """What one escape stands for."""
+    """Return what an escape stands for."""
     given = match[0]
     if given[:1] == b"%":
         return bytes.fromhex(given[1:].decode())
@@ -161,12 +163,12 @@ def _plain(match: re.Match[bytes]) -> bytes:
 
 
 def _character(text: str) -> bytes:
-    # Two halves of a pair become the one character they stand for.
+    # Join surrogate pairs into one character.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass").encode(errors="surrogatepass")
 
 
 def _back(data: bytes, read: Sequence[re.Pattern[bytes]], found: Iterable[Span]) -> list[Span]:
-    """Spans of a layer as spans of the data: whole escapes, where one stands at their border."""
+    """Map spans of a layer to spans of the data; a partly covered escape is included as a whole."""
     steps: list[list[tuple[int, int, int, int]]] = []
     for pattern in read:
         pieces: list[bytes] = []
@@ -210,7 +212,7 @@ def _in_layer(layer: bytes, needle: Needle) -> Iterator[Span]:
 
 
 def _whole_escapes(layer: bytes, start: int, end: int) -> Span:
-    """The span with the escapes that it only cuts into: what is left of one would be no text of JSON any more."""
+    """Extend a span to whole escapes, because the rest of a partly removed escape is invalid JSON."""
     for place in (start, end):
         sign = layer.rfind(b"\\", max(0, place - _LONGEST_ESCAPE), place)
         run = sign
@@ -223,7 +225,7 @@ def _whole_escapes(layer: bytes, start: int, end: int) -> Span:
 
 
 def _cut_end(layer: bytes, place: int, letters: Sequence[bytes]) -> int | None:
-    """Where the beginning of a text ends before the sign that something was cut."""
+    """Return where the beginning of a text ends before the sign for cut text, or None."""
     for letter in letters:
         if layer.startswith(CUT, place):
             return place

@@ -1,1 +1,1 @@
-"""The order of search results."""
+"""Ranking of facts, events and passages, and the vectors for it."""

@@ -1,8 +1,8 @@
-"""The order of things said: each question word where it was said, what was said around it, and the whole sitting.
+"""Rank conversation turns by the words in them, the words around them, and their whole sitting.
 
-A turn of a conversation is seldom understood alone. The answer stands after the question it answers, the name stands
-two turns before. So a word of the question counts for the turn that holds it, for less in the turns beside it, and
-for less still in all turns of its sitting, which is a session, or a day where an event has none.
+A single turn is often not understood alone: an answer follows its question, and a name may be two turns earlier. So a
+word of the question counts for its own turn, less for neighbouring turns, and still less for all turns of the sitting.
+A sitting is a session, or a day for events without a session.
 """
 
 import math
@@ -12,21 +12,21 @@ from typing import NamedTuple
 
 from clawmem.model.language.question import STOPWORDS
 
-# How far around a turn its neighbours count, in turns of the same sitting.
+# How many turns before and after a turn count, within a sitting.
 REACH = 2
-# What a word said one and two turns away is worth, said in the turn itself being worth 1.
+# The weight of a word one and two turns away, relative to the turn itself.
 BESIDE: Mapping[int, float] = {1: 0.4, 2: 0.2}
-# A short question that is answered: its words count this much more for the turn after it, and less for itself.
+# In a short question, words count by this factor for the next turn, and by the second one for the question itself.
 ANSWERED = 2.0
 ASKING = 0.7
 SHORT_QUESTION = 200
-# A text longer than this, in characters, speaks for itself: it leans on its neighbours in proportion less.
+# A text longer than this, in characters, is understood alone: its neighbours count less in proportion.
 SELF_CONTAINED = 1000
 NAMED_SPEAKER = 1.25
 SITTING = 0.6
-# Of how many turns the words are looked at; with those beside them there are up to five times as many to order.
+# How many of the best turns are ranked; with their neighbours, these are up to five times as many.
 FOREMOST = 200
-# BM25 as SQLite's FTS5 has it.
+# The BM25 parameters of SQLite's FTS5.
 K1, B = 1.2, 0.75
 
 _ASKS = re.compile(r"[?？]\W*$")
@@ -34,8 +34,10 @@ _NAME = re.compile(r"[^\W_]+")
 
 
 class RankedTurn(NamedTuple):
-    """What ordering needs to know of an event: its sitting and its place there, counted one by one, who spoke, how
-    many characters it has and whether it is a short question."""
+    """What ranking needs to know of an event: its sitting, its number in it, speaker, length, and whether it asks.
+
+    `size` is in characters, and `asks` means that it is a short question.
+    """
 
     sitting: str
     place: int
@@ -45,7 +47,7 @@ class RankedTurn(NamedTuple):
 
 
 class SittingCounts(NamedTuple):
-    """How many sittings and turns there are in all, and how many turns each sitting that matters has."""
+    """The number of sittings and turns in all, and the number of turns of each relevant sitting."""
 
     total: int
     turns: int
@@ -53,19 +55,19 @@ class SittingCounts(NamedTuple):
 
 
 class TurnScore(NamedTuple):
-    """A turn's score: by words in and around it, times its speaker's, plus its sitting's."""
+    """A turn's score: the words in and around it, times the speaker's factor, plus the sitting's score."""
 
     n: int
     score: float
 
 
 def is_question(text: str) -> bool:
-    """Whether a turn is a short question, of at most 200 characters, that the next turn may answer."""
+    """Return whether a turn is a question of at most 200 characters, which the next turn may answer."""
     return len(text) <= SHORT_QUESTION and _ASKS.search(text) is not None
 
 
 def speakers_named(question: str, speakers: Iterable[str]) -> frozenset[str]:
-    """The speakers whose first name is in the question; a name that is a common word too must be written as a name."""
+    """Return the speakers whose first name is in the question; a name that is also a stopword must be capitalized."""
     words = _NAME.findall(question)
     lowered, capitals = {word.lower() for word in words}, set(words[1:])
     return frozenset(one for one in speakers if _is_named(one, lowered, capitals))
@@ -80,7 +82,7 @@ def _is_named(speaker: str, lowered: Collection[str], capitals: Collection[str])
 
 
 def best_pieces(words: Sequence[Mapping[int, float]], turn_of: Callable[[int], int]) -> list[dict[int, float]]:
-    """Scores of pieces as scores of turns: of each turn the one piece counts that all the words together rank best."""
+    """Turn scores of pieces into scores of turns: only the piece of a turn with the best total counts."""
     totals: dict[int, float] = {}
     for scores in words:
         for piece, score in scores.items():
@@ -94,8 +96,8 @@ def best_pieces(words: Sequence[Mapping[int, float]], turn_of: Callable[[int], i
     return [{chosen[piece]: score for piece, score in scores.items() if piece in chosen} for scores in words]
 
 
-def foremost(words: Sequence[Mapping[int, float]], most: int = FOREMOST) -> list[dict[int, float]]:
-    """The scores of the `most` turns that all the words together rank best: the rest costs time and finds nothing."""
+def best_turns(words: Sequence[Mapping[int, float]], most: int = FOREMOST) -> list[dict[int, float]]:
+    """Return the scores of the `most` turns with the best totals; ranking the rest takes time and finds nothing."""
     totals: dict[int, float] = {}
     for scores in words:
         for n, score in scores.items():
@@ -106,10 +108,10 @@ def foremost(words: Sequence[Mapping[int, float]], most: int = FOREMOST) -> list
     return [{n: score for n, score in scores.items() if n in kept} for scores in words]
 
 
-def covered(words: Sequence[Mapping[int, float]], best: float) -> float:
-    """Which part of a question's words the best turn has, by its score: 1 where it has each as well as any text has it.
+def coverage(words: Sequence[Mapping[int, float]], best: float) -> float:
+    """Return which part of a question's words the best turn covers, by score; 1 if it has every word at its best.
 
-    A word that no text holds is worth as much as the most telling of those that one does.
+    A word that no text contains counts as much as the strongest of the others.
     """
     most = [max(scores.values(), default=0.0) for scores in words]
     whole = sum(each or max(most) for each in most)
@@ -122,10 +124,10 @@ def order_turns(
     sittings: SittingCounts,
     named: Collection[str] = (),
 ) -> list[TurnScore]:
-    """Turns, best first; of equal ones the earlier number first.
+    """Return turns, best first; of equal ones, the lower number first.
 
-    `words` has, for each word of the question, the BM25 score of every turn that holds it. `turns` has those turns
-    and the turns up to `REACH` places around them in their sittings; a turn that is not in it is left out.
+    `words` has, for each word of the question, the BM25 score of every turn with that word. `turns` has these turns and
+    their neighbours up to `REACH` places away; other turns are left out.
     """
     found = {n for scores in words for n in scores if n in turns}
     near = _near(found, turns)
@@ -134,38 +136,41 @@ def order_turns(
         for n, square in _around(scores, near).items():
             totals[n] = totals.get(n, 0.0) + math.sqrt(square)
     shares = _sitting_scores(words, turns, sittings)
-    said = [TurnScore(n, _score(turns[n], total, named, shares)) for n, total in totals.items()]
-    return sorted(said, key=lambda one: (-one.score, one.n))
+    scored = [TurnScore(n, _score(turns[n], total, named, shares)) for n, total in totals.items()]
+    return sorted(scored, key=lambda one: (-one.score, one.n))
 
 
 def order_near(
     closeness: Mapping[int, float], turns: Mapping[int, RankedTurn], named: Collection[str] = ()
 ) -> list[TurnScore]:
-    """Turns by how close their meaning is to the question's, best first; of equal ones the earlier number first.
+    """Return turns by how close their meaning is to the question, best first; of equal ones, the lower number first.
 
-    A turn is given of the closeness around it what it would be given of a word. All of it is added up: that several
-    turns in a row are somewhat close says more than that one is.
+    Neighbours count as they do for words, and all values are added up: several fairly close turns in a row are a better
+    sign than a single one.
     """
     near = _near((n for n in closeness if n in turns), turns)
     totals: dict[int, float] = {}
     for n, given in near.items():
         for other, worth in given:
             totals[other] = totals.get(other, 0.0) + closeness[n] * worth
-    said = [TurnScore(n, total * _voice(turns[n], named)) for n, total in totals.items()]
-    return sorted(said, key=lambda one: (-one.score, one.n))
+    scored = [TurnScore(n, total * _speaker_factor(turns[n], named)) for n, total in totals.items()]
+    return sorted(scored, key=lambda one: (-one.score, one.n))
 
 
-def _voice(turn: RankedTurn, named: Collection[str]) -> float:
+def _speaker_factor(turn: RankedTurn, named: Collection[str]) -> float:
     return NAMED_SPEAKER if turn.speaker in named else 1.0
 
 
 def _score(turn: RankedTurn, words: float, named: Collection[str], shares: Mapping[str, float]) -> float:
-    return words * _voice(turn, named) + SITTING * shares.get(turn.sitting, 0.0)
+    return words * _speaker_factor(turn, named) + SITTING * shares.get(turn.sitting, 0.0)
 
 
 def _around(scores: Mapping[int, float], near: Mapping[int, Sequence[tuple[int, float]]]) -> dict[int, float]:
-    """One word's score for each turn in reach of where it was said, squared: the root of a sum of squares is near
-    the largest of its parts, so that a word said thrice nearby does not count like three words."""
+    """Return one word's squared score for each turn near its occurrences.
+
+    The root of a sum of squares is close to its largest part, so a word that occurs three times nearby does not count
+    like three words.
+    """
     squares: dict[int, float] = {}
     for n, score in scores.items():
         for other, worth in near.get(n, ()):
@@ -175,7 +180,7 @@ def _around(scores: Mapping[int, float], near: Mapping[int, Sequence[tuple[int, 
 
 
 def _near(found: Iterable[int], turns: Mapping[int, RankedTurn]) -> dict[int, list[tuple[int, float]]]:
-    """For each turn that was found, what its words are worth to itself and to the turns in reach."""
+    """Return, for each found turn, the weights of its words for itself and its neighbours."""
     at = {(turn.sitting, turn.place): n for n, turn in turns.items()}
     near: dict[int, list[tuple[int, float]]] = {}
     for n in found:
@@ -192,7 +197,7 @@ _STEPS = tuple(step for step in range(-REACH, REACH + 1) if step)
 
 
 def _worth(turn: RankedTurn, other: RankedTurn, step: int) -> float:
-    """What a word of one turn is worth to another that stands `step` places after it."""
+    """Return the weight of one turn's words for another turn that is `step` places later."""
     worth = BESIDE[abs(step)] * (ANSWERED if turn.asks and step == 1 else 1.0)
     return worth * SELF_CONTAINED / other.size if other.size > SELF_CONTAINED else worth
 
@@ -200,7 +205,7 @@ def _worth(turn: RankedTurn, other: RankedTurn, step: int) -> float:
 def _sitting_scores(
     words: Sequence[Mapping[int, float]], turns: Mapping[int, RankedTurn], sittings: SittingCounts
 ) -> dict[str, float]:
-    """BM25 of whole sittings, with turns that hold the word for occurrences and turns for length."""
+    """Return the BM25 scores of whole sittings, counting turns with the word as occurrences and turns as length."""
     mean = sittings.turns / sittings.total if sittings.total else 1.0
     totals: dict[str, float] = {}
     for scores in words:

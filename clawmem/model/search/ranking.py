@@ -1,9 +1,9 @@
-"""The order of facts: by standing where nothing was asked, by fused channel scores where something was."""
+"""Rank facts: by tier and use without a question, by fused channel scores with one."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-# How much a channel's best hit is worth. An exact triple outweighs shared words, which outweigh a date alone.
+# The weight of each channel: an exact triple counts more than shared words, and those more than a date.
 WEIGHTS: Mapping[str, float] = {
     "predicate": 1.0,
     "keyword": 0.8,
@@ -11,26 +11,28 @@ WEIGHTS: Mapping[str, float] = {
     "time": 0.4,
     "links": 0.4,
 }
-# Of what was said there is no triple, and its words say more of when it was than a named day does. The vectors' weight
-# is for questions all of whose words one turn has.
-SAID_WEIGHTS: Mapping[str, float] = {"keyword": 1.0, "vector": 0.3, "time": 0.1}
-# What a channel's weakest hit keeps: being found at all says more than not being found.
+# The weights for events. They have no triple, and their words say more than a named day. The weight of vectors is for
+# questions whose words are all in one turn.
+EVENT_WEIGHTS: Mapping[str, float] = {"keyword": 1.0, "vector": 0.3, "time": 0.1}
+# The lowest score of a channel's hits: a found fact is always better than one that was not found.
 FLOOR = 0.1
 
-# Priors are small on purpose: they settle near-ties and never lift a fact over a clearly better match.
+# Priors are small: they decide near-ties and never lift a fact above a clearly better match.
 TIER_PRIOR: Mapping[str, float] = {"hot": 0.03, "warm": 0.015, "cold": 0.0}
 IMPORTANCE_PRIOR = 0.04
 TRUST_PRIOR: Mapping[str, float] = {"user": 0.02, "agent": 0.01, "tool": 0.0, "external": -0.02}
 OWN_PRIOR = 0.05
-# What is over keeps this part of each channel's score: it comes behind what holds and matches about as well.
+# A fact that is over keeps this part of its scores, so that it ranks below valid facts that match about as well.
 OVER_SHARE = 0.6
 
 _TIER_RANK = {"hot": 0, "warm": 1, "cold": 2}
 
 
 class FactStanding(NamedTuple):
-    """What ordering needs to know of a fact; `own` says it is of the asking agent's own workspace, `over` that it had
-    ended at the time that is asked about."""
+    """What ranking needs to know of a fact.
+
+    `own` means that it is from the asking agent's workspace, and `over` that it had ended at the requested time.
+    """
 
     id: str
     tier: str
@@ -43,7 +45,7 @@ class FactStanding(NamedTuple):
 
 
 class RankedFact(NamedTuple):
-    """A fact's place in an answer: its final score, and the normalised 0..1 score of each channel that found it."""
+    """A ranked fact: its final score, and the normalised score (0 to 1) of each channel that found it."""
 
     id: str
     score: float
@@ -51,8 +53,7 @@ class RankedFact(NamedTuple):
 
 
 def ordered(standings: Iterable[FactStanding]) -> list[FactStanding]:
-    """Hot, warm, cold; in a tier what holds before what is over, then the agent's own first, most accessed, most
-    important, newest, by id."""
+    """Sort by tier; within a tier, valid facts first, then the agent's own, most accessed, most important, newest."""
     by_id = sorted(standings, key=lambda each: each.id)
     newest = sorted(by_id, key=lambda each: each.timestamp, reverse=True)
     return sorted(newest, key=_rank)
@@ -68,8 +69,8 @@ def _rank(standing: FactStanding) -> tuple[int, bool, bool, int, float]:
     )
 
 
-def normalised(scores: Mapping[str, float]) -> dict[str, float]:
-    """Scores of one channel spread over 0.1..1, the best at 1; all at 1 where they are equal."""
+def normalized(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return one channel's scores scaled to 0.1..1, with the best at 1, or all at 1 if they are equal."""
     if not scores:
         return {}
     low, high = min(scores.values()), max(scores.values())
@@ -79,7 +80,7 @@ def normalised(scores: Mapping[str, float]) -> dict[str, float]:
 
 
 def prior(standing: FactStanding) -> float:
-    """What a fact's tier, importance, trust and owner add to any match, within -0.04..0.12."""
+    """Return what a fact's tier, importance, trust and owner add to its score, from -0.04 to 0.12."""
     return (
         TIER_PRIOR.get(standing.tier, 0.0)
         + IMPORTANCE_PRIOR * (standing.importance - 0.5)
@@ -89,20 +90,24 @@ def prior(standing: FactStanding) -> float:
 
 
 def fuse(channels: Mapping[str, Mapping[str, float]], weights: Mapping[str, float] = WEIGHTS) -> list[RankedFact]:
-    """What any channel found, best first: the weighted sum of min-max normalised scores, divided by the weights of the
-    channels that found something, so that 1 means the best hit of them all. Of equal ones the first found comes first.
+    """Return what any channel found, best first.
+
+    The score is the weighted sum of min-max normalised scores, divided by the weights of the channels with hits, so
+    that 1 means the best hit of all of them. Equal ones stay in the order in which they were found.
     """
     parts = _parts(channels)
     total = _total(channels, weights)
     fused = (RankedFact(each, _fused(part, weights, total), part) for each, part in parts.items())
-    # A stable sort: equal scores keep the order of finding.
+    # The sort is stable: equal scores stay in the order in which they were found.
     return sorted(fused, key=lambda one: -one.score)
 
 
-def said_weights(covered: float) -> Mapping[str, float]:
-    """The weights for what was said, where the best turn has this part of the question's words: the less it has, the
-    less they tell, and the more the vectors count."""
-    return {**SAID_WEIGHTS, "vector": SAID_WEIGHTS["vector"] / covered} if covered > 0 else SAID_WEIGHTS
+def event_weights(covered: float) -> Mapping[str, float]:
+    """Return the weights for events, given which part of the question's words the best turn covers.
+
+    The smaller this part is, the more the vectors count.
+    """
+    return {**EVENT_WEIGHTS, "vector": EVENT_WEIGHTS["vector"] / covered} if covered > 0 else EVENT_WEIGHTS
 
 
 def rank(
@@ -110,9 +115,9 @@ def rank(
     standings: Mapping[str, FactStanding],
     weights: Mapping[str, float] = WEIGHTS,
 ) -> list[RankedFact]:
-    """Facts found by any channel, best first: their fused score plus the prior of their standing.
+    """Return the facts found by any channel, best first: fused score plus prior.
 
-    Higher raw scores are better; a fact without a standing is left out. Equal scores keep the order of standing.
+    Higher raw scores are better. A fact without a standing is left out, and equal scores keep the order of `ordered`.
     """
     over = {one.id for one in standings.values() if one.over}
     parts = _parts(_lowered(channels, over) if over else channels)
@@ -125,12 +130,14 @@ def rank(
 
 
 def _behind(ranked: Sequence[RankedFact], over: set[str], exact: Mapping[str, float]) -> list[RankedFact]:
-    """What is over scores no more than the best that holds, where both say exactly what was asked for: their words tell
-    only how each is put."""
-    holding = [(exact[one.id], one.score) for one in ranked if one.id in exact and one.id not in over]
+    """Limit the score of a fact that is over to that of the best valid fact, if both match the question exactly.
+
+    Their other differences only come from the wording.
+    """
+    valid = [(exact[one.id], one.score) for one in ranked if one.id in exact and one.id not in over]
 
     def most(one: RankedFact) -> float:
-        return max((score for worth, score in holding if worth >= exact[one.id]), default=one.score)
+        return max((score for worth, score in valid if worth >= exact[one.id]), default=one.score)
 
     late = over & exact.keys()
     return [one._replace(score=min(one.score, most(one))) if one.id in late else one for one in ranked]
@@ -144,10 +151,10 @@ def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str])
 
 
 def _parts(channels: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """The normalised score of each channel that found a thing, for each thing found, in the order of finding."""
+    """Return the normalised scores by channel for each found fact, in the order in which they were found."""
     parts: dict[str, dict[str, float]] = {}
     for name, scores in channels.items():
-        for each, value in normalised(scores).items():
+        for each, value in normalized(scores).items():
             parts.setdefault(each, {})[name] = value
     return parts
 

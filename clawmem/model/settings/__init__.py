@@ -1,1 +1,1 @@
-"""Settings, schedules, and permissions."""
+"""Settings of a vault and of this machine, schedules, permissions, and accepted authors."""

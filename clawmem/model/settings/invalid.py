@@ -1,4 +1,4 @@
-"""Settings some of which do not fit: the others count, and each of these stops only what needs it."""
+"""Load settings of which some are invalid: the others apply, and each invalid one blocks only what needs it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from clawmem.errors import ClawmemError, InvalidInput
-from clawmem.model.settings.settings import BY_KEY, FILE, GROUPS, HARMLESS, Settings, flat, settings_from_mapping
+from clawmem.model.settings.settings import BY_KEY, FILE, GROUPS, HARMLESS, Settings, flatten, settings_from_mapping
 
 
-def tolerant(mapping: Mapping[Any, Any]) -> Settings:
-    """Settings out of a parsed `clawmem.yaml`: what does not fit has its default, and is in `wrong` with the reason.
+def read_tolerantly(mapping: Mapping[Any, Any]) -> Settings:
+    """Return the settings from a parsed `clawmem.yaml`; an invalid one gets its default and is listed in `wrong`.
 
-    Raises Refused where the vault is newer than this clawmem.
+    Raise Refused if the vault is newer than this clawmem.
     """
     fitting: dict[str, Any] = {}
     wrong: dict[str, ClawmemError] = {}
-    for key, value in flat(mapping):
+    for key, value in flatten(mapping):
         try:
             settings_from_mapping({key: value})
             fitting[key] = value
@@ -29,18 +29,18 @@ def _concerned(key: str) -> Iterable[str]:
     return [one for one in BY_KEY if one.startswith(f"{key}.")] if key in GROUPS else [key]
 
 
-def told_of(settings: Settings) -> Iterator[str]:
-    """What a person should hear of settings that do not fit, and of a file that does not parse."""
+def invalid_messages(settings: Settings) -> Iterator[str]:
+    """Yield messages about invalid settings, and about a file that cannot be parsed."""
     if settings.unread is not None:
-        yield f"{settings.unread.message} Until it is mended nothing can be changed."
+        yield f"{settings.unread.message} Until it is repaired, nothing can be changed."
     own: dict[str, list[str]] = {}
     for key, problem in settings.wrong.items():
         if key in settings.origins:
             own.setdefault(problem.message, []).append(key)
         elif key in HARMLESS:
-            yield f"{FILE}: {problem.message} Until it is mended, {key} counts as {BY_KEY[key].default}."
+            yield f"{FILE}: {problem.message} Until it is repaired, {key} has its default, {BY_KEY[key].default}."
         else:
-            yield f"{FILE}: {problem.message} Until it is mended, what needs {key} refuses."
+            yield f"{FILE}: {problem.message} Until it is repaired, everything that needs {key} is refused."
     for message, keys in own.items():
         needed = keys[0] if len(keys) == 1 else "this machine's own settings"
-        yield f"{message} Until it is mended, what needs {needed} refuses."
+        yield f"{message} Until it is repaired, everything that needs {needed} is refused."

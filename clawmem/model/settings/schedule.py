@@ -1,4 +1,4 @@
-"""When the heartbeat runs, and the lines that tell cron and systemd so: quoted for any path, found again by a mark."""
+"""Schedules of the heartbeat, as lines for cron and units for systemd; a mark identifies clawmem's entries."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _HOURS = (1, 2, 3, 4, 6, 8, 12)
 
 
 class Schedule(NamedTuple):
-    """When to run, in words, as the five fields of cron, and as systemd's OnCalendar."""
+    """A schedule in words, as the five fields of cron, and as systemd's OnCalendar."""
 
     words: str
     cron: str
     calendar: str
 
 
-def every(text: str) -> Schedule:
-    """Again and again: `5m` to `30m`, `1h` to `12h`, `1d`; InvalidInput where it does not divide the hour or day."""
+def interval_schedule(text: str) -> Schedule:
+    """Return a repeated schedule (`5m` to `30m`, `1h` to `12h`, `1d`), or raise InvalidInput for other intervals."""
     found = _EVERY.fullmatch(text.strip().lower())
     number, unit = (int(found[1]), found[2][0]) if found else (0, "")
     if (number, unit) == (60, "m"):
@@ -38,48 +38,51 @@ def every(text: str) -> Schedule:
         return Schedule(words, f"0 {hours} * * *", f"*-*-* 0/{number}:00:00")
     minutes, hours = (", ".join(map(str, row)) for row in (_MINUTES, _HOURS))
     raise InvalidInput(
-        f"'{text}' is not an interval that cron can keep.",
-        f"Write so many minutes ({minutes}), hours ({hours}) or 1d, such as 30m or 2h.",
+        f"'{text}' is not an interval that cron supports.",
+        f"Use minutes ({minutes}), hours ({hours}) or 1d, such as 30m or 2h.",
     )
 
 
-def at(text: str) -> Schedule:
-    """Once a day at `HH:MM`, the machine's own time."""
+def daily_schedule(text: str) -> Schedule:
+    """Return a daily schedule at `HH:MM`, in the machine's own time zone."""
     found = _AT.fullmatch(text.strip())
     if not found:
-        raise InvalidInput(f"'{text}' is not a time of day.", "Write it like 03:30.")
+        raise InvalidInput(f"'{text}' is not a time of day.", "Use a time such as 03:30.")
     hour, minute = int(found[1]), int(found[2])
     return Schedule(f"every day at {hour:02}:{minute:02}", f"{minute} {hour} * * *", f"*-*-* {hour:02}:{minute:02}:00")
 
 
 def shell_command(parts: Sequence[str], log: str, path: str) -> str:
-    """One line for `sh`: the parts quoted, run from `/`, nothing to read, everything it says at the end of `log`."""
+    """Return one line for `sh`: the quoted parts, run from `/` without input, with all output appended to `log`."""
     for part in (*parts, log, path):
         if any(ord(letter) < 32 for letter in part):
-            raise InvalidInput(f"{part!r} has a line break or another control character in it.", "Rename that folder.")
+            raise InvalidInput(f"{part!r} contains a line break or another control character.", "Rename that folder.")
     words = " ".join(quoted(part) for part in parts)
     return f"cd / && PATH={quoted(path)} {words} </dev/null >>{quoted(log)} 2>&1"
 
 
 def quoted(text: str) -> str:
-    """The text as one word of a shell."""
+    """Return the text as one shell word."""
     return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
 def cron_line(schedule: Schedule, command: str, mark: str) -> str:
-    """The entry of a crontab. To cron a bare `%` is a new line; it is not to be escaped right after a backslash,
-    which would be taken as escaping that backslash: an empty pair of quotes comes between."""
+    """Return a crontab entry.
+
+    In a crontab, a bare `%` is a line break, and `\\%` a percent sign. After a backslash, an empty pair of quotes must
+    come first, or cron would escape that backslash.
+    """
     safe = command.replace("\\%", "\\''%").replace("%", "\\%")
     return f"{schedule.cron} {safe} # {mark}"
 
 
-def installed(crontab: str, mark: str) -> str | None:
-    """The entry with this mark, or None."""
+def find_entry(crontab: str, mark: str) -> str | None:
+    """Return the entry with this mark, or None."""
     return next((line for line in crontab.split("\n") if _is_ours(line, mark)), None)
 
 
 def with_entry(crontab: str, line: str | None, mark: str) -> str:
-    """The crontab with this entry in the place of the one with its mark (None: without it); all else stays."""
+    """Return the crontab with the entry of this mark replaced by `line`, or removed if it is None; the rest stays."""
     kept: list[str] = []
     for row in crontab.removesuffix("\n").split("\n") if crontab else ():
         if not _is_ours(row, mark):
@@ -97,7 +100,7 @@ def _is_ours(line: str, mark: str) -> bool:
 
 
 def service_unit(parts: Sequence[str], log: str, path: str) -> str:
-    """A systemd user service that runs the heartbeat once."""
+    """Return a systemd user service that runs the heartbeat once."""
     return "\n".join(
         (
             "[Unit]",
@@ -115,7 +118,7 @@ def service_unit(parts: Sequence[str], log: str, path: str) -> str:
 
 
 def timer_unit(schedule: Schedule) -> str:
-    """The timer that starts the service of the same name; a run that was missed is made up for."""
+    """Return the timer for the service of the same name; systemd catches up on a missed run."""
     return "\n".join(
         (
             "[Unit]",
@@ -133,6 +136,6 @@ def timer_unit(schedule: Schedule) -> str:
 
 
 def _unit_word(text: str) -> str:
-    """A word of a systemd unit, where `%` begins a specifier; in a command `$` begins a variable, too."""
+    """Return a word of a systemd unit with `%` escaped, which begins a specifier there."""
     safe = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{safe}"'

@@ -1,11 +1,11 @@
-"""The settings of a vault: what `clawmem.yaml` may hold, what each key means, and what it is by default."""
+"""The settings of a vault: the keys of `clawmem.yaml`, their meanings, and their defaults."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
 from clawmem.model.records.entity import check_agent
-from clawmem.model.settings.values import Setting, Value, checked, wrong
+from clawmem.model.settings.values import Setting, Value, check_value, wrong_value
 
 FILE = "clawmem.yaml"
 FORMAT = 1
@@ -23,7 +23,7 @@ SETTINGS = (
         "secrets.action",
         "choice",
         "refuse",
-        "what to do with a text that holds a credential",
+        "what to do with a text that contains a credential",
         choices=("refuse", "redact"),
     ),
     Setting("index.keyword", "choice", "fts5", "the engine behind keyword search", choices=("fts5", "whoosh")),
@@ -78,7 +78,7 @@ SETTINGS = (
         "summary.weekly_day",
         "choice",
         "monday",
-        "the day of the week on which summaries are made anew in full",
+        "the day of the week on which all summaries are generated again",
         choices=WEEKDAYS,
     ),
     Setting("summary.weekly_hour", "int", 4, "the hour, UTC, of that day", 0, 23),
@@ -91,51 +91,51 @@ SETTINGS = (
         "llm.output",
         "choice",
         "auto",
-        "how JSON is asked for: by schema where the model is known to take one, else in words (auto), or always so",
+        "how JSON is requested: by schema if the model supports it, else in the prompt (auto), or always one way",
         choices=("auto", "schema", "json", "plain"),
     ),
     Setting(
         "llm.fallback",
         "choice",
         "none",
-        "who reads when the model cannot be used: nobody, the events wait, or the rules",
+        "who reads events if the model cannot be used: none (they wait) or the rules",
         choices=("none", "rules"),
     ),
-    Setting("llm.max_retries", "int", 2, "how often a model may answer again after an answer that will not do", 0, 10),
+    Setting("llm.max_retries", "int", 2, "how often a model may try again after an unusable answer", 0, 10),
     Setting("llm.budget_cents", "float", 12.0, "the most one run may cost, in cents", 0, 1_000_000),
     Setting("llm.daily_cents", "float", 100.0, "the most one day (UTC) may cost, in cents", 0, 1_000_000),
     Setting("llm.max_ms", "int", 12_000, "how long one run may wait for the model, in milliseconds", 0, 86_400_000),
     Setting("llm.max_facts", "int", 8, "the most facts a model may find in one run", 0, 10_000),
     Setting("llm.max_tokens", "int", 2000, "the most tokens of one answer", 50, 1_000_000),
     Setting("git.sign", "bool", False, "whether commits are signed, with the key git is configured to use"),
-    Setting("sync.remote", "text", "origin", "which of git's remotes sync meets others at"),
-    Setting("sync.branch", "optional", "", "the branch there; empty: the one this vault is on"),
+    Setting("sync.remote", "text", "origin", "the git remote that sync uses"),
+    Setting("sync.branch", "optional", "", "the branch on the remote; empty: the current branch of this vault"),
     Setting(
         "sync.conflict",
         "choice",
         "review",
-        "what sync does where two machines changed the same: keep both and ask (review), take one side, or fail",
+        "what sync does if two machines changed the same thing: keep both and ask (review), take one side, or fail",
         choices=("newest", "ours", "theirs", "review", "fail"),
     ),
-    Setting("sync.attempts", "int", 30, "how often sync tries where others push at the same moment", 1, 1000),
+    Setting("sync.attempts", "int", 30, "how often sync tries if others push at the same time", 1, 1000),
     Setting("sync.timeout_seconds", "float", 300.0, "how long sync waits for the remote, in seconds", 1, 86_400),
     Setting("upkeep.loose_objects", "int", 2000, "loose git objects after which the vault is repacked", 100, 1_000_000),
 )
-# Groups that reach outside: to whom memories are sent, with which key, at what cost, what is run. All of such a group
-# is this machine's own, so that a key that is added to it is, too.
+# Groups with effects outside the vault: where memories are sent, with which key, at what cost, and what is run. Whole
+# groups are local, so that new keys in them are, too.
 LOCAL_GROUPS = frozenset("llm semantic adapters plugins evaluate".split())
-# Of these kinds no value names a place or a program. One of any other kind is local unless it is listed here.
+# Values of these kinds never name a place or a program. A setting of another kind is local unless it is listed here.
 _CLOSED_KINDS = frozenset("int float bool choice entity places".split())
 _SHARED_TEXTS = frozenset(("vault.name",))
 
 
 def reaches_outside(setting: Setting) -> bool:
-    """Whether a setting is this machine's own: `clawmem.yaml` can only suggest its value."""
+    """Return whether a setting is local: `clawmem.yaml` can only suggest its value."""
     group = setting.key.partition(".")[0]
     return group in LOCAL_GROUPS or not (setting.kind in _CLOSED_KINDS or setting.key in _SHARED_TEXTS)
 
 
-# Keys of one agent, `agents.finance.write`; those of `default` are in force for every agent without its own.
+# Keys of one agent, such as `agents.finance.write`; those of `default` apply to every agent without its own.
 AGENTS, ANY_AGENT = "agents", "default"
 OF_AGENTS = (
     Setting("write", "places", "own, life, records", "where the agent may write"),
@@ -146,18 +146,18 @@ BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}
 LOCAL = frozenset(setting.key for setting in SETTINGS if reaches_outside(setting))
 GROUPS = frozenset(setting.key.split(".")[0] for setting in SETTINGS if "." in setting.key)
 _DEFAULTS: Mapping[str, Value] = {setting.key: setting.default for setting in SETTINGS}
-# Where the value of one of these does not fit, its default will do: it decides nothing that stays.
+# If one of these is invalid, its default is used: it affects nothing that is stored.
 HARMLESS = frozenset("vault.name defaults.limit context.budget history.limit index.keyword lock.wait_seconds".split())
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 
 
 class Settings(NamedTuple):
-    """The value of every known key, by dotted key; the keys this version does not know, as they were found; those whose
-    value does not fit, and why; and why the file does not parse, where these are not its own settings.
+    """All settings, by dotted key.
 
-    A local key has its default in `values` until `own_settings.in_force` lays this machine's own over it; what the
-    vault would have it be is in `suggested`. `origins` tells which of the machine's own files gave a local key.
+    `unknown` holds keys of other versions, and `wrong` invalid values with the error. `unread` is the error if the file
+    cannot be parsed. A local key has its default in `values` until `in_force` applies this machine's own files. The
+    vault's values for local keys are in `suggested`, and `origins` says which file of this machine set a key.
     """
 
     values: Mapping[str, Value] = _DEFAULTS
@@ -168,16 +168,16 @@ class Settings(NamedTuple):
     origins: Mapping[str, str] = {}
 
     def get(self, key: str) -> Value:
-        """The value of a key; raises NotFound where there is no such key, what is wrong where it does not fit."""
+        """Return a key's value. Raise NotFound if the key is unknown, and the stored error if its value is invalid."""
         setting = setting_named(key)
         if setting.key in self.wrong and setting.key not in HARMLESS:
             raise self.wrong[setting.key]
         return self.values.get(setting.key, setting.default)
 
     def agent_value(self, agent: str, key: str) -> Value:
-        """The value of an agent's key: its own, else that of every agent, else the default."""
+        """Return the value of an agent's key: its own, else that of all agents, else the default."""
         for wrong_key in (one for one in self.wrong if one.partition(".")[0] == AGENTS):
-            raise self.wrong[wrong_key]  # what was meant to forbid must not be ignored
+            raise self.wrong[wrong_key]  # an invalid restriction must not be ignored
         for name in (agent, ANY_AGENT):
             value = self.values.get(f"{AGENTS}.{name}.{key}")
             if value is not None:
@@ -185,22 +185,22 @@ class Settings(NamedTuple):
         return _OF_AGENT[key].default
 
     def whole(self, key: str) -> int:
-        """The value of an int key."""
+        """Return the value of an int key."""
         value = self.get(key)
         if not isinstance(value, int):
             raise TypeError(f"{key} is not a whole number")
         return value
 
     def number(self, key: str) -> float:
-        """The value of an int or float key."""
+        """Return the value of an int or float key."""
         return float(self.get(key))
 
     def words(self, key: str) -> str:
-        """The value of a text, entity or choice key."""
+        """Return the value of a text, entity or choice key."""
         return str(self.get(key))
 
     def flag(self, key: str) -> bool:
-        """The value of a bool key."""
+        """Return the value of a bool key."""
         return self.get(key) is True
 
 
@@ -208,43 +208,43 @@ DEFAULTS = Settings()
 
 
 def setting_named(key: str) -> Setting:
-    """The setting of a dotted key; NotFound, with the keys that come near, where there is none."""
+    """Return the setting of a dotted key. Raise NotFound, with similar keys, if there is no such setting."""
     if key in BY_KEY:
         return BY_KEY[key]
     if key.startswith(f"{AGENTS}."):
         return _of_agent(key)
     near = [each for each in BY_KEY if key and (key in each or each.rsplit(".", 1)[-1] in key)]
     hint = f"Did you mean {' or '.join(near[:3])}? " if near else ""
-    raise NotFound(f"There is no setting '{key}'.", f"{hint}`clawmem config list` shows them all.")
+    raise NotFound(f"There is no setting '{key}'.", f"{hint}List all settings with `clawmem config list`.")
 
 
 def _of_agent(key: str) -> Setting:
-    """The setting of one agent, under its whole key."""
+    """Return the setting of one agent under its full key."""
     _, _, rest = key.partition(".")
     agent, _, name = rest.rpartition(".")
     if name not in _OF_AGENT or not agent:
         known = " and ".join(f"{AGENTS}.ID.{each}" for each in _OF_AGENT)
-        raise NotFound(f"There is no setting '{key}'.", f"An agent has {known}.")
+        raise NotFound(f"There is no setting '{key}'.", f"The settings of an agent are {known}.")
     return _OF_AGENT[name]._replace(key=f"{AGENTS}.{check_agent(agent)}.{name}")
 
 
 def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
-    """Settings out of a parsed `clawmem.yaml`; what it leaves out keeps its default, and what it says of a local key is
-    a suggestion, where it is not the default.
+    """Return the settings from a parsed `clawmem.yaml`.
 
-    Raises InvalidInput naming the key and the reason, Refused where the vault is newer than this clawmem.
-    Unknown keys are kept in `unknown`.
+    Missing keys have their defaults, and values for local keys become suggestions unless they are the default.
+    Unknown keys are kept in `unknown`. Raise InvalidInput, naming the key, if a value is invalid, and Refused if the
+    vault is newer than this clawmem.
     """
     if mapping is not None and not isinstance(mapping, Mapping):
-        raise InvalidInput(f"{FILE} must hold keys and values.", _HINT)
-    given = dict(flat(mapping or {}))
+        raise InvalidInput(f"{FILE} must contain keys and values.", _HINT)
+    given = dict(flatten(mapping or {}))
     check_format(given.get("format", FORMAT))
     values = dict(_DEFAULTS)
     suggested: dict[str, Value] = {}
     unknown = {}
     for key, value in given.items():
         if key in GROUPS:
-            raise InvalidInput(f"{FILE}: '{key}' holds several settings, not one value.", _HINT)
+            raise InvalidInput(f"{FILE}: '{key}' contains several settings, not one value.", _HINT)
         if key == AGENTS and value in (None, {}):
             continue
         if key == AGENTS or key.startswith(f"{AGENTS}."):
@@ -261,7 +261,7 @@ def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
 
 
 def _agents_value(key: str, value: object) -> dict[str, Value]:
-    """A value below `agents`. One that is not understood is an error: what was meant to forbid must not be ignored."""
+    """Return a value below `agents`. An unknown key is an error, because a restriction must not be ignored."""
     try:
         setting = _of_agent(key)
     except NotFound as problem:
@@ -270,29 +270,29 @@ def _agents_value(key: str, value: object) -> dict[str, Value]:
 
 
 def _fitting(setting: Setting, value: object) -> Value:
-    """The value of the file; where it does not fit, the error says how to mend it."""
+    """Return the value from the file; if it is invalid, the error says how to repair it."""
     try:
-        return checked(setting, value)
+        return check_value(setting, value)
     except InvalidInput as problem:
-        mend = f"`clawmem config set {setting.key} VALUE` mends it, or you by hand in {FILE}."
-        raise InvalidInput(problem.message, f"{problem.hint} {mend}") from None
+        repair = f"Use `clawmem config set {setting.key} VALUE`, or edit {FILE}."
+        raise InvalidInput(problem.message, f"{problem.hint} {repair}") from None
 
 
-_HINT = "`clawmem config list` shows every key, its value and what it means."
+_HINT = "`clawmem config list` shows every key, its value and its meaning."
 
 
-def flat(mapping: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted keys and their values; a mapping that is itself a setting's value, or empty, is not opened."""
+def flatten(mapping: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield dotted keys and values; a mapping that is itself a value, or is empty, is not expanded."""
     for name, value in mapping.items():
         key = f"{prefix}{name}"
         if isinstance(value, Mapping) and key not in BY_KEY and (value or key in GROUPS):
-            yield from flat(value, f"{key}.")
+            yield from flatten(value, f"{key}.")
         elif value is not None or key not in GROUPS:
             yield key, value
 
 
 def settings_to_mapping(settings: Settings) -> dict[str, Any]:
-    """Every value, known or not, as the nested mapping `settings_from_mapping` reads."""
+    """Return all values, known or not, as the nested mapping that `settings_from_mapping` reads."""
     nested: dict[str, Any] = {}
     for key, value in {**settings.values, **settings.suggested, **settings.unknown}.items():
         *path, last = key.split(".")
@@ -304,7 +304,7 @@ def settings_to_mapping(settings: Settings) -> dict[str, Any]:
 
 
 def check_format(value: object) -> None:
-    """Raise Refused where a vault's format is newer than this clawmem reads."""
+    """Raise Refused if a vault's format is newer than this clawmem supports."""
     if isinstance(value, int) and not isinstance(value, bool) and value > FORMAT:
         raise Refused(
             f"This vault has format {value}; this clawmem reads formats up to {FORMAT}.",
@@ -313,7 +313,7 @@ def check_format(value: object) -> None:
 
 
 def parse_value(key: str, text: str) -> Value:
-    """The value of a setting as typed on the command line; InvalidInput where it does not fit the key."""
+    """Return a setting's value from the command line; raise InvalidInput if it is invalid."""
     setting = setting_named(key)
     given = text.strip()
     value: Value = given
@@ -323,5 +323,5 @@ def parse_value(key: str, text: str) -> Value:
         try:
             value = int(given) if setting.kind == "int" else float(given)
         except ValueError:
-            raise wrong(setting, given) from None
-    return checked(setting, value)
+            raise wrong_value(setting, given) from None
+    return check_value(setting, value)

@@ -1,4 +1,4 @@
-"""What a setting is, and whether a value fits it."""
+"""Settings: their kinds, and the validation of values."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,10 @@ PLACES = ("own", "life", "records", "settings", "all")
 
 
 class Setting(NamedTuple):
-    """One key: its kind (int, float, bool, text, optional, variable, entity, places or choice), default, bounds or
-    choices, and meaning; `offline` are the values of a local key that send nothing anywhere."""
+    """One key: its kind (int, float, bool, text, optional, variable, entity, places or choice), default and meaning.
+
+    `offline` holds the values of a local key with which nothing is sent anywhere.
+    """
 
     key: str
     kind: str
@@ -23,8 +25,8 @@ class Setting(NamedTuple):
     offline: tuple[str, ...] = ()
 
 
-def checked(setting: Setting, value: object) -> Value:
-    """The value where it has the setting's kind and lies within its bounds; InvalidInput otherwise."""
+def check_value(setting: Setting, value: object) -> Value:
+    """Return the value if it has the setting's kind and is within its bounds; else raise InvalidInput."""
     if setting.kind == "bool" and isinstance(value, bool):
         return value
     if setting.kind in ("int", "float") and isinstance(value, int | float) and not isinstance(value, bool):
@@ -37,14 +39,14 @@ def checked(setting: Setting, value: object) -> Value:
         return _variable(setting, value.strip()) if setting.kind == "variable" else value.strip()
     if setting.kind in ("text", "entity") and isinstance(value, str) and value.strip() and "\n" not in value:
         return _entity(setting, value) if setting.kind == "entity" else value.strip()
-    raise wrong(setting, value)
+    raise wrong_value(setting, value)
 
 
 def _places(setting: Setting, value: object) -> str:
-    """Places as a list or in one text, apart by commas or blanks: words, entities, roots, agents' workspaces."""
+    """Read places, as a list or as text separated by commas or blanks: words, entities, roots or `@AGENT`."""
     listed = value.replace(",", " ").split() if isinstance(value, str) else value
     if not isinstance(listed, list) or not listed or not all(isinstance(one, str) for one in listed):
-        raise wrong(setting, value)
+        raise wrong_value(setting, value)
     for one in listed:
         _place(setting, value, one)
     return ", ".join(dict.fromkeys(one.strip("/") for one in listed))
@@ -59,16 +61,16 @@ def _place(setting: Setting, value: object, one: str) -> None:
         else:
             check_name(one)
     except InvalidInput:
-        raise wrong(setting, value) from None
+        raise wrong_value(setting, value) from None
 
 
 def _variable(setting: Setting, value: str) -> str:
-    """The name of a variable, in capitals or small letters: a key pasted here by mistake is mixed, and not repeated."""
+    """Read the name of a variable. An API key pasted by mistake usually has mixed case, and is not repeated."""
     if not value or (value.isascii() and value.isidentifier() and (value.isupper() or value.islower())):
         return value
     raise InvalidInput(
-        f"The setting {setting.key} must be {wanted(setting)}; what was given is not repeated here: it may be a key.",
-        f"It says {setting.about}.",
+        f"The setting {setting.key} must be {describe_values(setting)}; the given text is not shown: it may be a key.",
+        f"It sets {setting.about}.",
     )
 
 
@@ -76,29 +78,29 @@ def _entity(setting: Setting, value: str) -> str:
     try:
         return check_name(value)
     except InvalidInput:
-        raise wrong(setting, value) from None
+        raise wrong_value(setting, value) from None
 
 
 def _bounded(setting: Setting, value: int | float) -> int | float:
     whole = isinstance(value, int) or value.is_integer()
     if setting.kind == "int" and not whole:
-        raise wrong(setting, value)
+        raise wrong_value(setting, value)
     if not (setting.low is None or value >= setting.low) or not (setting.high is None or value <= setting.high):
-        raise wrong(setting, value)
+        raise wrong_value(setting, value)
     return int(value) if setting.kind == "int" else float(value)
 
 
-def wrong(setting: Setting, value: object) -> InvalidInput:
-    """The error for a value that a setting does not take."""
+def wrong_value(setting: Setting, value: object) -> InvalidInput:
+    """Return the error for an invalid value."""
     shown = "true" if value is True else "false" if value is False else str(value)
     return InvalidInput(
-        f"The setting {setting.key} is '{shown[:60]}', but must be {wanted(setting)}.",
-        f"It says {setting.about}; the default is {_shown(setting.default)}.",
+        f"The setting {setting.key} is '{shown[:60]}', but must be {describe_values(setting)}.",
+        f"It sets {setting.about}; the default is {_shown(setting.default)}.",
     )
 
 
-def wanted(setting: Setting) -> str:
-    """What values a setting takes, in words."""
+def describe_values(setting: Setting) -> str:
+    """Describe the values that a setting accepts."""
     if setting.kind == "choice":
         return " or ".join(setting.choices)
     if setting.kind == "bool":
@@ -112,7 +114,7 @@ def wanted(setting: Setting) -> str:
     if setting.kind == "variable":
         return "the name of an environment variable, or nothing"
     if setting.kind == "text":
-        return "text on one line, in quotes where it could be read as a number or a date"
+        return "text on one line, in quotes if it looks like a number or a date"
     noun = "a whole number" if setting.kind == "int" else "a number"
     return f"{noun} from {setting.low:,.10g} to {setting.high:,.10g}" if setting.high is not None else noun
 

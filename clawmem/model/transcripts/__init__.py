@@ -1,1 +1,1 @@
-"""Readers of transcripts, one module per format; `formats` is the table of them."""
+"""Readers of transcripts, one module per format; `formats` has the table of them."""

@@ -1,4 +1,4 @@
-"""Chats as objects of role and content: one message an object, or a list of them under `messages`."""
+"""Read chats as objects with role and content: one message per object, or a list of them under `messages`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SESSION_KEYS = ("session", "session_id", "conversation_id", "thread_id")
 
 
 def fits_message(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a message: content, and a role or no other kind of type."""
+    """Return whether a record is a message: it has content, and a role or no other kind of type."""
     if is_app(record):
         return True
     content = first(record, *_TEXT_KEYS)
@@ -27,12 +27,12 @@ def fits_message(record: Mapping[str, Any]) -> bool:
 
 
 def fits_chat(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a whole chat."""
+    """Return whether a record is a whole chat."""
     return isinstance(record.get("messages"), list)
 
 
 def read_message(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
-    """The events of one message `{role, content, timestamp?, speaker?, session?, id?, source?, tool_calls?}`."""
+    """Yield the events of a message `{role, content, timestamp?, speaker?, session?, id?, source?, tool_calls?}`."""
     try:
         base = _base(line, record)
     except ValueError as problem:
@@ -51,7 +51,7 @@ def read_message(line: int, record: Mapping[str, Any], thread: TranscriptState) 
 
 
 def read_chat(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
-    """The events of a chat `{messages: [...], id?, created?}`; its messages take from it what they do not say."""
+    """Yield the events of a chat `{messages: [...], id?, created?}`; its values are defaults for the messages."""
     messages = record.get("messages")
     if not isinstance(messages, list):
         yield SkippedLine(line, "it has no list of messages")
@@ -84,13 +84,13 @@ def _base(line: int, record: Mapping[str, Any]) -> Message:
         recalled=about.recalled,
         source=word(record.get("source")) if isinstance(record.get("source"), str) else None,
     )
-    # Who gives no role gives at least a name; without either, nobody says who speaks.
+    # A message without a role needs a name, or its speaker is unknown.
     unknown = record.get("role") is None and named is None and base.role == "user"
     return base._replace(trust="external" if unknown or about.doubtful else None)
 
 
 def _of_app(base: Message, record: Mapping[str, Any], content: Any) -> Message:
-    """An event of a program, as its text or else as the JSON of its name and properties."""
+    """Yield an app event, with its text or else the JSON of its name and properties."""
     name = word(first(record, "name", "event"))
     text = content if isinstance(content, str) and content.strip() else json.dumps(record, ensure_ascii=False)
     return base._replace(text=text, metadata={"name": name} if name else None)

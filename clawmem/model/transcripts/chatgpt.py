@@ -1,4 +1,4 @@
-"""The data export of ChatGPT: conversations as trees of messages, of which the branch last shown is read."""
+"""Read the data export of ChatGPT: conversations are trees of messages, of which the shown branch is read."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _REMEMBERED = frozenset({"user_editable_context", "model_editable_context"})
 
 
 def fits(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a conversation of such an export."""
+    """Return whether a record is a conversation of this export."""
     return isinstance(record.get("mapping"), dict)
 
 
 def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
-    """The events of one conversation, oldest first."""
+    """Yield the events of one conversation, oldest first."""
     if not fits(record):
         yield SkippedLine(line, "it has no mapping of messages")
         return
@@ -32,7 +32,7 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Itera
 
 
 def branch(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The messages from the root to the current node; where none is current, along the last child of each."""
+    """Return the messages from the root to the current node, or along the last children if there is none."""
     nodes = record["mapping"]
     here = record.get("current_node")
     if here not in nodes:

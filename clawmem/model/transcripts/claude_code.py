@@ -1,4 +1,4 @@
-"""Sessions of Claude Code: one JSON object a line, a `message` inside, and lines of bookkeeping between."""
+"""Read sessions of Claude Code: one JSON object per line with a `message`, and lines of internal records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clawmem.model.transcripts.origin import origin_of
 from clawmem.model.transcripts.parts import Read, TranscriptState, answered, said, text_of
 
 _SPOKEN = ("user", "assistant")
-# Lines by which the program keeps its own books; nobody says anything in them.
+# Internal records of the program, in which nobody speaks.
 _QUIET = frozenset(
     "summary file-history-snapshot file-history-delta queue-operation progress attachment last-prompt mode "
     "permission-mode custom-title ai-title agent-name agent-color agent-setting tag pr-link worktree-state "
@@ -22,13 +22,13 @@ _MARKS = ("sessionId", "session_id", "uuid", "parentUuid", "leafUuid", "messageI
 
 
 def fits(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a line of such a session."""
+    """Return whether a record is a line of such a session."""
     known = record.get("type") in (*_SPOKEN, "system") or record.get("type") in _QUIET
     return known and any(mark in record for mark in _MARKS)
 
 
 def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
-    """The events of one line. What the program wrote in the user's name is marked as recalled."""
+    """Yield the events of one line. Text that the program wrote as the user is marked as recalled."""
     kind = record.get("type")
     if kind in _QUIET:
         return []
@@ -59,7 +59,7 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
 
 
 def _aside(base: Message) -> Message:
-    """In a sidechain it is the agent that speaks to another agent, in the user's place."""
+    """Return the event for a sidechain, in which the agent speaks to another agent as the user."""
     return base._replace(role="assistant", metadata={"sidechain": True})
 
 

@@ -1,4 +1,4 @@
-"""The data export of Claude: conversations with their messages in order under `chat_messages`."""
+"""Read the data export of Claude: conversations with their messages in order under `chat_messages`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from clawmem.model.transcripts.parts import TranscriptState, said
 
 
 def fits(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a conversation of such an export."""
+    """Return whether a record is a conversation of this export."""
     return isinstance(record.get("chat_messages"), list)
 
 
 def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
-    """The events of one conversation, in its order. Attached files are not kept."""
+    """Yield the events of one conversation, in order. Attached files are not stored."""
     if not fits(record):
         yield SkippedLine(line, "it has no list of chat messages")
         return
@@ -36,5 +36,5 @@ def _message(
     role = role_of(first(message, "sender", "role") or "nobody")
     base = Message(line, role, "", when, None, session, word(message.get("uuid")))
     events = list(said(base, message.get("content"), thread))
-    # Older exports hold the text outside of the content.
+    # Older exports have the text outside the content.
     yield from events or said(base, message.get("text"), thread)

@@ -1,4 +1,4 @@
-"""The formats that ingest reads: which there are, which one a file has, and its messages one by one."""
+"""The transcript formats: detect the format of a file, and read its messages one by one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.model.records.bounds import MESSAGE_CHARACTERS, RECORD_BYTES, beyond
+from clawmem.model.records.bounds import MESSAGE_CHARACTERS, RECORD_BYTES, beyond_limit
 from clawmem.model.transcripts import chat, chatgpt, claude_code, claude_export, openclaw
 from clawmem.model.transcripts.message import Message, SkippedLine, sound
 from clawmem.model.transcripts.notes import NumberedLine, looks_like_markdown, read_markdown, read_plain
@@ -23,14 +23,14 @@ _LOOKED_AT = 100
 
 
 class TranscriptFormat(NamedTuple):
-    """One format of JSON records: what it is, whether a record has it, and the events of a record that has."""
+    """A format of JSON records: how to recognize a record, and how to read its events."""
 
     about: str
     fits: Callable[[Mapping[str, Any]], bool]
     read: Callable[[int, Mapping[str, Any], TranscriptState], Read]
 
 
-# In the order in which they are tried: what fits the first of two is not asked of the second.
+# Formats are tried in this order; the first one that fits is used.
 RECORDS = {
     "claude-code": TranscriptFormat("a session of Claude Code", claude_code.fits, claude_code.read),
     "openclaw": TranscriptFormat("a session of OpenClaw", openclaw.fits, openclaw.read),
@@ -55,7 +55,7 @@ TEXTS = {
 }
 FORMATS = {AUTO: "whichever of these the content has", **{name: one.about for name, one in RECORDS.items()}, **TEXTS}
 _JSON = re.compile(r'\s*(?:\[\s*[\[{\]]|\{\s*["}])')
-# Where the first record is longer than what is looked at, the earliest of these keys tells.
+# If the first record is too long to be parsed, the earliest of these keys decides.
 _KEY = re.compile(r'(?<!\\)"(mapping|chat_messages|messages|sessionId|parentId|role)"\s*:')
 _TELLS = {
     "mapping": "chatgpt",
@@ -68,23 +68,23 @@ _TELLS = {
 
 
 class FileFormat(NamedTuple):
-    """A format, and whether it comes line by line, as all but whole JSON documents do."""
+    """A file's format, and whether it has one record per line (unlike whole JSON documents)."""
 
     format: str
     by_line: bool = True
 
 
 def check_format(name: str) -> str:
-    """The name of a format; InvalidInput, with the list of them, where it is none."""
+    """Return the name of a format. Raise InvalidInput, with the list of formats, if it is unknown."""
     if name not in FORMATS:
         raise InvalidInput(f"'{name}' is not a format.", f"Choose one of {', '.join(FORMATS)}.")
     return name
 
 
 def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> FileFormat:
-    """The shape of a file by its first 256 kB and its name; `wanted` is the format where a person named one.
+    """Detect a file's format from its first 256 kB and its name; `wanted` is a format chosen by a person.
 
-    InvalidInput where nothing at all is recognised in it.
+    Raise InvalidInput if no format is recognized.
     """
     text = head.decode("utf-8-sig", errors="ignore")
     if wanted in TEXTS:
@@ -98,15 +98,15 @@ def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> 
     if b"\0" in head:
         raise InvalidInput(f"{name} is not text.", "Unpack an archive first; convert other encodings to UTF-8.")
     marked = name.lower().endswith((".md", ".markdown")) or looks_like_markdown(text)
-    # A role for the whole of a text says that somebody speaks it: those are no notes.
+    # A role for a whole text means that somebody speaks it, so it is not notes.
     return FileFormat("markdown" if marked and role == "note" else "text")
 
 
 def read(shape: FileFormat, pieces: Iterable[bytes], name: str, role: str = "note") -> Iterator[Message | SkippedLine]:
-    """The messages of a file and the lines that are none, in its order.
+    """Yield a file's messages and skipped lines, in order.
 
-    `pieces` are its lines, or blocks of any size where it does not come by line. InvalidInput at the end where
-    nothing at all was recognised.
+    `pieces` are its lines, or blocks of any size if it is not read by line. Raise InvalidInput at the end if nothing
+    was recognized.
     """
     if shape.format in RECORDS:
         found = _from_records(RECORDS[shape.format], by_line(pieces) if shape.by_line else documents(pieces), name)
@@ -133,7 +133,7 @@ def _from_records(
 
 
 def _comes_by_line(head: bytes) -> bool:
-    """Whether a file holds one JSON object a line: its first line is one, or some line is and the whole is not."""
+    """Return whether a file has one JSON object per line: its first line is one, or any is and the whole is not."""
     text = head.decode("utf-8-sig", errors="ignore")
     lines = [line for line in text.split("\n")[:_LOOKED_AT] if line.strip()]
     if not lines or _is_object(lines[0]):
@@ -153,7 +153,7 @@ def _is_object(line: str) -> bool:
 
 
 def _format_of(head: bytes, lines: bool, name: str) -> str:
-    """The format that most of the first records have."""
+    """Return the format of most of the first records."""
     records = by_line(head.splitlines()) if lines else documents([head])
     first = [one.value for one in islice(records, _LOOKED_AT) if isinstance(one, JsonRecord)]
     votes = Counter(found for record in first if (found := _fitting(record)))
@@ -193,7 +193,7 @@ def _sound(one: Message | SkippedLine) -> Message | SkippedLine:
     if isinstance(one, SkippedLine):
         return one
     if len(one.text) > MESSAGE_CHARACTERS:
-        return SkippedLine(one.line, beyond("it", len(one.text), MESSAGE_CHARACTERS, "characters"))
+        return SkippedLine(one.line, beyond_limit("it", len(one.text), MESSAGE_CHARACTERS, "characters"))
     about = one.metadata and _mended(one.metadata)
     names = (one.speaker, one.session, one.external_id, one.source)
     speaker, session, external, source = (value and sound(value) for value in names)
@@ -203,7 +203,7 @@ def _sound(one: Message | SkippedLine) -> Message | SkippedLine:
 
 
 def _mended(value: Any) -> Any:
-    """Plain values with every text of them sound, however deep it stands."""
+    """Return plain values with invalid characters replaced in every text, at any depth."""
     if isinstance(value, str):
         return sound(value)
     if isinstance(value, Mapping):

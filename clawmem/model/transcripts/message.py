@@ -1,4 +1,4 @@
-"""What a transcript gives: messages, and lines that are none; and how times, roles and words are read."""
+"""The output of transcript readers (messages and skipped lines), and the reading of times, roles and words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.model.language.dates import moment_of, stamp
-from clawmem.model.records.event import ROLES
+from clawmem.model.records.event import EVENT_ROLES
 
 _ROLE_NAMES = {
     "human": "user",
@@ -21,17 +21,17 @@ _ROLE_NAMES = {
 }
 _HALVES = re.compile("[\ud800-\udfff]")
 _EPOCH = re.compile(r"\d{9,19}(?:\.\d+)?")
-# A number this large counts thousandths, millionths or billionths of a second.
+# Numbers this large count milliseconds, microseconds or nanoseconds.
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 _EARLIEST_YEAR = 1000
 
 
 class Message(NamedTuple):
-    """One message of a transcript. `timestamp` is ISO 8601 UTC, or None where the transcript names no time.
+    """One message of a transcript. `timestamp` is ISO 8601 UTC, or None if the transcript has no time.
 
-    `kind` is message, tool_call, tool_result, attachment, note or app; `recalled` says that its source knows nobody
-    said it: the machine around the conversation put it there. `trust` is the most its words may count, where something
-    shows that they may not be the word of its role; `source` is where the line itself says it comes from.
+    `kind` is message, tool_call, tool_result, attachment, note or app. `recalled` means that a program added the text
+    and nobody said it. `trust` limits the trust of its statements, if it may not be from its role. `source` is the
+    origin that the line itself names.
     """
 
     line: int
@@ -49,35 +49,35 @@ class Message(NamedTuple):
 
 
 class SkippedLine(NamedTuple):
-    """A line that is no message, and why."""
+    """A line that is not a message, and the reason."""
 
     line: int
     reason: str
 
 
 def first(record: Mapping[str, Any], *keys: str) -> Any:
-    """The value of the first of these keys that holds one."""
+    """Return the value of the first of these keys that has one."""
     return next((record[key] for key in keys if record.get(key) is not None), None)
 
 
 def word(value: Any) -> str | None:
-    """A name or an id as text; None where it says nothing or is no plain value."""
+    """Return a name or an id as text, or None if it is empty or not a plain value."""
     if value is None or isinstance(value, dict | list):
         return None
     return str(value) if str(value).strip() else None
 
 
 def role_of(value: Any) -> str:
-    """The role as the ledger calls it; ValueError where it is none."""
+    """Return the role as the ledger names it. Raise ValueError if it is unknown."""
     named = str(value).lower()
     role = _ROLE_NAMES.get(named, named)
-    if role not in ROLES:
-        raise ValueError(f"its role '{named}' is none of {', '.join(ROLES)}")
+    if role not in EVENT_ROLES:
+        raise ValueError(f"its role '{named}' is not one of {', '.join(EVENT_ROLES)}")
     return role
 
 
 def time_of(value: Any) -> str | None:
-    """A time as ISO 8601 UTC, from ISO 8601 or from seconds or milliseconds since 1970; ValueError where it is none."""
+    """Return a time as ISO 8601 UTC, from ISO 8601 or seconds or milliseconds since 1970; ValueError if invalid."""
     if value is None:
         return None
     try:
@@ -87,7 +87,7 @@ def time_of(value: Any) -> str | None:
 
 
 def sound(text: str) -> str:
-    """The text with halves of broken characters, which no file can hold, replaced by U+FFFD."""
+    """Return the text with lone surrogates, which no file can contain, replaced by U+FFFD."""
     return text if text.isascii() or not _HALVES.search(text) else _HALVES.sub("\ufffd", text)
 
 
@@ -101,7 +101,7 @@ def _moment(value: Any) -> str:
     else:
         moment = moment_of(str(value))
     if moment.year < _EARLIEST_YEAR:
-        raise ValueError("no transcript is that old")
+        raise ValueError("it is too long ago for a transcript")
     return stamp(moment)
 
 

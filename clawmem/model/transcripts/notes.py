@@ -1,4 +1,4 @@
-"""Notes: plain text by paragraphs, markdown by paragraphs and bullets, verbatim but for the white space around them."""
+"""Read notes verbatim: plain text by paragraphs, Markdown by paragraphs and bullets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from clawmem.model.safety.recalled_text import awaits
+from clawmem.model.safety.recalled_text import missing_closing_mark
 from clawmem.model.transcripts.message import Message
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
@@ -18,7 +18,7 @@ _DAY = re.compile(r"(?<!\d)(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?!\
 _DATED = re.compile(r"(?:date|day|created|created_at|timestamp)[ \t]*:[ \t]*[\"']?(.*)", re.IGNORECASE)
 _CLOCK = re.compile(r"[ \t]*(?:[-*+][ \t]+)?((?:[01]?\d|2[0-3]):[0-5]\d)\b")
 _MARKDOWN = re.compile(r"^(?:#{1,6} \S| {0,3}[-*+] \S)", re.MULTILINE)
-# Front matter that has not ended after so many lines is none.
+# Front matter that is not closed within this many lines is ordinary text.
 _LONGEST_FRONT = 100
 
 
@@ -30,12 +30,12 @@ class NumberedLine(NamedTuple):
 
 
 def looks_like_markdown(text: str) -> bool:
-    """Whether a text has a heading, a bullet or front matter."""
+    """Return whether a text has a heading, a bullet or front matter."""
     return text.startswith("---\n") or _MARKDOWN.search(text) is not None
 
 
 def read_plain(lines: Iterable[NumberedLine], role: str = "note") -> Iterator[Message]:
-    """The paragraphs of plain text."""
+    """Yield the paragraphs of plain text."""
     block = _Block()
     for line in lines:
         if line.text.strip() or block.open:
@@ -46,10 +46,10 @@ def read_plain(lines: Iterable[NumberedLine], role: str = "note") -> Iterator[Me
 
 
 def read_markdown(lines: Iterable[NumberedLine], role: str = "note", name: str = "") -> Iterator[Message]:
-    """The paragraphs and bullets of markdown, each with the headings it stands under.
+    """Yield the paragraphs and bullets of Markdown, each with its headings.
 
-    A bullet takes with it what is indented below it. The day is the nearest one named by a heading above, the
-    front matter, or the file's name.
+    A bullet includes the indented lines below it. The day comes from the nearest heading above with a date, the front
+    matter, or the file name.
     """
     page = _Page(role, name)
     for line in lines:
@@ -58,7 +58,7 @@ def read_markdown(lines: Iterable[NumberedLine], role: str = "note", name: str =
 
 
 class _Block:
-    """Lines that belong together; `open` while an element or a fence in them is not closed."""
+    """Lines that belong together; `open` while an element or a fence is not closed."""
 
     def __init__(self) -> None:
         self.lines: list[NumberedLine] = []
@@ -72,12 +72,12 @@ class _Block:
         self.lines.append(line)
         fence = _FENCE.match(line.text) if fences else None
         if self._closing is None:
-            self._closing = awaits(line.text) or (fence[1] if fence else None)
+            self._closing = missing_closing_mark(line.text) or (fence[1] if fence else None)
         elif self._closing in line.text:
             self._closing = None
 
     def taken(self, role: str) -> Iterator[Message]:
-        """The block as a message, if it says anything; it is empty afterwards."""
+        """Return the block as a message, if it has text, and empty the block."""
         text = "\n".join(line.text for line in self.lines).strip()
         if text and not (text.startswith("<!--") and text.endswith("-->")):
             first = next(line.number for line in self.lines if line.text.strip())
@@ -87,7 +87,7 @@ class _Block:
 
 
 class _Page:
-    """A page of markdown on the way through: the block at hand, the headings above it, the day."""
+    """The state of reading a Markdown page: the current block, its headings, and the day."""
 
     def __init__(self, role: str, name: str) -> None:
         self._role = role
@@ -147,12 +147,12 @@ class _Page:
         return len(self._block.lines) == 1 and self._indent() is None
 
     def _indent(self) -> int | None:
-        """How far the bullet at hand is indented; None where it is no bullet."""
+        """Return the indentation of the current bullet, or None if the block is not a bullet."""
         bullet = _BULLET.match(self._block.lines[0].text) if self._block.lines else None
         return len(bullet[1].expandtabs(4)) if bullet else None
 
     def _is_apart(self, line: NumberedLine) -> bool:
-        """Whether a line does not belong to the block at hand."""
+        """Return whether a line starts a new block."""
         indent, bullet = self._indent(), _BULLET.match(line.text)
         if indent is None:
             return bullet is not None or not line.text.strip()

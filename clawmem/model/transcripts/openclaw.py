@@ -1,4 +1,4 @@
-"""Sessions of OpenClaw: a header line, then entries, of which those of type `message` are spoken."""
+"""Read sessions of OpenClaw: a header line, then entries, of which those of type `message` are spoken."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from clawmem.model.transcripts.origin import is_of_group, origin_of
 from clawmem.model.transcripts.parts import Read, TranscriptState, answered, said, text_of
 
 _QUIET = frozenset("model_change thinking_level_change custom label session_info".split())
-# What the program tells the model about earlier talk, or lays before it from elsewhere.
+# Summaries of earlier conversation, and text that the program adds from elsewhere.
 _RETOLD = frozenset("compaction branch_summary custom_message".split())
 _RETOLD_ROLES = frozenset("compactionSummary branchSummary custom".split())
 
 
 def fits(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a line of such a session."""
+    """Return whether a record is a line of such a session."""
     kind = record.get("type")
     if kind == "session":
         return "id" in record
@@ -28,7 +28,7 @@ def fits(record: Mapping[str, Any]) -> bool:
 
 
 def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
-    """The events of one line; a header names the session of those that follow."""
+    """Yield the events of one line; a header sets the session of the following lines."""
     kind = record.get("type")
     if kind == "session":
         thread.session = word(record.get("id"))
@@ -49,7 +49,7 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
         return [SkippedLine(line, str(problem))]
 
 
-# The head that the program puts before what came over a channel; in groups it names the group or the sender.
+# The header that the program adds to messages from a channel; in groups it names the group or the sender.
 _ENVELOPE = re.compile(r"\s*\[(?P<head>[^\]\n]{3,300})\][ \t]*(?P<sender>[^:\n]{1,80}:[ \t])?")
 _GROUP_HEAD = re.compile(r"\b(?:group|guild|channel|room|thread)\b|@g\.us\b|(?:^|\s)#\w|\bid:-\d", re.IGNORECASE)
 _CHANNELS = re.compile(
@@ -65,7 +65,7 @@ _GROUP_INFO = re.compile(
 
 
 def in_group(text: str) -> bool:
-    """Whether the program's own head of a message says that it was written in a group or a channel."""
+    """Return whether the program's header says that the message was written in a group or a channel."""
     if _GROUP_INFO.search(text):
         return True
     found = _ENVELOPE.match(text)

@@ -1,4 +1,4 @@
-"""Whose word one record of a chat is, by its role and its keys alone: a person's, a tool's, a program's, or unclear."""
+"""Find out who wrote a record of a chat, by its role and keys alone: a person, a tool, a program, or unknown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RESULT_KEYS = frozenset(
     "sourceToolUseID sourceToolAssistantUUID".split()
 )
 _HOOK_KEYS = frozenset("hook hookName hook_name hookEvent hookEventName hook_event_name hookInfos hookOutput".split())
-# Words of a kind or type that say that a program gave the text; `message`, `text`, `user` and the like do not.
+# Words in a kind or type that mean that a program wrote the text; `message`, `text` and `user` do not.
 _OF_PROGRAMS = frozenset(
     "tool function result results observation output stdout stderr hook file attachment document resource retrieval "
     "search web page email mail webhook notification system reminder context memory".split()
@@ -25,8 +25,7 @@ _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 class Origin(NamedTuple):
-    """The role and the kind of a record's event, whether nobody said it, and whether it may be another's word than that
-    of the role."""
+    """The role and kind of a record's event, whether nobody said it, and whether its role may be wrong."""
 
     role: str
     kind: str = "message"
@@ -35,7 +34,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(record: Mapping[str, Any]) -> Origin:
-    """Whose word the record is; ValueError where its role is none."""
+    """Return the origin of a record. Raise ValueError if its role is unknown."""
     if is_app(record):
         return Origin("system", "app")
     role = role_of(record.get("role") or "user")
@@ -52,13 +51,13 @@ def origin_of(record: Mapping[str, Any]) -> Origin:
 
 
 def is_app(record: Mapping[str, Any]) -> bool:
-    """Whether a record is an event of a program, in which nobody speaks."""
+    """Return whether a record is an app event, in which nobody speaks."""
     named = (record.get("role"), record.get("type"), record.get("kind"))
     return any(isinstance(one, str) and one.lower() in _APPS for one in named)
 
 
 def is_of_group(record: Mapping[str, Any]) -> bool:
-    """Whether a record says that it comes from a group or a channel, where many write."""
+    """Return whether a record comes from a group or a channel, in which many people write."""
     if any(record.get(key) not in (None, False, "", 0) for key in _GROUP_KEYS):
         return True
     return any(

@@ -1,4 +1,4 @@
-"""The content of one message as chat programs write it: text, tool calls, tool results, and parts that are not kept."""
+"""Read the content of a message: text, tool calls, tool results, and parts that are not stored."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
-from clawmem.model.safety.recalled_text import PARTS, asks_memory
+from clawmem.model.safety.recalled_text import PARTS, reads_memory
 from clawmem.model.transcripts.message import Message, SkippedLine, first, word
 
 TOOL_TEXT_LIMIT = 4000
@@ -16,14 +16,14 @@ _RESULTS = frozenset({"tool_result", "toolResult", "mcp_tool_result", "web_searc
 
 
 class PendingToolCall(NamedTuple):
-    """A tool call that awaits its result: the tool, and whether it asks for what is remembered already."""
+    """A tool call that waits for its result: the tool, and whether it reads the memory."""
 
     tool: str
-    asks_memory: bool
+    reads_memory: bool
 
 
 class TranscriptState:
-    """What is known while one file is read: its session, and the calls that await their results, by id."""
+    """The state of reading a file: its session, and the tool calls without results, by id."""
 
     def __init__(self) -> None:
         self.session: str | None = None
@@ -31,7 +31,7 @@ class TranscriptState:
 
 
 Read = Iterable[Message | SkippedLine]
-# What only a part has that came with a file or from a page, and the types of such parts.
+# Keys and types of parts that come with a file or from a page.
 _FILE_KEYS = frozenset(
     "file file_id file_data file_name filename fileName document attachment source uri url path mime_type mimeType "
     "media_type".split()
@@ -40,9 +40,9 @@ _FILES = frozenset("file input_file document attachment resource embedded_resour
 
 
 def said(base: Message, content: Any, thread: TranscriptState) -> Iterator[Message]:
-    """The events in a message's content, in its order: `base` gives everything but text and kind.
+    """Yield the events of a message's content, in order; `base` has everything except text and kind.
 
-    Thinking, images and whatever else is no text are not kept.
+    Thinking, images and other parts without text are not stored.
     """
     texts: list[str] = []
     given = [content] if isinstance(content, str | dict) else content if isinstance(content, list) else []
@@ -63,19 +63,19 @@ def said(base: Message, content: Any, thread: TranscriptState) -> Iterator[Messa
 
 
 def called(base: Message, name: Any, arguments: Any, call_id: Any, thread: TranscriptState) -> Message:
-    """A tool call, as the JSON of its name and arguments."""
+    """Yield a tool call as the JSON of its name and arguments."""
     tool = word(name) or "unknown"
     text = f'{{"name": {json.dumps(tool, ensure_ascii=False)}, "arguments": {_arguments(arguments)}}}'
     identity = word(call_id)
     if identity:
-        thread.calls[identity] = PendingToolCall(tool, asks_memory(text))
+        thread.calls[identity] = PendingToolCall(tool, reads_memory(text))
     return _cut(base._replace(role="assistant", kind="tool_call", text=text, external_id=identity or base.external_id))
 
 
 def answered(
     base: Message, content: Any, call_id: Any, thread: TranscriptState, tool: Any = None, failed: bool = False
 ) -> Iterator[Message]:
-    """A tool's result, verbatim up to 4,000 characters; nothing where it holds no text."""
+    """Yield a tool's result, verbatim up to 4,000 characters, if it has text."""
     identity = word(call_id)
     call = thread.calls.pop(identity, None) if identity else None
     about: dict[str, Any] = {"tool": word(tool) or (call.tool if call else None), "error": failed or None}
@@ -85,7 +85,7 @@ def answered(
         kind="tool_result",
         text=text_of(content),
         external_id=identity or base.external_id,
-        recalled=base.recalled or (call is not None and call.asks_memory),
+        recalled=base.recalled or (call is not None and call.reads_memory),
         metadata=noted or None,
     )
     if result.text.strip():
@@ -93,7 +93,7 @@ def answered(
 
 
 def text_of(content: Any) -> str:
-    """The text in some content, its parts a line break apart; empty where it holds none."""
+    """Return the text of some content, with a line break between parts, or an empty text."""
     parts = content if isinstance(content, list) else [content]
     return "\n".join(text for text in map(_text, parts) if text is not None)
 
@@ -111,7 +111,7 @@ def _joined(base: Message, texts: list[str]) -> Iterator[Message]:
     text = "\n".join(texts)
     if not text.strip():
         return
-    # A program closes what it opens in the same part, and no text can make a border between two.
+    # A program closes its elements within a part, and text cannot forge a boundary between parts.
     borders = {PARTS: [len(one) for one in texts]} if len(texts) > 1 and "<" in text else {}
     yield base._replace(text=text, metadata={**(base.metadata or {}), **borders} or None)
 
@@ -121,7 +121,7 @@ def _is_file(part: Any) -> TypeGuard[dict[str, Any]]:
 
 
 def _attached(base: Message, part: Mapping[str, Any], text: str) -> Iterator[Message]:
-    """The text of a file that somebody attached: it is not what they say."""
+    """Yield the text of an attached file, which is not what the sender says."""
     file = part.get("file")
     inner = file if isinstance(file, dict) else part
     name = word(first(inner, "filename", "file_name", "fileName", "name", "title", "path", "url", "uri", "file_id"))
@@ -131,7 +131,7 @@ def _attached(base: Message, part: Mapping[str, Any], text: str) -> Iterator[Mes
 
 
 def _unsure(base: Message, given: Sequence[Any]) -> Message:
-    """A message with a file and more than one text: programs put a file's text beside the sender's own."""
+    """Lower the trust of a message with a file and several texts, because programs add a file's text to the message."""
     texts = [part for part in given if _text(part) is not None and not _is_file(part)]
     doubted = base.role == "user" and len(texts) > 1 and any(_is_file(part) and _text(part) is None for part in given)
     return base._replace(trust="external") if doubted else base
@@ -149,7 +149,7 @@ def _tool(base: Message, part: Mapping[str, Any], thread: TranscriptState) -> It
 
 
 def _arguments(value: Any) -> str:
-    """Arguments as JSON; those that came as JSON already stay as they were written."""
+    """Return arguments as JSON; arguments that are JSON text stay as written."""
     if isinstance(value, str):
         try:
             json.loads(value)

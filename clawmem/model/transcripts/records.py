@@ -1,4 +1,4 @@
-"""JSON as it comes out of a file, piece by piece: one object a line, or documents and arrays of any size."""
+"""Read JSON from a file piece by piece: one object per line, or documents and arrays of any size."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from clawmem.model.records.strict_json import NUMBERS, read_json, refuse_deep
 from clawmem.model.transcripts.message import SkippedLine
 
 _SPACE = " \t\r\n"
-# A decoder that ran out of text complains about a place this close to the end of it.
+# A decoder that ran out of text reports an error this close to the end.
 _MARGIN = 16
 
 
 class JsonRecord(NamedTuple):
-    """One JSON object and the line it begins on, counted from 1."""
+    """A JSON object and the 1-based line on which it starts."""
 
     line: int
     value: dict[str, Any]
 
 
 def by_line(lines: Iterable[bytes]) -> Iterator[JsonRecord | SkippedLine]:
-    """The objects of JSON Lines; a line that is none is said and passed."""
+    """Yield the objects of JSON Lines, and a skipped line for each invalid one."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             yield parsed(number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line)
 
 
 def parsed(number: int, line: bytes) -> JsonRecord | SkippedLine:
-    """One line of JSON Lines."""
+    """Read one line of JSON Lines."""
     if len(line) > RECORD_BYTES:
         return SkippedLine(number, f"it is longer than {RECORD_BYTES:,} bytes")
     try:
@@ -62,7 +62,7 @@ def _record(number: int, value: Any) -> JsonRecord | SkippedLine:
 
 
 class _TextBuffer:
-    """Text that arrives in blocks, of which only what is not consumed yet is held."""
+    """Text that arrives in blocks; only the part that is not read yet is kept in memory."""
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
         self._blocks = iter(blocks)
@@ -72,7 +72,7 @@ class _TextBuffer:
         self.line = 1
 
     def to_next(self) -> bool:
-        """Go to where the next value begins; False at the end."""
+        """Move to the start of the next value; return False at the end."""
         while True:
             rest = self._text.lstrip(_SPACE + "[],")
             self._consume(len(self._text) - len(rest))
@@ -80,7 +80,7 @@ class _TextBuffer:
                 return bool(rest)
 
     def take(self) -> Any:
-        """The value that begins here."""
+        """Return the value at the current position."""
         while True:
             try:
                 value, end = self._json.raw_decode(self._text)

@@ -1,1 +1,1 @@
-"""Context: text for a prompt within a token budget."""
+"""Build context: text for a prompt within a token budget."""

@@ -1,48 +1,48 @@
-"""The commands that a served text names, for whoever reads it to see the rest."""
+"""The commands in a served text that show its reader the rest."""
 
 from typing import NamedTuple
 
 from clawmem.index.search.channels import FactFilter
 from clawmem.model.pages.packing import OmittedHint
-from clawmem.model.pages.tokens import cut, servable
+from clawmem.model.pages.tokens import servable, shorten
 
 _LONGEST_ASKED = 200
 
 
 class FollowUpCommands(NamedTuple):
-    """The commands that show a reader the facts of a filter, those that answer a question, and what else does."""
+    """The commands that list a filter's facts, that answer a question, and that search events and notes, too."""
 
     list: str
     recall: str
     others: str
 
     def of_all(self) -> OmittedHint:
-        """The commands for what was left out of a whole context."""
+        """Return the commands for everything that a context left out."""
         return OmittedHint(self.list, self.others)
 
 
-def commands(wanted: FactFilter, question: str | None) -> FollowUpCommands:
-    """The commands, with the options that this reader's filter needs."""
+def follow_up_commands(wanted: FactFilter, question: str | None) -> FollowUpCommands:
+    """Return the commands with the options of this reader's filter."""
     given = (
         ("agent", next((owner for owner in wanted.owners if owner), None)),
         ("entity", wanted.entity),
-        ("category", wanted.category and quoted(wanted.category)),
-        ("tag", wanted.tag and quoted(wanted.tag)),
+        ("category", wanted.category and shell_quoted(wanted.category)),
+        ("tag", wanted.tag and shell_quoted(wanted.tag)),
         ("as-of", wanted.as_of),
     )
     options = "".join(f" --{name} {value}" for name, value in given if value)
-    asked = quoted(question) if question else "QUESTION"
+    asked = shell_quoted(question) if question else "QUESTION"
     recall = f"clawmem recall {asked}{options}"
     return FollowUpCommands(f"clawmem list{options}", recall, f"{recall} --in all")
 
 
-def quoted(words: str) -> str:
-    """Words as a shell takes them for one, short and on one line."""
-    told = cut(servable(words), _LONGEST_ASKED).replace("`", "'")
-    return "'" + told.replace("'", "'\\''") + "'"
+def shell_quoted(words: str) -> str:
+    """Return words as one shell argument, shortened and on one line."""
+    text = shorten(servable(words), _LONGEST_ASKED).replace("`", "'")
+    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def replaced_remark(wanted: FactFilter, question: str, moment: str) -> str:
-    """That what held at a moment was replaced since, so that it is not told, and the command that shows it."""
-    shows = commands(wanted._replace(as_of=moment), question).recall
-    return f"what held on {moment} was replaced since: `{shows}` shows it"
+    """Return the remark that facts of a moment were replaced later and left out, with the command to show them."""
+    shows = follow_up_commands(wanted._replace(as_of=moment), question).recall
+    return f"facts that were valid on {moment} were replaced later: show them with `{shows}`"

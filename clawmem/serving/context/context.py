@@ -1,4 +1,4 @@
-"""Context: what an agent should know, as text for its prompt, never above its budget of tokens."""
+"""Context: what an agent should know, as text for its prompt within a token budget."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -15,11 +15,11 @@ from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import DaySpan, time_asked
 from clawmem.model.lifecycle.tiers import COLD, HOT, WARM
 from clawmem.model.pages import context_frame as frame
-from clawmem.model.pages.packing import PackedContext, Section, Shown, Unit, pack, rendered
+from clawmem.model.pages.packing import PackedContext, Section, Shown, Unit, pack, render_context
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import owners_seen
+from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
-from clawmem.serving.context.commands import commands, replaced_remark
+from clawmem.serving.context.commands import follow_up_commands, replaced_remark
 from clawmem.serving.context.pages import (
     event_units,
     orders_remark,
@@ -28,36 +28,39 @@ from clawmem.serving.context.pages import (
     said_units,
     summary_units,
 )
-from clawmem.serving.context.tiers import TITLES, TierCounts, first, places, shelves, shelves_then
+from clawmem.serving.context.tiers import TITLES, TierCounts, current_tiers, first_of_tier, tiers_at, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units, words_of
 from clawmem.serving.recall.recall import EVENTS, RecallQuery, best_rows, check_question
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
-# One answer for so many tokens, within limits: most lines take fewer, and not all of the budget is for answers.
+# One answer for this many tokens, within limits: most lines are shorter, and answers do not get the whole budget.
 _TOKENS_PER_ANSWER = 40
 _FEWEST_ANSWERS, _MOST_ANSWERS = 20, 200
-# Of the free budget: what always surfaces beside a question, each of an agent's own pages, what was
-# said about the question, days asked about, summaries.
+# Shares of the free budget: important facts beside a question, each of an agent's own pages, events about the
+# question, the days in the question, and summaries.
 ALWAYS_SHARE = 0.5
 PAGE_SHARE = 0.12
 SAID_SHARE = 0.3
 TIMELINE_SHARE = 0.25
 SUMMARIES_SHARE = 0.2
 _MOST_SUMMARIES = 12
-_NEAR = 1000  # tokens of the nearest facts whose entities count
+_NEAR = 1000  # tokens of facts, best first, whose entities are summarized
 _MOST_RECENT = 30
 _MOST_EVENTS = 40
 _NAMED = 5
 _TIER_OF = {ALWAYS: HOT, PAST: COLD}
-# About what a line of context takes.
+# The usual number of tokens in a line of context.
 _LINE = 25
 _COUNTED_BY = {True: "exact", None: "mixed", False: "upper bound"}
 
 
 class ContextResult(NamedTuple):
-    """The text, its tokens, how they were counted (exact, mixed, upper bound), the ids of the facts in it, how many
-    lines each section left out, asides."""
+    """The text and its size.
+
+    `counted_by` says how tokens were counted (exact, mixed, upper bound). `facts` are the ids in the text, and
+    `left_out` is the number of omitted lines for each section.
+    """
 
     text: str
     tokens: int
@@ -68,7 +71,7 @@ class ContextResult(NamedTuple):
 
 
 class QuestionHits(NamedTuple):
-    """What answers a question: facts and events, each best first, and the events that may be told as units."""
+    """The results for a question: facts and events, best first, and the events that may be shown, as units."""
 
     facts: Sequence[FactCandidate]
     heard: Sequence[Event]
@@ -76,7 +79,7 @@ class QuestionHits(NamedTuple):
 
 
 class ContextRequest(NamedTuple):
-    """What is asked of a context: by whom, in how many tokens, for which question, of which facts, and whether with
+    """A request for context: the caller, the budget in tokens, the question, the facts to use, and whether to quote
     evidence."""
 
     caller: Caller
@@ -95,14 +98,14 @@ def context(
     as_of: str | None = None,
     evidence: bool = False,
 ) -> ContextResult:
-    """An agent's own pages, then what always matters, what answers the question, what people wrote, facts by tier, and
-    the days that the question names.
+    """Return context within a budget of tokens.
 
-    Superseded, retracted and quarantined facts never appear; with `as_of`, all that was true then does. Facts that
-    answer the question are noted as accessed: what is given unasked keeps nothing alive. Raises InvalidInput where the
-    budget cannot hold even the frame.
+    Its sections are the agent's own pages, the most important facts, answers to the question, people's notes, facts by
+    tier, and the days in the question. Superseded, retracted and quarantined facts are left out; with `as_of`, all
+    facts that were true then are in. Only facts that answer the question count as accessed.
+    Raise InvalidInput if the budget is too small for the frame.
     """
-    owners = owners_seen(caller.agent, entity)[::-1]
+    owners = visible_owners(caller.agent, entity)[::-1]
     check_question(question or "")
     wish = ContextRequest(caller, budget, question, FactFilter(owners=owners, entity=entity, as_of=as_of), evidence)
     done, answering = run_query(vault, lambda index: context_in(vault, index, wish))
@@ -113,22 +116,22 @@ def context(
 
 
 def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[ContextResult, list[str]]:
-    """The context out of an index that is open, and the ids of the facts in it that were asked for."""
+    """Return the context from an open index, and the ids of the facts that answer the question."""
     caller, wanted = wish.caller, wish.wanted
     reader = ReaderScope(wanted.owners, caller.now, wanted.entity)
     counted = count_accesses(unfolded_accesses(vault))
-    on = shelves_then(index, reader, counted, wanted) if wanted.as_of else shelves(index, reader, counted)
+    on = tiers_at(index, reader, counted, wanted) if wanted.as_of else current_tiers(index, reader, counted)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     asked, asides = None, list[str]()
     if wish.question:
         most = _answers_wanted(wish.budget)
         numbers, earlier = best_rows(vault, index, RecallQuery(wish.question, caller, wanted, most), counted)
         asides += [replaced_remark(wanted, wish.question, earlier)] if earlier else []
-        placed = places(on, numbers)
+        placed = tiers_of(on, numbers)
         heard = _heard(vault, index, wish, most)
         said = said_units(index, heard)
         asked = QuestionHits([placed[n] for n in numbers if n in placed], heard, said)
-        orders = orders_remark(len(heard) - len(said), commands(wanted, wish.question).recall)
+        orders = orders_remark(len(heard) - len(said), follow_up_commands(wanted, wish.question).recall)
         asides += [orders] if orders else []
     aside = frame.aside("; ".join(asides)) if asides else None
     sections = [
@@ -140,14 +143,14 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         *_timeline(on, way, wish, asked.heard if asked else ()),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
-    packed = pack(heading, sections, wish.budget, commands(wanted, None).of_all(), aside)
-    untold = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
+    packed = pack(heading, sections, wish.budget, follow_up_commands(wanted, None).of_all(), aside)
+    omitted = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=False)
     suggested = suggestion_notices(vault) if wish.question else ()
     notices = dict.fromkeys(
-        (*index.notices, *unread, *vault.catalog_notice(), *_kept_out(index, reader), *untold, *suggested)
+        (*index.notices, *unread, *vault.catalog_notice(), *_quarantined(index, reader), *omitted, *suggested)
     )
-    return made(on, packed, tuple(notices))
+    return context_result(on, packed, tuple(notices))
 
 
 def _answers_wanted(budget: int) -> int:
@@ -170,30 +173,30 @@ def _shelf(
     on: TierCounts, way: UnitStyle, wish: ContextRequest, shelf: str, turn: int, share: float = 1.0
 ) -> list[Section]:
     def units(tokens: int, shown: Shown) -> Sequence[Unit]:
-        # What is shown already stands among the first, and takes nothing.
+        # Facts shown in earlier sections cost nothing here.
         known = sum(title == TITLES[shelf] for title in shown.values()) * _LINE
-        return fact_units(on, [one for one in first(on, shelf, tokens + known) if one.n not in shown], way)
+        return fact_units(on, [one for one in first_of_tier(on, shelf, tokens + known) if one.n not in shown], way)
 
-    options = commands(wish.wanted, None).list.removeprefix("clawmem list")
+    options = follow_up_commands(wish.wanted, None).list.removeprefix("clawmem list")
     more = f"clawmem list --tier {_TIER_OF.get(shelf, shelf)}{options}"
     section = Section(TITLES[shelf], units, more, on.totals[shelf], share, turn, leads=shelf == ALWAYS)
     return [section] if on.totals[shelf] else []
 
 
 def _heard(vault: Vault, index: Index, wish: ContextRequest, most: int) -> list[Event]:
-    """What was said that answers the question."""
-    # What was true at another time is asked of facts: events know only when they were said.
+    """Return the events that answer the question."""
+    # With `as_of`, only facts are searched: an event has only the time at which it happened.
     if wish.wanted.as_of or wish.wanted.entity or not has_events(index):
         return []
-    from clawmem.serving.recall.events import find_said  # many a memory holds no events
+    from clawmem.serving.recall.events import find_said  # many vaults have no events
 
     said = find_said(vault, index, RecallQuery(wish.question or "", wish.caller, wish.wanted, most, (EVENTS,)))
     return [one.event for one in said.heard]
 
 
 def _answers(on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
-    """The facts that answer the question, and where something was said that does."""
-    more = f"{commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
+    """Return the sections with the facts and the events that answer the question."""
+    more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
     sections = [
         Section(frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, turn=2),
         Section(frame.SAID, _given(asked.said), f"{more} --in events", share=SAID_SHARE, turn=3),
@@ -202,7 +205,7 @@ def _answers(on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: Questi
 
 
 def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Sequence[Event]) -> list[Section]:
-    """What began, ended or was recorded in the days that the question names, and what was said then, in their order."""
+    """Return the section of the days in the question: what began, ended, was recorded or said, in time order."""
     span = time_asked(wish.question, wish.caller.now) if wish.question else None
     if span is None:
         return []
@@ -211,9 +214,9 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
         if wish.wanted.entity or wish.wanted.as_of
         else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS)
     )
-    told = sorted([*_dated(on, way, wish, span), *said], key=lambda one: one[0])
-    more = f"{commands(wish.wanted, wish.question).recall} --limit {len(told)}{' --in all' if said else ''}"
-    units = [unit for _, unit in told]
+    dated = sorted([*_dated(on, way, wish, span), *said], key=lambda one: one[0])
+    more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {len(dated)}{' --in all' if said else ''}"
+    units = [unit for _, unit in dated]
     offered = {unit.key for unit in units}
     among = (
         {one.id for one in heard if span.first <= day_of(one.timestamp) <= span.last} - offered if further else set()
@@ -227,7 +230,7 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
 
 
 def _dated(on: TierCounts, way: UnitStyle, wish: ContextRequest, span: DaySpan) -> list[tuple[str, Unit]]:
-    chosen = places(on, time_channel(on.source, span, wish.wanted).scores.keys())
+    chosen = tiers_of(on, time_channel(on.source, span, wish.wanted).scores.keys())
     facts = {n: one.fact for n, one in facts_in_rows(on.source, sorted(chosen)).items()}
     units = zip(chosen, fact_units(on, list(chosen.values()), way), strict=True)
     return [(facts[n].valid_from or facts[n].timestamp, unit) for n, unit in units]
@@ -239,7 +242,7 @@ def _summaries(on: TierCounts) -> Section:
         named += entities_of(on.source, [n for n in shown if isinstance(n, int)])
         for tier in (HOT, WARM):
             if len(set(named)) < _MOST_SUMMARIES:
-                named += entities_of(on.source, [one.n for one in first(on, tier, _NEAR)])
+                named += entities_of(on.source, [one.n for one in first_of_tier(on, tier, _NEAR)])
         return summary_units(on.source, list(dict.fromkeys(named))[:_MOST_SUMMARIES])
 
     return Section(frame.SUMMARIES, units, "clawmem entity show NAME", share=SUMMARIES_SHARE, turn=5)
@@ -249,21 +252,21 @@ def _given(units: Sequence[Unit]) -> Callable[[int, Shown], Sequence[Unit]]:
     return lambda tokens, shown: units
 
 
-def _kept_out(index: Index, reader: ReaderScope) -> list[str]:
+def _quarantined(index: Index, reader: ReaderScope) -> list[str]:
     number, ids = quarantined_facts(index, reader, _NAMED)
     if not number:
         return []
     some = ", ".join(ids) + (f" and {number - len(ids)} more" if number > len(ids) else "")
-    return [f"kept out, for it comes from outside and reads as an order: {some}"]
+    return [f"left out because they come from outside and read as orders: {some}"]
 
 
-def made(on: TierCounts, packed: PackedContext, notices: tuple[str, ...]) -> tuple[ContextResult, list[str]]:
-    """The context, and the ids of the facts in it that were asked for."""
+def context_result(on: TierCounts, packed: PackedContext, notices: tuple[str, ...]) -> tuple[ContextResult, list[str]]:
+    """Return the context, and the ids of the facts in it that answer the question."""
     shown = {part.title: [n for unit in part.units for n, _ in unit.shelves] for part in packed.sections}
-    placed = places(on, {n for numbers in shown.values() for n in numbers if isinstance(n, int)})
+    placed = tiers_of(on, {n for numbers in shown.values() for n in numbers if isinstance(n, int)})
     ids = {title: [placed[n].id for n in numbers if n in placed] for title, numbers in shown.items()}
     answering = [*ids.get(frame.ASKED, ()), *ids.get(frame.TIMELINE, ())]
     left_out = tuple((part.title, part.left_out) for part in packed.sections if part.left_out)
     facts = tuple(dict.fromkeys(one for part in ids.values() for one in part))
-    text = rendered(packed, words_of(on, packed))
+    text = render_context(packed, words_of(on, packed))
     return ContextResult(text, packed.tokens, _COUNTED_BY[packed.exact], facts, left_out, notices), answering

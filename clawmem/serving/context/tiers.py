@@ -1,4 +1,4 @@
-"""The shelves a context is filled from: always, hot, warm, cold, past; accesses that no commit holds yet counted in."""
+"""The tiers that a context is filled from (always, hot, warm, cold, past), with uncommitted accesses counted."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -29,9 +29,10 @@ TITLES: Mapping[str, str] = {ALWAYS: ALWAYS_TITLE, HOT: HOT_FACTS, WARM: WARM_FA
 
 
 class TierCounts(NamedTuple):
-    """How many facts are on each shelf, and those whose place is not the one that the index knows, in their order:
-    few of them, because few are in the journal of accesses, or `whole`, where all facts of another time had to be
-    read."""
+    """How many facts each tier has, and the facts whose tier or position differs from the index, in order.
+
+    These are few: the facts in the access journal. With `whole`, they are all facts of another time.
+    """
 
     source: Index
     reader: ReaderScope
@@ -40,8 +41,8 @@ class TierCounts(NamedTuple):
     whole: bool = False
 
 
-def shelves(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount]) -> TierCounts:
-    """The shelves as they stand now: only what is active is on one."""
+def current_tiers(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount]) -> TierCounts:
+    """Return the current tiers; they contain only active facts."""
     folded = [one for one in candidates_with_ids(index, reader, counted) if one.shelf]
     moved = _moved(folded, counted, reader)
     totals = count_tiers(index, reader)
@@ -51,18 +52,18 @@ def shelves(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount
     return TierCounts(index, reader, totals, moved)
 
 
-def shelves_then(
-    index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount], wanted: FactFilter
-) -> TierCounts:
-    """The shelves with all that was true at another time, as we know now."""
+def tiers_at(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount], wanted: FactFilter) -> TierCounts:
+    """Return the tiers with all facts that were true at another time, as known now."""
     then = candidates_matching(index, reader, *condition_of(wanted))
     moved = _moved(then, counted, reader)
     return TierCounts(index, reader, Counter(one.shelf for one in moved.values()), moved, whole=True)
 
 
-def first(on: TierCounts, shelf: str, tokens: int) -> Sequence[FactCandidate]:
-    """The first facts of a shelf in their order of standing, the agent's own, most accessed, most important, newest:
-    as many as so many tokens could hold, and some more."""
+def first_of_tier(on: TierCounts, shelf: str, tokens: int) -> Sequence[FactCandidate]:
+    """Return the first facts of a tier: the agent's own, then most accessed, most important, newest.
+
+    The number of facts is enough for `tokens`, plus a reserve.
+    """
     here = _within([one for one in on.moved.values() if one.shelf == shelf], tokens)
     if on.whole:
         return here
@@ -77,15 +78,15 @@ def _within(candidates: Sequence[FactCandidate], tokens: int) -> Sequence[FactCa
     return candidates
 
 
-def places(on: TierCounts, numbers: Collection[int]) -> dict[int, FactCandidate]:
-    """Some rows as candidates with the shelves they are on; those that may not be shown are left out."""
+def tiers_of(on: TierCounts, numbers: Collection[int]) -> dict[int, FactCandidate]:
+    """Return some rows as candidates with their tiers, without those that may not be shown."""
     if on.whole:
         return {n: on.moved[n] for n in numbers if n in on.moved}
     return {one.n: on.moved.get(one.n, one) for one in candidates_in_rows(on.source, on.reader, numbers)}
 
 
-def found(on: TierCounts, ids: Sequence[str]) -> list[FactCandidate]:
-    """The candidates of some ids, in that order."""
+def candidates_of(on: TierCounts, ids: Sequence[str]) -> list[FactCandidate]:
+    """Return the candidates with some ids, in the order of the ids."""
     chosen = on.moved.values() if on.whole else candidates_with_ids(on.source, on.reader, ids)
     by_id = {one.id: on.moved.get(one.n, one) for one in chosen}
     return [by_id[one] for one in ids if one in by_id]
@@ -107,13 +108,13 @@ def _accessed(one: FactCandidate, counted: Mapping[str, AccessCount], reader: Re
     return FactCandidate(one.n, one.tokens, one.exact, one.id, one.owner, count, one.weight, one.timestamp, last, shelf)
 
 
-# One search shows many facts at one moment.
+# One search shows many facts of one moment, so the tiers are cached.
 _tier = lru_cache(recency_tier)
 
 
 def _in_order(candidates: Sequence[FactCandidate]) -> list[FactCandidate]:
-    # As `ranking.ordered` does it for facts of one tier. Two files may hold the same id after a merge by hand: the row
-    # keeps them apart.
+    # The order of `ranking.ordered` for facts of one tier. After a merge by hand, two files may contain the same id, so
+    # the row number decides between them.
     by_id = sorted(candidates, key=lambda one: (one.id, one.n))
     newest = sorted(by_id, key=lambda one: one.timestamp, reverse=True)
     return sorted(newest, key=lambda one: (not one.owner, -one.access_count, -one.weight))

@@ -1,9 +1,9 @@
-"""What recall found as text for a prompt, told from what is at hand: facts of people and agents, without a budget."""
+"""Recall results as text for a prompt, without reading further: a short form for simple results."""
 
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.pages.tokens import context_line, lacks_day
 from clawmem.model.safety.recalled_text import CLOSING, OPENING
 from clawmem.serving.recall.recall import RecallResult
@@ -13,8 +13,7 @@ _MARKS = 6 + 6
 
 
 class Brief(NamedTuple):
-    """The text, its tokens, how they were counted (exact or upper bound), the ids of the facts in it; nothing is left
-    out."""
+    """The text, its tokens, how they were counted (exact or upper bound), and the ids of its facts."""
 
     text: str
     tokens: int
@@ -24,12 +23,14 @@ class Brief(NamedTuple):
 
 
 def brief(result: RecallResult, budget: int) -> Brief | None:
-    """The facts, best first, one a line; None where what was found needs to be marked, cut or looked at: events, notes,
-    facts that do not stand or come from outside, more than the budget holds, what was replaced since; the day
-    of an event."""
+    """Return the facts, best first, one per line, or None if the results need more than that.
+
+    They do if they contain events, notes, inactive facts, facts of low trust, or facts that need the day of their
+    event, if facts were replaced later, or if the budget is too small.
+    """
     tokens = _MARKS + sum(one.tokens for one in result.found)
     facts = [one.fact for one in result.found]
-    plain = all(fact.status == ACTIVE and not is_low(fact.trust) and not lacks_day(fact) for fact in facts)
+    plain = all(fact.status == ACTIVE and not is_low_trust(fact.trust) and not lacks_day(fact) for fact in facts)
     if result.heard or result.noted or result.earlier or tokens > budget or not plain:
         return None
     lines = [f"{OPENING}\n", *(context_line(one.fact) for one in result.found), f"{CLOSING}"]

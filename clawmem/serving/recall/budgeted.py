@@ -1,4 +1,4 @@
-"""What recall found as text for a prompt, within a budget of tokens."""
+"""Recall results as text for a prompt, within a token budget."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import stamp
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import OmittedHint, Section, Unit, pack
-from clawmem.model.pages.tokens import cut, note_line, token_bound
+from clawmem.model.pages.tokens import note_line, shorten, token_bound
 from clawmem.model.records.caller import Caller
-from clawmem.serving.context.commands import commands, replaced_remark
-from clawmem.serving.context.context import ContextResult, made
+from clawmem.serving.context.commands import follow_up_commands, replaced_remark
+from clawmem.serving.context.context import ContextResult, context_result
 from clawmem.serving.context.pages import orders_remark, said_units
-from clawmem.serving.context.tiers import TierCounts, found, shelves_then
+from clawmem.serving.context.tiers import TierCounts, candidates_of, tiers_at
 from clawmem.serving.context.units import UnitStyle, fact_units
 from clawmem.serving.recall.recall import NoteHit, RecallResult
 from clawmem.vault.vault import Vault
@@ -34,10 +34,9 @@ def recalled_context(
     budget: int,
     evidence: bool = False,
 ) -> ContextResult:
-    """What `recall` gave, best first, between the marks by which it is known again; never above the budget.
+    """Return the results of `recall`, best first, in a context frame and within the budget.
 
-    Superseded and retracted facts stay out, whatever was asked for. Raises InvalidInput where the budget cannot hold
-    even the frame.
+    Superseded and retracted facts are left out. Raise InvalidInput if the budget is too small for the frame.
     """
     return run_query(vault, lambda index: _packed(vault, index, caller, question, wanted, result, budget, evidence))
 
@@ -53,18 +52,18 @@ def _packed(
     evidence: bool,
 ) -> ContextResult:
     reader = ReaderScope(wanted.owners, caller.now, wanted.entity)
-    on = shelves_then(index, reader, {}, wanted) if wanted.as_of else TierCounts(index, reader, {}, {})
+    on = tiers_at(index, reader, {}, wanted) if wanted.as_of else TierCounts(index, reader, {}, {})
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), evidence)
     events = [one.event for one in result.heard]
     said = said_units(index, events)
     parts = (
-        (frame.ASKED, "", fact_units(on, found(on, [one.fact.id for one in result.found]), way)),
+        (frame.ASKED, "", fact_units(on, candidates_of(on, [one.fact.id for one in result.found]), way)),
         (frame.SAID, " --in events", said),
         (frame.NOTED, " --in notes", [_note_unit(one) for one in result.noted]),
     )
     most = max(len(result.found), len(result.heard), len(result.noted))
     limit = f" --limit {most}" if most > vault.settings.whole("defaults.limit") else ""
-    more = commands(wanted, question)
+    more = follow_up_commands(wanted, question)
     sections = [
         _section(title, units, f"{more.recall}{limit}{where}", turn)
         for turn, (title, where, units) in enumerate(parts)
@@ -72,11 +71,11 @@ def _packed(
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
     asides = [replaced_remark(wanted, question, result.earlier)] if result.earlier else []
-    orders = orders_remark(len(events) - len(said), commands(wanted, question).recall)
+    orders = orders_remark(len(events) - len(said), follow_up_commands(wanted, question).recall)
     asides += [orders] if orders else []
     aside = frame.aside("; ".join(asides)) if asides else None
     packed = pack(heading, sections, budget, OmittedHint(more.recall + limit, more.others + limit), aside)
-    return made(on, packed, ())[0]
+    return context_result(on, packed, ())[0]
 
 
 def _section(title: str, units: Sequence[Unit], more: str, turn: int) -> Section:
@@ -84,5 +83,5 @@ def _section(title: str, units: Sequence[Unit], more: str, turn: int) -> Section
 
 
 def _note_unit(note: NoteHit) -> Unit:
-    text = note_line(cut(note.text, _LONGEST_NOTE))
+    text = note_line(shorten(note.text, _LONGEST_NOTE))
     return Unit(f"{note.path} {note.place}", token_bound(text), False, text)

@@ -1,4 +1,4 @@
-"""Facts that stand against each other or wait for a person's judgement: said beside them wherever they are served."""
+"""Facts in conflict with others or with an open proposal: the conflict is shown below each of them."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from clawmem.index.search.rival_values import (
 from clawmem.index.tables.disputes import open_disputes
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, is_single
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import covers, end_of
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import fact_dates, servable
@@ -26,23 +26,23 @@ SPELLED_OUT = 3
 
 
 class FactConflict(NamedTuple):
-    """What stands against a fact: the rows of other facts, and open proposals with what they say."""
+    """The conflicts of a fact: rows of other facts, and open proposals with their texts."""
 
     rivals: tuple[int, ...] = ()
     proposals: tuple[tuple[str, str], ...] = ()
 
 
 class ConflictMark(NamedTuple):
-    """Lines that say what stands against the fact above them, and the rows of the facts they spell out."""
+    """Lines about the conflicts of a fact, and the rows of the facts in these lines."""
 
     text: str
     rivals: tuple[int, ...]
 
 
-def marks(
+def conflict_marks(
     index: Index, reader: ReaderScope, catalog: Catalog, moment: str, candidates: Sequence[FactCandidate]
 ) -> dict[int, ConflictMark]:
-    """The lines to put below those facts that something stands against at a moment, by row."""
+    """Return the lines to show below facts that are in conflict at a moment, by row."""
     ids = {one.n: one.id for one in candidates}
     against: dict[int, set[int]] = {}
     for one, other in _pairs(index, reader, catalog, moment, ids):
@@ -72,21 +72,23 @@ def _pairs(
     linked = linked_as_contrary(index, reader.owners, ids)
     over = ended_rows(index, {n for pair in linked for n in pair}, end_of(moment)) if linked else set()
     for one, other in linked:
-        # What was, and what is instead, are no contradiction.
+        # A fact that is over and its replacement do not contradict each other.
         if (one in over) is (other in over):
             yield from ((one, other), (other, one))
 
 
 def _differ(one: RivalValue, other: RivalValue, kind: str) -> bool:
-    """Whether two facts give their subject different values that cannot both be true. One that names none as its object
-    gives it in words."""
-    if one.object and other.object:
-        from clawmem.model.facts.values import comparable  # few facts have a subject and a relation in common
+    """Return whether two facts give their subject values that cannot both be true.
 
-        return normal(one.object) != normal(other.object) and comparable(kind, one.object, other.object)
+    A fact without an object is compared by its statement.
+    """
+    if one.object and other.object:
+        from clawmem.model.facts.values import are_exclusive  # few facts share subject and relation
+
+        return normal(one.object) != normal(other.object) and are_exclusive(kind, one.object, other.object)
     if one.object or other.object:
-        named, told = normal(one.object or other.object or ""), normal(one.statement or other.statement or "")
-        return re.search(rf"(?<!\w){re.escape(named)}(?!\w)", told) is None
+        value, statement = normal(one.object or other.object or ""), normal(one.statement or other.statement or "")
+        return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", statement) is None
     return normal(one.statement or "") != normal(other.statement or "")
 
 
@@ -94,7 +96,7 @@ def _mark(fact_id: str, conflict: FactConflict, placed: Mapping[int, PlacedFact]
     spelled = tuple(n for n in conflict.rivals[:SPELLED_OUT] if n in placed)
     lines = [_against(fact_id, placed[n]) for n in spelled]
     if rest := len(conflict.rivals) - len(spelled):
-        where = f"`clawmem list --entity {placed[conflict.rivals[0]].entity}` shows what is known there"
+        where = f"show them with `clawmem list --entity {placed[conflict.rivals[0]].entity}`"
         lines.append(f"! In conflict with {rest} more; {where}\n")
     for proposal, says in conflict.proposals:
         lines.append(f"! Waits for a person to decide: {servable(says)} (`clawmem review show {proposal}`)\n")
@@ -102,6 +104,6 @@ def _mark(fact_id: str, conflict: FactConflict, placed: Mapping[int, PlacedFact]
 
 
 def _against(fact_id: str, rival: PlacedFact) -> str:
-    remark = f", {OUTSIDE}" if rival.fact.trust == EXTERNAL else ""
-    said = f"{servable(rival.fact.fact)} ({fact_dates(rival.fact)}, {rival.fact.id}{remark})"
-    return f"! In conflict with the line above ({fact_id}), not settled: {said}\n"
+    remark = f", {OUTSIDE_WARNING}" if rival.fact.trust == EXTERNAL else ""
+    text = f"{servable(rival.fact.fact)} ({fact_dates(rival.fact)}, {rival.fact.id}{remark})"
+    return f"! In conflict with the line above ({fact_id}), not settled: {text}\n"

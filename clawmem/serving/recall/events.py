@@ -1,4 +1,4 @@
-"""What was said or noted, for a question: so that a turn is found even where no fact was learned from it."""
+"""Search events and notes for a question, so that a turn is found even if no fact was learned from it."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words, time_asked
-from clawmem.model.records.event import is_for
-from clawmem.model.search.event_ranking import covered
-from clawmem.model.search.ranking import RankedFact, fuse, said_weights
+from clawmem.model.records.event import is_visible_to
+from clawmem.model.search.event_ranking import coverage
+from clawmem.model.search.ranking import RankedFact, event_weights, fuse
 from clawmem.serving.recall.recall import EVENTS, NOTES, EventHit, NoteHit, RecallQuery
 from clawmem.vault.vault import Vault
 
-_EQUALS = 500  # that are looked at beyond the best
+_EQUALS = 500  # further hits with the same score that are looked at
 
 
 class EventResults(NamedTuple):
-    """The best events and notes, and what each channel did for either."""
+    """The best events and notes, and the hits of each channel."""
 
     heard: tuple[EventHit, ...]
     noted: tuple[NoteHit, ...]
@@ -37,10 +37,10 @@ class EventResults(NamedTuple):
 
 
 def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
-    """The events and notes that answer a question best.
+    """Return the events and notes that answer a question best.
 
-    A note that the ledger holds as an event too is given once where both are asked for. Filters of entity, category
-    and tag do not apply: they are about facts.
+    A note that is also an event in the ledger appears once, if both are searched. Filters of entity, category and tag
+    are for facts and do not apply here.
     """
     question, owners, limit, where = asked.words, asked.wanted.owners, asked.limit, asked.where
     words = word_scores(index, search_words(question))
@@ -71,7 +71,7 @@ def _spoken(hits: ChannelHits, words: Collection[object]) -> ChannelHits:
 def _heard(
     index: Index, ranked: Sequence[RankedFact], limit: int, owners: Collection[str], without_notes: bool
 ) -> tuple[EventHit, ...]:
-    # Notes and echoes are few: a margin, and only rarely all of them.
+    # Notes and repetitions are few, so a margin is usually enough.
     for margin in (limit + (limit if without_notes else 0) + 20, len(ranked)):
         best = _with_equals(ranked, margin)
         found = read_events(index, [int(one.id) for one in best])
@@ -79,7 +79,7 @@ def _heard(
             EventHit(found[int(one.id)], round(one.score, 4), one.channels)
             for one in best
             if int(one.id) in found
-            and is_for(found[int(one.id)], owners)
+            and is_visible_to(found[int(one.id)], owners)
             and not (without_notes and found[int(one.id)].role == "note")
         ]
         if len(heard) >= limit:
@@ -98,8 +98,8 @@ def _noted(index: Index, ranked: Sequence[RankedFact], limit: int) -> tuple[Note
 
 
 def _with_equals(ranked: Sequence[RankedFact], count: int) -> Sequence[RankedFact]:
-    """The best, and what scores as much as the last of them: the order of equals in an index tells no more than how it
-    was made, so the newest come first."""
+    """Return the best hits and all others with the score of the last one; the newest of them are then preferred."""
+
     end = min(count, len(ranked))
     while end < min(len(ranked), count + _EQUALS) and round(ranked[end].score, 4) == round(ranked[count - 1].score, 4):
         end += 1
@@ -108,4 +108,4 @@ def _with_equals(ranked: Sequence[RankedFact], count: int) -> Sequence[RankedFac
 
 def _fused(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> list[RankedFact]:
     scores = {name: {str(n): score for n, score in one.scores.items()} for name, one in hits.items()}
-    return fuse(scores, said_weights(covered(words, max(scores["keyword"].values(), default=0.0))))
+    return fuse(scores, event_weights(coverage(words, max(scores["keyword"].values(), default=0.0))))

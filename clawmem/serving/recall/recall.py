@@ -1,4 +1,4 @@
-"""Recall: a question in, ranked facts, events and notes out, with what each channel did; reads never commit."""
+"""Recall: find and rank facts, events and notes for a question. Reading never commits."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import DaySpan, search_words, time_asked
 from clawmem.model.lifecycle.tiers import is_over, tier_of
-from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond
+from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import owner_of
 from clawmem.model.records.event import Event
@@ -36,12 +36,14 @@ from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesse
 from clawmem.vault.vault import Vault
 
 FACTS, EVENTS, NOTES = "facts", "events", "notes"
-WHERE = (FACTS, EVENTS, NOTES)
+RECALL_KINDS = (FACTS, EVENTS, NOTES)
 
 
 class RecallQuery(NamedTuple):
-    """What is asked, by whom, of which facts, how many of each kind at most, where to look, and how often: each pass
-    but the first widens the search for facts by what is joined to the best ones."""
+    """A question with its caller, the facts to use, the limit for each kind, and where to look.
+
+    Each pass after the first one adds facts that are linked to the best ones.
+    """
 
     words: str
     caller: Caller
@@ -52,8 +54,10 @@ class RecallQuery(NamedTuple):
 
 
 class FactHit(NamedTuple):
-    """A recalled fact with shown counts, its score, its tier, the channels that found it with their scores, and the
-    tokens of its line of context: counted, or the most there can be where they are not `exact`."""
+    """A recalled fact with its current access counts, score, tier, and the scores of the channels that found it.
+
+    `tokens` is the size of its line in a context: an exact count if `exact`, else an upper bound.
+    """
 
     fact: Fact
     entity: str
@@ -65,7 +69,7 @@ class FactHit(NamedTuple):
 
 
 class EventHit(NamedTuple):
-    """An event that was found, its score and its channels."""
+    """A found event, its score and its channels."""
 
     event: Event
     score: float
@@ -73,7 +77,7 @@ class EventHit(NamedTuple):
 
 
 class NoteHit(NamedTuple):
-    """A line of a page that was found: the page, the line's number, its day where it has one, score and channels."""
+    """A found line of a page: path, line number, day if it has one, text, score and channels."""
 
     path: str
     place: int
@@ -84,8 +88,10 @@ class NoteHit(NamedTuple):
 
 
 class ChannelReport(NamedTuple):
-    """What one channel did: whether it ran, how many hits it had, why it did not run, and whether that was because it
-    could not, rather than because the question gave it nothing to do."""
+    """What one channel did: whether it ran, its number of hits, and why it did not run.
+
+    `unable` means that it could not run, and not just that the question gave it nothing to do.
+    """
 
     ran: bool
     hits: int
@@ -94,10 +100,10 @@ class ChannelReport(NamedTuple):
 
 
 class RecallResult(NamedTuple):
-    """The best facts, events and notes, each best first, and the account of each channel over all of them.
+    """The facts, events and notes, each best first, and a report on each channel.
 
-    `earlier` is a moment of the days that the question names at which a fact held that answers it and was replaced
-    since: it is left out.
+    `earlier` is a moment in the days of the question at which a fact answered it that was replaced later. Such a fact
+    is left out.
     """
 
     found: tuple[FactHit, ...]
@@ -115,10 +121,10 @@ class _ChannelAnswers(NamedTuple):
 
 
 def check_question(question: str) -> None:
-    """Raise InvalidInput where a question is longer than one can be."""
+    """Raise InvalidInput if a question is too long."""
     if len(question) > QUESTION_CHARACTERS:
-        told = beyond("The question", len(question), QUESTION_CHARACTERS, "characters")
-        raise InvalidInput(f"{told}.", "Ask with the words that matter.")
+        message = beyond_limit("The question", len(question), QUESTION_CHARACTERS, "characters")
+        raise InvalidInput(f"{message}.", "Ask a shorter question.")
 
 
 def recall(
@@ -130,13 +136,15 @@ def recall(
     where: Collection[str] = (FACTS,),
     passes: int = 1,
 ) -> RecallResult:
-    """The facts, events and notes that answer a `Question` best; notes in the access journal which facts were shown,
-    unless it looks back."""
+    """Return the facts, events and notes that answer a question best.
+
+    The shown facts are recorded in the access journal, except with `as_of`.
+    """
     check_question(question)
     asked = RecallQuery(question, caller, wanted, limit, where, passes)
     result = run_query(vault, lambda index: recall_in(vault, index, asked))
     if result.earlier:
-        from clawmem.serving.context.commands import replaced_remark  # few questions are about what was replaced since
+        from clawmem.serving.context.commands import replaced_remark  # few questions need it
 
         result = result._replace(notices=(*result.notices, replaced_remark(wanted, question, result.earlier)))
     if not result.found or wanted.as_of:
@@ -146,7 +154,7 @@ def recall(
 
 
 def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
-    """What `recall` gives, from an index that is open, without noting any access."""
+    """Return what `recall` returns, from an open index and without recording an access."""
     where, wanted = asked.where, asked.wanted
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not {EVENTS, NOTES} & set(where))
     result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggestion_notices(vault)))
@@ -157,7 +165,7 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
         result = result._replace(found=found, channels=channels, earlier=answers.earlier)
     if EVENTS not in where and NOTES not in where:
         return result
-    from clawmem.serving.recall.events import find_said  # a search of facts alone needs none of it
+    from clawmem.serving.recall.events import find_said  # not needed for facts
 
     said = find_said(vault, index, asked)
     accounts = [result.channels] if FACTS in where else []
@@ -167,8 +175,10 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
 def best_rows(
     vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str, AccessCount]
 ) -> tuple[list[int], str | None]:
-    """The rows of the facts that `recall` gives, best first, for callers who have their own way of telling them, and
-    `Recalled.earlier`. `counted` are the accesses that no commit holds yet."""
+    """Return the rows of the facts that `recall` finds, best first, and `RecallResult.earlier`.
+
+    `counted` are the accesses that are not committed yet.
+    """
     answers = _facts(vault, index, asked, counted)
     return [n for n, _, _ in answers.best], answers.earlier
 
@@ -190,7 +200,7 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
     asked_of = wanted.as_of or (min(span.first, now) if span else now)
     best = _ranked(index, hits, counted, asked, asked_of)
     for _ in range(asked.passes - 1):
-        from clawmem.serving.recall.second_pass import links_channel  # one pass is what is usual
+        from clawmem.serving.recall.second_pass import links_channel  # most questions need one pass
 
         hits["links"] = links_channel(index, question, catalog, [n for n, _, _ in best], wanted)
         again = _ranked(index, hits, counted, asked, asked_of)
@@ -213,7 +223,7 @@ def _ranked(
     asked: RecallQuery,
     asked_of: str,
 ) -> list[tuple[int, str, RankedFact]]:
-    # Ordering needs little of a fact: only the winners are read whole.
+    # Sorting needs only a part of each fact; only the best ones are read completely.
     sketched = sketches(index, sorted({n for one in hits.values() for n in one.scores}))
     if counted:
         sketched = {n: PlacedFact(add_accesses(one.fact, counted), one.entity) for n, one in sketched.items()}
@@ -223,27 +233,30 @@ def _ranked(
 def _account(
     kinds: Sequence[Mapping[str, ChannelHits]], *accounts: Mapping[str, ChannelReport]
 ) -> dict[str, ChannelReport]:
-    """What the channels did over all kinds together: one that ran for any of them ran."""
-    told: dict[str, ChannelReport] = {}
+    """Return a report on the channels for all kinds together; a channel ran if it ran for any kind."""
+    report: dict[str, ChannelReport] = {}
     each = [
         {name: ChannelReport(one.ran, len(one.scores), one.why_not, one.unable) for name, one in hits.items()}
         for hits in kinds
     ]
     for account in (*accounts, *each):
         for name, one in account.items():
-            before = told.get(name, ChannelReport(False, 0, one.why_not))
+            before = report.get(name, ChannelReport(False, 0, one.why_not))
             ran, unable = before.ran or one.ran, before.unable or one.unable
-            told[name] = ChannelReport(
+            report[name] = ChannelReport(
                 ran, before.hits + one.hits, "" if ran and not unable else before.why_not, unable
             )
-    return told
+    return report
 
 
 def standing_of(
     fact: Fact, entity: str, now: datetime, agent: str | None, as_of: str | None = None, asked_of: str | None = None
 ) -> FactStanding:
-    """What ordering needs to know of a fact; with `as_of` its tier is that of then, and it is over where it had ended
-    at the moment `asked_of`, which is `as_of` or now unless told."""
+    """Return what ranking needs to know of a fact.
+
+    With `as_of`, its tier is the one of that time. `asked_of` is the moment at which the fact may be over; the default
+    is `as_of`, else now.
+    """
     return FactStanding(
         fact.id,
         tier_of(fact, now, as_of),
@@ -259,8 +272,10 @@ def standing_of(
 def _best(
     hits: Mapping[str, ChannelHits], shown: Mapping[int, PlacedFact], asked: RecallQuery, asked_of: str
 ) -> list[tuple[int, str, RankedFact]]:
-    """The row, tier and rank of the best hits, best first, by what was true at the moment `asked_of`: the other time
-    at which all is looked at, else the beginning of the days that the question names, else now."""
+    """Return the row, tier and rank of the best hits, best first.
+
+    `asked_of` is the moment at which facts must be valid: `as_of`, else the first day in the question, else now.
+    """
     caller, as_of = asked.caller, asked.wanted.as_of
     row_of = {one.fact.id: n for n, one in shown.items()}
     standings = {
@@ -271,7 +286,7 @@ def _best(
         name: {shown[n].fact.id: score for n, score in one.scores.items() if n in shown} for name, one in hits.items()
     }
     best = rank(scores, standings)[: asked.limit]
-    # An agent's own facts come first among those that earned their place.
+    # An agent's own facts come first among the best ones.
     best.sort(key=lambda one: not standings[one.id].own or standings[one.id].over)
     return [(row_of[one.id], standings[one.id].tier, one) for one in best]
 

@@ -1,4 +1,4 @@
-"""A further pass of recall: what the best facts point at, and what the question asks of whom they are about."""
+"""A further pass of recall: facts linked to the best ones, or about the things that those mention."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.text import normal
 
-# From how many of the best facts a pass goes on, and how many facts it may bring.
-FROM = 5
-MOST = 200
-# What a fact is worth that answers the question of somebody the best facts name, that is linked to one, or that is
-# about one of the same things. Each place further down among the best takes a fifth of it away.
+# How many of the best facts a pass starts from, and how many facts it may add.
+BEST_FACTS = 5
+MOST_LINKED = 200
+# The score of a fact that answers the question about a thing mentioned in a best fact, that is linked to a best fact,
+# or that is about the same thing. Each place further down among the best facts reduces it by a fifth.
 ANSWERS, LINKED, BESIDE = 1.0, 0.6, 0.3
 STEP = 0.2
 
@@ -23,11 +23,11 @@ STEP = 0.2
 def links_channel(
     index: Index, question: str, catalog: Catalog, best: Sequence[int], wanted: FactFilter
 ) -> ChannelHits:
-    """Facts joined to the best ones: by a link, by what both are about, or because the question asks for a predicate
-    of somebody whom a best fact names."""
+    """Return facts connected with the best ones: by a link, by a shared thing, or because they answer the question
+    about a thing that a best fact mentions."""
     scores: dict[int, float] = {}
-    placed = facts_in_rows(index, best[:FROM])
-    for place, n in enumerate(best[:FROM]):
+    placed = facts_in_rows(index, best[:BEST_FACTS])
+    for place, n in enumerate(best[:BEST_FACTS]):
         near = 1.0 - STEP * place
         fact = placed[n].fact
         for name in filter(None, (fact.object, fact.subject)):
@@ -35,11 +35,11 @@ def links_channel(
             _raise(scores, asked.scores, ANSWERS * near)
             _raise(scores, _about(index, name, wanted), BESIDE * near)
         _raise(scores, _joined(index, fact.id, wanted), LINKED * near)
-    for n in best[:FROM]:
+    for n in best[:BEST_FACTS]:
         scores.pop(n, None)
     if not scores:
         return ChannelHits({}, True)
-    kept = sorted(scores, key=lambda n: (-scores[n], n))[:MOST]
+    kept = sorted(scores, key=lambda n: (-scores[n], n))[:MOST_LINKED]
     return ChannelHits({n: scores[n] for n in kept})
 
 
@@ -49,9 +49,9 @@ def _raise(scores: dict[int, float], found: Iterable[int], worth: float) -> None
 
 
 def _joined(index: Index, fact_id: str, wanted: FactFilter) -> set[int]:
-    others = [edge.target for edge in edges_at(index, fact_id, wanted) if is_fact(edge.target)][:MOST]
+    others = [edge.target for edge in edges_at(index, fact_id, wanted) if is_fact(edge.target)][:MOST_LINKED]
     return rows_of(index, others)
 
 
 def _about(index: Index, name: str, wanted: FactFilter) -> set[int]:
-    return passing_rows(index, newest_rows_about(index, name, MOST), wanted)
+    return passing_rows(index, newest_rows_about(index, name, MOST_LINKED), wanted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.model.records.change import Author, Change, message
+from clawmem.model.records.change import Author, Change, commit_message
 
 CLAWMEM_AUTHOR = Author("clawmem", "vault@clawmem")
 
@@ -50,7 +50,7 @@ def _commit(change: Change, mark: int, branch: str, parent: str | None, seconds:
     if change.author is not None:
         parts.append(identity_line("author", change.author, seconds))
     parts.append(identity_line("committer", CLAWMEM_AUTHOR, seconds))
-    parts.append(data_block(message(change).encode()))
+    parts.append(data_block(commit_message(change).encode()))
     if parent is not None:
         parts.append(f"from {parent}\n".encode())
     return parts

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, StorageFailed
 from clawmem.model.records.layout import check_inside
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 from clawmem.vault.disk import partial_path
 from clawmem.vault.git.index import lock_index, replace_index, unlock_index
 from clawmem.vault.git.refs import PENDING_FILE
@@ -58,7 +58,7 @@ def read_pending(vault: Vault) -> PendingCommit | None:
 
 
 def _seal(pending: PendingCommit) -> int:
-    return seal(pending.parent, *pending.paths, pending.subject, *pending.consumes)
+    return checksum(pending.parent, *pending.paths, pending.subject, *pending.consumes)
 
 
 def is_pending(vault: Vault) -> bool:

@@ -114,9 +114,9 @@ class _Gate:
     def masked(self, change: Change) -> Change:
         """The change without what was found, anywhere in it."""
         from clawmem.model.history.redaction import redacted  # only where there is something to mask
-        from clawmem.model.safety.written_forms import needles
+        from clawmem.model.safety.written_forms import compile_needles
 
-        wanted = needles(tuple(self._found))
+        wanted = compile_needles(tuple(self._found))
 
         def words(text: str) -> str:
             return redacted(text.encode(errors="surrogatepass"), wanted).decode(errors="replace")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from clawmem.errors import ClawmemError, InvalidInput, Refused, SecretFound, Unreadable
 from clawmem.model.kinds import FACTS, LOG, REDACTIONS, file_kind, handling
-from clawmem.model.records.bounds import beyond
+from clawmem.model.records.bounds import beyond_limit
 from clawmem.model.records.entity import ITEMS, SUMMARY, check_agent, check_name, name_of_path
 from clawmem.model.safety.secrets.find import find_secret, redact
 from clawmem.vault.edits.copies import copies
@@ -154,5 +154,5 @@ def check_file(path: str, data: bytes | None) -> None:
         return
     kind = handling(path)
     if kind.owner != LOG and len(data) > kind.limit:
-        raise Unreadable(path, None, beyond("it", len(data), kind.limit, "bytes"))
+        raise Unreadable(path, None, beyond_limit("it", len(data), kind.limit, "bytes"))
     kind.parsed(data, path, parse_yaml)

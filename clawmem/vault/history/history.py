@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import GitFailed
-from clawmem.model.history.entry import HistoryEntry, entry_of, escaped
+from clawmem.model.history.entry import HistoryEntry, entry_of, escape_pattern
 from clawmem.model.language.dates import stamp
 from clawmem.vault.git.folder import check_everything
 from clawmem.vault.git.git import git_error
@@ -148,7 +148,7 @@ def _options(wanted: HistoryFilter) -> dict[str, Any]:
         options["grep"] = list(wanted.grep)
         options["invert_grep"] = wanted.inverted
     if wanted.author:
-        options["author"] = escaped(wanted.author)
+        options["author"] = escape_pattern(wanted.author)
         options["regexp_ignore_case"] = True
     if wanted.since:
         options["since"] = points.git_time(wanted.since)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import GitFailed, Locked, Refused
-from clawmem.model.records.change import Change, message
+from clawmem.model.records.change import Change, commit_message
 from clawmem.vault.commit.fast_import import CLAWMEM_AUTHOR, data_block, identity_line, quoted_path
 from clawmem.vault.commit.pending import PendingCommit, clear_pending, locked_index, update_git_index, write_pending
 from clawmem.vault.commit.signing import commit_signed
@@ -53,7 +53,7 @@ def _stream(parents: Sequence[str], change: Change, entries: Entries, seconds: i
     parts = [f"feature done\ncommit {_MERGE_REF}\nmark :1\n".encode()]
     parts.append(identity_line("author", change.author or CLAWMEM_AUTHOR, seconds))
     parts.append(identity_line("committer", CLAWMEM_AUTHOR, seconds))
-    parts.append(data_block(message(change).encode()))
+    parts.append(data_block(commit_message(change).encode()))
     parts.append(f"from {parents[0]}\n".encode())
     parts += [f"merge {parent}\n".encode() for parent in parents[1:]]
     for path in sorted(entries, key=lambda path: (entries[path] is not None, path)):
@@ -79,7 +79,7 @@ def _signed(vault: Vault, made: str, parents: Sequence[str], change: Change, sec
         "GIT_COMMITTER_DATE": f"{seconds} +0000",
     }
     named = [part for parent in parents for part in ("-p", parent)]
-    return commit_signed(vault, identity, (f"{made}^{{tree}}", *named), message(change).encode())
+    return commit_signed(vault, identity, (f"{made}^{{tree}}", *named), commit_message(change).encode())
 
 
 def fast_forward(started: Transaction, target: str, subject: str, along: str = "") -> FileStates | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 from clawmem.vault.disk import append_line, complete_lines
 from clawmem.vault.vault import Vault
 
@@ -36,7 +36,7 @@ def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | N
     if vault.present is not None:
         return None
     text = " ".join((moment, *fact_ids))
-    line = f"{text} {_SEAL}{seal(text):08x}\n".encode()
+    line = f"{text} {_SEAL}{checksum(text):08x}\n".encode()
     try:
         vault.prepare_state()
         append_line(vault.state / JOURNAL, line)
@@ -87,8 +87,8 @@ def count_accesses(journal: bytes) -> dict[str, AccessCount]:
 
 def parse_access(line: str) -> tuple[str, list[str]] | None:
     """Return the time and the fact ids of a line, or None if its checksum is wrong or missing."""
-    text, _, checksum = line.rpartition(f" {_SEAL}")
-    if checksum != f"{seal(text):08x}":
+    text, _, given = line.rpartition(f" {_SEAL}")
+    if given != f"{checksum(text):08x}":
         return None
     moment, *fact_ids = text.split(" ")
     return moment, fact_ids

@@ -16,7 +16,7 @@ from clawmem.vault.disk import Disk
 from clawmem.vault.git.acceptance import is_accepted, user_folder
 
 if TYPE_CHECKING:
-    from clawmem.model.settings.local import Own
+    from clawmem.model.settings.local import LocalSettings
     from clawmem.model.settings.settings import Settings
     from clawmem.vault.vault import Vault
 
@@ -55,24 +55,24 @@ def effective_settings(vault: "Vault", stated: "Settings") -> "Settings":
     return in_force(stated, owns)
 
 
-def machine_settings(vault: "Vault") -> "list[Own]":
+def machine_settings(vault: "Vault") -> "list[LocalSettings]":
     """Return the contents of the existing settings files of this machine, highest priority first."""
     places = (local_settings_file(vault), user_settings_file(vault.environment))
     return [own for place in places if (own := _own(vault, place)) is not None]
 
 
-def _own(vault: "Vault", place: SettingsFile) -> "Own | None":
+def _own(vault: "Vault", place: SettingsFile) -> "LocalSettings | None":
     state = _state_of(place.path)
     if state is None:
         return None
-    from clawmem.model.settings.local import own_settings, unreadable
+    from clawmem.model.settings.local import read_local_settings, unreadable_settings
 
     accepted = place.origin == USER or is_accepted(vault.git_dir, vault.environment)
     try:
         mapping = vault.load_cached(place.name, lambda: read_settings_text(place) or "", state, _parsed_form(place))
     except ClawmemError as problem:
-        return unreadable(_hinted(problem), place.origin, place.name, accepted)
-    return own_settings(mapping, place.origin, place.name, accepted)
+        return unreadable_settings(_hinted(problem), place.origin, place.name, accepted)
+    return read_local_settings(mapping, place.origin, place.name, accepted)
 
 
 def _parsed_form(place: SettingsFile) -> Path:

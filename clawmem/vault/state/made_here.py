@@ -54,12 +54,12 @@ def read_acceptance(vault: Vault) -> Acceptance:
     """Return what the user accepts on this machine."""
     from clawmem.model.settings.acceptance import (  # writers only record commits
         Acceptance,
-        acceptance_of,
+        read_acceptance,
     )
 
     data = vault.disk.read(vault.state / _TRUST)
     try:
-        return acceptance_of(json.loads(data)) if data is not None else Acceptance()
+        return read_acceptance(json.loads(data)) if data is not None else Acceptance()
     except ValueError:
         return Acceptance()
 

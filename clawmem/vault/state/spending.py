@@ -10,7 +10,7 @@ import os
 from math import fsum
 
 from clawmem.errors import StorageFailed
-from clawmem.model.records.seal import seal
+from clawmem.model.records.seal import checksum
 from clawmem.vault.disk import append_line
 from clawmem.vault.vault import Vault
 
@@ -25,7 +25,7 @@ def record_spending(vault: Vault, day: str, cents: float) -> None:
     text = repr(cents)
     try:
         (vault.state / FOLDER).mkdir(parents=True, exist_ok=True)
-        append_line(vault.state / FOLDER / day, f"{text} {_SEAL}{seal(text):08x}\n".encode())
+        append_line(vault.state / FOLDER / day, f"{text} {_SEAL}{checksum(text):08x}\n".encode())
     except OSError as problem:
         raise StorageFailed(
             f"The cost of the model cannot be recorded ({problem.strerror}), so it is not called.", "Check the disk."
@@ -70,5 +70,5 @@ def _is_complete(rest: str) -> bool:
 
 
 def _cents(line: str) -> float | None:
-    text, _, checksum = line.partition(f" {_SEAL}")
-    return float(text) if checksum == f"{seal(text):08x}" else None
+    text, _, given = line.partition(f" {_SEAL}")
+    return float(text) if given == f"{checksum(text):08x}" else None

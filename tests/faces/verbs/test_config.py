@@ -55,10 +55,10 @@ def test_a_wrong_value_is_mended_by_setting_it(clawmem: Command, vault_root: Pat
     path.write_text(good.replace("\n  limit: 10", "\n  limit: many") + "# mine\n")
     told = clawmem("recall", "tea")
     assert told.code == 0
-    assert "Until it is mended, defaults.limit counts as 10." in told.err
+    assert "Until it is repaired, defaults.limit has its default, 10." in told.err
     refused = clawmem("config", "get", "defaults.limit")
     assert refused.code == 2
-    assert "`clawmem config set defaults.limit VALUE` mends it" in refused.err
+    assert "Use `clawmem config set defaults.limit VALUE`" in refused.err
     assert clawmem("config", "set", "lock.wait_seconds", "3").code == 2
     assert clawmem("--agent", "finance", "config", "set", "defaults.limit", "12").code == 1
     assert clawmem("config", "set", "defaults.limit", "more").code == 2

@@ -79,7 +79,7 @@ def test_a_file_that_does_not_parse_stops_changes_alone(
         assert run(line.split()) == DONE, line
         said = capsys.readouterr()
         assert "clawmem.yaml" in said.err, line
-        assert "Until it is mended nothing can be changed." in said.err
+        assert "Until it is repaired, nothing can be changed." in said.err
     for line in ("remember Rain", "note Hello", "heartbeat", "config set defaults.limit 5", "undo HEAD"):
         assert run(line.split()) == USAGE, line
     assert vault.head().commit == before

@@ -69,20 +69,22 @@ def test_the_point_is_told(clawmem: Command, moved: tuple[str, str]) -> None:
 def test_show_says_whether_a_fact_was_true_and_what_was(clawmem: Command, moved: tuple[str, str]) -> None:
     old, new = moved
     truth = ask(clawmem, "show", new, "--as-of", "2026-11-19").data["as_of"]
-    assert (truth["moment"], truth["true"], truth["why_not"]) == ("2026-11-19", False, "it holds only from 2026-11-20")
+    why_not = "it is valid only from 2026-11-20"
+    assert (truth["moment"], truth["true"], truth["why_not"]) == ("2026-11-19", False, why_not)
     assert truth["instead"]["id"] == old
     truth = ask(clawmem, "show", old, "--as-of", "2026-11-20").data["as_of"]
-    assert (truth["true"], truth["why_not"], truth["instead"]["id"]) == (False, "it held only until 2026-11-20", new)
+    why_not = "it was valid only until 2026-11-20"
+    assert (truth["true"], truth["why_not"], truth["instead"]["id"]) == (False, why_not, new)
     assert ask(clawmem, "show", old, "--as-of", "2026-11-19").data["as_of"]["true"] is True
     early = ask(clawmem, "show", new, "--as-of", "2026-11-09").data["as_of"]
     assert (early["true"], early["instead"]) == (False, None)
     words = clawmem("show", new, "--as-of", "2026-11-19").out.splitlines()
-    assert words[0] == "Not true on 2026-11-19: it holds only from 2026-11-20."
+    assert words[0] == "Not true on 2026-11-19: it is valid only from 2026-11-20."
     assert words[1].startswith(f"True then: {old}  Jane lives in Paris.")
     assert clawmem("show", new, "--as-of", "2026-11-20").out.splitlines()[0] == "True on 2026-11-20."
     clawmem("retract", new)
     gone = ask(clawmem, "show", new, "--as-of", "2026-11-20").data["as_of"]
-    assert gone["why_not"] == "it was withdrawn, so it never was"
+    assert gone["why_not"] == "it was retracted, so it was never true"
 
 
 def test_show_at_a_point_gives_the_fact_as_it_was(clawmem: Command, moved: tuple[str, str]) -> None:

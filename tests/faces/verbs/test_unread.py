@@ -87,7 +87,7 @@ def test_the_heartbeat_makes_nothing_anew_without_those_facts(
     assert "nuts" in (before[0] or "")
     capsys.readouterr()
     assert run(["heartbeat", "--quiet"]) == PARTIAL
-    assert f"memory failed: {ITEMS}:2 still has the marks" in capsys.readouterr().err
+    assert f"memory failed: {ITEMS}:2 still has the markers" in capsys.readouterr().err
     assert [vault.read_text(page) for page in pages] == before
     assert "Bob likes rain." in (vault.read_text(f"life/{BOB}/summary.md") or "")
     assert ids[JANE] in count_accesses(unfolded_accesses(vault))

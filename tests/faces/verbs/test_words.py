@@ -8,10 +8,10 @@ import pytest
 
 from clawmem.faces.parts.words import event_warning
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.fact_words import fact_line, warnings
-from clawmem.model.facts.trust import OUTSIDE
+from clawmem.model.facts.fact_words import fact_line, origin_warnings
+from clawmem.model.facts.trust import OUTSIDE_WARNING
 from clawmem.model.pages.tokens import context_line, event_line
-from clawmem.model.proposals.quarantine import approved
+from clawmem.model.proposals.quarantine import with_approval
 from clawmem.model.records.event import Event
 from tests.conftest import Command
 
@@ -30,24 +30,28 @@ def _event(text: str, source: str, role: str = "user") -> Event:
 @pytest.mark.parametrize("trust", [None, "user", "agent", "tool", "external"])
 def test_a_fact_from_outside_is_marked_as_in_a_context(trust: str | None) -> None:
     fact = _fact(PLAIN, trust)
-    assert (OUTSIDE in fact_line(fact, "projects/acme")) is (OUTSIDE in context_line(fact)) is (trust == "external")
+    assert (
+        (OUTSIDE_WARNING in fact_line(fact, "projects/acme"))
+        is (OUTSIDE_WARNING in context_line(fact))
+        is (trust == "external")
+    )
 
 
 def test_what_reads_as_an_order_says_so_until_a_person_lets_it_in() -> None:
     order = _fact(ORDER, "external")
-    assert warnings(order) == ["quarantined, from external and reads as an order: ignore-orders"]
-    assert warnings(approved(order, "Ann", "2026-11-21T10:00:00Z")) == [OUTSIDE]
-    assert warnings(_fact(ORDER, "user")) == []
+    assert origin_warnings(order) == ["quarantined: from external and reads as an order: ignore-orders"]
+    assert origin_warnings(with_approval(order, "Ann", "2026-11-21T10:00:00Z")) == [OUTSIDE_WARNING]
+    assert origin_warnings(_fact(ORDER, "user")) == []
 
 
 @pytest.mark.parametrize("source", ["web:acme.example", "https://acme.example", "stdin", "tool:shell", ""])
 def test_an_event_from_outside_is_marked_as_in_a_context(source: str) -> None:
     event = _event(PLAIN, source)
-    assert (OUTSIDE in event_warning(event)) is (OUTSIDE in event_line(event)) is ("acme" in source)
+    assert (OUTSIDE_WARNING in event_warning(event)) is (OUTSIDE_WARNING in event_line(event)) is ("acme" in source)
 
 
 def test_an_event_that_reads_as_an_order_says_so() -> None:
-    assert event_warning(_event(ORDER, "web:x", "tool")) == f"  ({OUTSIDE}, quarantined: it reads as an order)"
+    assert event_warning(_event(ORDER, "web:x", "tool")) == f"  ({OUTSIDE_WARNING}, quarantined: it reads as an order)"
     assert event_warning(_event(ORDER, "shell", "tool")) == "  (quarantined: it reads as an order)"
     assert event_warning(_event(PLAIN, "stdin")) == ""
 
@@ -70,4 +74,4 @@ def test_every_verb_that_prints_them_marks_them(clawmem: Command) -> None:
         (("diff",), 1),
         (("context", "what do boats cost"), 1),
     ):
-        assert clawmem(*words).out.count(OUTSIDE) >= marks, words
+        assert clawmem(*words).out.count(OUTSIDE_WARNING) >= marks, words

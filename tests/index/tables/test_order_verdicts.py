@@ -14,7 +14,7 @@ from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.tables.order_verdicts import judge_events
 from clawmem.index.tables.store import Index
-from clawmem.model.proposals.quarantine import mark_of
+from clawmem.model.proposals.quarantine import verdict_key
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, render_events
 from clawmem.serving.context.pages import said_units
@@ -57,10 +57,10 @@ def test_each_event_is_judged_once_and_served_as_before(told: Vault) -> None:
     assert _served(index) == {"evt_1", "evt_4"}
     assert judge_events(index) == 4
     assert _kept(index) == {
-        "evt_1": mark_of(HARMLESS),
-        "evt_2": ~mark_of(FORGED),
-        "evt_3": ~mark_of(ORDER),
-        "evt_4": mark_of(WISH),
+        "evt_1": verdict_key(HARMLESS),
+        "evt_2": ~verdict_key(FORGED),
+        "evt_3": ~verdict_key(ORDER),
+        "evt_4": verdict_key(WISH),
     }
     assert _served(index) == {"evt_1", "evt_4"}
     assert judge_events(index) == 0
@@ -77,7 +77,7 @@ def test_only_new_events_are_judged(told: Vault) -> None:
     index.close()
 
 
-@pytest.mark.parametrize("altered", [0, 1, -1, mark_of(HARMLESS), ~mark_of(FORGED), None])
+@pytest.mark.parametrize("altered", [0, 1, -1, verdict_key(HARMLESS), ~verdict_key(FORGED), None])
 def test_no_altered_verdict_lets_an_order_through(told: Vault, altered: int | None) -> None:
     index = open_index(told)
     judge_events(index)
@@ -90,8 +90,8 @@ def test_no_altered_verdict_lets_an_order_through(told: Vault, altered: int | No
 def test_a_mark_fits_one_text_one_role_and_one_kind() -> None:
     other = [HARMLESS._replace(text="The lamp is greed."), HARMLESS._replace(role="tool")]
     other.append(HARMLESS._replace(kind="tool_result"))
-    assert mark_of(HARMLESS) not in map(mark_of, other)
-    assert mark_of(HARMLESS) == mark_of(HARMLESS._replace(id="evt_9", session="s"))
+    assert verdict_key(HARMLESS) not in map(verdict_key, other)
+    assert verdict_key(HARMLESS) == verdict_key(HARMLESS._replace(id="evt_9", session="s"))
 
 
 def test_what_was_judged_is_served_without_the_rules(told: Vault, caller: Caller, environment: dict[str, str]) -> None:

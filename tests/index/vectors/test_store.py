@@ -19,7 +19,7 @@ from clawmem.index.vectors import local_model
 from clawmem.index.vectors.channel import event_vector_channel, note_vector_channel, vector_channel
 from clawmem.index.vectors.embed import embed_missing, needs_embedding
 from clawmem.index.vectors.store import FACTS, NOTES, open_or_create_vectors, open_vectors, vectors_path
-from clawmem.llm.client import check
+from clawmem.llm.client import check_model
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.loopback import embeds, refuses, serving
@@ -316,14 +316,14 @@ def test_a_model_with_a_price_is_not_called_beyond_its_budget(vault: Vault, claw
 def test_a_key_that_is_not_there_is_named_by_its_setting() -> None:
     pytest.importorskip("litellm")
     from clawmem.llm.choice import choose_embedder
-    from clawmem.model.settings.local import in_force, own_settings
+    from clawmem.model.settings.local import in_force, read_local_settings
     from clawmem.model.settings.settings import DEFAULTS
 
-    own = own_settings({"semantic": {"model": "openai/x", "api_key_env": "NO_SUCH_KEY"}}, "local", "local.yaml")
+    own = read_local_settings({"semantic": {"model": "openai/x", "api_key_env": "NO_SUCH_KEY"}}, "local", "local.yaml")
     model = choose_embedder(in_force(DEFAULTS, [own]), {})
     assert model is not None
     with pytest.raises(ModelFailed) as failed:
-        check(model)
+        check_model(model)
     assert "semantic.api_key_env" in failed.value.hint
 
 

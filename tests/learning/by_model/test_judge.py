@@ -93,7 +93,7 @@ def test_the_model_decides_and_its_run_is_in_the_same_commit(day: Vault, caller:
     mark = promotion_of(facts_of(day)[RAIN])
     assert mark is not None
     assert (mark["score"], mark["reasons"]) == (0.9, ["openai/tested: It binds"])
-    assert done.verdicts[1].reason == "it scores 0.10, and 0.60 is what it takes"
+    assert done.verdicts[1].reason == "its score is 0.10, and 0.60 is needed"
     (run,) = runs(day)
     assert (run["task"], run["outcome"], run["judged"], run["facts"], run["calls"]) == ("promotion", "done", 2, 1, 1)
     assert (run["prompt_tokens"], run["answer_tokens"], run["priced"]) == (400, 60, False)
@@ -125,14 +125,14 @@ def test_the_guards_hold_whatever_the_model_says(day: Vault, caller: Caller) -> 
     assert tool not in statements(done)
     assert [one.candidate.fact.fact for one in done.waiting] == [tool]
     assert old not in [one["fact"] for asked in server.asked for one in asked.facts]
-    assert {one.reason for one in done.verdicts if one.candidate.fact.fact == old} == {"it was over on 2026-11-20"}
+    assert {one.reason for one in done.verdicts if one.candidate.fact.fact == old} == {"it ended on 2026-11-20"}
 
 
 def test_the_most_facts_of_a_run_holds(day: Vault, caller: Caller) -> None:
     with serving(judges({RAIN: 0.9, DECISION: 0.8})) as server:
         done = promote(day, caller, TODAY, model=model(server, facts=1))
     assert statements(done) == [RAIN]
-    assert done.verdicts[1].reason == "it is worth it, but 1 a day is the limit"
+    assert done.verdicts[1].reason == "its score is high enough, but the limit is 1 a day"
 
 
 def test_orders_in_a_fact_are_not_shown_and_the_rules_judge_it(day: Vault, caller: Caller) -> None:
@@ -245,7 +245,7 @@ def test_a_beat_shares_its_money_and_stops_asking_once_the_model_failed(vault: V
     with serving(gives(tokens=(20_000, 2000)), judges({})) as server:
         done = run_heartbeat(vault, later, model=model(server, name="openai/gpt-4o-mini", cents=0.5))
     assert [problem.exit_code for _, problem in done.failed] == [BUDGET]
-    assert "0.08" in done.failed[0][1].message or "are the most in one run" in done.failed[0][1].message
+    assert "0.08" in done.failed[0][1].message or "the limit for one run" in done.failed[0][1].message
     assert len(server.asked) == 1, "reading the talk left too little to judge"
 
 

@@ -36,7 +36,7 @@ from clawmem.vault.vault import Vault
 
 TODAY = "2026-11-21"
 BILLING = "projects/billing"
-TOOL = "it comes from a tool, and only a person can vouch for it"
+TOOL = "it comes from a tool, so only a person can confirm it"
 
 
 def keep(vault: Vault, caller: Caller, *statements: str, **keys: object) -> list[Fact]:
@@ -90,7 +90,7 @@ def test_what_a_tool_said_waits_in_the_same_commit_and_only_once(vault: Vault, c
 def test_only_proposals_make_a_commit_too_and_a_dry_run_files_none(vault: Vault, caller: Caller) -> None:
     keep(vault, caller, *engines(1), trust="external")
     dry = promote(vault, caller, TODAY, dry_run=True)
-    assert told(dry) == [(False, True, "it comes from outside, and only a person can vouch for it")]
+    assert told(dry) == [(False, True, "it comes from outside, so only a person can confirm it")]
     assert read_proposals(vault).proposals == ()
     assert promote(vault, caller, TODAY).commit
     assert vault.git.run("log", "-1", "--format=%s").decode() == f"promote({TODAY}): 1 for a person to decide\n"
@@ -200,19 +200,21 @@ def test_a_score_just_under_the_threshold_asks_and_the_margin_says_how_far(vault
     keep(vault, caller, "Ana swims there.", **keys, importance=0.3)
     done = promote(vault, caller, TODAY)
     assert told(done) == [
-        (False, True, "it scores 0.58, just under the 0.60 it takes"),
-        (False, False, "it scores 0.46, and 0.60 is what it takes"),
+        (False, True, "its score is 0.58, just below the 0.60 needed"),
+        (False, False, "its score is 0.46, and 0.60 is needed"),
     ]
     change_setting(vault, caller, "promotion.margin", "0.2")
     wider = promote(Vault(vault.root, vault.git.environment), caller, TODAY)
-    assert [one.reason for one in wider.verdicts if one.waits] == ["it scores 0.46, just under the 0.60 it takes"]
+    assert [one.reason for one in wider.verdicts if one.waits] == ["its score is 0.46, just below the 0.60 needed"]
 
 
 def test_what_is_contradicted_waits_until_the_other_is_gone(vault: Vault, caller: Caller) -> None:
     one, other = keep(vault, caller, "The build decided on Oslo 1.", "The build decided on Bergen 2.")
     link(vault, one.id, "contradicts", other.id, caller)
     done = promote(vault, caller, TODAY, dry_run=True)
-    assert {verdict.reason for verdict in done.waiting} == {f"it stands against {each.id}" for each in (one, other)}
+    assert {verdict.reason for verdict in done.waiting} == {
+        f"it is in conflict with {each.id}" for each in (one, other)
+    }
     retract(vault, other.id, caller)
     assert [verdict.candidate.fact.id for verdict in promote(vault, caller, TODAY).kept] == [one.id]
 
@@ -226,7 +228,7 @@ def test_what_an_open_conflict_would_replace_waits_too(vault: Vault, caller: Cal
     with writing(vault, caller, "test") as work:
         work.commit([Change("propose(test): one", proposal_writes([conflict]))])
     (verdict,) = promote(vault, caller, TODAY, dry_run=True).verdicts
-    assert (verdict.waits, verdict.reason) == (True, "it stands against prop_00000001")
+    assert (verdict.waits, verdict.reason) == (True, "it is in conflict with prop_00000001")
 
 
 def test_approval_is_refused_where_the_world_moved_on(vault: Vault, caller: Caller) -> None:
@@ -238,7 +240,7 @@ def test_approval_is_refused_where_the_world_moved_on(vault: Vault, caller: Call
     page = vault.root / f"life/{BILLING}/items.json"
     over = page.read_text().replace(f'"{moved.id}"', f'"{moved.id}"', 1)
     page.write_text(over.replace('"trust": "tool"', '"valid_to": "2026-11-20", "trust": "tool"'))
-    with pytest.raises(Refused, match="can no longer be promoted: it was over on 2026-11-20"):
+    with pytest.raises(Refused, match="cannot be promoted any more: it ended on 2026-11-20"):
         approve(vault, proposals[moved.id], caller)
 
 
@@ -265,4 +267,4 @@ def test_rejections_move_the_threshold_within_its_bounds(vault: Vault, caller: C
     create_entity(vault, "projects/other", caller)
     keep(vault, caller, "They chose Rust 1.80 there.", importance=0.75, entity="projects/other")
     (fresh,) = [one for one in promote(vault, caller, TODAY).verdicts if not one.proposal or one.waits]
-    assert fresh.reason == "it scores 0.66, just under the 0.68 it takes"
+    assert fresh.reason == "its score is 0.66, just below the 0.68 needed"

@@ -49,7 +49,7 @@ def test_the_worthy_are_marked_lifted_and_shown_first(vault: Vault, caller: Call
     _remember(vault, caller, "It rained a bit.", importance=0.2, entity="projects/billing")
     done = promote(vault, caller, TODAY)
     assert [one.promoted for one in done.verdicts] == [True, False]
-    assert done.verdicts[1].reason == "it scores 0.24, and 0.60 is what it takes"
+    assert done.verdicts[1].reason == "its score is 0.24, and 0.60 is needed"
     fact = _facts(vault)["We decided to use engine A in Oslo."]
     mark = promotion_of(fact)
     assert mark is not None
@@ -68,7 +68,7 @@ def test_at_most_eight_a_day_and_a_second_run_promotes_nothing(vault: Vault, cal
     head = vault.head()
     again = promote(vault, caller, TODAY)
     assert (again.kept, again.commit, vault.head()) == ((), None, head)
-    assert {one.reason for one in again.verdicts} == {"it is worth it, but 8 a day is the limit"}
+    assert {one.reason for one in again.verdicts} == {"its score is high enough, but the limit is 8 a day"}
 
 
 def test_a_dry_run_writes_nothing_and_another_day_has_no_candidates(vault: Vault, caller: Caller) -> None:

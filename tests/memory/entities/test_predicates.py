@@ -9,7 +9,7 @@ import yaml
 
 from clawmem.errors import Refused
 from clawmem.memory.entities.predicates import with_catalog_entry
-from clawmem.model.facts.catalog import Predicate, canonical, catalog_from_mapping
+from clawmem.model.facts.catalog import Predicate, canonical_predicate, catalog_from_mapping
 from clawmem.model.proposals.proposal import CatalogEntry
 
 TEMPLATE = (Path(__file__).parents[3] / "vault-template" / "predicates.yaml").read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ def test_a_new_predicate_goes_to_the_end_and_all_else_stays() -> None:
     assert text.startswith(TEMPLATE)
     catalog = catalog_from_mapping(yaml.safe_load(text))
     assert catalog.predicates["mentors"] == MENTORS.predicate
-    assert canonical(catalog, "coaches") == "mentors"
+    assert canonical_predicate(catalog, "coaches") == "mentors"
     assert yaml.safe_load(text)["mentors"]["description"] == 'As in "Ana mentors Leo": often.'
 
 

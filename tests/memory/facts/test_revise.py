@@ -14,7 +14,7 @@ from clawmem.memory.facts.revise import link, merge, retract, supersede
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import covers
-from clawmem.model.lifecycle.chain import problems
+from clawmem.model.lifecycle.chain import chain_problems
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 
@@ -134,6 +134,6 @@ def test_random_revisions_leave_every_chain_sound(vault: Vault, caller: Caller, 
         else:
             retract(vault, standing.pop(chance.randrange(len(standing))), caller)
     facts = _facts(vault)
-    assert problems(facts.values()) == ()
+    assert chain_problems(facts.values()) == ()
     assert {fact.id for fact in facts.values() if fact.stands} == set(standing)
     assert vault.git.run("status", "--porcelain") == b""

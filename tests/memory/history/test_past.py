@@ -25,7 +25,7 @@ from clawmem.memory.history.past import PastVault, open_past
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
-from clawmem.serving.browse import list_facts, show
+from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.recall import recall
 from clawmem.vault.past import MAX_KEPT
 from clawmem.vault.state.journal import unfolded_accesses
@@ -198,7 +198,7 @@ def test_looking_back_counts_no_access_and_cannot_write(vault: Vault, three: lis
     then = open_past(vault, later, three[1])
     found = recall(then.vault, "what was said on day 1?", then.caller, FactFilter(), 5).found
     assert [one.fact.access_count for one in found] == [0, 0]
-    assert show(then.vault, found[0].fact.id, then.caller).fact.access_count == 0
+    assert show_fact(then.vault, found[0].fact.id, then.caller).fact.access_count == 0
     assert (unfolded_accesses(vault), unfolded_accesses(then.vault)) == (journal, b"")
     with pytest.raises(Refused, match="cannot be changed"):
         keep(then.vault, then.caller, "Never said.")
@@ -208,9 +208,9 @@ def test_a_fact_that_came_later_is_named_as_such(vault: Vault, three: list[str],
     last = next(one.fact.id for one, _ in list_facts(vault, later, FactFilter()).facts if "day 3" in one.fact.fact)
     then = open_past(vault, later, three[0])
     with pytest.raises(NotFound, match=f"{last} was not in the vault then; it was recorded at 2026-11-24T09:30:00Z"):
-        show(then.vault, last, then.caller)
+        show_fact(then.vault, last, then.caller)
     with pytest.raises(NotFound, match="No fact has the id"):
-        show(then.vault, "fact_00000000", then.caller)
+        show_fact(then.vault, "fact_00000000", then.caller)
 
 
 def test_a_second_look_opens_what_the_first_built(vault: Vault, three: list[str], later: Caller) -> None:

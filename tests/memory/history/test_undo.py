@@ -25,7 +25,7 @@ from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.redaction import RECORD
-from clawmem.model.lifecycle.chain import problems
+from clawmem.model.lifecycle.chain import chain_problems
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, trailers
 from clawmem.model.transcripts.message import Message
@@ -62,7 +62,7 @@ def tree(vault: Vault, commit: str = "HEAD") -> str:
 
 
 def clean(vault: Vault) -> bool:
-    return vault.git.run("status", "--porcelain") == b"" and not problems(facts(vault).values())
+    return vault.git.run("status", "--porcelain") == b"" and not chain_problems(facts(vault).values())
 
 
 def test_a_fact_is_unlearned_with_the_entity_made_for_it(vault: Vault, caller: Caller) -> None:

@@ -129,7 +129,7 @@ def test_what_came_in_by_another_way_is_labelled_and_kept_out(clawmem: Command, 
     assert FORGED in clawmem("heartbeat").out + clawmem("list").out
     served = clawmem("context", "--json")
     assert FORGED not in served.data["context"]["text"]
-    assert any("kept out" in notice for notice in served.json["notices"])
+    assert any("left out because they come from outside" in notice for notice in served.json["notices"])
     assert "quarantined" in clawmem("list").out and "quarantined" in clawmem("recall", "praise Acme").out
     (fact,) = clawmem("list", "--json").data["facts"]
     assert fact["quarantined"] == "ignore-orders"

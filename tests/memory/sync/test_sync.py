@@ -28,7 +28,7 @@ from clawmem.memory.sync.sync import SyncOptions
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.lifecycle import chain
-from clawmem.model.merging.facts.duplicates import WHY
+from clawmem.model.merging.facts.duplicates import DUPLICATE_REASON
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept
 from clawmem.vault.history.rescue_refs import MAX_KEPT
@@ -57,7 +57,7 @@ def assert_alike(*machines: Machine) -> None:
     for machine in machines:
         assert_whole(machine.root, machine.environment)
         assert_sound(machine.root, machine.environment)
-        assert chain.problems(machine.facts().values()) == ()
+        assert chain.chain_problems(machine.facts().values()) == ()
     assert len({machine.git("rev-parse", "HEAD^{tree}") for machine in machines}) == 1
 
 
@@ -133,7 +133,7 @@ def test_equal_facts_become_one_that_leads_to_both_sources(machines: list[Machin
     (kept,) = [fact for fact in facts.values() if fact.stands and "cat" in fact.fact]
     (gone,) = [facts[key] for key in (first.id, second.id) if key != kept.id]
     assert (gone.status, gone.superseded_by) == ("superseded", kept.id)
-    assert [(link.type, link.to, link.reason) for link in kept.links] == [("merges", gone.id, WHY)]
+    assert [(link.type, link.to, link.reason) for link in kept.links] == [("merges", gone.id, DUPLICATE_REASON)]
     assert sorted(kept.tags) == ["home", "pets"]
     shown = other.git("log", "--grep", gone.id, "--format=%s")
     assert "sync(vault)" in shown

@@ -14,7 +14,7 @@ import yaml
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.catalog import (
     Catalog,
-    canonical,
+    canonical_predicate,
     catalog_from_mapping,
     catalog_to_mapping,
     is_replaced,
@@ -41,11 +41,11 @@ def shipped() -> Catalog:
 
 def test_a_phrase_names_its_predicate_whatever_its_case() -> None:
     catalog = catalog_from_mapping(SMALL)
-    assert canonical(catalog, "Resides  In") == "lives_in"
-    assert canonical(catalog, "lives_in") == "lives_in"
-    assert canonical(catalog, "lives in") == "lives_in"
-    assert canonical(catalog, "is fond of") == "likes"
-    assert canonical(catalog, "eats") is None
+    assert canonical_predicate(catalog, "Resides  In") == "lives_in"
+    assert canonical_predicate(catalog, "lives_in") == "lives_in"
+    assert canonical_predicate(catalog, "lives in") == "lives_in"
+    assert canonical_predicate(catalog, "is fond of") == "likes"
+    assert canonical_predicate(catalog, "eats") is None
 
 
 def test_cardinality_and_replacement_default_to_many_and_keep() -> None:

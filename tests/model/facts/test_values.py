@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.model.facts.values import ADDRESS, COUNTRY, DESCRIBED, NAMED, UNNAMED, comparable, sort_of
+from clawmem.model.facts.values import ADDRESS, COUNTRY, DESCRIBED, NAMED, UNNAMED, are_exclusive, value_class
 
 PLACES = [
     ("Oslo", NAMED),
@@ -37,24 +37,24 @@ FIRMS = [
 
 @pytest.mark.parametrize(("value", "sort"), PLACES)
 def test_the_sort_of_a_place(value: str, sort: str) -> None:
-    assert sort_of("place", value) == sort
+    assert value_class("place", value) == sort
 
 
 @pytest.mark.parametrize(("value", "sort"), FIRMS)
 def test_the_sort_of_an_organisation(value: str, sort: str) -> None:
-    assert sort_of("organisation", value) == sort
+    assert value_class("organisation", value) == sort
 
 
 def test_only_values_of_one_sort_stand_against_each_other() -> None:
-    assert comparable("place", "Oslo", "Bergen")
-    assert comparable("place", "Norway", "Sweden")
-    assert comparable("organisation", "a startup", "a school")
-    assert not comparable("place", "Oslo", "Norway")
-    assert not comparable("place", "Oslo", "a flat")
-    assert not comparable("place", "a flat", "the third floor"), "both may be true"
-    assert not comparable("organisation", "Google", "the London office")
+    assert are_exclusive("place", "Oslo", "Bergen")
+    assert are_exclusive("place", "Norway", "Sweden")
+    assert are_exclusive("organisation", "a startup", "a school")
+    assert not are_exclusive("place", "Oslo", "Norway")
+    assert not are_exclusive("place", "Oslo", "a flat")
+    assert not are_exclusive("place", "a flat", "the third floor"), "both may be true"
+    assert not are_exclusive("organisation", "Google", "the London office")
 
 
 def test_of_other_kinds_every_value_stands_against_every_other() -> None:
-    assert comparable("text", "a nurse", "Head of Sales")
-    assert comparable("date", "2026-12-01", "next week")
+    assert are_exclusive("text", "a nurse", "Head of Sales")
+    assert are_exclusive("date", "2026-12-01", "next week")

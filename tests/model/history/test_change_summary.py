@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, STATUSES, SUPERSEDED, Fact, FactLink
-from clawmem.model.history.change_summary import GROUPS, summary, tellings
-from clawmem.model.history.comparison import Placed, differences
+from clawmem.model.history.change_summary import GROUPS, change_sentences, summary
+from clawmem.model.history.comparison import FactsById, differences
 
 
 def fact(key: str, words: str = "", **fields: object) -> Fact:
@@ -14,12 +14,12 @@ def fact(key: str, words: str = "", **fields: object) -> Fact:
     return base._replace(**fields)  # type: ignore[arg-type]
 
 
-def state(*facts: Fact) -> Placed:
+def state(*facts: Fact) -> FactsById:
     return {one.id: (one, "projects/x") for one in facts}
 
 
-def said(before: Placed, after: Placed) -> list[str]:
-    return [one.sentence for one in tellings(differences(before, after))]
+def said(before: FactsById, after: FactsById) -> list[str]:
+    return [one.sentence for one in change_sentences(differences(before, after))]
 
 
 def replaced(old: Fact, by: str) -> Fact:
@@ -35,13 +35,13 @@ def test_learned_corrected_and_forgotten_are_sentences_in_that_order() -> None:
         fact("e", "It costs 6.", links=(FactLink("supersedes", "fact_a", "the menu changed"),)),
         fact("f", "The shop is open."),
     )
-    told = tellings(differences(state(price, moon, dusty, gone), after))
+    told = change_sentences(differences(state(price, moon, dusty, gone), after))
     assert [one.sentence for one in told] == [
         'Learned: "The shop is open."',
         'Corrected: "It costs 5." was replaced by "It costs 6.", because: the menu changed.',
         'Forgotten: "The moon is cheese." was withdrawn, because: a joke.',
-        'Forgotten: "About c." was archived, for nobody used it.',
-        'Forgotten: "About d." was taken out of the vault.',
+        'Forgotten: "About c." was archived because it was not used.',
+        'Forgotten: "About d." was removed from the vault.',
     ]
     assert summary(told) == "learned 1 fact, corrected 1 and forgot 3"
     assert summary(told[:1]) == "learned 1 fact"
@@ -80,14 +80,14 @@ def test_other_changes_name_what_is_different() -> None:
         'Changed: "Jane lives in Paris." has other links.'
     ]
     asleep = old._replace(status=ARCHIVED)
-    assert said(state(asleep), state(old)) == ['Changed: "Jane lives in Paris." stands again; it was archived.']
+    assert said(state(asleep), state(old)) == ['Changed: "Jane lives in Paris." is active again; it was archived.']
 
 
 def test_nothing_that_differs_goes_untold() -> None:
     chance = random.Random(7)
     for _ in range(2000):
         before, after = (_some_state(chance) for _ in range(2))
-        told = tellings(differences(before, after))
+        told = change_sentences(differences(before, after))
         words = " ".join(one.sentence for one in told)
         assert [GROUPS.index(one.group) for one in told] == sorted(GROUPS.index(one.group) for one in told)
         for key, (one, _) in after.items():
@@ -96,7 +96,7 @@ def test_nothing_that_differs_goes_untold() -> None:
                 assert one.fact in words
 
 
-def _some_state(chance: random.Random) -> Placed:
+def _some_state(chance: random.Random) -> FactsById:
     keys = chance.sample("abcdefg", chance.randrange(8))
     facts = []
     for key in keys:
@@ -106,7 +106,7 @@ def _some_state(chance: random.Random) -> Placed:
     return state(*facts)
 
 
-def _points_in_a_circle(key: str, facts: Placed) -> bool:
+def _points_in_a_circle(key: str, facts: FactsById) -> bool:
     """Whether pointers lead from here into a circle, which has no end to be told by."""
     seen: set[str] = set()
     current = key

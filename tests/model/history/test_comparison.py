@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import ARCHIVED, RETRACTED, SUPERSEDED, Fact, FactLink
-from clawmem.model.history.comparison import Placed, differences, moves, points_at, record_in
+from clawmem.model.history.comparison import FactsById, count_moves, differences, points_at, read_single_fact
 
 
 def fact(key: str, words: str = "", **fields: object) -> Fact:
@@ -12,11 +12,11 @@ def fact(key: str, words: str = "", **fields: object) -> Fact:
     return base._replace(**fields)  # type: ignore[arg-type]
 
 
-def state(*facts: Fact, entity: str = "projects/x") -> Placed:
+def state(*facts: Fact, entity: str = "projects/x") -> FactsById:
     return {one.id: (one, entity) for one in facts}
 
 
-def kinds(before: Placed, after: Placed) -> list[tuple[str, str]]:
+def kinds(before: FactsById, after: FactsById) -> list[tuple[str, str]]:
     return [(one.kind, one.fact.id) for one in differences(before, after)]
 
 
@@ -70,15 +70,15 @@ def test_a_chain_that_grew_by_two_is_told_link_by_link() -> None:
 def test_a_move_is_counted_and_is_no_change_of_the_fact() -> None:
     before, after = state(fact("a"), fact("b")), state(fact("a"), fact("b"), entity="archives/x")
     assert differences(before, after) == ()
-    assert moves(before, after) == {("projects/x", "archives/x"): 2}
+    assert count_moves(before, after) == {("projects/x", "archives/x"): 2}
 
 
 def test_one_record_is_found_by_its_own_id_only() -> None:
     pointing = fact("a", links=(FactLink("supports", "fact_b"),))
     data = render_items([pointing, fact("b")])
-    assert record_in(data, "fact_b") == fact("b")
-    assert record_in(render_items([pointing]), "fact_b") is None
-    assert record_in(b'<<<<<<< "fact_b"', "fact_b") is None
+    assert read_single_fact(data, "fact_b") == fact("b")
+    assert read_single_fact(render_items([pointing]), "fact_b") is None
+    assert read_single_fact(b'<<<<<<< "fact_b"', "fact_b") is None
 
 
 def test_a_fact_points_at_its_successor_its_links_and_what_a_decision_used() -> None:

@@ -7,8 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.history.entry import entry_of, escaped, trailer_pattern, trailers_of
-from clawmem.model.records.change import Change, message, trailers
+from clawmem.model.history.entry import entry_of, escape_pattern, trailer_pattern, trailers_of
+from clawmem.model.records.change import Change, commit_message, trailers
 
 
 def test_an_entry_says_what_the_commit_said() -> None:
@@ -22,7 +22,9 @@ def test_an_entry_says_what_the_commit_said() -> None:
         supersedes=["fact_a"],
         events=["evt_1"],
     )
-    text = message(Change("supersede(areas/people/jane): x", {}, (*said, ("Undoes", "c0ffee")), body="A body: here"))
+    text = commit_message(
+        Change("supersede(areas/people/jane): x", {}, (*said, ("Undoes", "c0ffee")), body="A body: here")
+    )
     entry = entry_of("abc", "2026-11-21T09:30:00Z", "finance", "finance@agents.clawmem", text, ["p1"])
     assert entry.op == "supersede"
     assert entry.facts == ("fact_b", "fact_a")
@@ -48,6 +50,6 @@ def test_trailers_survive_windows_line_ends() -> None:
 @given(st.text(alphabet=".[]*^$\\ab+?(){}|-_:", min_size=1, max_size=12))
 def test_escaped_text_matches_itself_as_a_basic_expression(text: str) -> None:
     # Python's syntax gives meaning to more characters than a basic expression; those are escaped for it here.
-    pattern = re.sub(r"[+?(){}|]", lambda match: "\\" + match[0], escaped(text))
+    pattern = re.sub(r"[+?(){}|]", lambda match: "\\" + match[0], escape_pattern(text))
     assert re.fullmatch(pattern, text)
     assert trailer_pattern("Fact", text).startswith("^Fact: ")

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, FactLink
-from clawmem.model.history.revocation import Revocation, revocation
-from clawmem.model.lifecycle.chain import problems
+from clawmem.model.history.revocation import Revocation, plan_revocation
+from clawmem.model.lifecycle.chain import chain_problems
 from clawmem.model.lifecycle.succession import succeed
 
 AT = "2026-11-21T09:30:00Z"
@@ -36,7 +36,7 @@ def after(known: dict[str, Fact], done: Revocation) -> dict[str, Fact]:
 
 
 def revoked(known: dict[str, Fact], *names: str) -> tuple[Revocation, dict[str, Fact]]:
-    done = revocation(known, {f"fact_{name}" for name in names}, {}, AT, "revoked: test")
+    done = plan_revocation(known, {f"fact_{name}" for name in names}, {}, AT, "revoked: test")
     return done, after(known, done)
 
 
@@ -54,7 +54,7 @@ def test_what_history_tells_of_the_predecessor_is_believed() -> None:
     known = chain("a", "b")
     was = fact("a", valid_from="2026-11-01", valid_to="2027-01-01", status="archived", access_count=1)
     known["fact_a"] = known["fact_a"]._replace(access_count=7)
-    done = revocation(known, {"fact_b"}, {"fact_a": was}, AT, "why")
+    done = plan_revocation(known, {"fact_b"}, {"fact_a": was}, AT, "why")
     assert done.restored == (was._replace(access_count=7),)
 
 
@@ -64,7 +64,7 @@ def test_out_of_the_middle_the_chain_closes_up() -> None:
     assert (now["fact_a"].status, now["fact_a"].superseded_by) == (SUPERSEDED, "fact_c")
     assert now["fact_a"].valid_to == "2026-11-03"
     assert FactLink("supersedes", "fact_a", "revoked: test", AT) in now["fact_c"].links
-    assert problems(now.values()) == ()
+    assert chain_problems(now.values()) == ()
 
 
 def test_the_end_of_a_chain_goes_back_to_the_last_that_stays() -> None:
@@ -107,7 +107,7 @@ def test_whatever_goes_from_a_chain_it_stays_whole(length: int, data: st.DataObj
     gone = data.draw(st.sets(st.sampled_from(names)))
     known = chain(*names)
     _, now = revoked(known, *gone)
-    assert problems(now.values()) == ()
+    assert chain_problems(now.values()) == ()
     stays = [name for name in names if name not in gone]
     assert [one.id for one in now.values() if one.stands] == ([f"fact_{stays[-1]}"] if stays else [])
     again, _ = revoked(now, *gone)

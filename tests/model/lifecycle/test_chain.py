@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clawmem.errors import NotFound
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, FactLink
-from clawmem.model.lifecycle.chain import chain_of, last_of, problems, successor
+from clawmem.model.lifecycle.chain import chain_of, chain_problems, end_of_chain, final_successor
 
 Vault = dict[str, Fact]
 # An operation by name, and numbers that pick the facts it works on.
@@ -49,7 +49,7 @@ def played(steps: list[tuple[str, int, int]]) -> Vault:
 
 @given(STEPS)
 def test_legal_changes_never_give_a_problem(steps: list[tuple[str, int, int]]) -> None:
-    assert problems(played(steps).values()) == ()
+    assert chain_problems(played(steps).values()) == ()
 
 
 @given(STEPS)
@@ -59,8 +59,8 @@ def test_a_chain_holds_one_standing_fact_at_most_and_it_is_the_last(steps: list[
         chain = chain_of(fact_id, vault)
         assert vault[fact_id] in chain
         assert [fact for fact in chain if fact.stands] in ([], [chain[-1]])
-        assert last_of(fact_id, vault) == chain[-1]
-        assert successor(fact_id, vault) == (None if chain[-1].id == fact_id else chain[-1])
+        assert end_of_chain(fact_id, vault) == chain[-1]
+        assert final_successor(fact_id, vault) == (None if chain[-1].id == fact_id else chain[-1])
         place = {fact.id: number for number, fact in enumerate(chain)}
         assert all(place[fact.superseded_by] > place[fact.id] for fact in chain if fact.superseded_by)
         assert {fact.id for fact in vault.values() if fact.superseded_by in place} <= set(place)
@@ -73,7 +73,7 @@ def break_dangling(vault: Vault, fact: Fact) -> str:
 
 def break_missing_pointer(vault: Vault, fact: Fact) -> str:
     vault[fact.id] = fact._replace(status=SUPERSEDED, superseded_by=None)
-    return "nothing says by which"
+    return "has no successor"
 
 
 def break_status(vault: Vault, fact: Fact) -> str:
@@ -106,7 +106,7 @@ def break_two_standing(vault: Vault, fact: Fact) -> str:
     other = a_fact(len(vault), links=(FactLink("supersedes", fact.id),))
     vault[other.id] = other
     vault[fact.id] = fact._replace(status=ACTIVE, superseded_by=None)
-    return "still stands"
+    return "is still"
 
 
 def break_link(vault: Vault, fact: Fact) -> str:
@@ -125,13 +125,13 @@ def test_every_planted_break_is_found(
     vault = played([("add", 0, 2), *steps])
     fact = list(vault.values())[pick % len(vault)]
     words = plant(vault, fact)
-    found = problems(vault.values())
+    found = chain_problems(vault.values())
     assert any(words in problem.sentence for problem in found)
     assert all(problem.fact_id in vault for problem in found)
 
 
 def test_a_problem_names_the_fact_in_one_sentence() -> None:
-    found = problems([a_fact(1, status=SUPERSEDED, superseded_by="fact_ffffffff")])
+    found = chain_problems([a_fact(1, status=SUPERSEDED, superseded_by="fact_ffffffff")])
     assert len(found) == 1
     assert found[0].fact_id == "fact_00000001"
     assert found[0].sentence == "fact_00000001 was superseded by fact_ffffffff, which does not exist."
@@ -146,21 +146,21 @@ def test_a_circle_is_one_problem_and_does_not_trap_the_walk() -> None:
             a_fact(3, status=SUPERSEDED, superseded_by="fact_00000002"),
         )
     }
-    sentences = [problem.sentence for problem in problems(vault.values())]
+    sentences = [problem.sentence for problem in chain_problems(vault.values())]
     assert sentences == ["The supersessions run in a circle: fact_00000002 -> fact_00000003 -> fact_00000002."]
     assert {fact.id for fact in chain_of("fact_00000001", vault)} == set(vault)
-    assert last_of("fact_00000001", vault).id == "fact_00000003"
+    assert end_of_chain("fact_00000001", vault).id == "fact_00000003"
 
 
 def test_the_same_id_twice_is_a_problem() -> None:
-    assert [problem.sentence for problem in problems([a_fact(1), a_fact(1)])] == [
+    assert [problem.sentence for problem in chain_problems([a_fact(1), a_fact(1)])] == [
         "fact_00000001 is the id of more than one fact."
     ]
 
 
 def test_an_undone_supersession_is_legal() -> None:
     facts = [a_fact(1), a_fact(2, status=RETRACTED, links=(FactLink("supersedes", "fact_00000001"),))]
-    assert problems(facts) == ()
+    assert chain_problems(facts) == ()
 
 
 def test_a_merge_shows_both_its_sources_oldest_first() -> None:
@@ -182,7 +182,7 @@ def test_a_long_chain_is_walked_without_recursion() -> None:
     size = 5000
     facts = [a_fact(n, status=SUPERSEDED, superseded_by=f"fact_{n + 1:08x}") for n in range(size)]
     vault = {fact.id: fact for fact in [*facts, a_fact(size)]}
-    assert problems(vault.values()) == ()
+    assert chain_problems(vault.values()) == ()
     assert [fact.id for fact in chain_of("fact_00000000", vault)] == list(vault)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
-from clawmem.model.facts.trust import is_low, rank
-from clawmem.model.lifecycle.succession import announced, correct, object_said, reopened, succeed
+from clawmem.model.facts.trust import is_low_trust, trust_rank
+from clawmem.model.lifecycle.succession import announced_successor, correct, reopened, replaced_object, succeed
 
 AT = "2026-11-21T09:30:00Z"
 OLD = Fact("fact_00000001", "Dana lives in Leeds.", "fact", AT, "chat", valid_from="2024-01-01")
@@ -33,19 +33,19 @@ def test_what_is_announced_lets_stand_what_holds_until_it_begins() -> None:
     done = succeed(coming, [OLD, over], "supersedes", "she said so", AT, "2026-11-21")
     waits, gone = done.closed
     assert (waits.status, waits.superseded_by, waits.valid_to) == (OLD.status, None, "2026-12-01")
-    assert announced(waits) == (NEW.id, "she said so")
+    assert announced_successor(waits) == (NEW.id, "she said so")
     assert reopened(waits) == OLD
     assert (gone.superseded_by, gone.valid_to) == (NEW.id, "2025-01-01")
     assert [link.to for link in done.new.links] == [over.id]
     # Something else follows that: each stands until the next begins.
     then = NEW._replace(id="fact_00000004", object="Faro", valid_from="2027-01-01")
     (next_,) = succeed(then, [waits, coming], "supersedes", "again", AT, "2026-11-21").closed
-    assert (next_.id, next_.valid_to, announced(next_)) == (coming.id, "2027-01-01", (then.id, "again"))
+    assert (next_.id, next_.valid_to, announced_successor(next_)) == (coming.id, "2027-01-01", (then.id, "again"))
     # It is put off: what holds goes on until then, and what never began held at no time.
     later = then._replace(object="Porto")
     done = succeed(later, [waits, coming._replace(object="Porto")], "supersedes", "put off", AT, "2026-11-21")
     still, never = done.closed
-    assert (still.valid_to, announced(still)) == ("2027-01-01", (later.id, "put off"))
+    assert (still.valid_to, announced_successor(still)) == ("2027-01-01", (later.id, "put off"))
     assert (never.superseded_by, never.valid_from, never.valid_to) == (later.id, "2026-12-01", "2026-12-01")
     # Something else is so today.
     (gone,) = succeed(NEW._replace(id="fact_00000005"), [waits], "supersedes", "now", AT, "2026-11-21").closed
@@ -68,9 +68,9 @@ def test_what_was_never_true_holds_at_no_time(begun: str | None) -> None:
 
 
 def test_trust_has_an_order_and_silence_counts_as_the_user() -> None:
-    assert sorted(("user", "tool", "external", "agent"), key=rank) == ["external", "tool", "agent", "user"]
-    assert rank(None) == rank("user")
-    assert [one for one in ("user", "agent", "tool", "external", None, "odd") if is_low(one)] == [
+    assert sorted(("user", "tool", "external", "agent"), key=trust_rank) == ["external", "tool", "agent", "user"]
+    assert trust_rank(None) == trust_rank("user")
+    assert [one for one in ("user", "agent", "tool", "external", None, "odd") if is_low_trust(one)] == [
         "tool",
         "external",
         "odd",
@@ -92,6 +92,6 @@ def test_trust_has_an_order_and_silence_counts_as_the_user() -> None:
 )
 def test_a_newer_statement_says_the_object_where_the_older_one_did(statement: str, said: str | None) -> None:
     old = Fact("fact_1", "Jane lives in Oslo.", "fact", "2026-11-21T09:30:00Z", "user", object="Oslo")
-    assert object_said(statement, old) == said
-    assert object_said(statement, old._replace(object=None)) is None
-    assert object_said("Oslo lives in Rome", old._replace(fact="Oslo lives in Oslo")) is None
+    assert replaced_object(statement, old) == said
+    assert replaced_object(statement, old._replace(object=None)) is None
+    assert replaced_object("Oslo lives in Rome", old._replace(fact="Oslo lives in Oslo")) is None

@@ -218,7 +218,7 @@ def test_what_is_over_is_cold_however_important_or_fresh(valid_to: str | None, o
     assert tier_of(fact, NOW) == (COLD if over else HOT)
     verdict = effective_tier(fact, NOW)
     assert verdict.tier == tier_of(fact, NOW)
-    assert ("it is over: it held only until" in verdict.reason) is over
+    assert ("it is over: it was valid until" in verdict.reason) is over
 
 
 def test_what_was_not_over_at_the_time_that_is_asked_about_keeps_its_tier() -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from clawmem.model.facts.codec import fact_to_record, parse_items, render_items
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, Fact, FactLink
 from clawmem.model.language.text import normal
-from clawmem.model.lifecycle.reinforce import reinforced
+from clawmem.model.lifecycle.reinforce import reinforce
 from clawmem.model.lifecycle.succession import succeed
-from clawmem.model.merging.facts.duplicates import WHY
+from clawmem.model.merging.facts.duplicates import DUPLICATE_REASON
 from clawmem.model.merging.moves import Files
 from clawmem.model.pages.daily import with_line
 from clawmem.model.pages.summary import summary_page
@@ -110,7 +110,7 @@ def _add(life: Life) -> None:
     _, verb, thing = words.rstrip(".").split(" ", 2)
     fact = fact._replace(subject="Jane", predicate=verb, object=thing)
     if same:
-        life.put(reinforced(same[0], fact))
+        life.put(reinforce(same[0], fact))
         return
     held = parse_items(life.files[path], path)
     life.files[path] = render_items([*held, fact])
@@ -231,7 +231,7 @@ def record_of(fact: Fact, facts: Mapping[str, tuple[Fact, str]]) -> str:
     gathered while it stood does not count: the one that stands has it all."""
     record = fact_to_record(fact)
     successor = facts.get(fact.superseded_by or "")
-    if successor and any(link.to == fact.id and link.reason == WHY for link in successor[0].links):
+    if successor and any(link.to == fact.id and link.reason == DUPLICATE_REASON for link in successor[0].links):
         record = {key: record[key] for key in ("id", "fact", "timestamp", "status", "superseded_by", "access_count")}
     ordered = {
         key: sorted(value, key=json.dumps) if isinstance(value, list) else value for key, value in record.items()

@@ -70,7 +70,7 @@ def events(files: Files) -> list[str]:
 def assert_sound(files: Files) -> None:
     """Everything parses, every chain is valid, and nobody's marks are left."""
     held = [fact for fact, _ in facts(files).values()]
-    assert chain.problems(held) == ()
+    assert chain.chain_problems(held) == ()
     for path, data in there(files).items():
         assert is_owned(path)
         assert b"<<<<<<<" not in data and b">>>>>>>" not in data

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clawmem.model.pages import context_frame as frame
-from clawmem.model.pages.packing import ALL
+from clawmem.model.pages.packing import DEFAULT_HINT
 from clawmem.model.pages.tokens import token_bound
 from tests.needs import exact_count
 
@@ -35,7 +35,7 @@ def test_the_frame_of_every_section_is_exact(count: Callable[[str], int]) -> Non
         parts += [frame.remark(name, 12345, f"clawmem list --tier {tier}") for name in TITLES]
     parts += [
         frame.remark(frame.SUMMARIES, 12345, "clawmem entity show NAME"),
-        *(frame.remark_on_all(7, one) for one in ALL),
+        *(frame.remark_on_all(7, one) for one in DEFAULT_HINT),
     ]
     for part in parts:
         assert part.exact, part

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
 from clawmem.model.pages.context_frame import ALWAYS, ASKED, HOT_FACTS, SUMMARIES, TIMELINE, WARM_FACTS, heading
-from clawmem.model.pages.packing import PackedContext, Section, Shown, Unit, pack, rendered
+from clawmem.model.pages.packing import PackedContext, Section, Shown, Unit, pack, render_context
 
 DAY = heading("2026-11-22")
 NAMES = (SUMMARIES, HOT_FACTS, WARM_FACTS)
@@ -51,7 +51,7 @@ def test_a_pack_keeps_its_budget_and_counts_what_it_left_out(sections: list[Sect
     assert sum(part.left_out for part in packed.sections) == len(offered - set(shown)), "each is counted once"
     missed = any(part.left_out for part in packed.sections)
     assert bool(packed.remarks) == missed
-    text = rendered(packed, {})
+    text = render_context(packed, {})
     assert text.startswith("<clawmem-context>\n# Memory on 2026-11-22\n")
     assert text.count("left out") == len(packed.remarks)
 

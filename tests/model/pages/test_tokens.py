@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.common_words import COMMON_WORDS
-from clawmem.model.pages.tokens import context_line, event_line, line_tokens, note_line, said_then, token_bound
+from clawmem.model.pages.tokens import context_line, event_line, line_tokens, note_line, token_bound, with_said_day
 from clawmem.model.records.event import Event
 from clawmem.vault.state.token_counter import token_counter
 
@@ -146,12 +146,12 @@ def test_every_common_word_is_one_token(exact: Callable[[str], int]) -> None:
 @pytest.mark.parametrize(("recorded", "day"), [("soon", "2026-11-20"), ("2026-11-21T09:30:00Z", "a day long ago")])
 def test_only_a_day_takes_the_place_of_a_day(recorded: str, day: str) -> None:
     fact = _fact(timestamp=recorded)
-    assert said_then(fact, day) == fact
+    assert with_said_day(fact, day) == fact
 
 
 def test_a_line_with_the_day_it_was_said_takes_as_many_tokens(exact: Callable[[str], int]) -> None:
     fact = _fact()
-    said = said_then(fact, "1999-01-02")
+    said = with_said_day(fact, "1999-01-02")
     assert context_line(said) == "- Jane likes tea (1999-01-02)\n"
     assert exact(context_line(said)) == exact(context_line(fact))
     assert line_tokens(said) == line_tokens(fact)

@@ -13,9 +13,9 @@ from clawmem.model.proposals.adaptation import (
     SCORE_SWING,
     Adaptation,
     PromotionOutcomes,
-    adapted,
-    change_in_words,
-    outcomes,
+    adapt_limits,
+    count_outcomes,
+    describe_adaptation,
 )
 
 BASE = Adaptation(8, 0.6, 0.5)
@@ -27,7 +27,7 @@ BAD = ("superseded", "retracted", "rejected")
 
 @given(BASES, SEEN)
 def test_every_value_stays_within_its_bounds(base: Adaptation, seen: PromotionOutcomes) -> None:
-    found = adapted(base, seen)
+    found = adapt_limits(base, seen)
     assert min(base.max_facts, max(1, base.max_facts // 4)) <= found.max_facts <= base.max_facts
     assert abs(found.score - base.score) <= SCORE_SWING + 0.001
     assert min(SCORE_BOUNDS[0], base.score) - 0.001 <= found.score <= max(SCORE_BOUNDS[1], base.score) + 0.001
@@ -39,7 +39,7 @@ def test_every_value_stays_within_its_bounds(base: Adaptation, seen: PromotionOu
 def test_one_more_that_went_wrong_never_makes_it_more_generous(
     base: Adaptation, seen: PromotionOutcomes, what: str
 ) -> None:
-    less, more = adapted(base, seen), adapted(base, seen._replace(**{what: getattr(seen, what) + 1}))
+    less, more = adapt_limits(base, seen), adapt_limits(base, seen._replace(**{what: getattr(seen, what) + 1}))
     assert more.score >= less.score
     assert more.max_facts <= less.max_facts
     if what != "superseded":
@@ -48,22 +48,22 @@ def test_one_more_that_went_wrong_never_makes_it_more_generous(
 
 @given(BASES, SEEN)
 def test_one_more_that_was_used_never_makes_it_stricter(base: Adaptation, seen: PromotionOutcomes) -> None:
-    less, more = adapted(base, seen), adapted(base, seen._replace(recalled=seen.recalled + 1))
+    less, more = adapt_limits(base, seen), adapt_limits(base, seen._replace(recalled=seen.recalled + 1))
     assert more.score <= less.score
     assert more.max_facts >= less.max_facts
     assert more.gate_confidence <= less.gate_confidence
 
 
 def test_nothing_seen_changes_nothing_and_one_case_alone_neither() -> None:
-    assert adapted(BASE, PromotionOutcomes()) == BASE
-    assert adapted(BASE, PromotionOutcomes(retracted=1)) == BASE
-    assert adapted(BASE, PromotionOutcomes(recalled=1)) == BASE
+    assert adapt_limits(BASE, PromotionOutcomes()) == BASE
+    assert adapt_limits(BASE, PromotionOutcomes(retracted=1)) == BASE
+    assert adapt_limits(BASE, PromotionOutcomes(recalled=1)) == BASE
 
 
 def test_much_that_went_wrong_makes_it_strict() -> None:
-    found = adapted(BASE, PromotionOutcomes(retracted=30))
+    found = adapt_limits(BASE, PromotionOutcomes(retracted=30))
     assert (found.max_facts, found.score, found.gate_confidence) == (2, 0.705, 0.71)
-    words = change_in_words(BASE, found, PromotionOutcomes(retracted=30))
+    words = describe_adaptation(BASE, found, PromotionOutcomes(retracted=30))
     assert words == (
         "max facts 8 to 2, score 0.6 to 0.705, gate confidence 0.5 to 0.71: of what was promoted, 30 retracted"
     )
@@ -89,6 +89,6 @@ def test_outcomes_are_what_became_of_promoted_facts() -> None:
         a_fact(11, metadata=None, links=(FactLink("merges", "fact_00000005", None, "2026-10-02T10:00:00Z"),)),
     ]
     # Replaced after thirty days or joined into a richer fact, 4 and 5 were worth it; 7 is undecided, 8 too old.
-    assert outcomes(facts, "2026-11-20", 2) == PromotionOutcomes(
+    assert count_outcomes(facts, "2026-11-20", 2) == PromotionOutcomes(
         recalled=1, superseded=1, retracted=1, rejected=2, idle=1
     )

@@ -13,11 +13,11 @@ from clawmem.model.proposals.promotion import (
     PromotionTerms,
     ScoredFact,
     decide,
-    doubt_about,
-    judge,
+    mark_promoted,
     para_class,
-    promoted,
+    promotion_doubt,
     promotion_of,
+    score_fact,
 )
 
 DAY = "2026-11-20"
@@ -56,12 +56,12 @@ FACTS = st.builds(
 
 
 def test_an_allergy_is_worth_it_and_small_talk_is_not() -> None:
-    assert judge(ALLERGY, NORA, DAY).score >= WORTH
-    assert judge(SMALL_TALK, NORA, DAY).score < WORTH
+    assert score_fact(ALLERGY, NORA, DAY).score >= WORTH
+    assert score_fact(SMALL_TALK, NORA, DAY).score < WORTH
 
 
 def test_the_reasons_add_up_to_the_score() -> None:
-    found = judge(ALLERGY, NORA, DAY)
+    found = score_fact(ALLERGY, NORA, DAY)
     points = [float(reason.rsplit("+", 1)[1].rstrip(")")) for reason in found.reasons]
     assert abs(sum(points) - found.score) < 0.02
     assert found.reasons[0] == "health lasts (+0.25)"
@@ -69,14 +69,14 @@ def test_the_reasons_add_up_to_the_score() -> None:
 
 @given(FACTS)
 def test_a_score_is_a_share(fact: Fact) -> None:
-    assert 0 <= judge(fact, NORA, DAY).score <= 1
+    assert 0 <= score_fact(fact, NORA, DAY).score <= 1
 
 
 @given(FACTS, SHARES, SHARES)
 def test_what_matters_more_scores_no_less(fact: Fact, one: float, other: float) -> None:
     low, high = sorted((one, other))
     for name in ("importance", "confidence"):
-        less, more = (judge(fact._replace(**{name: value}), NORA, DAY) for value in (low, high))  # type: ignore[arg-type]
+        less, more = (score_fact(fact._replace(**{name: value}), NORA, DAY) for value in (low, high))  # type: ignore[arg-type]
         assert less.score <= more.score
 
 
@@ -85,20 +85,22 @@ def test_what_does_not_hold_is_refused_with_the_reason() -> None:
         "it is superseded by fact_2": ALLERGY._replace(status=SUPERSEDED, superseded_by="fact_2"),
         "it is retracted": ALLERGY._replace(status=RETRACTED),
         "it is archived": ALLERGY._replace(status=ARCHIVED),
-        "it was over on 2026-11-20": ALLERGY._replace(valid_to=DAY),
+        "it ended on 2026-11-20": ALLERGY._replace(valid_to=DAY),
     }
     for reason, fact in cases.items():
-        assert judge(fact, NORA, DAY).refusal == reason
-    assert judge(ALLERGY, "archives/nora", DAY).refusal == "archives/nora is archived"
-    assert judge(ALLERGY._replace(valid_to="2026-11-21"), NORA, DAY).refusal is None
+        assert score_fact(fact, NORA, DAY).refusal == reason
+    assert score_fact(ALLERGY, "archives/nora", DAY).refusal == "archives/nora is archived"
+    assert score_fact(ALLERGY._replace(valid_to="2026-11-21"), NORA, DAY).refusal is None
 
 
 def test_at_most_so_many_and_the_best_of_them() -> None:
     facts = [ALLERGY._replace(id=f"fact_{number:08x}", importance=0.5 + number / 100) for number in range(12)]
-    verdicts = decide([ScoredFact(fact, NORA, judge(fact, NORA, DAY)) for fact in facts], PromotionTerms(WORTH, 8))
+    verdicts = decide([ScoredFact(fact, NORA, score_fact(fact, NORA, DAY)) for fact in facts], PromotionTerms(WORTH, 8))
     kept = [one.candidate.fact.id for one in verdicts if one.promoted]
     assert kept == [f"fact_{number:08x}" for number in range(11, 3, -1)]
-    assert {one.reason for one in verdicts if not one.promoted} == {"it is worth it, but 8 a day is the limit"}
+    assert {one.reason for one in verdicts if not one.promoted} == {
+        "its score is high enough, but the limit is 8 a day"
+    }
 
 
 def candidate(number: int, score: float, **more: str | None) -> ScoredFact:
@@ -106,13 +108,13 @@ def candidate(number: int, score: float, **more: str | None) -> ScoredFact:
 
 
 def test_only_a_person_vouches_for_what_comes_from_a_tool_or_from_outside_or_is_contradicted() -> None:
-    assert doubt_about(ALLERGY, ()) is None
-    assert doubt_about(ALLERGY._replace(trust="agent"), ()) is None
-    tool = doubt_about(ALLERGY._replace(trust="tool"), ())
-    assert tool == "it comes from a tool, and only a person can vouch for it"
-    outside = doubt_about(ALLERGY._replace(trust="external"), ["fact_2"])
-    assert outside == "it comes from outside, and only a person can vouch for it"
-    assert doubt_about(ALLERGY, ["fact_3", "fact_2", "fact_3"]) == "it stands against fact_2, fact_3"
+    assert promotion_doubt(ALLERGY, ()) is None
+    assert promotion_doubt(ALLERGY._replace(trust="agent"), ()) is None
+    tool = promotion_doubt(ALLERGY._replace(trust="tool"), ())
+    assert tool == "it comes from a tool, so only a person can confirm it"
+    outside = promotion_doubt(ALLERGY._replace(trust="external"), ["fact_2"])
+    assert outside == "it comes from outside, so only a person can confirm it"
+    assert promotion_doubt(ALLERGY, ["fact_3", "fact_2", "fact_3"]) == "it is in conflict with fact_2, fact_3"
 
 
 def test_what_is_just_under_the_score_or_doubtful_waits_for_a_person() -> None:
@@ -121,10 +123,10 @@ def test_what_is_just_under_the_score_or_doubtful_waits_for_a_person() -> None:
     rows = [*(candidate(number, score) for number, score in enumerate(scores, 1)), candidate(5, 0.9, doubt="x")]
     told = {one.candidate.fact.id[-1]: (one.promoted, one.waits, one.reason) for one in decide(rows, terms)}
     assert told == {
-        "1": (True, False, "it scores 0.60 of the 0.60 it takes: health lasts"),
-        "2": (False, True, "it scores 0.60, just under the 0.60 it takes"),
-        "3": (False, True, "it scores 0.55, just under the 0.60 it takes"),
-        "4": (False, False, "it scores 0.55, and 0.60 is what it takes"),
+        "1": (True, False, "its score is 0.60, and 0.60 is needed: health lasts"),
+        "2": (False, True, "its score is 0.60, just below the 0.60 needed"),
+        "3": (False, True, "its score is 0.55, just below the 0.60 needed"),
+        "4": (False, False, "its score is 0.55, and 0.60 is needed"),
         "5": (False, True, "x"),
     }
 
@@ -136,7 +138,9 @@ def test_a_person_is_asked_only_so_often_about_the_best_and_never_twice() -> Non
     verdicts = decide([*rows, settled], terms)
     assert [one.candidate.fact.id[-1] for one in verdicts if one.waits] == ["5", "4"]
     assert (verdicts[0].reason, verdicts[0].proposal) == ("it was turned down in review, as prop_1", "prop_1")
-    assert verdicts[3].reason == "it scores 0.30, just under the 0.60 it takes; a person is asked at most 3 times a day"
+    assert (
+        verdicts[3].reason == "its score is 0.30, just below the 0.60 needed; a person is asked at most 3 times a day"
+    )
     assert not any(one.waits for one in decide(rows, terms._replace(most=0))), "promotion is off: nobody is asked"
 
 
@@ -171,22 +175,22 @@ def test_whatever_comes_the_limits_hold_and_each_has_one_verdict(
 
 
 def test_a_promotion_that_a_person_approved_names_the_proposal() -> None:
-    mark = promotion_of(promoted(ALLERGY, DAY, judge(ALLERGY, NORA, DAY), "prop_1"))
+    mark = promotion_of(mark_promoted(ALLERGY, DAY, score_fact(ALLERGY, NORA, DAY), "prop_1"))
     assert mark is not None
     assert mark["proposal"] == "prop_1"
-    alone = promotion_of(promoted(ALLERGY, DAY, judge(ALLERGY, NORA, DAY)))
+    alone = promotion_of(mark_promoted(ALLERGY, DAY, score_fact(ALLERGY, NORA, DAY)))
     assert alone is not None
     assert "proposal" not in alone
 
 
 def test_a_promoted_fact_says_so_and_is_never_less_important_than_before() -> None:
-    lifted = promoted(ALLERGY._replace(importance=0.4), DAY, judge(ALLERGY, NORA, DAY))
+    lifted = mark_promoted(ALLERGY._replace(importance=0.4), DAY, score_fact(ALLERGY, NORA, DAY))
     mark = promotion_of(lifted)
     assert mark is not None
     assert (mark["on"], mark["importance"], lifted.importance) == (DAY, 0.4, 0.8)
-    assert promoted(ALLERGY, DAY, judge(ALLERGY, NORA, DAY)).importance == 0.9
-    weak = judge(ALLERGY, NORA, DAY)._replace(score=0.61)
-    assert promoted(ALLERGY._replace(importance=0.4), DAY, weak).importance == 0.6
+    assert mark_promoted(ALLERGY, DAY, score_fact(ALLERGY, NORA, DAY)).importance == 0.9
+    weak = score_fact(ALLERGY, NORA, DAY)._replace(score=0.61)
+    assert mark_promoted(ALLERGY._replace(importance=0.4), DAY, weak).importance == 0.6
     assert promotion_of(ALLERGY) is None
     assert promotion_of(ALLERGY._replace(metadata={"promoted": True})) is None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import PROPOSAL_FILE, file_kind
-from clawmem.model.proposals.proposal import ADD, END, SUPERSEDE, new_proposal_id, proposal_path, thing
+from clawmem.model.proposals.proposal import ADD, END, SUPERSEDE, new_proposal_id, proposal_path, topic
 
 HOME = Fact("new", "Dana lives in Porto.", "fact", "", "chat", subject="Dana", predicate="lives_in", object="Porto")
 
@@ -23,12 +23,12 @@ def test_a_proposal_has_a_file_of_its_own() -> None:
 
 def test_the_same_triple_in_other_words_is_the_same_thing() -> None:
     other = HOME._replace(fact="dana's home is Porto", subject="DANA", object="porto")
-    assert thing(ADD, HOME) == thing(SUPERSEDE, other)
-    assert thing(ADD, HOME) != thing(END, HOME)
-    assert thing(ADD, HOME) != thing(ADD, HOME._replace(object="Leeds"))
+    assert topic(ADD, HOME) == topic(SUPERSEDE, other)
+    assert topic(ADD, HOME) != topic(END, HOME)
+    assert topic(ADD, HOME) != topic(ADD, HOME._replace(object="Leeds"))
 
 
 def test_without_a_triple_the_words_decide() -> None:
     bare = HOME._replace(predicate=None)
-    assert thing(ADD, bare) == thing(ADD, bare._replace(fact="DANA lives  in Porto", object=None))
-    assert thing(ADD, bare) != thing(ADD, bare._replace(fact="Dana lives in Rome."))
+    assert topic(ADD, bare) == topic(ADD, bare._replace(fact="DANA lives  in Porto", object=None))
+    assert topic(ADD, bare) != topic(ADD, bare._replace(fact="Dana lives in Rome."))

@@ -38,8 +38,8 @@ def test_what_is_within_the_bounds(text: str) -> None:
         ("-1e999", "too large"),
         ("9" * 301, "too large"),
         ("9" * 5000, "too large"),
-        ("NaN", "no number"),
-        ("[-Infinity]", "no number"),
+        ("NaN", "not a number"),
+        ("[-Infinity]", "not a number"),
         (b"\xff", "utf-8"),
         (b'"\xed\xa0\xbd"', "utf-8"),
         ("[1", "delimiter"),
@@ -51,7 +51,7 @@ def test_json_beyond_a_bound(text: str | bytes, words: str) -> None:
 
 
 def test_json_that_is_too_long() -> None:
-    with pytest.raises(ValueError, match="it has 12 bytes; 10 is the most"):
+    with pytest.raises(ValueError, match="it has 12 bytes; the limit is 10"):
         read_json(b'"' + b"x" * 10 + b'"', 10)
     with pytest.raises(ValueError, match="brackets and commas"):
         read_json("[" + "[]," * bounds.JSON_VALUES + "[]]")
@@ -72,7 +72,7 @@ def test_json_that_is_too_long() -> None:
         ("? 2020-01-01\n: 1", "neither text nor a number"),
         ("? [a]\n: 1", "not valid YAML"),
         ('a: "\\ud83d"', "valid|half"),
-        ("# " + "x" * bounds.YAML_BYTES, "characters; 1,048,576"),
+        ("# " + "x" * bounds.YAML_BYTES, "characters; the limit is 1,048,576"),
     ],
 )
 def test_yaml_beyond_a_bound(text: str, words: str) -> None:
@@ -98,5 +98,5 @@ def test_a_record_that_is_too_long() -> None:
 
 
 def test_a_question_that_is_too_long(vault: Vault, caller: Caller) -> None:
-    with pytest.raises(InvalidInput, match="100,001 characters; 100,000 is the most"):
+    with pytest.raises(InvalidInput, match="100,001 characters; the limit is 100,000"):
         context(vault, caller, 4000, "x" * 100_001)

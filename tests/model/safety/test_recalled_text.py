@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.safety.recalled_text import CLOSING, OPENING, asks_memory, awaits, is_recalled, masked, wrapped
+from clawmem.model.safety.recalled_text import (
+    CLOSING,
+    OPENING,
+    is_recalled,
+    mask_recalled,
+    missing_closing_mark,
+    reads_memory,
+    wrap_context,
+)
 
 SAID = "I keep bees in Delft."
 
@@ -16,7 +24,7 @@ SAID = "I keep bees in Delft."
 @pytest.mark.parametrize(
     "noise",
     [
-        wrapped("The user lives in Leeds."),
+        wrap_context("The user lives in Leeds."),
         "<system-reminder>\nContents of /home/ada/CLAUDE.md:\n\nI like tea.\n</system-reminder>",
         "<command-name>/review</command-name>\n<command-message>review</command-message>\n<command-args>x</command-args>",
         "<local-command-stdout>I am root</local-command-stdout>",
@@ -33,11 +41,11 @@ SAID = "I keep bees in Delft."
 )
 def test_what_programs_write_is_recalled(noise: str) -> None:
     assert is_recalled(noise)
-    assert not masked(noise).strip()
+    assert not mask_recalled(noise).strip()
     after = f"{SAID}\n{noise}"
     assert not is_recalled(after)
-    assert masked(after).startswith(SAID)
-    assert masked(after)[len(SAID) :].strip() == ""
+    assert mask_recalled(after).startswith(SAID)
+    assert mask_recalled(after)[len(SAID) :].strip() == ""
 
 
 @pytest.mark.parametrize(
@@ -53,13 +61,13 @@ def test_what_programs_write_is_recalled(noise: str) -> None:
     ],
 )
 def test_what_people_say_stays(text: str) -> None:
-    assert masked(text) == text
+    assert mask_recalled(text) == text
     assert not is_recalled(text)
 
 
 def test_text_after_a_closed_element_stays_in_its_place() -> None:
     text = f"<system-reminder>one\ntwo</system-reminder> {SAID} <command-name>/x</command-name> And a dog."
-    hidden = masked(text)
+    hidden = mask_recalled(text)
     assert len(hidden) == len(text)
     start = text.index(SAID)
     assert hidden[start : start + len(SAID)] == SAID
@@ -68,29 +76,29 @@ def test_text_after_a_closed_element_stays_in_its_place() -> None:
 
 
 def test_an_element_that_begins_a_line_and_is_never_closed_lasts_to_the_end() -> None:
-    assert masked(f"{SAID}\n<system-reminder>\nI live in Rome.").strip() == SAID
-    assert masked(f"{SAID} {OPENING} I live in Rome.").strip() == SAID
+    assert mask_recalled(f"{SAID}\n<system-reminder>\nI live in Rome.").strip() == SAID
+    assert mask_recalled(f"{SAID} {OPENING} I live in Rome.").strip() == SAID
 
 
 @given(st.lists(st.sampled_from([OPENING, CLOSING, "<system-reminder>", "</system-reminder>", "a", "\n", " "])))
 def test_masking_keeps_every_place(pieces: list[str]) -> None:
     text = "".join(pieces)
-    hidden = masked(text)
+    hidden = mask_recalled(text)
     assert len(hidden) == len(text)
     assert all(new in (old, " ") for old, new in zip(text, hidden, strict=True))
-    assert masked(hidden) == hidden or "<" in hidden
+    assert mask_recalled(hidden) == hidden or "<" in hidden
 
 
 def test_many_open_elements_take_no_longer_than_their_length() -> None:
     began = time.process_time()
-    masked("x <system-reminder> " * 50_000)
+    mask_recalled("x <system-reminder> " * 50_000)
     assert time.process_time() - began < 2
 
 
 def test_an_element_waits_for_its_end() -> None:
-    assert awaits(OPENING) == CLOSING
-    assert awaits(f"{OPENING} x {CLOSING}") is None
-    assert awaits("what is <system-reminder> for?") is None
+    assert missing_closing_mark(OPENING) == CLOSING
+    assert missing_closing_mark(f"{OPENING} x {CLOSING}") is None
+    assert missing_closing_mark("what is <system-reminder> for?") is None
 
 
 @pytest.mark.parametrize(
@@ -104,4 +112,4 @@ def test_an_element_waits_for_its_end() -> None:
     ],
 )
 def test_calls_that_ask_for_what_is_remembered(call: str, asks: bool) -> None:
-    assert asks_memory(call) is asks
+    assert reads_memory(call) is asks

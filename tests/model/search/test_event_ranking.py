@@ -15,8 +15,8 @@ from clawmem.model.search.event_ranking import (
     RankedTurn,
     SittingCounts,
     best_pieces,
-    covered,
-    foremost,
+    best_turns,
+    coverage,
     is_question,
     order_near,
     order_turns,
@@ -109,11 +109,11 @@ def test_of_turns_that_are_not_known_no_meaning_is_told() -> None:
 
 def test_what_part_of_a_question_its_best_turn_covers() -> None:
     both = [{1: 4.0, 2: 1.0}, {2: 2.0}]
-    assert covered(both, 6.0) == 1.0
-    assert covered(both, 3.0) == 0.5
-    assert covered([*both, {}], 3.0) == 0.3  # a word that is nowhere counts as much as the most telling one
-    assert covered([{}, {}], 0.0) == 0.0
-    assert covered([], 0.0) == 0.0
+    assert coverage(both, 6.0) == 1.0
+    assert coverage(both, 3.0) == 0.5
+    assert coverage([*both, {}], 3.0) == 0.3  # a word that is nowhere counts as much as the most telling one
+    assert coverage([{}, {}], 0.0) == 0.0
+    assert coverage([], 0.0) == 0.0
 
 
 def test_the_sitting_that_is_about_it_lifts_its_turns() -> None:
@@ -141,8 +141,8 @@ def test_the_best_piece_counts_for_its_turn() -> None:
 
 def test_only_the_foremost_are_looked_at() -> None:
     words = [{1: 1.0, 2: 0.5, 3: 0.4}, {3: 0.3}]
-    assert foremost(words, 2) == [{1: 1.0, 3: 0.4}, {3: 0.3}]
-    assert foremost(words, 3) == words
+    assert best_turns(words, 2) == [{1: 1.0, 3: 0.4}, {3: 0.3}]
+    assert best_turns(words, 3) == words
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.model.search.ranking import (
+    EVENT_WEIGHTS,
     FLOOR,
-    SAID_WEIGHTS,
     FactStanding,
+    event_weights,
     fuse,
-    normalised,
+    normalized,
     ordered,
     prior,
     rank,
-    said_weights,
 )
 
 IDS = st.sampled_from([f"fact_{number:08x}" for number in range(12)])
@@ -57,14 +57,14 @@ def test_the_order_does_not_depend_on_the_order_given(standings: list[FactStandi
 
 
 def test_scores_are_spread_between_the_floor_and_one() -> None:
-    assert normalised({"a": -8.0, "b": -2.0, "c": -5.0}) == pytest.approx({"a": FLOOR, "b": 1.0, "c": 0.55})
-    assert normalised({"a": 3.0, "b": 3.0}) == {"a": 1.0, "b": 1.0}
-    assert normalised({}) == {}
+    assert normalized({"a": -8.0, "b": -2.0, "c": -5.0}) == pytest.approx({"a": FLOOR, "b": 1.0, "c": 0.55})
+    assert normalized({"a": 3.0, "b": 3.0}) == {"a": 1.0, "b": 1.0}
+    assert normalized({}) == {}
 
 
 @given(SCORES)
 def test_normalising_keeps_the_order(scores: dict[str, float]) -> None:
-    spread = normalised(scores)
+    spread = normalized(scores)
     assert all(FLOOR <= value <= 1.0 + 1e-9 for value in spread.values())
     for one in scores:
         for other in scores:
@@ -80,11 +80,11 @@ def test_an_exact_triple_outweighs_words_and_both_outweigh_one() -> None:
 
 
 def test_meaning_counts_more_the_less_of_the_question_its_best_turn_has() -> None:
-    assert said_weights(1.0) == SAID_WEIGHTS
-    assert said_weights(0.5) == {**SAID_WEIGHTS, "vector": SAID_WEIGHTS["vector"] * 2}
-    assert said_weights(0.0) == SAID_WEIGHTS
+    assert event_weights(1.0) == EVENT_WEIGHTS
+    assert event_weights(0.5) == {**EVENT_WEIGHTS, "vector": EVENT_WEIGHTS["vector"] * 2}
+    assert event_weights(0.0) == EVENT_WEIGHTS
     channels = {"keyword": {"a": 6.0, "b": 3.0, "c": 1.0}, "vector": {"b": 0.5, "c": 0.3, "a": 0.2}}
-    assert [fuse(channels, said_weights(part))[0].id for part in (1.0, 0.7, 0.4, 0.1)] == ["a", "a", "b", "b"]
+    assert [fuse(channels, event_weights(part))[0].id for part in (1.0, 0.7, 0.4, 0.1)] == ["a", "a", "b", "b"]
 
 
 def test_the_best_hit_of_every_channel_scores_one_before_its_prior() -> None:

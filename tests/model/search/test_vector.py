@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.model.search.vector import (
-    closeness,
     code_size,
-    differences,
-    expected_closeness,
-    packed,
-    signs,
-    signs_of_packed,
-    unit,
-    unpacked,
+    expected_cosine,
+    hamming_distances,
+    normalize_vector,
+    pack_vector,
+    packed_cosine,
+    packed_sign_bits,
+    sign_bits,
+    unpack_vector,
 )
 
 NUMBERS = st.lists(st.floats(-1e3, 1e3, width=32), min_size=1, max_size=40)
@@ -25,12 +25,12 @@ LARGE = st.lists(st.floats(-1, 1).filter(lambda number: number == 0 or abs(numbe
 
 
 def cosine(one: list[float], other: list[float]) -> float:
-    return sum(a * b for a, b in zip(unit(one), unit(other), strict=True))
+    return sum(a * b for a, b in zip(normalize_vector(one), normalize_vector(other), strict=True))
 
 
 @given(NUMBERS)
 def test_a_unit_vector_has_length_one_and_the_same_direction(numbers: list[float]) -> None:
-    made = unit(numbers)
+    made = normalize_vector(numbers)
     if any(abs(number) > 1e-100 for number in numbers):
         assert isclose(sqrt(sum(number * number for number in made)), 1.0, rel_tol=1e-9)
         largest = max(range(len(numbers)), key=lambda at: abs(numbers[at]))
@@ -42,37 +42,37 @@ def test_a_unit_vector_has_length_one_and_the_same_direction(numbers: list[float
 
 
 def test_a_vector_without_length_stays() -> None:
-    assert unit([0.0, 0.0]) == [0.0, 0.0]
-    assert unit([]) == []
-    assert unpacked(packed([0.0, 0.0])) == [0.0, 0.0]
-    assert unpacked(packed([])) == []
+    assert normalize_vector([0.0, 0.0]) == [0.0, 0.0]
+    assert normalize_vector([]) == []
+    assert unpack_vector(pack_vector([0.0, 0.0])) == [0.0, 0.0]
+    assert unpack_vector(pack_vector([])) == []
 
 
 @given(NUMBERS)
 def test_packing_loses_at_most_half_a_step(numbers: list[float]) -> None:
-    data = packed(numbers)
+    data = pack_vector(numbers)
     assert len(data) == 4 + len(numbers)
     step = max(map(abs, numbers)) / 127
-    assert all(abs(a - b) <= step * 0.5001 + 1e-40 for a, b in zip(unpacked(data), numbers, strict=True))
+    assert all(abs(a - b) <= step * 0.5001 + 1e-40 for a, b in zip(unpack_vector(data), numbers, strict=True))
 
 
 @given(LARGE)
 def test_packing_what_was_unpacked_gives_the_same_bytes(numbers: list[float]) -> None:
-    data = packed(numbers)
-    assert packed(unpacked(data))[4:] == data[4:]
+    data = pack_vector(numbers)
+    assert pack_vector(unpack_vector(data))[4:] == data[4:]
 
 
 @given(st.integers(1, 40).flatmap(lambda n: st.tuples(*[st.lists(st.floats(-1, 1), min_size=n, max_size=n)] * 2)))
 def test_closeness_is_the_cosine_but_for_the_packing(pair: tuple[list[float], list[float]]) -> None:
-    question, text = unit(pair[0]), unit(pair[1])
+    question, text = normalize_vector(pair[0]), normalize_vector(pair[1])
     exact = sum(a * b for a, b in zip(question, text, strict=True))
     # Half a step of 1/127 at most in each number, and the question's numbers add up to at most the root of their count.
-    assert abs(closeness(question, packed(text)) - exact) <= 0.5 / 127 * sqrt(len(text)) + 1e-6
+    assert abs(packed_cosine(question, pack_vector(text)) - exact) <= 0.5 / 127 * sqrt(len(text)) + 1e-6
 
 
 @given(LARGE)
 def test_signs_are_one_bit_a_number(numbers: list[float]) -> None:
-    code = signs(numbers)
+    code = sign_bits(numbers)
     assert len(code) == code_size(len(numbers)) == -(-len(numbers) // 8)
     bits = "".join(f"{byte:08b}" for byte in code)
     assert bits == "".join("1" if number > 0 else "0" for number in numbers).ljust(len(bits), "0")
@@ -80,28 +80,28 @@ def test_signs_are_one_bit_a_number(numbers: list[float]) -> None:
 
 @given(LARGE)
 def test_signs_of_a_packed_vector_are_those_of_what_it_holds(numbers: list[float]) -> None:
-    data = packed(numbers)
-    assert signs_of_packed(data) == signs(unpacked(data))
+    data = pack_vector(numbers)
+    assert packed_sign_bits(data) == sign_bits(unpack_vector(data))
 
 
 @given(st.integers(1, 6).flatmap(lambda n: st.lists(st.binary(min_size=n, max_size=n), min_size=1)))
 def test_differences_count_bits(some: list[bytes]) -> None:
     question, *codes = some
     wanted = [sum((a ^ b).bit_count() for a, b in zip(code, question, strict=True)) for code in codes]
-    assert differences(b"".join(codes), question) == wanted
+    assert hamming_distances(b"".join(codes), question) == wanted
 
 
 def test_the_expected_closeness_goes_with_the_angle() -> None:
-    assert expected_closeness(0, 384) == 1.0
-    assert expected_closeness(384, 384) == -1.0
-    assert expected_closeness(192, 384) == pytest.approx(0.0, abs=1e-12)
-    assert expected_closeness(96, 384) == pytest.approx(sqrt(0.5))
-    assert expected_closeness(5, 0) == 0.0
+    assert expected_cosine(0, 384) == 1.0
+    assert expected_cosine(384, 384) == -1.0
+    assert expected_cosine(192, 384) == pytest.approx(0.0, abs=1e-12)
+    assert expected_cosine(96, 384) == pytest.approx(sqrt(0.5))
+    assert expected_cosine(5, 0) == 0.0
 
 
 def test_signs_estimate_the_angle_of_many_numbers() -> None:
     one = [((at * 7919) % 2003) / 2003 - 0.5 for at in range(2000)]
     other = [number + ((at * 104729) % 1999) / 1999 - 0.5 for at, number in enumerate(one)]
-    (apart,) = differences(signs(other), signs(one))
+    (apart,) = hamming_distances(sign_bits(other), sign_bits(one))
     assert abs(apart / 2000 - acos(cosine(one, other)) / pi) < 0.05
-    assert abs(expected_closeness(apart, 2000) - cosine(one, other)) < 0.12
+    assert abs(expected_cosine(apart, 2000) - cosine(one, other)) < 0.12

@@ -7,45 +7,45 @@ from typing import Any
 import pytest
 
 from clawmem.errors import InvalidInput, Refused
-from clawmem.model.settings.invalid import told_of, tolerant
+from clawmem.model.settings.invalid import invalid_messages, read_tolerantly
 from clawmem.model.settings.settings import BY_KEY, DEFAULTS, FORMAT, HARMLESS, settings_from_mapping
 
 
 def test_what_fits_is_read_as_ever() -> None:
     mapping = {"defaults": {"limit": 7}, "agents": {"finance": {"write": "own"}}, "mine": {"own": 1}}
-    assert tolerant(mapping) == settings_from_mapping(mapping)
-    assert tolerant({}) == DEFAULTS
-    assert list(told_of(tolerant(mapping))) == []
+    assert read_tolerantly(mapping) == settings_from_mapping(mapping)
+    assert read_tolerantly({}) == DEFAULTS
+    assert list(invalid_messages(read_tolerantly(mapping))) == []
 
 
 def test_a_wrong_value_stops_only_what_needs_it() -> None:
-    settings = tolerant({"sync": {"conflict": "banana"}, "defaults": {"limit": 7}})
+    settings = read_tolerantly({"sync": {"conflict": "banana"}, "defaults": {"limit": 7}})
     assert settings.whole("defaults.limit") == 7
     with pytest.raises(InvalidInput, match=r"sync\.conflict is 'banana'"):
         settings.words("sync.conflict")
-    (told,) = told_of(settings)
+    (told,) = invalid_messages(settings)
     assert told.startswith("clawmem.yaml: The setting sync.conflict is 'banana'")
-    assert told.endswith("Until it is mended, what needs sync.conflict refuses.")
+    assert told.endswith("Until it is repaired, everything that needs sync.conflict is refused.")
 
 
 @pytest.mark.parametrize("key", sorted(HARMLESS))
 def test_where_nothing_that_stays_hangs_on_it_the_default_will_do(key: str) -> None:
-    settings = tolerant({key: ["banana"]})
+    settings = read_tolerantly({key: ["banana"]})
     assert settings.get(key) == BY_KEY[key].default
-    (told,) = told_of(settings)
-    assert told.endswith(f"Until it is mended, {key} counts as {BY_KEY[key].default}.")
+    (told,) = invalid_messages(settings)
+    assert told.endswith(f"Until it is repaired, {key} has its default, {BY_KEY[key].default}.")
 
 
 def test_one_value_in_place_of_a_whole_group_makes_all_of_it_wrong() -> None:
-    settings = tolerant({"secrets": "off", "git": {"sign": True}})
+    settings = read_tolerantly({"secrets": "off", "git": {"sign": True}})
     assert settings.flag("git.sign") is True
-    with pytest.raises(InvalidInput, match="holds several settings"):
+    with pytest.raises(InvalidInput, match="contains several settings"):
         settings.words("secrets.action")
 
 
 @pytest.mark.parametrize("agents", [{"scout": {"read_only": "banana"}}, {"scout": {"may": "own"}}, "none"])
 def test_wrong_rights_are_nobodys_rights(agents: Any) -> None:
-    settings = tolerant({"agents": agents})
+    settings = read_tolerantly({"agents": agents})
     for agent in ("scout", "finance"):
         with pytest.raises(InvalidInput):
             settings.agent_value(agent, "read_only")
@@ -53,4 +53,4 @@ def test_wrong_rights_are_nobodys_rights(agents: Any) -> None:
 
 def test_a_newer_vault_is_refused_whatever_else_is_wrong() -> None:
     with pytest.raises(Refused, match="format"):
-        tolerant({"format": FORMAT + 1, "defaults": {"limit": "many"}})
+        read_tolerantly({"format": FORMAT + 1, "defaults": {"limit": "many"}})

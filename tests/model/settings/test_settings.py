@@ -127,7 +127,7 @@ def test_typed_readers() -> None:
         ({"git": {"sign": "maybe"}}, "must be true or false"),
         ({"vault": {"name": 2026}}, "vault.name is '2026', but must be text"),
         ({"vault": {"name": "  "}}, "vault.name"),
-        ({"index": "whoosh"}, "'index' holds several settings"),
+        ({"index": "whoosh"}, "'index' contains several settings"),
         ({"format": "one"}, "format is 'one'"),
         ({"format": 0}, "format is '0'"),
     ],

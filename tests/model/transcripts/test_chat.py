@@ -76,7 +76,7 @@ def test_what_is_no_message_is_named_with_its_line() -> None:
     assert found[1:] == [
         SkippedLine(2, "it is not JSON (Expecting value: line 1 column 1 (char 0))"),
         SkippedLine(3, "it is not a JSON object"),
-        SkippedLine(4, "its role 'king' is none of user, assistant, system, tool, note"),
+        SkippedLine(4, "its role 'king' is not one of user, assistant, system, tool, note"),
         SkippedLine(5, "it has no content"),
         SkippedLine(6, "it has no content"),
         SkippedLine(7, "its timestamp 'soon' is not a time"),

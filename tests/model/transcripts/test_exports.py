@@ -96,7 +96,7 @@ def test_a_claude_export_old_and_new() -> None:
     assert taken(CLAUDE, "claude") == [
         Message(1, "user", "Old text only.", "2026-03-02T10:00:01Z", None, "c1", "m1"),
         Message(1, "assistant", "New content.", "2026-03-02T10:00:02Z", None, "c1", "m2"),
-        SkippedLine(1, "message 3 of 'Bees': its role 'king' is none of user, assistant, system, tool, note"),
+        SkippedLine(1, "message 3 of 'Bees': its role 'king' is not one of user, assistant, system, tool, note"),
     ]
 
 

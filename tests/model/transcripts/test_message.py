@@ -44,7 +44,7 @@ def test_roles_have_one_name(given: str, expected: str) -> None:
 
 
 def test_an_unknown_role_is_said() -> None:
-    with pytest.raises(ValueError, match="its role 'king' is none of user, assistant, system, tool, note"):
+    with pytest.raises(ValueError, match="its role 'king' is not one of user, assistant, system, tool, note"):
         role_of("king")
 
 

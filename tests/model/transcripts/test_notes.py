@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.model.safety.recalled_text import wrapped
+from clawmem.model.safety.recalled_text import wrap_context
 from clawmem.model.transcripts.formats import FileFormat, read, shape_of
 from clawmem.model.transcripts.message import Message
 
@@ -94,10 +94,10 @@ def test_plain_text_by_paragraph() -> None:
 
 
 def test_recalled_context_is_one_block() -> None:
-    text = f"Mine.\n\n{wrapped('# Facts' + chr(10) * 2 + '- I live in Rome.')}\n\n- also mine"
+    text = f"Mine.\n\n{wrap_context('# Facts' + chr(10) * 2 + '- I live in Rome.')}\n\n- also mine"
     assert [one[1] for one in taken(text, "x.md", "markdown")] == [
         "Mine.",
-        wrapped("# Facts\n\n- I live in Rome."),
+        wrap_context("# Facts\n\n- I live in Rome."),
         "- also mine",
     ]
     assert len(taken(text, "x", "text", role="user")) == 3

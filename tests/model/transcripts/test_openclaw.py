@@ -78,5 +78,5 @@ def test_entries_that_are_not_known_are_named() -> None:
     found = taken(entry("m1", "user", "Hi."), {"type": "moonbeam", "id": "m2"}, entry("m3", "king", "x"))
     assert found[1:] == [
         SkippedLine(3, "its type 'moonbeam' is not known"),
-        SkippedLine(4, "its role 'king' is none of user, assistant, system, tool, note"),
+        SkippedLine(4, "its role 'king' is not one of user, assistant, system, tool, note"),
     ]

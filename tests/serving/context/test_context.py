@@ -305,7 +305,8 @@ def test_a_question_about_the_past_is_told_of_what_was_replaced_within_the_budge
     (old,) = _keep(vault, caller, _lives("Oslo", valid_from="2020-01-01"))
     supersede(vault, old, draft_from_record(_lives("Bergen", valid_from="2025-06-01"), caller.now), caller)
     asked = "where did Jane live in 2024?"
-    says = f"what held on 2024-12-31 was replaced since: `clawmem recall '{asked}' --as-of 2024-12-31` shows it"
+    shows = f"clawmem recall '{asked}' --as-of 2024-12-31"
+    says = f"facts that were valid on 2024-12-31 were replaced later: show them with `{shows}`"
     wanted = FactFilter()
     for budget in (120, 150, 200, 1000):
         result = recall(vault, asked, caller, wanted, 10)
@@ -318,7 +319,7 @@ def test_a_question_about_the_past_is_told_of_what_was_replaced_within_the_budge
             assert f"({says})\n" in done.text or budget < 200
         whole = context(vault, caller, budget, asked)
         assert (says in whole.text) is (says not in whole.notices)
-    assert "was replaced since" not in context(vault, caller, 1000, "where does Jane live?").text
+    assert "were replaced later" not in context(vault, caller, 1000, "where does Jane live?").text
 
 
 def test_a_fact_has_the_day_it_was_said(vault: Vault, caller: Caller) -> None:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope
 from clawmem.model.facts.fact import ACTIVE, importance_of
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT, TIERS
-from clawmem.model.proposals.quarantine import quarantined
+from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import owner_of
 from clawmem.model.search.ranking import ordered
-from clawmem.serving.context.tiers import first, shelves
+from clawmem.serving.context.tiers import current_tiers, first_of_tier
 from clawmem.serving.recall.recall import standing_of
 from clawmem.vault.state.journal import AccessCount, add_accesses
 from clawmem.vault.vault import Vault
@@ -27,7 +27,7 @@ def _plainly(invented: Invented, reader: ReaderScope, counted: dict[str, AccessC
     standings, always = [], set()
     for entity, fact in invented.facts:
         seen = (owner_of(entity) or "") in reader.owners and reader.entity in (None, entity)
-        if not seen or fact.status != ACTIVE or quarantined(fact):
+        if not seen or fact.status != ACTIVE or quarantine_rule(fact):
             continue
         agent = reader.owners[0] or None
         standings.append(standing_of(add_accesses(fact, counted), entity, reader.now, agent))
@@ -51,11 +51,11 @@ def test_shelves_are_what_reading_everything_gives(
     index = indexed(vault, invented)
     reader = ReaderScope((agent, "") if agent else ("",), NOW, entity)
     for counted in ({}, accessed(seed, invented)):
-        on, plain = shelves(index, reader, counted), _plainly(invented, reader, counted)
+        on, plain = current_tiers(index, reader, counted), _plainly(invented, reader, counted)
         for shelf in (ALWAYS, *TIERS, PAST):
-            assert [one.id for one in first(on, shelf, ALL)] == plain[shelf]
+            assert [one.id for one in first_of_tier(on, shelf, ALL)] == plain[shelf]
             assert on.totals[shelf] == len(plain[shelf])
-            few = [one.id for one in first(on, shelf, 40)]
+            few = [one.id for one in first_of_tier(on, shelf, 40)]
             assert few == plain[shelf][: len(few)]
-            assert sum(one.tokens for one in first(on, shelf, 40)) >= 40 or few == plain[shelf]
+            assert sum(one.tokens for one in first_of_tier(on, shelf, 40)) >= 40 or few == plain[shelf]
     index.close()

@@ -18,10 +18,10 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.model.search.vector import packed, signs, unit
+from clawmem.model.search.vector import normalize_vector, pack_vector, sign_bits
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context
-from clawmem.serving.recall.recall import EVENTS, FACTS, NOTES, WHERE, RecallResult, recall
+from clawmem.serving.recall.recall import EVENTS, FACTS, NOTES, RECALL_KINDS, RecallResult, recall
 from clawmem.vault.vault import Vault
 
 TALK = (
@@ -69,7 +69,7 @@ def test_each_place_is_searched_only_where_asked(told: Vault, caller: Caller) ->
     assert ask(told, caller, "mill", FACTS).heard == ()
     notes = ask(told, caller, "mill", NOTES)
     assert [(one.path, one.text) for one in notes.noted] == [("daily/2026-11-21.md", "the mill is being painted")]
-    every = ask(told, caller, "mill", *WHERE)
+    every = ask(told, caller, "mill", *RECALL_KINDS)
     assert [len(part) > 0 for part in (every.found, every.heard, every.noted)] == [True, True, True]
     assert every.channels["keyword"].hits >= 3
 
@@ -77,7 +77,7 @@ def test_each_place_is_searched_only_where_asked(told: Vault, caller: Caller) ->
 def test_a_note_that_became_an_event_is_given_once(told: Vault, caller: Caller) -> None:
     ingest_notes(told, caller)
     assert "the mill is being painted" in texts(ask(told, caller, "mill painted", EVENTS))
-    every = ask(told, caller, "mill painted", *WHERE)
+    every = ask(told, caller, "mill painted", *RECALL_KINDS)
     assert "the mill is being painted" not in texts(every)
     assert len(every.noted) == 1
 
@@ -127,15 +127,17 @@ def embedded(vault: Vault, words: dict[str, list[float]], texts: dict[str, list[
     rows = index.database.execute("SELECT day || ' ' || id, json_extract(line, '$.text') FROM event ORDER BY n")
     names = {text: name for name, text in rows}
     keys = {text: f"{at:016}".encode() for at, text in enumerate(texts)}
-    vectors.store_vectors("made", [(keys[text], packed(unit(vector))) for text, vector in texts.items()])
-    codes = b"".join(signs(vector) for vector in texts.values())
+    vectors.store_vectors(
+        "made", [(keys[text], pack_vector(normalize_vector(vector))) for text, vector in texts.items()]
+    )
+    codes = b"".join(sign_bits(vector) for vector in texts.values())
     with vectors.writing():
         vectors.set_meta("named", configured_model(vault))
         vectors.set_meta("model", "made")
         vectors.set_pack(
             EVENT_VECTORS, VectorPack(tuple(names[text] for text in texts), b"".join(keys.values()), codes)
         )
-        pieces = [(word, packed(unit(vector))) for word, vector in words.items()]
+        pieces = [(word, pack_vector(normalize_vector(vector))) for word, vector in words.items()]
         vectors.database.executemany("INSERT INTO piece VALUES (?, NULL, ?, 1.0)", pieces)
     vectors.close()
     index.close()

@@ -10,7 +10,7 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.serving.browse import list_facts, show
+from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.recall import ChannelReport, RecallResult, recall
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
@@ -96,7 +96,7 @@ def test_an_agent_sees_its_own_facts_and_the_global_ones(stocked: Vault, caller:
 
 def test_a_list_with_a_limit_is_the_beginning_of_the_whole_one(stocked: Vault, caller: Caller) -> None:
     every = FactFilter(superseded=True)
-    show(stocked, _ask(stocked, caller, "green tea").found[0].fact.id, caller)
+    show_fact(stocked, _ask(stocked, caller, "green tea").found[0].fact.id, caller)
     whole = list_facts(stocked, caller, every)
     assert len(whole.facts) == whole.total == 4
     for limit in range(1, whole.total + 2):
@@ -114,11 +114,11 @@ def test_reads_never_commit_and_shown_counts_include_them(stocked: Vault, caller
     assert stocked.head() == head
     assert stocked.git.run("status", "--porcelain") == b""
     assert count_accesses(unfolded_accesses(stocked))[fact.id].count == 3
-    placed = show(stocked, fact.id, caller)
+    placed = show_fact(stocked, fact.id, caller)
     assert placed.fact.access_count == 3
     folded = fold_accesses(stocked, caller)
     assert folded.commit is not None
-    assert show(stocked, fact.id, caller).fact.access_count == 4
+    assert show_fact(stocked, fact.id, caller).fact.access_count == 4
     assert stocked.git.run("log", "-1", "--format=%s").startswith(b"access(")
 
 
@@ -169,7 +169,8 @@ def test_a_question_about_the_past_names_the_command_for_what_was_replaced(
     result = _ask(vault, caller, asked)
     assert _texts(result)[0] == "Jane lives in Bergen now"
     assert "Jane lives in Oslo" not in _texts(result)
-    says = f"what held on 2024-12-31 was replaced since: `clawmem recall '{asked}' --as-of 2024-12-31` shows it"
+    shows = f"clawmem recall '{asked}' --as-of 2024-12-31"
+    says = f"facts that were valid on 2024-12-31 were replaced later: show them with `{shows}`"
     assert result.notices == (says,)
     assert _texts(_ask(vault, caller, asked, FactFilter(as_of="2024-12-31")))[0] == "Jane lives in Oslo"
     assert _ask(vault, caller, asked, FactFilter(as_of="2024-12-31")).notices == ()

@@ -401,7 +401,7 @@ def test_a_new_file_with_a_credential_in_its_name_is_left_alone(vault: Vault, pa
     assert (good, [name for name, _ in bad], vault.head()) == ({}, [path.format(key)], head)
     named = path.format("[redacted: aws-access-key]")
     assert work.notices == [
-        f"left alone: The name {named} holds what looks like a credential (aws-access-key); nothing was written."
+        f"left alone: The name {named} contains what looks like a credential (aws-access-key); nothing was written."
     ]
     git(vault.root, vault.git.environment, "add", "--force", path.format(key))
     git(vault.root, vault.git.environment, "commit", "-qm", "let in by plain git")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.model.history.redaction import MARK, redacted
-from clawmem.model.safety.written_forms import holds, needles
+from clawmem.model.safety.written_forms import compile_needles, contains
 from clawmem.vault.rewriting import redaction
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
@@ -88,12 +88,12 @@ def test_a_lock_among_the_reflogs_does_not_stand_in_the_way(
 
 def test_every_form_is_found_and_nothing_else() -> None:
     text = 'say "hé"\nand\\or'
-    wanted = needles((text,))
+    wanted = compile_needles((text,))
     for form in (text, " ".join(text.split()), text.casefold(), '\\"h\\u00e9\\"', 'say \\"hé\\"\\nand\\\\or'):
-        assert holds(form.encode(), wanted) is (form != '\\"h\\u00e9\\"')
+        assert contains(form.encode(), wanted) is (form != '\\"h\\u00e9\\"')
         assert redacted(b"<" + form.encode() + b">", wanted) in (b"<[redacted]>", b"<" + form.encode() + b">")
-    assert redacted("the silent-her… end".encode(), needles((SECRET,))) == "the [redacted]… end".encode()
-    assert redacted(b"the silent-her end", needles((SECRET,))) == b"the silent-her end"
+    assert redacted("the silent-her… end".encode(), compile_needles((SECRET,))) == "the [redacted]… end".encode()
+    assert redacted(b"the silent-her end", compile_needles((SECRET,))) == b"the silent-her end"
 
 
 def test_a_file_that_goes_while_it_is_looked_through_is_no_remainder(

@@ -14,7 +14,7 @@ from clawmem.memory.health.checks.facts import CheckedFact
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.language.dates import day_of, moment_of
 from clawmem.model.records.bounds import LEDGER_LINE_BYTES
-from clawmem.model.records.event import ROLES, Event, event_from_record
+from clawmem.model.records.event import EVENT_ROLES, Event, event_from_record
 from clawmem.model.records.strict_json import read_json
 
 
@@ -123,8 +123,8 @@ def _event_problems(path: str, number: int, event: Event, day: str) -> Iterator[
         if day_of(event.timestamp) != day:
             message = f"The event {event.id} is of {day_of(event.timestamp)} but stands in the ledger of {day}."
             yield HealthProblem(ERROR, "event-day", path, number, message)
-    if event.role not in ROLES:
-        message = f"The event {event.id} has the role '{event.role}', which is none of {', '.join(ROLES)}."
+    if event.role not in EVENT_ROLES:
+        message = f"The event {event.id} has the role '{event.role}', which is none of {', '.join(EVENT_ROLES)}."
         yield HealthProblem(WARNING, "event-role", path, number, message)
 
 

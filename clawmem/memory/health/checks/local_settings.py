@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clawmem.errors import ClawmemError
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.records.layout import SETTINGS
-from clawmem.model.settings.local import differences
+from clawmem.model.settings.local import open_suggestions
 from clawmem.vault.git.config import shown as shown_entry
 from clawmem.vault.state.local_settings import machine_settings
 from clawmem.vault.vault import Vault
@@ -32,7 +32,7 @@ def local_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
         settings = vault.settings
     except ClawmemError:
         return  # a newer format, which is reported with the file
-    for one in differences(settings):
+    for one in open_suggestions(settings):
         value = str(one.suggested)[:200]
         message = f"{one.key} is suggested as '{value}', which this machine does not use. {_TRUST}"
         yield HealthProblem(INFO, LOCAL_SETTINGS, SETTINGS, None, message)

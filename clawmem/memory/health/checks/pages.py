@@ -12,7 +12,7 @@ from clawmem.errors import ClawmemError, Unreadable
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter
-from clawmem.model.records.entity import is_path, name_of_path, summary_path, title_of
+from clawmem.model.records.entity import is_entity_name, name_of_path, summary_path, title_of
 from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.model.settings.settings import settings_from_mapping
 from clawmem.vault.edits.hand_edits import check_file
@@ -82,7 +82,7 @@ def alias_problems(aliases: Mapping[str, Sequence[str]], entities: Collection[st
     """
     bearers: dict[str, list[str]] = {}
     for name in sorted(aliases):
-        for alias in dict.fromkeys(one.lower() for one in aliases[name] if is_path(one.lower())):
+        for alias in dict.fromkeys(one.lower() for one in aliases[name] if is_entity_name(one.lower())):
             bearers.setdefault(alias, []).append(name)
     for alias, names in sorted(bearers.items()):
         others = [one for one in names if one != alias]

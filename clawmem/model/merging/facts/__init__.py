@@ -1,1 +1,1 @@
-"""Facts of two versions merged."""
+"""Merge the facts of two versions of a vault."""

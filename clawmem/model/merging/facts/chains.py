@@ -1,4 +1,4 @@
-"""Chains after a merge: pointers that run forward, no circle, and nothing that stands though it was replaced."""
+"""Repair chains after a merge: no circles, and no current fact that another fact replaced."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.validity import ended_at
-from clawmem.model.lifecycle.chain import REPLACING, last_of
+from clawmem.model.lifecycle.chain import REPLACING_LINKS, end_of_chain
 from clawmem.model.merging.facts.table import FiledFact
 from clawmem.model.merging.policy import CIRCLE, MergeConflict
 
 Facts = dict[str, FiledFact]
 
 
-def without_circles(facts: Facts, base: Mapping[str, FiledFact]) -> Iterator[MergeConflict]:
-    """Open each circle of successors where the oldest decision closed it: the later correction wins."""
+def break_circles(facts: Facts, base: Mapping[str, FiledFact]) -> Iterator[MergeConflict]:
+    """Break each circle of successors at its oldest decision, so that the later correction wins."""
     for members in list(_circles(facts)):
         oldest = min(members, key=lambda one: _decided(facts, one))
         path, fact = facts[oldest].path, facts[oldest].fact
         by = fact.superseded_by or ""
         before = base[oldest].fact.valid_to if oldest in base and base[oldest].fact.stands else None
-        put(facts, fact._replace(status=ACTIVE, superseded_by=None, valid_to=before))
+        replace_fact(facts, fact._replace(status=ACTIVE, superseded_by=None, valid_to=before))
         _contradict(facts, by, oldest)
-        says = f"{' and '.join(sorted(members))} replaced each other; the later decision stands, and so does {oldest}"
-        yield MergeConflict(CIRCLE, path, oldest, says)
+        text = (
+            f"{' and '.join(sorted(members))} replaced each other; the later decision wins and {oldest} is active again"
+        )
+        yield MergeConflict(CIRCLE, path, oldest, text)
 
 
 def _circles(facts: Mapping[str, FiledFact]) -> Iterator[list[str]]:
@@ -41,25 +43,28 @@ def _circles(facts: Mapping[str, FiledFact]) -> Iterator[list[str]]:
 
 
 def _decided(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[str, str]:
-    """When a fact was replaced, as its successor tells."""
+    """Return when a fact was replaced, according to its successor."""
     successor = facts[facts[fact_id].fact.superseded_by or ""].fact
-    times = [link.at for link in successor.links if link.to == fact_id and link.type in REPLACING and link.at]
+    times = [link.at for link in successor.links if link.to == fact_id and link.type in REPLACING_LINKS and link.at]
     return max(times, default=successor.timestamp), fact_id
 
 
 def _contradict(facts: Facts, fact_id: str, target: str) -> None:
-    """Let a fact no longer claim to replace one that stands."""
+    """Turn a fact's claim to replace another one into a contradiction."""
     fact = facts[fact_id].fact
     links = [
-        link._replace(type="contradicts") if link.to == target and link.type in REPLACING else link
+        link._replace(type="contradicts") if link.to == target and link.type in REPLACING_LINKS else link
         for link in fact.links
     ]
-    put(facts, fact._replace(links=tuple(links)))
+    replace_fact(facts, fact._replace(links=tuple(links)))
 
 
 def close_replaced(facts: Facts, sides: Iterable[Mapping[str, FiledFact]]) -> None:
-    """Close what stands though another fact replaced it, as where one side took a correction back and the other built
-    on it. What was so on one side already is not touched."""
+    """Close current facts that another fact replaced.
+
+    This happens where one side undid a correction and the other side built on it. A state that one of the `sides`
+    already had before the merge is left alone.
+    """
     known = list(sides)
     for fact_id in sorted(facts):
         for link in facts[fact_id].fact.links:
@@ -70,33 +75,33 @@ def close_replaced(facts: Facts, sides: Iterable[Mapping[str, FiledFact]]) -> No
 
 
 def _wrongly_standing(facts: Mapping[str, FiledFact], fact_id: str, kind: str, target: str) -> bool:
-    if kind not in REPLACING or fact_id not in facts or target not in facts:
+    if kind not in REPLACING_LINKS or fact_id not in facts or target not in facts:
         return False
     return facts[fact_id].fact.status != RETRACTED and facts[target].fact.stands
 
 
 def _close(facts: Facts, old_id: str, new_id: str) -> None:
-    if last_of(new_id, _FactTable(facts)).id == old_id:
+    if end_of_chain(new_id, _FactTable(facts)).id == old_id:
         _contradict(facts, new_id, old_id)
         return
     old, new = facts[old_id].fact, facts[new_id].fact
-    put(facts, closed(old, new))
+    replace_fact(facts, superseded(old, new))
 
 
-def closed(old: Fact, new: Fact) -> Fact:
-    """The old fact after the new one took its place."""
+def superseded(old: Fact, new: Fact) -> Fact:
+    """Return the old fact as superseded by the new one."""
     until = ended_at(old, new.valid_from or new.timestamp)
     return old._replace(status=SUPERSEDED, superseded_by=new.id, valid_to=until)
 
 
-def put(facts: Facts, fact: Fact) -> None:
+def replace_fact(facts: Facts, fact: Fact) -> None:
     """Replace a fact by its new state."""
     facts[fact.id] = facts[fact.id]._replace(fact=fact)
 
 
-def end_of_chain(facts: Mapping[str, FiledFact], fact_id: str) -> Fact | None:
-    """The fact at the end of a chain, or None where the id is not known."""
-    return last_of(fact_id, _FactTable(facts)) if fact_id in facts else None
+def known_end_of_chain(facts: Mapping[str, FiledFact], fact_id: str) -> Fact | None:
+    """Return the fact at the end of a chain, or None if the id is unknown."""
+    return end_of_chain(fact_id, _FactTable(facts)) if fact_id in facts else None
 
 
 class _FactTable(Mapping[str, Fact]):

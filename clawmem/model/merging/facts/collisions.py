@@ -1,4 +1,4 @@
-"""Two different facts that got the same id on two machines: the newer one is given a longer id on its side."""
+"""Resolve id collisions: of two different facts with one id, the newer one gets a longer id on its side."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
-from clawmem.model.merging.facts.table import FiledFact, Shelves, table
+from clawmem.model.merging.facts.table import FactsByPath, FiledFact, facts_by_id
 from clawmem.model.merging.policy import OURS, THEIRS
 
 _DIGITS = (16, 32, 64)
@@ -23,9 +23,9 @@ class RenamedId(NamedTuple):
     new: str
 
 
-def collisions(base: Shelves, ours: Shelves, theirs: Shelves) -> Iterator[RenamedId]:
-    """What must be renamed, and on which side, so that no id means two facts."""
-    known, mine, yours = table(base), table(ours), table(theirs)
+def collisions(base: FactsByPath, ours: FactsByPath, theirs: FactsByPath) -> Iterator[RenamedId]:
+    """Yield the facts to rename, and on which side, so that each id names one fact."""
+    known, mine, yours = facts_by_id(base), facts_by_id(ours), facts_by_id(theirs)
     taken = {*known, *mine, *yours}
     for fact_id in sorted((mine.keys() & yours.keys()) - known.keys()):
         one, other = mine[fact_id].fact, yours[fact_id].fact
@@ -39,11 +39,11 @@ def collisions(base: Shelves, ours: Shelves, theirs: Shelves) -> Iterator[Rename
 
 
 def longer_id(fact: Fact, taken: set[str] | Mapping[str, FiledFact]) -> str:
-    """A longer id made from what was recorded first of a fact, so that every machine finds the same one."""
-    from hashlib import sha256  # two facts seldom meet under one id
+    """Return a longer id, derived from the first record of a fact so that every machine computes the same one."""
+    from hashlib import sha256  # collisions are rare
 
-    told = f"{fact.id}\0{fact.fact}\0{fact.timestamp}\0{fact.source_event or ''}"
-    digest = sha256(told.encode()).hexdigest()
+    seed = f"{fact.id}\0{fact.fact}\0{fact.timestamp}\0{fact.source_event or ''}"
+    digest = sha256(seed.encode()).hexdigest()
     return next((name for size in _DIGITS if (name := f"fact_{digest[:size]}") not in taken), f"fact_{digest}")
 
 
@@ -52,7 +52,7 @@ def _age(fact: Fact) -> tuple[str, str]:
 
 
 def with_new_names(text: str, names: Mapping[str, str]) -> str:
-    """The text with whole ids replaced."""
+    """Return the text with each whole id replaced by its new one."""
     if not names:
         return text
     wanted = "|".join(map(re.escape, names))

@@ -1,4 +1,4 @@
-"""Different values that two machines learned for a relation that takes only one: one stands, or a person is asked."""
+"""Find and settle different values that two machines learned for a relation that takes only one value."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import sortable
 from clawmem.model.language.text import all_of, normal
 from clawmem.model.merging.facts.chains import Facts
-from clawmem.model.merging.facts.rivals import crown, question
+from clawmem.model.merging.facts.rivals import supersede_all, supersede_proposal
 from clawmem.model.merging.facts.table import FiledFact
 from clawmem.model.merging.policy import NEWEST, OURS, VALUES, MergeConflict, MergePolicy
 from clawmem.model.proposals.proposal import Proposal
@@ -22,19 +22,23 @@ _AGENTS = "agents/"
 
 
 class Contradiction(NamedTuple):
-    """The new facts of each side that say something else of one subject and relation (ids, oldest first), and every
-    fact that stands for the two."""
+    """Facts that disagree about one subject and relation: the new ones of each side, and all current ones.
+
+    Each field holds ids, oldest first.
+    """
 
     mine: tuple[str, ...]
     yours: tuple[str, ...]
     all: tuple[str, ...]
 
 
-def contradictions(
+def find_contradictions(
     facts: Mapping[str, FiledFact], mine: Collection[str], yours: Collection[str], single: Collection[str]
 ) -> Iterator[Contradiction]:
-    """Where facts that are new on one side contradict some that are new on the other; `single` are the relations that
-    take one value at a time. What stood against each other on one side alone is that side's own matter."""
+    """Yield the contradictions between facts that are new on one side and facts that are new on the other.
+
+    `single` are the relations that take one value at a time. Contradictions within one side are ignored.
+    """
     if not single:
         return
     for members in _groups(facts, single, {*mine, *yours}):
@@ -50,8 +54,10 @@ def contradictions(
 
 
 def _groups(facts: Mapping[str, FiledFact], single: Collection[str], fresh: Collection[str]) -> list[list[Fact]]:
-    """The facts that stand for one subject and relation, among what all share or what one agent has for itself, where
-    some are new."""
+    """Group current facts by owner, subject and relation; keep the groups with at least two new facts.
+
+    The owner is an agent for its own workspace, else the whole vault.
+    """
     groups: dict[tuple[str, str, str], list[Fact]] = defaultdict(list)
     for one in facts.values():
         fact = one.fact
@@ -70,7 +76,7 @@ def _age(fact: Fact) -> tuple[str, str]:
 
 
 def _differ(one: Fact, other: Fact) -> bool:
-    """Whether two facts of one relation say different things of the same time."""
+    """Return whether two facts of one relation have different values at the same time."""
     if normal(one.object or "") == normal(other.object or ""):
         return False
     begin = max(sortable(fact.valid_from) or "" for fact in (one, other))
@@ -79,23 +85,23 @@ def _differ(one: Fact, other: Fact) -> bool:
 
 
 def settle_values(facts: Facts, found: Contradiction, policy: MergePolicy) -> MergeConflict:
-    """Let one fact stand where the policy says which; else all stand, and it is told."""
+    """Let the policy's winner replace the other side's facts; without a winner, keep all and report it."""
     latest = facts[found.all[-1]]
     what = f"{latest.fact.subject} has several values of {latest.fact.predicate}"
     winner = _winner(facts, found, policy)
     if winner is None:
         standing = [one for one in found.all if one in found.mine or one in found.yours]
-        words = f"{' and '.join(standing)}, which {all_of(len(standing))} stand"
+        words = f"{' and '.join(standing)}; {all_of(len(standing))} are kept"
         return MergeConflict(VALUES, latest.path, latest.fact.id, f"{what}: {words}")
     others = found.yours if winner.id in found.mine else found.mine
     losers = [facts[one].fact for one in others if _differ(facts[one].fact, winner)]
     path = facts[winner.id].path
-    crown(facts, winner, losers, _WHY)
-    return MergeConflict(VALUES, path, winner.id, f"{what}; {winner.id} stands")
+    supersede_all(facts, winner, losers, _WHY)
+    return MergeConflict(VALUES, path, winner.id, f"{what}; {winner.id} wins")
 
 
 def _winner(facts: Facts, found: Contradiction, policy: MergePolicy) -> Fact | None:
-    """The fact that takes the place of the other side's, unless a person must say."""
+    """Return the fact that replaces the other side's, or None if a person must decide."""
     if policy.name == NEWEST:
         latest = max((facts[one].fact for one in (*found.mine, *found.yours)), key=_age)
     elif policy.side is not None:
@@ -103,19 +109,21 @@ def _winner(facts: Facts, found: Contradiction, policy: MergePolicy) -> Fact | N
     else:
         return None
     others = found.yours if latest.id in found.mine else found.mine
-    if is_low(latest.trust) and not all(is_low(facts[one].fact.trust) for one in others):
+    if is_low_trust(latest.trust) and not all(is_low_trust(facts[one].fact.trust) for one in others):
         return None
     return latest
 
 
-def question_of(conflict: MergeConflict, found: Contradiction, facts: Mapping[str, FiledFact]) -> Proposal | None:
-    """The question which value is right: shall the latest take the place of the others?"""
+def contradiction_proposal(
+    conflict: MergeConflict, found: Contradiction, facts: Mapping[str, FiledFact]
+) -> Proposal | None:
+    """Return the proposal that the latest value replaces the others, or None if the question is settled."""
     standing = [facts[one].fact for one in found.all if facts[one].fact.stands]
     new = {*found.mine, *found.yours}
     if sum(one.id in new for one in standing) < 2:
         return None
     latest = max((one for one in standing if one.id in new), key=_age)
     others = [one for one in standing if one.id != latest.id]
-    stand = f"{all_of(len(standing))} stand until this is decided"
+    stand = f"{all_of(len(standing))} stay active until this is decided"
     why = f"Two machines learned different values of {latest.predicate}; {stand}."
-    return question(conflict, (*others, latest), why, name_of_path(facts[latest.id].path))
+    return supersede_proposal(conflict, (*others, latest), why, name_of_path(facts[latest.id].path))

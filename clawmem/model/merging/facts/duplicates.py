@@ -1,4 +1,4 @@
-"""Equal facts learned on two machines: one of them stands, and leads to where the others came from."""
+"""Join equal facts that two machines learned: one stays current, and the others point to it."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
-from clawmem.model.facts.trust import rank
+from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.text import normal
-from clawmem.model.merging.facts.chains import Facts, put
-from clawmem.model.merging.facts.fields import merged_links
+from clawmem.model.merging.facts.chains import Facts, replace_fact
+from clawmem.model.merging.facts.fields import merge_links
 from clawmem.model.merging.facts.table import FiledFact
 
-WHY = "learned on two machines"
+DUPLICATE_REASON = "learned on two machines"
 
 
 class DuplicateFact(NamedTuple):
-    """The fact that stands, and the equal one that now leads to it."""
+    """The fact that stays current, and the equal one that now points to it."""
 
     kept: str
     other: str
 
 
-def join_twins(facts: Facts, mine: Collection[str], yours: Collection[str]) -> Iterator[DuplicateFact]:
-    """Let one of several equal facts of an entity stand where some are new on one side (`mine`), some on the other."""
+def join_duplicates(facts: Facts, mine: Collection[str], yours: Collection[str]) -> Iterator[DuplicateFact]:
+    """Keep one of several equal facts of an entity, where some are new in `mine` and some in `yours`."""
     for group in _alike(facts, {*mine, *yours}):
         if any(one in mine for one in group) and any(one in yours for one in group):
-            kept = min(group, key=lambda one: _standing(facts[one].fact))
+            kept = min(group, key=lambda one: _preference(facts[one].fact))
             for other in sorted(set(group) - {kept}):
                 _join(facts, kept, other)
                 yield DuplicateFact(kept, other)
@@ -42,9 +42,9 @@ def _alike(facts: Mapping[str, FiledFact], fresh: Collection[str]) -> list[list[
     return [sorted(group) for key, group in sorted(groups.items(), key=lambda row: row[0][:2]) if len(group) > 1]
 
 
-def _standing(fact: Fact) -> tuple[int, str, str]:
-    """What the most trusted source said first comes first."""
-    return -rank(fact.trust), fact.timestamp, fact.id
+def _preference(fact: Fact) -> tuple[int, str, str]:
+    """Prefer the most trusted source, then the earliest fact."""
+    return -trust_rank(fact.trust), fact.timestamp, fact.id
 
 
 def _join(facts: Facts, kept_id: str, other_id: str) -> None:
@@ -53,16 +53,16 @@ def _join(facts: Facts, kept_id: str, other_id: str) -> None:
     for link in earlier:
         twin = facts.get(link.to)
         if twin is not None and twin.fact.superseded_by == other_id:
-            put(facts, twin.fact._replace(superseded_by=kept_id))
-    joint = FactLink("merges", other_id, WHY, max(kept.timestamp, other.timestamp))
+            replace_fact(facts, twin.fact._replace(superseded_by=kept_id))
+    joint = FactLink("merges", other_id, DUPLICATE_REASON, max(kept.timestamp, other.timestamp))
     moved = [link._replace(at=max(kept.timestamp, link.at or "")) for link in earlier]
     left = tuple(link for link in other.links if not _is_twin(link))
-    put(facts, _richer(kept, other)._replace(links=merged_links((), kept.links, (joint, *moved))))
-    put(facts, other._replace(status=SUPERSEDED, superseded_by=kept_id, links=left))
+    replace_fact(facts, _richer(kept, other)._replace(links=merge_links((), kept.links, (joint, *moved))))
+    replace_fact(facts, other._replace(status=SUPERSEDED, superseded_by=kept_id, links=left))
 
 
 def _is_twin(link: FactLink) -> bool:
-    return link.type == "merges" and link.reason == WHY
+    return link.type == "merges" and link.reason == DUPLICATE_REASON
 
 
 def _richer(kept: Fact, other: Fact) -> Fact:

@@ -1,4 +1,4 @@
-"""Two versions of one fact made one, field by field."""
+"""Merge two versions of one fact, field by field."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, FactLink
-from clawmem.model.facts.trust import rank
+from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.text import normal
-from clawmem.model.merging.facts.values import MISSING, fuller, fuller_group, merged_mapping, merged_names, three_way
+from clawmem.model.merging.facts.values import (
+    MISSING,
+    merge_mappings,
+    merged_names,
+    more_complete,
+    more_complete_group,
+    three_way,
+)
 from clawmem.model.merging.policy import OURS
 
-Order = Callable[[str], tuple[str, str]]
-"""When a fact was recorded, and its id: the order of successors."""
+SuccessorOrder = Callable[[str], tuple[str, str]]
+"""Maps a fact id to its recording time and id: the order of successors."""
 
-# Withdrawn beats replaced beats in use beats put away.
+# The higher status wins a merge.
 _STATUS = {ARCHIVED: 0, ACTIVE: 1, SUPERSEDED: 2, RETRACTED: 3}
 _TRIPLE = ("subject", "predicate", "object", "relation_phrase")
 _EVIDENCE = ("source_event", "source_text", "source_span")
@@ -22,15 +29,18 @@ ALSO_FROM = "also_from"
 
 
 class MergedFact(NamedTuple):
-    """One fact out of two versions, and the other wording where both changed it."""
+    """The merged fact, and the other wording if both sides changed it."""
 
     fact: Fact
     other: Fact | None = None
 
 
-def merged_fact(base: Fact | None, ours: Fact, theirs: Fact, order: Order, side: str | None) -> MergedFact:
-    """The fact that both versions have become. `side` wins where both changed the wording; without one the
-    wording that sorts last stays. The other one is given back."""
+def merge_fact(base: Fact | None, ours: Fact, theirs: Fact, order: SuccessorOrder, side: str | None) -> MergedFact:
+    """Merge two versions of a fact.
+
+    If both sides changed the wording, `side` (`ours` or `theirs`) wins; without a side, the wording that sorts last
+    wins. The losing wording is returned as `other`.
+    """
     if ours == theirs or theirs == base:
         return MergedFact(ours)
     if ours == base:
@@ -53,7 +63,7 @@ def _of(fact: Fact | None, name: str) -> Any:
 
 
 def _worded(base: Fact | None, ours: Fact, theirs: Fact, side: str | None) -> tuple[Fact, Fact | None]:
-    """The version whose words stay, and the other one where both were changed to say something else."""
+    """Return the version whose wording wins, and the other one if both sides changed the wording."""
     before = _of(base, "fact")
     if ours.fact == theirs.fact or theirs.fact == before:
         return ours, None
@@ -68,7 +78,7 @@ def _worded(base: Fact | None, ours: Fact, theirs: Fact, side: str | None) -> tu
 
 
 def _rival(base: Fact | None, other: Fact, kept: Fact) -> Fact:
-    """The other wording as a fact of its own, with nothing that the kept one has already."""
+    """Return the other wording as a fact of its own, without the data that the kept fact already has."""
     plain = (base or other)._replace(fact=other.fact, access_count=0, last_accessed=None, links=())
     words = {name: getattr(other, name) for name in _TRIPLE}
     return plain._replace(status=kept.status, superseded_by=kept.superseded_by, **words)
@@ -76,10 +86,10 @@ def _rival(base: Fact | None, other: Fact, kept: Fact) -> Fact:
 
 def _plain(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
     rules: dict[str, Callable[[Any, Any], Any]] = dict.fromkeys(
-        ("category", "timestamp", "source", "agent", "workflow"), fuller
+        ("category", "timestamp", "source", "agent", "workflow"), more_complete
     )
     rules.update(confidence=_most, importance=_most, valid_from=_most, valid_to=_least)
-    rules["trust"] = lambda one, other: min(one, other, key=lambda trust: (rank(trust), trust or ""))
+    rules["trust"] = lambda one, other: min(one, other, key=lambda trust: (trust_rank(trust), trust or ""))
     return {
         name: three_way(_of(base, name), getattr(ours, name), getattr(theirs, name), rule)
         for name, rule in rules.items()
@@ -95,7 +105,7 @@ def _least(one: Any, other: Any) -> Any:
 
 
 def _counted(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
-    """What each side counted on its own, added up; the last time never goes back."""
+    """Add up what each side counted; the time of the last access never goes back."""
     if base is None:
         count = max(ours.access_count, theirs.access_count)
     else:
@@ -110,22 +120,22 @@ def _lists(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
         for name in ("tags", "related_entities")
     }
     objects = {
-        name: merged_mapping(getattr(known, name), getattr(ours, name), getattr(theirs, name))
+        name: merge_mappings(getattr(known, name), getattr(ours, name), getattr(theirs, name))
         for name in ("details", "metadata", "extra")
     }
     return {
         **names,
-        "links": merged_links(known.links, ours.links, theirs.links),
+        "links": merge_links(known.links, ours.links, theirs.links),
         "details": objects["details"] or None,
         "metadata": objects["metadata"] or None,
         "extra": objects["extra"],
     }
 
 
-def merged_links(
+def merge_links(
     base: tuple[FactLink, ...], ours: tuple[FactLink, ...], theirs: tuple[FactLink, ...]
 ) -> tuple[FactLink, ...]:
-    """Links of either side, one of each type and target, the earliest."""
+    """Return the links of both sides; of several links with one type and target, the earliest."""
     merged: dict[tuple[str, str], FactLink] = {}
     for link in merged_names(base, ours, theirs):
         known = merged.get((link.type, link.to))
@@ -138,8 +148,8 @@ def _age(link: FactLink) -> tuple[str, str]:
     return link.at or "", link.reason or ""
 
 
-def _life(base: Fact | None, ours: Fact, theirs: Fact, order: Order) -> dict[str, Any]:
-    """Status and successor belong together; of two successors the one recorded first comes next in the chain."""
+def _life(base: Fact | None, ours: Fact, theirs: Fact, order: SuccessorOrder) -> dict[str, Any]:
+    """Merge status and successor together; of two successors, the one recorded first is next in the chain."""
 
     def join(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
         if one[0] != other[0]:
@@ -156,13 +166,13 @@ def _lifetime(fact: Fact) -> tuple[Any, Any]:
 
 
 def _grouped(base: Fact | None, ours: Fact, theirs: Fact, fields: dict[str, Any]) -> dict[str, Any]:
-    """Values that mean something together only, and an interval that does not end before it begins."""
+    """Merge values that only make sense together, and keep the validity interval from ending before it begins."""
     found: dict[str, Any] = {}
     for group in (_TRIPLE, _EVIDENCE):
         before, one, other = (
             tuple(getattr(side, name) for name in group) if side else MISSING for side in (base, ours, theirs)
         )
-        found.update(zip(group, three_way(before, one, other, fuller_group), strict=True))
+        found.update(zip(group, three_way(before, one, other, more_complete_group), strict=True))
     since, until = fields["valid_from"], fields["valid_to"]
     if since is not None and until is not None and until < since:
         found["valid_to"] = since
@@ -174,7 +184,7 @@ def _grouped(base: Fact | None, ours: Fact, theirs: Fact, fields: dict[str, Any]
 
 
 def _also_from(base: Fact | None, ours: Fact, theirs: Fact, kept: dict[str, Any]) -> list[dict[str, Any]]:
-    """Evidence that one side found and that is not the one kept, beside what stood there already."""
+    """Return evidence that one side found and the merged fact does not use, plus such evidence from before."""
     known = [
         one for side in (ours, theirs) for one in (side.metadata or {}).get(ALSO_FROM) or () if isinstance(one, dict)
     ]

@@ -1,4 +1,4 @@
-"""All facts of a vault merged: by id over every file, then what must hold for all of them together."""
+"""Merge all facts of a vault: first by id across files, then the rules that involve several facts."""
 
 from __future__ import annotations
 
@@ -7,20 +7,31 @@ from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import bare, points_at
-from clawmem.model.merging.facts.chains import Facts, close_replaced, without_circles
-from clawmem.model.merging.facts.contradictions import Contradiction, contradictions, question_of, settle_values
-from clawmem.model.merging.facts.duplicates import DuplicateFact, join_twins
-from clawmem.model.merging.facts.fields import Order, merged_fact
-from clawmem.model.merging.facts.rivals import SuccessorContest, contests, proposal_for, rivals, settle_contest
-from clawmem.model.merging.facts.table import FiledFact, Shelves, shelved, table
+from clawmem.model.merging.facts.chains import Facts, break_circles, close_replaced
+from clawmem.model.merging.facts.contradictions import (
+    Contradiction,
+    contradiction_proposal,
+    find_contradictions,
+    settle_values,
+)
+from clawmem.model.merging.facts.duplicates import DuplicateFact, join_duplicates
+from clawmem.model.merging.facts.fields import SuccessorOrder, merge_fact
+from clawmem.model.merging.facts.rivals import (
+    SuccessorContest,
+    conflict_proposal,
+    current_rivals,
+    find_contests,
+    settle_contest,
+)
+from clawmem.model.merging.facts.table import FactsByPath, FiledFact, facts_by_id, facts_by_path
 from clawmem.model.merging.facts.values import MISSING, three_way
-from clawmem.model.merging.facts.wordings import set_beside
+from clawmem.model.merging.facts.wordings import add_wording
 from clawmem.model.merging.policy import SUCCESSORS, WORDING, MergeConflict, MergePolicy
 from clawmem.model.proposals.proposal import Proposal
 
 
 class MergedFacts(NamedTuple):
-    """The facts of each file; what was in conflict, what a person is asked about it, which facts became one."""
+    """The facts of each file, the conflicts, the questions for a person, and the equal facts that were joined."""
 
     shelves: Mapping[str, tuple[Fact, ...]]
     conflicts: tuple[MergeConflict, ...] = ()
@@ -28,36 +39,43 @@ class MergedFacts(NamedTuple):
     twins: tuple[DuplicateFact, ...] = ()
 
 
-def merge_facts(base: Shelves, ours: Shelves, theirs: Shelves, policy: MergePolicy = MergePolicy()) -> MergedFacts:  # noqa: B008
-    """Merge the facts of the files that differ anywhere; ids that mean two facts must have been renamed before."""
-    known, mine, yours = table(base), table(ours), table(theirs)
+def merge_facts(
+    base: FactsByPath,
+    ours: FactsByPath,
+    theirs: FactsByPath,
+    policy: MergePolicy = MergePolicy(),  # noqa: B008
+) -> MergedFacts:
+    """Merge the facts of all files that differ on any side; rename colliding ids before calling this."""
+    known, mine, yours = facts_by_id(base), facts_by_id(ours), facts_by_id(theirs)
     facts: Facts = {}
     conflicts = _merge_each(facts, known, mine, yours, policy)
     _bring_back(facts, known, mine, yours)
-    conflicts += without_circles(facts, known)
+    conflicts += break_circles(facts, known)
     close_replaced(facts, (mine, yours))
     fresh = mine.keys() - known.keys(), yours.keys() - known.keys()
-    twins = tuple(join_twins(facts, fresh[0] - fresh[1], fresh[1] - fresh[0]))
-    conflicts += _settled(facts, contests(known, mine, yours), policy)
+    twins = tuple(join_duplicates(facts, fresh[0] - fresh[1], fresh[1] - fresh[0]))
+    conflicts += _settled(facts, find_contests(known, mine, yours), policy)
     found = list(_contradicting(facts, conflicts, (fresh[0] - fresh[1], fresh[1] - fresh[0]), policy))
     values = [(settle_values(facts, one, policy), one) for one in found]
-    # A chain that a policy made may meet an older one.
-    conflicts += without_circles(facts, known)
-    asked = [(each, proposal_for(each, facts)) for each in conflicts]
-    asked += [(each, question_of(each, one, facts)) for each, one in values]
+    # A chain that a policy created may form a circle with an older one.
+    conflicts += break_circles(facts, known)
+    asked = [(each, conflict_proposal(each, facts)) for each in conflicts]
+    asked += [(each, contradiction_proposal(each, one, facts)) for each, one in values]
     questions = tuple((conflict, proposal) for conflict, proposal in asked if proposal)
     conflicts += [each for each, _ in values]
-    return MergedFacts(shelved(facts, base, ours, theirs), tuple(conflicts), questions, twins)
+    return MergedFacts(facts_by_path(facts, base, ours, theirs), tuple(conflicts), questions, twins)
 
 
 def _contradicting(
     facts: Facts, conflicts: Iterable[MergeConflict], fresh: tuple[set[str], set[str]], policy: MergePolicy
 ) -> Iterator[Contradiction]:
-    """What contradicts each other and is not asked about already, as two successors of one fact."""
+    """Yield the contradictions that no question about successors covers already."""
     asked = [
-        {one.id for one in rivals(facts, conflict.fact or "")} for conflict in conflicts if conflict.kind == SUCCESSORS
+        {one.id for one in current_rivals(facts, conflict.fact or "")}
+        for conflict in conflicts
+        if conflict.kind == SUCCESSORS
     ]
-    for one in contradictions(facts, *fresh, policy.single):
+    for one in find_contradictions(facts, *fresh, policy.single):
         if not any({*one.mine, *one.yours} <= known for known in asked):
             yield one
 
@@ -78,7 +96,7 @@ def _merge_each(
             if left is not None and (base is None or bare(left.fact) != bare(base.fact)):
                 facts[fact_id] = left
             continue
-        joined = merged_fact(base.fact if base else None, one.fact, other.fact, order, policy.side)
+        joined = merge_fact(base.fact if base else None, one.fact, other.fact, order, policy.side)
         path = three_way(base.path if base else MISSING, one.path, other.path, max)
         facts[fact_id] = FiledFact(joined.fact, path)
         if joined.other is not None:
@@ -86,7 +104,7 @@ def _merge_each(
     return conflicts
 
 
-def _order(*sides: Mapping[str, FiledFact]) -> Order:
+def _order(*sides: Mapping[str, FiledFact]) -> SuccessorOrder:
     def order(fact_id: str) -> tuple[str, str]:
         times = [side[fact_id].fact.timestamp for side in sides if fact_id in side]
         return min(times, default=""), fact_id
@@ -95,16 +113,16 @@ def _order(*sides: Mapping[str, FiledFact]) -> Order:
 
 
 def _beside(facts: Facts, kept: Fact, other: Fact, path: str, policy: MergePolicy) -> MergeConflict:
-    """Keep the wording that lost: beside the other where a person decides, else in its chain."""
-    beside_id = set_beside(facts, kept, other, path, closed=policy.side is not None)
-    words = f"{beside_id} has the others"
+    """Keep the losing wording: as a current fact if a person decides, else as a superseded one."""
+    beside_id = add_wording(facts, kept, other, path, closed=policy.side is not None)
+    words = f"{beside_id} has the other wording"
     if policy.side is not None:
-        words = f"{kept.id} has those of the side that wins, and {beside_id}, which it replaced, the others"
-    return MergeConflict(WORDING, path, kept.id, f"both sides changed the words of {kept.id}; {words}")
+        words = f"{kept.id} has the winning wording and replaced {beside_id}, which has the other one"
+    return MergeConflict(WORDING, path, kept.id, f"both sides changed the wording of {kept.id}; {words}")
 
 
 def _bring_back(facts: Facts, known: Mapping[str, FiledFact], *sides: Mapping[str, FiledFact]) -> None:
-    """Bring back what one side took out where something that stays points at it."""
+    """Restore facts that one side removed but that a remaining fact refers to."""
     waiting: list[Fact] = [one.fact for one in facts.values()]
     while waiting:
         for target in sorted(points_at(waiting.pop())):

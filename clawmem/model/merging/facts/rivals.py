@@ -1,4 +1,4 @@
-"""Several facts that replaced the same one on different machines: one chain, or a proposal for a person."""
+"""Settle facts that replaced the same fact on different machines: one chain, or a proposal for a person."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
-from clawmem.model.facts.trust import is_low
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.text import all_of
-from clawmem.model.lifecycle.chain import REPLACING
-from clawmem.model.merging.facts.chains import Facts, closed, end_of_chain, put
-from clawmem.model.merging.facts.fields import merged_links
+from clawmem.model.lifecycle.chain import REPLACING_LINKS
+from clawmem.model.merging.facts.chains import Facts, known_end_of_chain, replace_fact, superseded
+from clawmem.model.merging.facts.fields import merge_links
 from clawmem.model.merging.facts.table import FiledFact
 from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, VALUES, WORDING, MergeConflict, MergePolicy
 from clawmem.model.proposals.proposal import PREFIX, SUPERSEDE, Proposal, ProposalTarget
@@ -28,7 +28,7 @@ class SuccessorContest(NamedTuple):
     theirs: str
 
 
-def contests(
+def find_contests(
     base: Mapping[str, FiledFact], ours: Mapping[str, FiledFact], theirs: Mapping[str, FiledFact]
 ) -> Iterable[SuccessorContest]:
     """The facts that each side replaced by another one."""
@@ -42,57 +42,59 @@ def contests(
 
 
 def settle_contest(facts: Facts, contest: SuccessorContest, policy: MergePolicy) -> MergeConflict | None:
-    """Make one chain of the rivals where the policy says which one wins; None where nothing was contested after all."""
+    """Make one chain of the rivals if the policy names a winner; return None if only one rival is current."""
     fact = facts[contest.fact]
-    standing = rivals(facts, contest.fact)
+    standing = current_rivals(facts, contest.fact)
     if fact.fact.status != SUPERSEDED or len(standing) < 2:
         return None
-    words = " and ".join(one.id for one in standing)
+    names = " and ".join(one.id for one in standing)
     winner = _winner(facts, contest, standing, policy)
     if winner is None:
-        stand = f"which {all_of(len(standing))} stand"
-        return MergeConflict(SUCCESSORS, fact.path, contest.fact, f"{contest.fact} was replaced by {words}, {stand}")
-    crown(facts, winner, [one for one in standing if one.id != winner.id], _WHY)
+        kept = f"{all_of(len(standing))} are kept"
+        return MergeConflict(SUCCESSORS, fact.path, contest.fact, f"{contest.fact} was replaced by {names}; {kept}")
+    supersede_all(facts, winner, [one for one in standing if one.id != winner.id], _WHY)
     return MergeConflict(
         SUCCESSORS,
         fact.path,
         contest.fact,
-        f"{contest.fact} was replaced by {words}; {winner.id} stands",
+        f"{contest.fact} was replaced by {names}; {winner.id} wins",
     )
 
 
-def crown(facts: Facts, winner: Fact, losers: Iterable[Fact], why: str) -> None:
-    """Let one fact take the place of others that stand."""
+def supersede_all(facts: Facts, winner: Fact, losers: Iterable[Fact], why: str) -> None:
+    """Let one fact replace other current facts."""
     losers = list(losers)
     for loser in losers:
-        put(facts, closed(facts[loser.id].fact, winner))
+        replace_fact(facts, superseded(facts[loser.id].fact, winner))
     links = tuple(FactLink("supersedes", one.id, why, _later(one, winner)) for one in losers)
-    put(facts, winner._replace(links=merged_links((), winner.links, links)))
+    replace_fact(facts, winner._replace(links=merge_links((), winner.links, links)))
 
 
-def rivals(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[Fact, ...]:
-    """The facts that stand at the end of what replaced a fact, oldest first."""
+def current_rivals(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[Fact, ...]:
+    """Return the current facts at the ends of the chains that replaced a fact, oldest first."""
     ends = {}
     for one in facts.values():
-        if any(link.type in REPLACING and link.to == fact_id for link in one.fact.links):
-            end = end_of_chain(facts, one.fact.id)
+        if any(link.type in REPLACING_LINKS and link.to == fact_id for link in one.fact.links):
+            end = known_end_of_chain(facts, one.fact.id)
             if end is not None and end.stands:
                 ends[end.id] = end
     return tuple(sorted(ends.values(), key=lambda one: (one.timestamp, one.id)))
 
 
 def _winner(facts: Facts, contest: SuccessorContest, standing: tuple[Fact, ...], policy: MergePolicy) -> Fact | None:
-    """The fact that takes the place of the others, unless a person must say: what a source of low trust says never
-    replaces by itself what a better one said."""
+    """Return the fact that replaces the others, or None if a person must decide.
+
+    A fact of low trust never replaces one of higher trust automatically.
+    """
     if policy.name == NEWEST:
         winner: Fact | None = standing[-1]
     elif policy.side is not None:
-        winner = end_of_chain(facts, contest.ours if policy.side == OURS else contest.theirs)
+        winner = known_end_of_chain(facts, contest.ours if policy.side == OURS else contest.theirs)
     else:
         return None
     if winner is None or not winner.stands:
         return None
-    if is_low(winner.trust) and not all(is_low(one.trust) for one in standing):
+    if is_low_trust(winner.trust) and not all(is_low_trust(one.trust) for one in standing):
         return None
     return winner
 
@@ -101,18 +103,20 @@ def _later(one: Fact, other: Fact) -> str:
     return max(one.timestamp, other.timestamp)
 
 
-def proposal_for(conflict: MergeConflict, facts: Mapping[str, FiledFact]) -> Proposal | None:
-    """The question that a conflict of facts leaves to a person: shall the latest take the place of the others?"""
+def conflict_proposal(conflict: MergeConflict, facts: Mapping[str, FiledFact]) -> Proposal | None:
+    """Return the proposal that the latest fact of a conflict replaces the others, or None if nothing is open."""
     if conflict.fact is None or conflict.kind not in (SUCCESSORS, WORDING):
         return None
-    standing = rivals(facts, conflict.fact) if conflict.kind == SUCCESSORS else wordings(facts, conflict.fact)
+    standing = (
+        current_rivals(facts, conflict.fact) if conflict.kind == SUCCESSORS else current_wordings(facts, conflict.fact)
+    )
     if len(standing) < 2:
         return None
-    return question(conflict, standing, _why(conflict, facts), name_of_path(facts[standing[-1].id].path))
+    return supersede_proposal(conflict, standing, _why(conflict, facts), name_of_path(facts[standing[-1].id].path))
 
 
-def question(conflict: MergeConflict, standing: Sequence[Fact], why: str, entity: str | None) -> Proposal:
-    """The proposal that the last of some facts shall take the place of the others."""
+def supersede_proposal(conflict: MergeConflict, standing: Sequence[Fact], why: str, entity: str | None) -> Proposal:
+    """Return the proposal that the last of some facts replaces the others."""
     latest, others = standing[-1], standing[:-1]
     return Proposal(
         id=proposal_id(conflict, *(one.id for one in standing if conflict.kind != SUCCESSORS)),
@@ -127,8 +131,8 @@ def question(conflict: MergeConflict, standing: Sequence[Fact], why: str, entity
     )
 
 
-def wordings(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[Fact, ...]:
-    """A fact and the other wordings that merges set beside it, those that stand, oldest first."""
+def current_wordings(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[Fact, ...]:
+    """Return a fact and the other wordings that merges kept beside it, current ones only, oldest first."""
     found = [
         one.fact
         for one in facts.values()
@@ -138,16 +142,19 @@ def wordings(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[Fact, ...]:
 
 
 def proposal_id(conflict: MergeConflict, *standing: str) -> str:
-    """The same id on every machine that meets this conflict; with `standing` one for just these facts."""
+    """Return the id of a conflict's proposal, the same on every machine.
+
+    With `standing`, the id is specific to these facts.
+    """
     from hashlib import sha256  # conflicts are rare
 
     about = "" if conflict.kind == VALUES else conflict.fact or ""
-    told = "\0".join((conflict.kind, about, *sorted(standing)))
-    return PREFIX + sha256(told.encode()).hexdigest()[:16]
+    seed = "\0".join((conflict.kind, about, *sorted(standing)))
+    return PREFIX + sha256(seed.encode()).hexdigest()[:16]
 
 
 def _why(conflict: MergeConflict, facts: Mapping[str, FiledFact]) -> str:
     if conflict.kind == WORDING:
-        return f"Two machines changed the words of {conflict.fact}; both stand until this is decided."
-    said = facts[conflict.fact or ""].fact.fact
-    return f"Two machines replaced {conflict.fact} ({said}); both successors stand until this is decided."
+        return f"Two machines changed the wording of {conflict.fact}; both stay active until this is decided."
+    text = facts[conflict.fact or ""].fact.fact
+    return f"Two machines replaced {conflict.fact} ({text}); both successors stay active until this is decided."

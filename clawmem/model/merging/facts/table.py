@@ -1,4 +1,4 @@
-"""Facts with the files they stand in: how a side's files become one table, and a table becomes files again."""
+"""Convert between the facts of each file and one table of facts by id."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
 
-Shelves = Mapping[str, tuple[Fact, ...]]
-"""The facts of each `items.json`, in the order they stand."""
+FactsByPath = Mapping[str, tuple[Fact, ...]]
+"""The facts of each `items.json`, in file order."""
 
 
 class FiledFact(NamedTuple):
@@ -18,31 +18,34 @@ class FiledFact(NamedTuple):
     path: str
 
 
-def table(shelves: Shelves) -> dict[str, FiledFact]:
-    """Facts by id; of an id that stands twice the first counts."""
+def facts_by_id(files: FactsByPath) -> dict[str, FiledFact]:
+    """Return the facts by id; of an id that occurs twice, the first one."""
     found: dict[str, FiledFact] = {}
-    for path in sorted(shelves):
-        for fact in shelves[path]:
+    for path in sorted(files):
+        for fact in files[path]:
             found.setdefault(fact.id, FiledFact(fact, path))
     return found
 
 
-def shelved(
-    facts: Mapping[str, FiledFact], base: Shelves, ours: Shelves, theirs: Shelves
+def facts_by_path(
+    facts: Mapping[str, FiledFact], base: FactsByPath, ours: FactsByPath, theirs: FactsByPath
 ) -> dict[str, tuple[Fact, ...]]:
-    """The files that hold these facts: as a side has them where it holds just these, else what was there first in its
-    old order, then the new ones by time."""
+    """Return the facts by file.
+
+    A file keeps a side's order if that side has exactly these facts. Else the old facts come first in their old
+    order, then the new ones by time.
+    """
     by_path: dict[str, dict[str, Fact]] = {path: {} for path in {*base, *ours, *theirs}}
     for fact_id, one in facts.items():
         by_path.setdefault(one.path, {})[fact_id] = one.fact
     return {path: _in_order(path, held, base, ours, theirs) for path, held in by_path.items()}
 
 
-def _in_order(path: str, held: Mapping[str, Fact], *sides: Shelves) -> tuple[Fact, ...]:
+def _in_order(path: str, held: Mapping[str, Fact], *sides: FactsByPath) -> tuple[Fact, ...]:
     base, ours, theirs = (side.get(path, ()) for side in sides)
     same = [side for side in (ours, theirs) if len(side) == len(held) and all(held.get(one.id) == one for one in side)]
     if same:
-        # Where one side only put them in another order, that order counts.
+        # If only one side changed the order, its order wins.
         changed = [side for side in same if _names(side) != _names(base)]
         return max(changed or same, key=_names)
     first = [fact.id for fact in base if fact.id in held]

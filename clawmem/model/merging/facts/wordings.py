@@ -1,26 +1,28 @@
-"""Two wordings of one fact: one keeps the id, the other stands beside it or in its chain, under an id of its own."""
+"""Keep two wordings of one fact: one keeps the id, the other one gets its own id."""
 
 from __future__ import annotations
 
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
 from clawmem.model.merging.facts.chains import Facts
 from clawmem.model.merging.facts.collisions import longer_id
-from clawmem.model.merging.facts.fields import merged_links
+from clawmem.model.merging.facts.fields import merge_links
 from clawmem.model.merging.facts.table import FiledFact
 
 _WORDED = "worded otherwise on another machine"
 
 
-def set_beside(facts: Facts, kept: Fact, other: Fact, path: str, *, closed: bool) -> str:
-    """Set another wording beside the one that keeps the id, or before it in its chain where it is `closed`; returns
-    the id it gets, which is the same on every machine."""
+def add_wording(facts: Facts, kept: Fact, other: Fact, path: str, *, closed: bool) -> str:
+    """Add another wording beside the one that keeps the id, or as its predecessor if `closed`.
+
+    Return the id of the added fact, which is the same on every machine.
+    """
     beside_id = longer_id(other, set())
     if closed:
         replaced = other._replace(id=beside_id, links=(), status=SUPERSEDED, superseded_by=kept.id)
         facts[beside_id] = FiledFact(replaced, path)
         link = FactLink("supersedes", beside_id, _WORDED, other.timestamp)
         known = facts[kept.id]
-        facts[kept.id] = known._replace(fact=known.fact._replace(links=merged_links((), known.fact.links, (link,))))
+        facts[kept.id] = known._replace(fact=known.fact._replace(links=merge_links((), known.fact.links, (link,))))
     else:
         link = FactLink("contradicts", kept.id, _WORDED, other.timestamp)
         facts[beside_id] = FiledFact(other._replace(id=beside_id, links=(link,)), path)

@@ -1,1 +1,1 @@
-"""Files of two versions merged, each by its kind."""
+"""Merge the files of two versions, each by its kind."""

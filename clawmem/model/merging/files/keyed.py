@@ -1,4 +1,4 @@
-"""Rules for YAML that people comment: key by key, as lines, so that comments and order stay."""
+"""Merge commented YAML line by line, key by key, so that comments and order stay."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from clawmem.model.merging.facts.values import merged_names
-from clawmem.model.merging.files.lines import Lines, Settle
+from clawmem.model.merging.files.lines import ConflictRule, Lines
 from clawmem.model.merging.files.prose import TextMergeReport
 from clawmem.model.merging.policy import OURS
 
@@ -18,7 +18,7 @@ _BORN = "created"
 
 
 class _Row(NamedTuple):
-    """A key with the comments above it and all that is deeper below it."""
+    """A key with the comments above it and the deeper lines below it."""
 
     above: Lines
     line: str
@@ -26,21 +26,24 @@ class _Row(NamedTuple):
 
     @property
     def lines(self) -> Lines:
-        """The row as it stands."""
+        """Return the row's lines in order."""
         return [*self.above, self.line, *self.below]
 
 
 _Rows = dict[str, _Row]
 
 
-def keeping_keys(told: TextMergeReport, side: str | None) -> Settle:
-    """The rule for settings: each side's keys stay; of two values for one key one is taken and the other is kept as a
-    comment; lists in brackets are united; of two days of making the first."""
+def keeping_keys(report: TextMergeReport, side: str | None) -> ConflictRule:
+    """Return the rule for settings: keep the keys of both sides.
+
+    Of two values for one key, one wins and the other one stays as a comment. Lists in brackets are united. Of two
+    creation days, the earlier one wins.
+    """
 
     def settle(before: Lines, one: Lines, other: Lines) -> Lines:
         old, mine, yours = _rows(before), _rows(one), _rows(other)
         if old is None or mine is None or yours is None:
-            told.conflicts += 1
+            report.conflicts += 1
             return _whole(one, other, side)
         merged = [
             line for key in _in_order(old, mine, yours) for line in row(old.get(key), mine.get(key), yours.get(key))
@@ -69,14 +72,14 @@ def keeping_keys(told: TextMergeReport, side: str | None) -> Settle:
             return [united]
         if one.line.strip().startswith(_BORN):
             return [min(one.line, other.line)]
-        told.conflicts += 1
+        report.conflicts += 1
         return _chosen(one.line, other.line, side)
 
     return settle
 
 
 def _in_order(*sides: _Rows) -> list[str]:
-    """Keys that still belong to the section above come first; then old ones as they stood, then new ones sorted."""
+    """Return deeper keys first (they belong to the section above), then old keys in order, then new ones sorted."""
     places = {key: place for place, key in enumerate(sides[0])}
     keys = {key for rows in sides for key in rows}
     return sorted(keys, key=lambda key: (-_depth(key), places.get(key, len(places)), key))
@@ -87,7 +90,7 @@ def _depth(line: str) -> int:
 
 
 def _rows(lines: Lines) -> _Rows | None:
-    """The rows of the lines by their keys; None where a line is neither key nor comment, or a key stands twice."""
+    """Return rows by key, or None if a line is neither key nor comment, or a key occurs twice."""
     rows: _Rows = {}
     waiting: Lines = []
     last = ""
@@ -110,7 +113,7 @@ def _rows(lines: Lines) -> _Rows | None:
 
 
 def _remarks(one: Lines, other: Lines) -> Lines:
-    """Comments at the very end, of both sides."""
+    """Return the comments at the end of both sides."""
     first, second = sorted((_tail(one), _tail(other)))
     return [*first, *(line for line in second if line not in first)]
 
@@ -121,7 +124,7 @@ def _tail(lines: Lines) -> Lines:
 
 
 def _united(before: str | None, one: str, other: str) -> str | None:
-    """The one line with the items of both lists, where both are lists in brackets."""
+    """Return the line with the items of both lists, or None if one is not a list in brackets."""
     old, mine, yours = (_items(line) for line in (before or "", one, other))
     if mine is None or yours is None:
         return None

@@ -1,4 +1,4 @@
-"""A day's events of two machines as one ledger: every line of both, in time order, each once."""
+"""Merge one day's events of two machines: every line of both, once, in time order."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Container
 from typing import Any, NamedTuple
 
 from clawmem.model.history.redaction import MARK
-from clawmem.model.merging.facts.values import interleaved
+from clawmem.model.merging.facts.values import interleave
 from clawmem.model.records.strict_json import read_json
 
 
 class _Line(NamedTuple):
-    """A line as it is written, the id of its event (the line itself where it has none), and its time."""
+    """A line as written, the id of its event (or the line itself if it has no id), and its time."""
 
     raw: bytes
     name: str
@@ -20,14 +20,17 @@ class _Line(NamedTuple):
 
 
 def merge_ledger(base: bytes, ours: bytes, theirs: bytes, cited: Container[str] = ()) -> bytes:
-    """The lines of both sides. What one side took out stays out, unless an id in `cited` needs it; an event that one
-    side marked, as taken back or as never said, or redacted, has no second version."""
+    """Return the lines of both sides.
+
+    A line that one side removed stays out, unless `cited` contains its id. Versions of an event that differ only in
+    their marks (revoked, recalled, redacted) become one line.
+    """
     before, one, other = _lines(base), _lines(ours), _lines(theirs)
     known = {line.raw for line in before}
     mine, yours = {line.raw for line in one}, {line.raw for line in other}
     changed = {line.name for line in (*one, *other) if line.raw not in known}
     kept = [line for line in before if _stays(line, mine, yours, cited, changed)]
-    added = interleaved(
+    added = interleave(
         [line for line in one if line.raw not in known],
         [line for line in other if line.raw not in known and line.raw not in mine],
         lambda line: line.time,
@@ -37,7 +40,7 @@ def merge_ledger(base: bytes, ours: bytes, theirs: bytes, cited: Container[str] 
 
 
 def rested_upon(base: bytes, ours: bytes, theirs: bytes, cited: Container[str]) -> tuple[str, ...]:
-    """The events in `cited` that one side alone took out, and that `merge_ledger` therefore keeps."""
+    """Return the events in `cited` that one side removed and that `merge_ledger` keeps."""
     if not cited or ours == theirs:
         return ()
     sides = [frozenset(data.split(b"\n")) for data in (ours, theirs)]
@@ -56,7 +59,7 @@ def _stays(line: _Line, mine: set[bytes], yours: set[bytes], cited: Container[st
 
 
 def _each_once(lines: list[_Line]) -> list[_Line]:
-    """Each event once where its versions differ in their marks only; else all of them, in their order."""
+    """Join the versions of an event that differ only in their marks; keep all others, in order."""
     versions: dict[str, list[_Line]] = {}
     for line in lines:
         versions.setdefault(line.name, []).append(line)
@@ -65,8 +68,10 @@ def _each_once(lines: list[_Line]) -> list[_Line]:
 
 
 def _joined(same: list[_Line]) -> list[_Line]:
-    """One line of several about the same event, with the marks of all; all of them where they say different things.
-    Of those that say different things, one with something redacted stands for the others."""
+    """Return one line for several versions of an event, with all their marks, or all lines if their texts differ.
+
+    A redacted version replaces those that are not redacted.
+    """
     records = [read_json(line.raw) for line in same]
     silent = [record for record in records if MARK in str(record.get("text"))]
     if silent and len(silent) < len(records):
@@ -81,12 +86,12 @@ def _joined(same: list[_Line]) -> list[_Line]:
 
 
 def _marked(record: dict[str, Any], records: list[dict[str, Any]]) -> dict[str, Any]:
-    """A record with what any of them is marked by: what came out of this memory, and the first day of a revocation."""
+    """Return a record with the marks of all: recalled from this memory, and the first day of a revocation."""
     marked = dict(record)
     if any(one.get("recalled") for one in records):
         marked["recalled"] = True
-    told = [one["metadata"] for one in records if isinstance(one.get("metadata"), dict)]
-    days = [str(one["revoked"]) for one in told if one.get("revoked")]
+    found = [one["metadata"] for one in records if isinstance(one.get("metadata"), dict)]
+    days = [str(one["revoked"]) for one in found if one.get("revoked")]
     if days:
         own = marked.get("metadata")
         marked["metadata"] = {**(own if isinstance(own, dict) else {}), "revoked": min(days)}
@@ -94,7 +99,7 @@ def _marked(record: dict[str, Any], records: list[dict[str, Any]]) -> dict[str, 
 
 
 def _in_place(kept: list[_Line], added: list[_Line]) -> list[_Line]:
-    """New lines after all old ones that are not later."""
+    """Insert each new line after the old lines that are not later."""
     merged = list(kept)
     latest = max((line.time for line in kept), default="")
     for line in added:

@@ -1,4 +1,4 @@
-"""Two versions of a text merged by lines. Where both changed the same lines, a rule is asked; no marks are left."""
+"""Merge two versions of a text line by line; a rule settles conflicts, and no conflict markers are left."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 Lines = list[str]
-Settle = Callable[[Lines, Lines, Lines], Lines]
-"""What becomes of lines that both sides changed: given the old ones and both new ones."""
+ConflictRule = Callable[[Lines, Lines, Lines], Lines]
+"""Resolves a conflict: takes the old lines and both new versions, and returns the lines to keep."""
 
 
-def merge_lines(base: str, ours: str, theirs: str, settle: Settle) -> str:
-    """The text with the changes of both sides. The result does not depend on which side is named first, as long as
-    that of `settle` does not."""
+def merge_lines(base: str, ours: str, theirs: str, settle: ConflictRule) -> str:
+    """Return the text with the changes of both sides.
+
+    The result is symmetric in `ours` and `theirs` if the result of `settle` is.
+    """
     if ours == theirs or theirs == base:
         return ours
     if ours == base:
@@ -28,13 +30,13 @@ def _split(text: str) -> Lines:
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
 
 
-def _piece(before: Lines, one: Lines, other: Lines, settle: Settle) -> Lines:
+def _piece(before: Lines, one: Lines, other: Lines, settle: ConflictRule) -> Lines:
     if one == other or other == before:
         return one
     if one == before:
         return other
     if len(before) == len(one) == len(other) > 1:
-        # Neighbouring lines that were changed each on its own side.
+        # Neighbouring lines, each changed on one side.
         rows = zip(before, one, other, strict=True)
         return [line for old, mine, yours in rows for line in _piece([old], [mine], [yours], settle)]
     start = _shared(one, other)
@@ -51,7 +53,7 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _pieces(base: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[Lines, Lines, Lines]]:
-    """The three texts cut wherever a line of the old one stands in both new ones; equal pieces are given out, too."""
+    """Cut the three texts at the lines that all of them share; yield the shared pieces, too."""
     done = (0, 0, 0)
     for at, mine, yours, size in _common(base, ours, theirs):
         yield base[done[0] : at], ours[done[1] : mine], theirs[done[2] : yours]

@@ -1,12 +1,12 @@
-"""Rules for lines that both sides wrote: prose keeps both versions and names them, notes are united by time."""
+"""Rules for lines that both sides wrote: prose keeps and labels both versions, notes are united by time."""
 
 from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
 
-from clawmem.model.merging.facts.values import interleaved
-from clawmem.model.merging.files.lines import Lines, Settle
+from clawmem.model.merging.facts.values import interleave
+from clawmem.model.merging.files.lines import ConflictRule, Lines
 from clawmem.model.merging.policy import OURS
 
 FIRST = "<!-- clawmem: changed on two machines; both versions stand. The first: -->"
@@ -18,24 +18,24 @@ _ITEM = re.compile(r"\s*(?:[-*+>|#]|\d+[.)])")
 
 
 class TextMergeReport:
-    """What a rule had to settle, for the report."""
+    """Counts the conflicts that a rule settled."""
 
     def __init__(self) -> None:
         self.conflicts = 0
 
 
-def counting(told: TextMergeReport) -> Settle:
-    """The rule for texts of which nothing is known: what both sides changed is only counted."""
+def counting(report: TextMergeReport) -> ConflictRule:
+    """Return the rule for texts of unknown structure: only count the conflicts."""
 
     def settle(before: Lines, one: Lines, other: Lines) -> Lines:
-        told.conflicts += 1
+        report.conflicts += 1
         return before
 
     return settle
 
 
-def keeping_both(told: TextMergeReport, side: str | None) -> Settle:
-    """The rule for prose: what each side added stays; of lines that both changed, both versions, named."""
+def prose_rule(report: TextMergeReport, side: str | None) -> ConflictRule:
+    """Return the rule for prose: keep what each side added; keep and label both versions of changed lines."""
 
     def settle(before: Lines, one: Lines, other: Lines) -> Lines:
         first, second = sorted((one, other))
@@ -43,7 +43,7 @@ def keeping_both(told: TextMergeReport, side: str | None) -> Settle:
             return _both_added(first, second)
         if not first:
             return second  # the other side deleted what this one changed
-        told.conflicts += 1
+        report.conflicts += 1
         if side is not None:
             return one if side == OURS else other
         return [FIRST, *first, SECOND, *second, LAST]
@@ -64,22 +64,22 @@ def _both_added(first: Lines, second: Lines) -> Lines:
 
 
 def _would_run_together(above: str, below: str) -> bool:
-    """Whether two lines would be one paragraph in markdown."""
+    """Return whether Markdown would join two lines into one paragraph."""
     return bool(above.strip() and below.strip() and not _ITEM.match(below))
 
 
-def uniting(before: Lines, one: Lines, other: Lines) -> Lines:
-    """The rule for notes: every line that a side wrote, by time where lines have one, in each side's own order."""
+def notes_rule(before: Lines, one: Lines, other: Lines) -> Lines:
+    """The rule for notes: keep every line of both sides, by time where lines have one, else in each side's order."""
     kept = [line for line in before if line in one and line in other]
     first, second = sorted((one, other))
     mine = _timed([line for line in first if line not in before])
     yours = _timed([line for line in second if line not in before and (line not in first or not line.strip())])
-    added = interleaved(mine, yours, lambda row: row[0], lambda row: row[1])
+    added = interleave(mine, yours, lambda row: row[0], lambda row: row[1])
     return [*kept, *(line for _, line in added)]
 
 
 def _timed(lines: Lines) -> list[tuple[str, str]]:
-    """Each line with its time of day, or that of the line before it."""
+    """Return each line with its time of day, or with that of the line before it."""
     time, rows = "", []
     for line in lines:
         found = _TIMED.match(line)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clawmem.errors import InvalidInput
-from clawmem.model.merging.facts.values import MISSING, canonical, fuller, merged_mapping, three_way
+from clawmem.model.merging.facts.values import MISSING, canonical, merge_mappings, more_complete, three_way
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED
 from clawmem.model.proposals.proposal_file import proposal_from_record, render_proposal
 from clawmem.model.records.strict_json import read_json
@@ -16,7 +16,7 @@ Record = dict[str, Any]
 # Merges three objects, given with the bytes of our and their file; None where the result cannot be written.
 MergeRecords = Callable[[Record, Record, Record, tuple[bytes, bytes]], bytes | None]
 _DEPTH = 4
-# What was carried out beats what was turned down beats what waits.
+# A proposal that was carried out wins over a rejected one, and that one over an open one.
 _STATES = {OPEN: 0, REJECTED: 1, APPROVED: 2}
 
 
@@ -30,7 +30,7 @@ def merge_records(merge: MergeRecords, base: bytes | None, ours: bytes, theirs: 
 
 def merged_object(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
     """Key by key."""
-    return _as_written(merged_mapping(base, ours, theirs, _DEPTH), max(files)).encode()
+    return _as_written(merge_mappings(base, ours, theirs, _DEPTH), max(files)).encode()
 
 
 def latest_adaptation(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
@@ -42,7 +42,7 @@ def latest_adaptation(base: Record, ours: Record, theirs: Record, files: tuple[b
 def merged_cursor(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
     """How far each day was learned from, the further one; mentions are added up."""
     sides = (base, ours, theirs)
-    merged = merged_mapping(base, ours, theirs, _DEPTH)
+    merged = merge_mappings(base, ours, theirs, _DEPTH)
     merged["days"] = _furthest(*(side.get("days") for side in sides))
     merged["mentions"] = _summed(*(side.get("mentions") for side in sides))
     return _as_written(merged, max(files)).encode()
@@ -58,7 +58,7 @@ def _object(data: bytes) -> dict[str, Any] | None:
 
 def merged_proposal(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes | None:
     """A proposal: what was approved wins over what was rejected, and that over what is open."""
-    merged = merged_mapping(base, ours, theirs, 1)
+    merged = merge_mappings(base, ours, theirs, 1)
 
     def join(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
         return max(one, other, key=lambda ruling: (_STATES.get(ruling[0], -1), canonical(ruling[1])))
@@ -72,7 +72,7 @@ def merged_proposal(base: Record, ours: Record, theirs: Record, files: tuple[byt
         merged["decided"] = decided
     others = [other for state, other in rulings if other not in (None, decided) and state != OPEN]
     if others:
-        merged["also_decided"] = fuller(others[0], merged.get("also_decided"))
+        merged["also_decided"] = more_complete(others[0], merged.get("also_decided"))
     try:
         return render_proposal(proposal_from_record(merged))
     except InvalidInput:
@@ -80,8 +80,10 @@ def merged_proposal(base: Record, ours: Record, theirs: Record, files: tuple[byt
 
 
 def _furthest(base: Any, ours: Any, theirs: Any) -> dict[str, Any]:
-    """How far each day was learned from; where both sides went on, the one that went further. Learning reads a day
-    again whose events are not those it remembers."""
+    """Return how far learning has read each day; of two changes, the one that read further.
+
+    Learning reads a day again if the day's events are not the ones it remembers.
+    """
     before, one, other = (side if isinstance(side, Mapping) else {} for side in (base, ours, theirs))
     found = {
         day: three_way(before.get(day, MISSING), one.get(day, MISSING), other.get(day, MISSING), _further)
@@ -97,7 +99,7 @@ def _further(one: Any, other: Any) -> Any:
 
 
 def _summed(base: Any, ours: Any, theirs: Any) -> dict[str, int]:
-    """Counters by name: what each side counted on its own, added up; names that a side is done with go."""
+    """Add up what each side counted, by name; a name that a side removed is dropped."""
     before, one, other = (side if isinstance(side, Mapping) else {} for side in (base, ours, theirs))
     found = {}
     for name in sorted({*one, *other}):
@@ -109,7 +111,7 @@ def _summed(base: Any, ours: Any, theirs: Any) -> dict[str, int]:
 
 
 def _as_written(record: Mapping[str, Any], like: bytes) -> str:
-    """The object laid out as clawmem writes such files: one key a line, and one entry of an inner object a line."""
+    """Return the object in clawmem's layout: one line for each key, and one for each entry of an inner object."""
     if b"\n" not in like.strip():
         return json.dumps(record, ensure_ascii=False) + "\n"
     rows = (f" {_plain(key)}: {_inner(value)}" for key, value in record.items())

@@ -1,1 +1,1 @@
-"""Orders hidden in text."""
+"""Detect prompt injection: orders hidden in text."""

@@ -1,7 +1,8 @@
-"""Whether a text lays a duty on somebody: by the grammar of orders in English, German, French and Spanish.
+"""Detect obligations in text by the grammar of orders in English, German, French and Spanish.
 
-No words for goods, deeds or machines stand here, only what a language uses to say that something is to be done: modal
-verbs, impersonal duties, imperatives, words that bind from now on, and those that call the reader.
+The patterns contain no nouns for goods or machines and no verbs for specific actions. They only match how a language
+says that something must be done: modal verbs, impersonal obligations, imperatives, words such as "from now on", and
+words that address the reader.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import cache
 
 _START = r"(?:^|[.!?:;¡])[\s\"'“„«*_#-]{0,20}"
 _WITHIN = r"(?:[^.!?\n]|\.(?=\S))"
-# A language is asked only of a text that has two of its commonest words.
+# The patterns of a language apply only to a text with two of its most common words.
 _LANGUAGES = {
     "de": frozenset(
         "der die das den dem und ist sind nicht ein eine einen einem einer mit auf für zu jede jeder jedes jeden alle "
@@ -83,8 +84,8 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
 }
 
 
-def lays_duty(text: str) -> str | None:
-    """The words by which a text says that something is to be done, or None where it does not. Linear in the text."""
+def find_obligation(text: str) -> str | None:
+    """Return the words that state an obligation, or None. Takes time linear in the text."""
     for language in _spoken_in(text):
         for pattern in _compiled(language):
             found = pattern.search(text)

@@ -1,7 +1,7 @@
-"""Orders hidden in text: words that speak to the machine that reads them instead of telling something.
+"""Find prompt injection: words that address the machine that reads a text.
 
-What comes from outside is asked, and so is serving, so this module holds only the cheap question which rules could
-find anything; the rules and their patterns are loaded where one could.
+Every text from outside and every served text is checked, so this module only does the cheap test which rules could
+match. The rules and their patterns are loaded only when one could.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 Groups = tuple[tuple[str, ...], ...]
 
-# Pieces of words, in lower case: a rule is asked only where a piece of each of its groups stands in the text.
+# Parts of words, in lower case: a rule is tried only if the text contains a part from each of its groups.
 _MACHINES = ("ai", "llm", "model", "bot", "gpt", "claude", "gemini", "copilot", "assistant", "agent")
-FORGED: Mapping[str, Groups] = {
+FORGERY_HINTS: Mapping[str, Groups] = {
     "ignore-orders": ((
         "ignor", "disregard", "forget", "overrid", "bypass", "discard", "drop ", " follow", "obey", "adhere", "apply",
         "listen to", "pay no attention", "oubli", "pas compte", "vergiss", "vergess", "missachte", "olvid", "descart",
@@ -57,7 +57,7 @@ FORGED: Mapping[str, Groups] = {
         "function_call", "invoke", "tool_call", "tool_use", "tool_code", "parameter name", "functions.",
     ),),
 }  # fmt: skip
-BIDDEN: Mapping[str, Groups] = {
+ORDER_HINTS: Mapping[str, Groups] = {
     "tool-order": ((
         "tool", "function", "shell", "terminal", "browser", "bash", "memory", "rm -rf", "before ", "immediately",
         "right now", "at once", "without",
@@ -83,14 +83,16 @@ BIDDEN: Mapping[str, Groups] = {
     "hidden-page-part": (("<!--", "display", "visibility", "font-size", "color", "opacity"),),
 }  # fmt: skip
 HIDDEN = "hidden-text"
-# Typographic dashes and quotes hide nothing; what lies above them may.
+# Typographic dashes and quotes hide nothing; other characters above `_LAST_PLAIN` may.
 _LAST_PLAIN, _SIGNS = "\u02ff", frozenset("\u2010\u2011\u2012\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u20ac")
 _LEET = str.maketrans("013457@$", "oieastas")
 
 
 class InjectionMatch(NamedTuple):
-    """Orders to whoever reads: the rule that found them, the words cut to what can be shown, and whether they are
-    `forged`: no honest text says so, whoever wrote it. The others are orders that a person may give."""
+    """An injection: the rule that matched, the words (shortened for display), and whether it is `forged`.
+
+    A forgery is text that no honest author writes. Other matches are orders that a person may give.
+    """
 
     rule: str
     words: str
@@ -98,39 +100,39 @@ class InjectionMatch(NamedTuple):
 
 
 def find_injection(text: str, forged_only: bool = False) -> InjectionMatch | None:
-    """The first rule, of all or of those against forgeries, that finds orders in the text; None where none does.
+    """Return the first match, or None; with `forged_only`, only the rules against forgeries are tried.
 
     Takes time linear in the text.
     """
     forms = [text]
     odd = not text.isascii() and any(letter > _LAST_PLAIN and letter not in _SIGNS for letter in text)
     if odd or _spread(text):
-        # What is written in Latin letters needs no unfolding, and most text is.
-        from clawmem.model.safety.injection.text import unfolded
+        # Plain Latin text, which is most text, needs no normalization.
+        from clawmem.model.safety.injection.text import normalize_disguises
 
-        forms.append(unfolded(text))
-    rules = _in_question(forms, {**FORGED, **({} if forged_only else BIDDEN)})
+        forms.append(normalize_disguises(text))
+    rules = _in_question(forms, {**FORGERY_HINTS, **({} if forged_only else ORDER_HINTS)})
     if odd:
         rules = [HIDDEN, *rules]
     if not rules:
         return None
-    # The patterns take milliseconds to load, and what people say hardly ever gets here.
+    # The patterns take milliseconds to load, and ordinary text rarely gets here.
     from clawmem.model.safety.injection.rules import search
-    from clawmem.model.safety.injection.text import spelled
+    from clawmem.model.safety.injection.text import replace_leetspeak
 
-    found = search(list(dict.fromkeys((*forms, spelled(forms[-1])))), rules)
-    return InjectionMatch(*found, found[0] == HIDDEN or found[0] in FORGED) if found else None
+    found = search(list(dict.fromkeys((*forms, replace_leetspeak(forms[-1])))), rules)
+    return InjectionMatch(*found, found[0] == HIDDEN or found[0] in FORGERY_HINTS) if found else None
 
 
 def _in_question(forms: list[str], rules: Mapping[str, Groups]) -> list[str]:
-    """The rules of which a piece of each group stands in some form of the text."""
+    """Return the rules with a part from each group in some form of the text."""
     lower = "\n".join(form.lower() for form in forms)
     lower += "\n" + lower.translate(_LEET)
     return [rule for rule, groups in rules.items() if all(any(piece in lower for piece in group) for group in groups)]
 
 
 def _spread(text: str) -> bool:
-    """Whether single letters stand in a row, as where words are spread out to get past a filter."""
+    """Return whether the text has a row of single letters, a way to get past filters."""
     run = 0
     for word in text.replace(".", " ").replace("-", " ").replace("*", " ").replace("_", " ").split(" "):
         run = run + 1 if len(word) == 1 else 0

@@ -1,8 +1,16 @@
-"""Patterns of what no honest text says, whoever wrote it: orders to forget orders, forged roles, smuggled calls."""
+"""Patterns of text that no honest author writes: orders to forget orders, forged roles, smuggled tool calls."""
 
 from __future__ import annotations
 
-from clawmem.model.safety.injection.words import GOODS, ORDERS, ORDERS_IN_OTHER_LANGUAGES, PLACE, READER, START, THEIRS
+from clawmem.model.safety.injection.words import (
+    DESTINATION,
+    DETERMINER,
+    ORDERS,
+    ORDERS_IN_OTHER_LANGUAGES,
+    READER,
+    SENSITIVE_DATA,
+    SENTENCE_START,
+)
 
 FORGERIES = {
     "hidden-text": (
@@ -63,9 +71,10 @@ FORGERIES = {
         "prior|earlier) (?:instructions|orders|rules))",
     ),
     "exfiltration": (
-        rf"{START}(?:send|post|upload|forward|e-?mail|leak|transmit|exfiltrate|submit|share|deliver|copy|relay|"
-        rf"attach|append|bcc|cc) (?:me |us )?(?:\w+ )?{THEIRS}(?:\w+ ){{0,2}}{GOODS}(?:[^.\n]{{0,60}}?)\b(?:to|at|"
-        rf"into|via|on|in|with)\s(?:[^.\n]{{0,30}}?){PLACE}",
+        rf"{SENTENCE_START}(?:send|post|upload|forward|e-?mail|leak|transmit|exfiltrate|submit|share|deliver|copy|relay|"
+        rf"attach|append|bcc|cc) (?:me |us )?(?:\w+ )?{DETERMINER}(?:\w+ ){{0,2}}{SENSITIVE_DATA}"
+        r"(?:[^.\n]{0,60}?)\b(?:to|at|"
+        rf"into|via|on|in|with)\s(?:[^.\n]{{0,30}}?){DESTINATION}",
         r"\bexfiltrat(?:e|ing) (?:the |all |any |user|your|their)",
         r"\b(?:secretly|silently|covertly|quietly|without (?:asking|telling|mentioning)) (?:send|post|upload|"
         r"forward|e-?mail|copy|add|run|execute|call|delete|transfer|include|insert|append|store)\b",

@@ -1,7 +1,7 @@
-"""Whether a text speaks to whoever reads it instead of telling something: what a fact from outside may not do.
+"""Check whether a text addresses its reader instead of stating something. A fact from outside must not do so.
 
-No list of attacks is ever complete, so this asks the other way round: a fact is a statement. A sentence in the
-imperative, one about "you", or one about what an assistant has to do is none, whatever it is about.
+A list of attacks is never complete, so this checks the opposite: a fact must be a statement. An imperative sentence,
+one about "you", or one about what an assistant must do is not a statement, whatever its topic.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-# Words that are hardly ever anything but a verb: they begin an order whatever follows.
+# Words that are nearly always verbs: they start an order, whatever follows.
 _VERBS = (
     "accept accomplish acknowledge act add adopt advise allow append apply approve arrange ask assume assure "
     "attach attend avoid be become begin behave believe bring bypass carry choose cite claim collect compare "
@@ -25,7 +25,7 @@ _VERBS = (
     "start steal stop store submit subscribe suggest summarise summarize switch take tell treat trust try type "
     "understand unlock unsubscribe upload urge use verify wait warn wipe withdraw write "
 ).split()
-# Words that are nouns as often: they begin an order where what follows could not follow a noun.
+# Words that are often nouns: they start an order only if the next word cannot follow a noun.
 _NOUNS_TOO = (
     "access address answer bill book buy call change check click close command copy cost credit deal delay "
     "display drop end fill focus force forward grade head help hold index input issue label lead link load lock "
@@ -70,7 +70,7 @@ _PATTERNS = (
 )
 
 
-# What stands between words is short. Where it is not, a pattern that tries each part of it takes quadratic time.
+# The text between words is short. On long runs, some patterns would take quadratic time, so runs are shortened.
 _ENDS = 8
 _RUN = re.compile(rf"[\W_]{{{2 * _ENDS + 1},}}")
 _SIGNS = frozenset(".!?:;>)]|,")
@@ -82,14 +82,14 @@ def _compiled() -> tuple[re.Pattern[str], ...]:
 
 
 def _shortened(run: re.Match[str]) -> str:
-    """The ends of a run, and between them what begins a line or a sentence where something in it does."""
+    """Return the ends of a run, with the start of a line or sentence between them if the run contains one."""
     left_out = run[0][_ENDS:-_ENDS]
     begins = "\n" if "\n" in left_out else ". " if not _SIGNS.isdisjoint(left_out) else ""
     return f"{run[0][:_ENDS]}{begins}{run[0][-_ENDS:]}"
 
 
 def addresses_reader(text: str) -> str | None:
-    """The words by which a text speaks to its reader, or None where it only tells something."""
+    """Return the words that address the reader, or None if the text only states something."""
     plain = _RUN.sub(_shortened, text)
     for pattern in _compiled():
         found = pattern.search(plain)

@@ -1,16 +1,16 @@
-"""Patterns of orders to a machine that a person may give, and a tool or a web page may not."""
+"""Patterns of orders to a machine that a person may give, but a tool or a web page may not."""
 
 from __future__ import annotations
 
-from clawmem.model.safety.injection.words import AI, BIDDEN, STANDING_IN_OTHER_LANGUAGES, START
+from clawmem.model.safety.injection.words import AI, BIDDEN_VERBS, SENTENCE_START, STANDING_IN_OTHER_LANGUAGES
 
 ORDERS_BY_RULE = {
     "tool-order": (
-        rf"{START}(?:call|use|invoke|run|execute|trigger) (?:the |your )(?:[`'\"]?[\w.-]+[`'\"]? )?(?:tool|"
+        rf"{SENTENCE_START}(?:call|use|invoke|run|execute|trigger) (?:the |your )(?:[`'\"]?[\w.-]+[`'\"]? )?(?:tool|"
         rf"function|shell|terminal|browser|bash|memory)\b(?:[^.\n]{{0,40}})\b(?:to|with|and|on)\b(?! (?:find|"
         r"search|look|see|view|read|add|create|edit)\b)",
         r"\b(?:run|execute|type|use)\b[^.\n]{0,24}\brm -rf (?:~|/|\$HOME|\*)",
-        rf"{START}(?:run|execute|download|open|visit|install|fetch|click|go to|navigate "
+        rf"{SENTENCE_START}(?:run|execute|download|open|visit|install|fetch|click|go to|navigate "
         rf"to)\b[^.\n]{{0,100}}\b(?:before (?:answering|responding|replying|continuing|doing anything|you "
         "(?:answer|respond|reply|continue))|immediately|right now|at once|without (?:asking|confirmation|"
         r"confirming|hesitation))\b",
@@ -21,18 +21,19 @@ ORDERS_BY_RULE = {
     "speaks-to-machine": (
         rf"\b{AI}\b[^.!?\n]{{0,60}}?\b(?:must|should|shall|have to|need to|are (?:required|instructed|advised|"
         r"asked|requested) to|is (?:required|instructed|asked|requested) to|please|are to|has to)\b (?:\w+ "
-        rf")?{BIDDEN}\b",
+        rf")?{BIDDEN_VERBS}\b",
         r"(?:^|[.!?\n>*#\"-]\s*)(?:hey |dear |hello |hi |attention,? (?:all )?|note (?:to|for) (?:the |any |all "
         ")?|instructions? (?:to|for) (?:the |any |all )?|message (?:to|for) (?:the |any |all )?|to (?:the |any |"
         rf"all |every )){AI}\b",
         r"(?:^|[.!?\n>*#\"-]\s*)(?:hey |dear |hello |attention,? |note to |instructions? (?:to|for) (?:the "
         r")?)(?:assistants?|agents?|models?|bots?)\b[,:]",
-        rf"^\W*(?:assistants?|agent|AI|bot|model)\s*[,:]\s+(?:please |you |now |always |never |kindly )*{BIDDEN}\b",
+        r"^\W*(?:assistants?|agent|AI|bot|model)\s*[,:]\s+(?:please |you |now |always |never |kindly )*"
+        rf"{BIDDEN_VERBS}\b",
         rf"\bif you(?: are|'re) (?:an? |the )?(?:\w+ )?(?:{AI}|assistant|agent|bot|model)\b(?:[^.\n]{{0,120}})",
         r"\b(?:the|any|every|your) (?:assistant|agent) (?:reading|processing|summari[sz]ing|parsing|that reads|"
         r"who reads|handling) (?:this|the)\b",
         r"\bthe assistant (?:must|should|shall|has to|is (?:required|instructed|told) to|will now|needs to)\b "
-        rf"(?:\w+ )?{BIDDEN}\b",
+        rf"(?:\w+ )?{BIDDEN_VERBS}\b",
         r"\bas an? (?:AI|language model|LLM|assistant|helpful assistant)\b[^.\n]{0,20}\byou (?:must|should|are|"
         r"will|have|need)\b",
     ),
@@ -93,7 +94,7 @@ ORDERS_BY_RULE = {
         r")?(?:needed|required|necessary)\b",
     ),
     "payment-order": (
-        rf"{START}(?:transfer|wire|pay|send|move|deposit|withdraw)\b(?:[^.\n]|\.\d){{0,60}}(?:\$|€|£|"
+        rf"{SENTENCE_START}(?:transfer|wire|pay|send|move|deposit|withdraw)\b(?:[^.\n]|\.\d){{0,60}}(?:\$|€|£|"
         "(?<![A-Za-z])(?:USD|EUR|BTC|ETH|bitcoin|money|funds|dollars|euros|payment|crypto|balance|savings|"
         rf"coins?)\b)[^.\n]{{0,60}}\b(?:to|into)\b[^.\n]{{0,40}}\b(?:account|wallet|address|IBAN|0x[0-9a-fA-F]+|"
         rf"bc1\w+|[A-Z]{{2}}\d{{2}}\w{{4,}})",

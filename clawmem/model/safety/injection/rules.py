@@ -1,4 +1,4 @@
-"""The search for orders in a text that gave reason for one, as it stands and as a machine would read it."""
+"""Search a text for the rules that could match, in its original and its normalized forms."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _PATTERNS: Mapping[str, Sequence[str]] = {**FORGERIES, **ORDERS_BY_RULE}
 _MANY_LINES = frozenset(("hidden-page-part",))
 
 
-def patterns_of() -> Mapping[str, Sequence[str]]:
-    """Every rule's regular expressions."""
+def all_patterns() -> Mapping[str, Sequence[str]]:
+    """Return the regular expressions of every rule."""
     return _PATTERNS
 
 
 def search(forms: Collection[str], rules: Collection[str]) -> tuple[str, str] | None:
-    """The first of the rules that matches one of a text's forms, and the words that it found."""
+    """Return the first rule that matches one of the forms, and the matching words, or None."""
     for form in forms:
         for rule in rules:
             flags = re.IGNORECASE | re.MULTILINE | (re.DOTALL if rule in _MANY_LINES else 0)
@@ -33,7 +33,7 @@ def search(forms: Collection[str], rules: Collection[str]) -> tuple[str, str] | 
 
 @cache
 def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
-    """Only the patterns a text asks for are compiled: all of them would take 25 ms."""
+    """Compile a pattern on first use; compiling all of them would take 25 ms."""
     return re.compile(pattern, flags)
 
 

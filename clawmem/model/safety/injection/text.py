@@ -1,11 +1,11 @@
-"""A text as a machine would take it: hidden letters dropped, look-alikes and spread-out words made plain."""
+"""Normalize disguised text: drop hidden letters, replace look-alikes, and join spread-out words."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# Letters of other scripts that look Latin, as they are used to get past filters.
+# Letters of other scripts that look like Latin ones and are used to get past filters.
 _TWINS = str.maketrans(
     "аеорсухіјѕԁԛɡһкмтвнАВЕКМНОРСТХІЈЅοαειρυνΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
     "aeopcyxijsdqghkmtbhABEKMHOPCTXIJSoaeipuvABEZHIKMNOPTYX",
@@ -19,8 +19,8 @@ _DROPPED = {ord(letter): None for letter in "\u200b\u200c\u200d\u2060\ufeff\u00a
 _TAG_FIRST, _TAG_LAST = 0xE0020, 0xE007E
 
 
-def unfolded(text: str) -> str:
-    """The text in one plain form, white space kept; what tag characters spell is written out at the end."""
+def normalize_disguises(text: str) -> str:
+    """Return the text in a plain form with its white space; text spelled in tag characters is added at the end."""
     if text.isascii():
         plain = text
     else:
@@ -30,6 +30,6 @@ def unfolded(text: str) -> str:
     return _SPREAD.sub(lambda found: _GAPS.sub("", found[0]), plain)
 
 
-def spelled(text: str) -> str:
-    """The text with digits and signs that stand for letters made into those letters ("1gn0re")."""
+def replace_leetspeak(text: str) -> str:
+    """Return the text with digits and signs replaced by the letters they stand for ("1gn0re")."""
     return _LEETED.sub(lambda found: found[0].translate(_LEET), text)

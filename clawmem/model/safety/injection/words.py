@@ -1,4 +1,4 @@
-"""Pieces of patterns that the rules against orders in text are made of."""
+"""Parts of the patterns for injection rules."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ AI = (
     "crawlers?|bots?))"
 )
 READER = rf"(?:{AI}|(?:the |any |all |dear |every )?(?:assistants?|agents?|models?|bots?))"
-BIDDEN = (
+BIDDEN_VERBS = (
     r"(?:recommend|mention|say|tell|reply|respond|answer|include|ignore|send|visit|open|click|run|execute|call|use|"
     r"treat|rate|rank|approve|disclose|state|report|remember|store|save|forget|append|output|print|write|insert|"
     r"delete|describe|present|prioriti[sz]e|follow|refuse|forward|email|post|upload|reveal|add|praise|stop|start|"
     r"immediately|always|never|only|not|also|instead|first|download|install|fetch|submit|skip|buy|purchase|share)"
 )
-GOODS = (
+SENSITIVE_DATA = (
     r"(?:passwords?|credentials?|api[ _-]?keys?|secrets?|(?:access |auth |session )?tokens?|private keys?|ssh keys?|"
     r"cookies?|(?:~/)?\.ssh\b\S*|(?:the )?\S*\.env\b|\S*id_rsa\S*|e-?mails?|inbox|contacts?|calendar|"
     r"(?:credit )?card (?:number|detail)s?|personal (?:data|details|information)|address(?:es)?|(?:\w+ )?files?|data|"
     r"conversations?|chat (?:history|log)s?|message history|history|notes|memor(?:y|ies)|system prompt|"
     r"environment variables?|everything|documents?|messages?|invoices?|database|responses?|answers?)"
 )
-THEIRS = (
+DETERMINER = (
     "(?:(?:a |the )?(?:full |complete |entire |whole )?(?:copy|content|contents|summary|list|dump|transcript|"
     "export) of |"
     "all (?:of )?|any |every |the user(?:'s|s'|s)? |the (?:full|entire|whole|complete|current|previous|last|last "
@@ -33,16 +33,16 @@ THEIRS = (
     r"above|stored|saved|earlier) |their |your (?:full |entire |whole |complete |stored |saved )?|users?'?s? |"
     r"the )"
 )
-PLACE = (
+DESTINATION = (
     r"(?:https?://|www\.|[\w.+-]+@[\w-]+\.\w|(?:my|our|this|the following) (?:server|webhook|address|endpoint|e-?mail|"
     r"url|site|account)|webhook|pastebin|telegram|discord)"
 )
-START = (
+SENTENCE_START = (
     r"(?:^|[.!?:;,\]>)\"'“”*#-]\s*|\b(?:please|then|and|now|must|should|shall"
     r"|to|you|also|first|immediately|secretly|silently)\s+)"
 )
 
-# What stands for "ignore your earlier instructions" elsewhere.
+# "Ignore your earlier instructions" in other languages.
 ORDERS_IN_OTHER_LANGUAGES = (
     r"\b(?:oublie[zr]?|ignore[zr]?|ne (?:tiens|tenez) pas compte de) (?:\w+ ){0,3}(?:instructions|consignes|"
     r"directives|règles)(?: \w+){0,2} (?:précédentes|antérieures|ci-dessus|du système)",
@@ -69,7 +69,7 @@ ORDERS_IN_OTHER_LANGUAGES = (
     r"\b(?:önceki|yukarıdaki|tüm) (?:\w+ )?(?:talimat|komut|kural)\w* (?:yok say|unut|göz ardı|dikkate alma)",
     r"\bbỏ qua (?:\w+ ){0,3}(?:hướng dẫn|chỉ dẫn|lệnh)|\babaikan (?:\w+ ){0,2}(?:instruksi|perintah)",
 )
-# And for "always answer ..." as an order.
+# "Always answer ..." as an order, in other languages.
 STANDING_IN_OTHER_LANGUAGES = (
     r"(?:^|[.!?:]\s*)(?:toujours répondre|réponds|répondez|antworte|antworten sie|responde|responda|rispondi|"
     "antwoord|odpowiadaj|отвечай(?:те)?) (?:toujours|immer|siempre|sempre|altijd|zawsze|всегда|nur|seulement|solo|"

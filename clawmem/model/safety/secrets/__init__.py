@@ -1,1 +1,1 @@
-"""Credentials in text."""
+"""Detect credentials in text."""

@@ -1,7 +1,7 @@
-"""Credentials in text: found by rule or by looking random, so that they never enter the history.
+"""Find credentials in text, by rule or because they look random, so that they never enter the history.
 
-Every write asks, so this module holds only the cheap question whether anything could be there; the rules and
-their patterns are loaded where something could.
+Every write is checked, so this module only does the cheap test which rules could match. The rules and their patterns
+are loaded only when one could.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# Words a credential of the rule begins with: no letter or digit before them, 16 unbroken characters after.
+# Words that credentials start with: no letter or digit before them, and 16 unbroken characters after them.
 STARTS = (
     ("AGE-SECRET-KEY-1", "age-key"),
     ("AKIA", "aws-access-key"),
@@ -198,7 +198,7 @@ STARTS = (
     ("$y$", "password-hash"),
     ("$argon2", "password-hash"),
 )
-# Words that stand inside a credential of the rule.
+# Words inside a credential.
 INSIDE = (
     ("PRIVATE KEY", "private-key"),
     ("PuTTY-User-Key-File", "putty-key"),
@@ -221,7 +221,7 @@ INSIDE = (
     ("-us8", "mailchimp-key"),
     ("-us9", "mailchimp-key"),
 )
-# Words in small letters that stand where a credential stands; the rule of the place decides.
+# Words in lower case near a credential; the rule of the place decides.
 PLACES = (
     ("curl", "curl-login"),
     ("mysql", "mysql-option"),
@@ -266,7 +266,7 @@ PLACES = (
     ("softlayer", "kept"),
     ("secret", "kept"),
 )
-# Words that a credential follows, and the rule it then falls under.
+# Words that a credential follows, and the rule for it.
 NAMES = (
     ("password", "password"),
     ("passwd", "password"),
@@ -293,9 +293,9 @@ NAMES = (
     ("bearer", "bearer-token"),
     ("basic", "basic-authorization"),
 )
-# Names that many other words hold: no letter or digit beside them.
+# Names that occur inside other words: no letter or digit may be next to them.
 SHORT_NAMES = frozenset(("pw", "pass", "psk", "clave", "senha"))
-# A bare "key" says little; after one of these words it names a credential.
+# "key" alone is too general; after one of these words it names a credential.
 KEY_STEMS = (
     "api", "access", "secret", "private", "account", "signing", "encryption", "auth", "master", "service", "license",
     "admin",
@@ -305,9 +305,12 @@ _LONG_WORD = 32
 _SHORTEST_TAIL = 16
 
 
-class Asked(NamedTuple):
-    """What a text gives reason to look for: rules of shape, places after a name, rules of place, long random words, a
-    row of words that could be a recovery phrase, forms that hide something."""
+class SecretSearch(NamedTuple):
+    """What to look for in a text.
+
+    `rules` are rules of shape. `named` are positions after a name, `places` are rules of place. The flags ask for
+    long random words, for rows of words that could be a recovery phrase, and for forms that hide something.
+    """
 
     rules: tuple[str, ...]
     named: tuple[tuple[str, int, bool], ...] = ()
@@ -318,7 +321,7 @@ class Asked(NamedTuple):
 
 
 class SecretMatch(NamedTuple):
-    """A credential: the rule that found it and the half-open range of characters that holds it."""
+    """A credential: the rule that matched, and its half-open range of characters."""
 
     rule: str
     start: int
@@ -326,27 +329,29 @@ class SecretMatch(NamedTuple):
 
 
 def find_secret(text: str, unnamed: bool = True) -> SecretMatch | None:
-    """The first credential in the text, or None."""
+    """Return the first credential in the text, or None. See `find_secrets` for `unnamed`."""
     found = find_secrets(text, unnamed)
     return found[0] if found else None
 
 
 def find_known_secret(text: str) -> SecretMatch | None:
-    """The first credential that is known by its own shape, for texts that may look random: ids of sessions, say."""
-    rules = rules_in_question(text)
+    """Return the first credential with a known shape, for texts that may look random, such as session ids."""
+    rules = candidate_rules(text)
     if not rules:
         return None
     from clawmem.model.safety.secrets.search import search
 
-    return next((SecretMatch(*hit) for hit in search(text, "", Asked(rules))), None)
+    return next((SecretMatch(*hit) for hit in search(text, "", SecretSearch(rules))), None)
 
 
 def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
-    """Every credential in the text, in order, without overlaps; takes time linear in the text. What only looks random,
-    and nothing names it, counts with `unnamed`."""
+    """Return every credential in the text, in order and without overlaps. Takes time linear in the text.
+
+    With `unnamed`, a long word that looks random counts even if no name announces it.
+    """
     lower = _lowered(text)
-    asked = Asked(
-        rules_in_question(text),
+    asked = SecretSearch(
+        candidate_rules(text),
         tuple(_named_places(lower)),
         tuple(dict.fromkeys(rule for word, rule in PLACES if word in lower)),
         unnamed and _has_long_word(text),
@@ -355,14 +360,14 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
     )
     if not any(asked):
         return ()
-    # The patterns take a millisecond to load, and hardly any text gets here.
+    # The patterns take a millisecond to load, and ordinary text rarely gets here.
     from clawmem.model.safety.secrets.search import search
 
     return tuple(SecretMatch(*hit) for hit in search(text, lower, asked))
 
 
 def redact(text: str) -> str:
-    """The text with each credential replaced by `[redacted: rule]`."""
+    """Return the text with each credential replaced by `[redacted: rule]`."""
     parts = []
     done = 0
     for match in find_secrets(text):
@@ -371,8 +376,8 @@ def redact(text: str) -> str:
     return "".join([*parts, text[done:]])
 
 
-def rules_in_question(text: str) -> tuple[str, ...]:
-    """The rules whose words stand in the text, each once."""
+def candidate_rules(text: str) -> tuple[str, ...]:
+    """Return the rules whose words occur in the text, each once."""
     rules = [rule for start, rule in STARTS if start in text and _begins(text, start)]
     rules += [rule for word, rule in INSIDE if word in text]
     if "://" in text and "@" in text:
@@ -381,7 +386,7 @@ def rules_in_question(text: str) -> tuple[str, ...]:
 
 
 def _begins(text: str, start: str) -> bool:
-    """Whether the word stands at a beginning somewhere, with enough after it to be a credential."""
+    """Return whether a word starts with `start` somewhere, with enough after it to be a credential."""
     for place in _places(text, start):
         tail = text[place + len(start) : place + len(start) + _SHORTEST_TAIL]
         if len(tail) == _SHORTEST_TAIL and tail.split() == [tail] and not text[place - 1 : place].isalnum():
@@ -397,7 +402,7 @@ def _places(text: str, word: str) -> Iterator[int]:
 
 
 def _named_places(lower: str) -> Iterator[tuple[str, int, bool]]:
-    """Where a value may follow a credential's name: the rule, the end of the name, whether it is a `--name` option."""
+    """Yield where a value may follow a name of a credential: rule, end of the name, whether it is an option."""
     for word, rule in NAMES:
         if word in lower:
             for place in _places(lower, word):
@@ -420,7 +425,7 @@ def _named_place(lower: str, rule: str, place: int, end: int) -> Iterator[tuple[
 
 
 def _lowered(text: str) -> str:
-    """The text in lower case with every character in its place, also where lower case is longer."""
+    """Return the text in lower case with the same length, even if a letter's lower case is longer."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower
@@ -428,14 +433,14 @@ def _lowered(text: str) -> str:
 
 
 def _has_long_word(text: str) -> bool:
-    """Whether a word is long enough to be a key that nothing announces, and has capitals, as each of them has; what an
-    address holds is not looked at."""
+    """Return whether a word is long enough to be an unannounced key and has capitals; addresses are skipped."""
+
     long = (word for word in text.split() if len(word) >= _LONG_WORD and not word.islower())
     return any(not 0 <= word.find("://") < _LONG_WORD for word in long)
 
 
 def _has_row_of_words(text: str) -> bool:
-    """Whether twelve words of three to eight letters follow each other, as in a recovery phrase."""
+    """Return whether twelve words of three to eight letters follow each other, as in a recovery phrase."""
     row = 0
     for word in text.split():
         word = word.strip(",.0123456789)")
@@ -446,7 +451,7 @@ def _has_row_of_words(text: str) -> bool:
 
 
 def _may_hide(text: str) -> bool:
-    """Whether something in the text can hide a credential: invisible or wide letters, a broken line, percent signs."""
+    """Return whether the text could hide a credential: invisible or wide letters, a broken line, percent signs."""
     if not text.isascii() and (max(text) >= "\uff01" or any(letter in text for letter in INVISIBLE)):
         return True
     if "\n" in text or "\\n" in text:

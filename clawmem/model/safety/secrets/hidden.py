@@ -1,4 +1,4 @@
-"""Texts with what hides a credential taken away: invisible characters, wide letters, broken lines, percent signs."""
+"""Undo what hides a credential: invisible characters, wide letters, broken lines and percent signs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from clawmem.model.safety.secrets.find import INVISIBLE, rules_in_question
+from clawmem.model.safety.secrets.find import INVISIBLE, candidate_rules
 
 _HIDDEN = re.compile(f"[{INVISIBLE}]+")
 _WIDE = re.compile(r"[\uff01-\uff5e]+")
@@ -15,15 +15,15 @@ _BREAK = re.compile(r"(?<=[A-Za-z0-9_+/=-])(?:\\?\r?\n|\\n)[ \t]{0,8}(?=[A-Za-z0
 _PERCENT = re.compile(r"%[2-7][0-9A-Fa-f]")
 
 
-class Form(NamedTuple):
-    """A text in another form, and for each of its characters where that stood before."""
+class TextForm(NamedTuple):
+    """A text in another form, and for each of its characters the position in the original text."""
 
     text: str
     places: list[int]
 
 
-def forms(text: str) -> Iterator[Form]:
-    """The text without invisible characters and with plain letters for wide ones."""
+def plain_forms(text: str) -> Iterator[TextForm]:
+    """Yield the text without invisible characters and with plain letters instead of wide ones, if it has any."""
     wide = None if text.isascii() else _WIDE.search(text)
     hidden = None if text.isascii() else _HIDDEN.search(text)
     if hidden or wide:
@@ -31,12 +31,14 @@ def forms(text: str) -> Iterator[Form]:
         yield _without(form, _WIDE, lambda found: unicodedata.normalize("NFKC", found))
 
 
-def broken_forms(text: str) -> Iterator[tuple[Form, tuple[str, ...]]]:
-    """The text with its lines joined, and without percent-encoding, each with the rules of shape that it asks for. Only
-    those are looked for, as joined lines make words that nobody wrote."""
+def joined_forms(text: str) -> Iterator[tuple[TextForm, tuple[str, ...]]]:
+    """Yield the text with joined lines, and the text without percent-encoding, each with the rules to look for.
+
+    Only these rules apply, because joined lines form words that nobody wrote.
+    """
     for pattern, change in ((_BREAK, _nothing), (_PERCENT, _decoded)):
         if pattern.search(text):
-            asked = rules_in_question(_changed(text, pattern, change))
+            asked = candidate_rules(_changed(text, pattern, change))
             if asked:
                 yield _without(_whole(text), pattern, change), asked
 
@@ -53,11 +55,11 @@ def _decoded(escape: str) -> str:
     return chr(int(escape[1:], 16))
 
 
-def _whole(text: str) -> Form:
-    return Form(text, list(range(len(text) + 1)))
+def _whole(text: str) -> TextForm:
+    return TextForm(text, list(range(len(text) + 1)))
 
 
-def _without(form: Form, pattern: re.Pattern[str], change: Callable[[str], str]) -> Form:
+def _without(form: TextForm, pattern: re.Pattern[str], change: Callable[[str], str]) -> TextForm:
     pieces: list[str] = []
     places: list[int] = []
     done = 0
@@ -65,8 +67,8 @@ def _without(form: Form, pattern: re.Pattern[str], change: Callable[[str], str])
         new = change(match[0])
         pieces += [form.text[done : match.start()], new]
         places += form.places[done : match.start()]
-        # Wide letters keep their count; an escape stands where it began.
+        # Wide letters keep their positions; a decoded escape is at the start of the escape.
         places += [form.places[match.start() + (n if len(new) == len(match[0]) else 0)] for n in range(len(new))]
         done = match.end()
     pieces.append(form.text[done:])
-    return Form("".join(pieces), places + form.places[done:])
+    return TextForm("".join(pieces), places + form.places[done:])

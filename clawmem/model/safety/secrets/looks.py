@@ -1,4 +1,4 @@
-"""What a value looks like: a placeholder, a piece of code, a password, or random enough to be a key."""
+"""Classify values: a placeholder, code, a password, or random enough to be a key."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _HARMLESS_BEFORE = (
     "sitekey", "site key", "boundary",
     "=_", "pk.", "message-id", "spki", "x5t", "nonce",
 )  # fmt: skip
-# Words that samples and tests are full of: those that stand for the thing itself, and what stands beside them.
+# Words that are common in samples and tests: words for a secret itself, and words beside them.
 _OF_SAMPLES = frozenset(
     "password passwd passphrase passcode pass pwd secret token key credential test testing demo dummy sample foo bar"
     " abc".split()
@@ -64,7 +64,7 @@ LONGEST_KEY = 200
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a credential-shaped value is a stand-in: an example, a blank to fill, a run of few letters."""
+    """Return whether a credential-shaped value is a placeholder: an example, a blank, or a run of few letters."""
     if len(value) > LONGEST_KEY:
         return False  # a key file or a long token holds any four letters by chance
     lower = value.lower()
@@ -72,7 +72,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_stand_in(value: str) -> bool:
-    """Whether what is assigned to a password or key is no value at all: a placeholder, a variable, an id, a path."""
+    """Return whether the value of a password or key is not a secret: a placeholder, a variable, an id or a path."""
     lower = value.lower().strip("\"'`.,;:!?)")
     if lower in PLACEHOLDERS or value.startswith(_CODE_STARTS) or lower.startswith(_IDS):
         return True
@@ -82,8 +82,10 @@ def is_stand_in(value: str) -> bool:
 
 
 def is_sample(value: str) -> bool:
-    """Whether a value in code only says what would stand there, as samples and tests have it: `secure_password123`,
-    `my-secret-key-1`, `test123`. Nothing but such words, one of them for the thing itself, and plain counting."""
+    """Return whether a value in code is sample text: `secure_password123`, `my-secret-key-1`, `test123`.
+
+    It must consist of such words and counting digits only, and contain one word for a secret.
+    """
     found = _sample().fullmatch(value.lower())
     return found is not None and len(value) <= LONGEST_KEY and any(word in value.lower() for word in _OF_SAMPLES)
 
@@ -91,12 +93,12 @@ def is_sample(value: str) -> bool:
 @cache
 def _sample() -> re.Pattern[str]:
     words = "|".join(sorted({*_OF_SAMPLES, *_BESIDE_SAMPLES}, key=lambda word: (-len(word), word)))
-    # Possessive, so that words that begin alike cost no second look.
+    # Possessive, so that words with a common beginning are not tried again.
     return re.compile(rf"(?:(?>{words}|(?:{_COUNTING})(?!\d))[_.-]?)++!?")
 
 
 def _is_code(value: str) -> bool:
-    """A call, an element, a dotted name, or a name without digits called after what it holds (`new_password`)."""
+    """Return whether a value is a call, an element, a dotted name, or a name without digits (`new_password`)."""
     value = value.rstrip(")]}:")
     head = value.replace("[", "(").split("(", 1)[0]
     names = head.split(".")
@@ -112,7 +114,7 @@ def _is_uuid(lower: str) -> bool:
 
 
 def could_be_password(value: str) -> bool:
-    """Whether a word said to be a password reads like one: letters together with digits or symbols, not a term."""
+    """Return whether a word looks like a password: letters with digits or symbols, and not a technical term."""
     lower = value.lower()
     letters = any(letter.isalpha() for letter in value)
     digits = any(letter.isdigit() for letter in value)
@@ -123,16 +125,16 @@ def could_be_password(value: str) -> bool:
 
 
 def could_be_key(value: str, shortest: int) -> bool:
-    """Whether a word said to be a key or token reads like one: long enough, letters and digits, varied."""
+    """Return whether a word looks like a key or token: long enough, with letters and digits, and varied."""
     if len(value) < shortest or not any(letter.isdigit() for letter in value):
         return False
     return any(letter.isalpha() for letter in value) and entropy(value) >= 3.0
 
 
 def looks_random(run: str, before: str) -> bool:
-    """Whether a bare run of 32 to 200 characters, with `before` it, looks like a key: three kinds of letters, mixed.
+    """Return whether a bare run of 32 to 200 characters looks like a key: mixed, with three kinds of characters.
 
-    Hashes, UUIDs, file data, public keys, addresses, paths and long names do not.
+    `before` is the text before it. Hashes, UUIDs, file data, public keys, addresses, paths and long names do not count.
     """
     core = run.rstrip("=").strip("-_/")
     if not 32 <= len(core) <= LONGEST_KEY or run.lstrip("-_=").startswith(_HARMLESS_STARTS) or is_placeholder(core):
@@ -143,13 +145,13 @@ def looks_random(run: str, before: str) -> bool:
     kinds = [[_kind(letter) for letter in piece if letter.isalnum()] for piece in pieces]
     if len({kind for piece in kinds for kind in piece}) < 3:
         return False
-    # Words that begin with a capital, joined by dashes, must not count as mixed.
+    # Capitalized words joined by dashes must not count as mixed.
     switches = sum(one != other for piece in kinds for one, other in pairwise(piece[1:]))
     return switches >= 0.42 * (len(core) - 2 * len(pieces)) and entropy(core) >= 4.0
 
 
 def _is_address(core: str) -> bool:
-    """A Bitcoin, IPFS or Solana address, or the key of a page's captcha: public by nature."""
+    """Return whether a value is public by nature: a Bitcoin, IPFS or Solana address, or a captcha's site key."""
     if core.startswith("6L") and len(core) == 40 and core[8:13] == "AAAAA":
         return True
     if not core.isalnum():
@@ -160,7 +162,7 @@ def _is_address(core: str) -> bool:
 
 
 def _is_text(run: str) -> bool:
-    """Base64 of plain words, as logs and mails have it."""
+    """Return whether a value is base64 of plain words, as in logs and mails."""
     try:
         plain = base64.b64decode(run + "=" * (-len(run) % 4), validate=True).decode()
     except ValueError:
@@ -173,6 +175,6 @@ def _kind(letter: str) -> int:
 
 
 def entropy(text: str) -> float:
-    """Shannon entropy of the text's characters, in bits for each."""
+    """Return the Shannon entropy of the text, in bits per character."""
     total = len(text)
     return -sum(n / total * math.log2(n / total) for n in (text.count(letter) for letter in set(text)))

@@ -1,6 +1,7 @@
-"""Credentials that are known by where they stand: an option of a command, an element, a header, a code said in words.
+"""Find credentials by their place: a command's option, an XML element, a header, or a code in a sentence.
 
-Loaded only where a text has one of the words in `PLACES`. Every repetition is bounded, so each pattern is linear.
+This module is loaded only if a text contains one of the words in `PLACES`. Every repetition is bounded, so each
+pattern takes linear time.
 """
 
 from __future__ import annotations
@@ -75,13 +76,13 @@ _END_OF_KEY = r"-----END [A-Z ]{0,40}PRIVATE KEY"
 
 
 @cache
-def compiled(pattern: str, ignores_case: bool = True) -> re.Pattern[str]:
-    """Compiled when a text first asks for it: all together would take many milliseconds."""
+def compile_pattern(pattern: str, ignores_case: bool = True) -> re.Pattern[str]:
+    """Compile a pattern on first use; compiling all of them would take many milliseconds."""
     return re.compile(pattern, re.IGNORECASE if ignores_case else 0)
 
 
-def at_places(text: str, lower: str, places: Sequence[str]) -> Iterator[Hit]:
-    """The credentials that stand at the places in question."""
+def find_at_places(text: str, lower: str, places: Sequence[str]) -> Iterator[Hit]:
+    """Yield the credentials at the given places."""
     for place in places:
         if place == "kept":
             yield from _kept(text, lower)
@@ -91,7 +92,7 @@ def at_places(text: str, lower: str, places: Sequence[str]) -> Iterator[Hit]:
             yield from _entries(text)
         else:
             accepts = _CHECKS.get(place, _says_something)
-            for match in compiled(PATTERNS[place]).finditer(text):
+            for match in compile_pattern(PATTERNS[place]).finditer(text):
                 value = match[1].rstrip(" \n\t,;*•-") if place == "recovery-codes" else match[1]
                 if accepts(value):
                     yield place, match.start(1), match.start(1) + len(value)
@@ -102,7 +103,7 @@ def _says_something(value: str) -> bool:
 
 
 def _is_login(value: str) -> bool:
-    """Whether base64 holds a name and a password."""
+    """Return whether a value is base64 of a name and a password."""
     try:
         plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
     except (binascii.Error, ValueError):
@@ -112,7 +113,7 @@ def _is_login(value: str) -> bool:
 
 
 def _are_codes(value: str) -> bool:
-    """Whether two words or more are codes: with a digit in each, so that a sentence about them is none."""
+    """Return whether a value has at least two codes; each needs a digit, so that sentences about codes do not count."""
     words = value.replace(",", " ").replace(";", " ").split()
     coded = [word for word in words if any(letter.isdigit() for letter in word)]
     return len(coded) >= 2 and len(coded) * 2 >= len(words)
@@ -147,7 +148,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
 def _kept(text: str, lower: str) -> Iterator[Hit]:
     for rule in KEPT:
         if any(word in lower for word in rule.words):
-            for match in compiled(rule.pattern, rule.ignores_case).finditer(text):
+            for match in compile_pattern(rule.pattern, rule.ignores_case).finditer(text):
                 start, end = match.span(match.lastindex or 0)
                 while start < end and text[start] in ' \t\n=:"':
                     start += 1
@@ -156,9 +157,9 @@ def _kept(text: str, lower: str) -> Iterator[Hit]:
 
 
 def _rows_before_end(text: str) -> Iterator[Hit]:
-    """The rows of a key whose head is gone: whole lines of base64 up to the line that ends it."""
-    row = compiled(_ROW, False)
-    for match in compiled(_END_OF_KEY, False).finditer(text):
+    """Yield the base64 lines of a private key without its first line, up to the line that ends it."""
+    row = compile_pattern(_ROW, False)
+    for match in compile_pattern(_END_OF_KEY, False).finditer(text):
         start = end = match.start()
         while start > 0:
             line = text[text.rfind("\n", 0, start - 1) + 1 : start].strip()
@@ -170,18 +171,18 @@ def _rows_before_end(text: str) -> Iterator[Hit]:
 
 
 def _entries(text: str) -> Iterator[Hit]:
-    """The values of a Kubernetes secret, which are base64 of anything."""
-    for match in compiled(_SECRET_ENTRY, False).finditer(text):
+    """Yield the values of a Kubernetes secret, which are base64."""
+    for match in compile_pattern(_SECRET_ENTRY, False).finditer(text):
         if len(match[1].rstrip("=")) % 4 != 1 and _has_digit(match[1]):
             yield "kubernetes-secret", match.start(1), match.end(1)
 
 
-def phrases(text: str) -> Iterator[Hit]:
-    """Recovery phrases: twelve words in a row or more, all of them from the list that wallets use."""
+def find_recovery_phrases(text: str) -> Iterator[Hit]:
+    """Yield recovery phrases: at least twelve words in a row from the word list of wallets."""
     from clawmem.model.safety.secrets.phrase_words import PHRASE_WORDS
 
     run: list[re.Match[str]] = []
-    for match in (*compiled(r"[^\W\d_]+", False).finditer(text), None):
+    for match in (*compile_pattern(r"[^\W\d_]+", False).finditer(text), None):
         near = match is not None and (not run or not text[run[-1].end() : match.start()].strip(" \n\t,0123456789.)"))
         if match is not None and near and match[0].lower() in PHRASE_WORDS:
             run.append(match)

@@ -1,4 +1,4 @@
-"""The table of credential shapes: the pattern that decides, by the name of the rule."""
+"""The shapes of credentials: a pattern for each rule."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _END = r"(?![A-Za-z0-9])"
 
 
 class SecretRule(NamedTuple):
-    """A credential shape: `head`, of a fixed width, followed by `body`; no letter or digit before it where `whole`.
+    """A credential's shape: `head`, of fixed width, followed by `body`; with `whole`, no letter or digit before it.
 
-    Where the pattern has a group, only that is the secret. Every repetition is bounded or runs to the end of
-    what it matches, so that a search takes time linear in the text.
+    If the pattern has a group, only the group is the secret. Every repetition is bounded or runs to the end of the
+    match, so that a search takes time linear in the text.
     """
 
     head: str
@@ -20,7 +20,7 @@ class SecretRule(NamedTuple):
 
     @property
     def pattern(self) -> str:
-        """The regular expression; the look-behind stands after `head` so that its literal start stays searchable."""
+        """Return the regular expression; the look-behind comes after `head` to keep the literal start searchable."""
         return f"{self.head}(?<![A-Za-z0-9]{self.head}){self.body}" if self.whole else self.head + self.body
 
 

@@ -1,4 +1,4 @@
-"""The search for credentials where a text gave reason for one: by shape, by name, by looking random."""
+"""Search a text for credentials by shape, by name, and by randomness."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from clawmem.model.safety.secrets.find import Asked, find_secrets
+from clawmem.model.safety.secrets.find import SecretSearch, find_secrets
 from clawmem.model.safety.secrets.looks import (
     could_be_key,
     could_be_password,
@@ -37,38 +37,38 @@ _PUBLIC = (
 _DISCORD = r"(?<![\w.-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![\w-])"
 
 
-def search(text: str, lower: str, asked: Asked) -> Iterator[Hit]:
-    """The credentials that the text gave reason to look for; in order, apart. `lower` is the text in small letters."""
+def search(text: str, lower: str, asked: SecretSearch) -> Iterator[Hit]:
+    """Yield the credentials to look for, in order and without overlaps. `lower` is the text in lower case."""
     found = list(_as_it_stands(text, lower, asked))
     if asked.hidden:
-        from clawmem.model.safety.secrets.hidden import broken_forms, forms
+        from clawmem.model.safety.secrets.hidden import joined_forms, plain_forms
 
-        for form in forms(text):
+        for form in plain_forms(text):
             found += [_back(form.places, (hit.rule, hit.start, hit.end), text) for hit in find_secrets(form.text)]
-        for form, rules in broken_forms(text):
+        for form, rules in joined_forms(text):
             found += [_back(form.places, hit, text) for rule in rules for hit in _by_rule(rule, form.text)]
     return _merged(found)
 
 
-def _as_it_stands(text: str, lower: str, asked: Asked) -> Iterator[Hit]:
+def _as_it_stands(text: str, lower: str, asked: SecretSearch) -> Iterator[Hit]:
     for rule in asked.rules:
         yield from _by_rule(rule, text)
     for rule, end, option in asked.named:
         yield from _after_header(text, rule, end) if rule in _HEADERS else _after_name(text, rule, end, option)
     if asked.places:
-        from clawmem.model.safety.secrets.places import at_places
+        from clawmem.model.safety.secrets.places import find_at_places
 
-        yield from at_places(text, lower, asked.places)
+        yield from find_at_places(text, lower, asked.places)
     if asked.phrases:
-        from clawmem.model.safety.secrets.places import phrases
+        from clawmem.model.safety.secrets.places import find_recovery_phrases
 
-        yield from phrases(text)
+        yield from find_recovery_phrases(text)
     if asked.bare:
         yield from _bare(text)
 
 
 def _back(places: Sequence[int], hit: Hit, text: str) -> Hit:
-    """A hit in another form of the text, as a place in the text itself."""
+    """Map a hit in another form of the text to the text itself."""
     rule, start, end = hit
     first, last = places[start], places[end]
     return rule, first, first + len(text[first:last].rstrip(" \t\n\\"))
@@ -76,7 +76,7 @@ def _back(places: Sequence[int], hit: Hit, text: str) -> Hit:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Only the patterns a text asks for are compiled: all of them would take 5 ms."""
+    """Compile a pattern on first use; compiling all of them would take 5 ms."""
     return re.compile(pattern)
 
 
@@ -89,12 +89,12 @@ def _by_rule(rule: str, text: str) -> Iterator[Hit]:
 
 
 def _after_name(text: str, rule: str, end: int, option: bool) -> Iterator[Hit]:
-    """The value given to a name: `password = ...`, `"api_key": "..."`, `the password is ...`, `--token ...`."""
+    """Yield the value after a name: `password = ...`, `"api_key": "..."`, `the password is ...`, `--token ...`."""
     hit = _assigned(text, rule, end, option)
     if hit is None and rule == "password" and not option:
-        from clawmem.model.safety.secrets.words import said_after  # few texts speak of passwords
+        from clawmem.model.safety.secrets.words import find_spoken_password  # few texts speak of passwords
 
-        span = said_after(text, end, _name_before(text, end))
+        span = find_spoken_password(text, end, _name_before(text, end))
         hit = (rule, *span) if span else None
     if hit:
         yield hit
@@ -109,24 +109,24 @@ def _assigned(text: str, rule: str, end: int, option: bool) -> Hit | None:
     match = _compiled(_OPTION if option else _ASSIGNED).match(text, end)
     if match is None:
         return None
-    # What is said in a sentence must look more like a value than what stands in quotes or after an equals sign.
+    # A value in a sentence needs to look more like a secret than one in quotes or after an equals sign.
     spoken = not match[2] and "=" not in match[1]
     value = match[3].rstrip(".!?)") if spoken else match[3].rstrip("\\")
     seen = value.split("\\n", 1)[0]
     name = _compiled(r"[A-Za-z_]*$").search(text, max(0, end - 40), end)
     if _is_uuid_of_a_key(seen, name[0] if name else "", match[1]):
         return rule, match.start(3), match.start(3) + len(value)
-    # Somebody may well say that his password is password1; code only shows what would stand there.
-    said = rule == "password" and (spoken or match[1].strip(" :\n*_") in ("is", "was"))
-    # `pass` and `pw` are words of code, too: what is assigned to them must look like a password.
+    # A person may really have the password `password1`; in code it is a sample.
+    in_sentence = rule == "password" and (spoken or match[1].strip(" :\n*_") in ("is", "was"))
+    # `pass` and `pw` are also words of code: a value assigned to them must look like a password.
     loose = spoken or (name is not None and name[0].endswith(("pass", "pw")))
-    if len(seen) < 6 or (is_stand_in if said else _says_nothing)(seen) or not _fits(seen, rule, loose):
+    if len(seen) < 6 or (is_stand_in if in_sentence else _says_nothing)(seen) or not _fits(seen, rule, loose):
         return None
     return rule, match.start(3), match.start(3) + len(value)
 
 
 def _is_uuid_of_a_key(value: str, name: str, sign: str) -> bool:
-    """Whether a variable of the environment gives a key that has the form of a UUID, as those of several vendors."""
+    """Return whether an environment variable contains a key in the form of a UUID, as several vendors use."""
     named = name.isupper() and "IDEMPOTENCY" not in name and "=" in sign and "_" in name
     return named and _compiled(_UUID).fullmatch(value) is not None
 
@@ -148,7 +148,7 @@ def _after_header(text: str, rule: str, end: int) -> Iterator[Hit]:
 
 
 def _bare(text: str) -> Iterator[Hit]:
-    """Long runs that look random with nothing said about them."""
+    """Yield long runs that look random and have no name."""
     if text.count(".") >= 2:
         for match in _compiled(_DISCORD).finditer(text):
             if looks_random(match[0].replace(".", ""), ""):
@@ -165,12 +165,12 @@ def _bare(text: str) -> Iterator[Hit]:
 
 
 def _public_blocks(text: str) -> list[tuple[int, int]]:
-    """Where certificates, public keys and signatures stand: random to look at, and for everybody to see."""
+    """Return where certificates, public keys and signatures are; they look random but are public."""
     return [match.span() for match in _compiled(_PUBLIC).finditer(text)] if "-----BEGIN " in text else []
 
 
 def _merged(found: list[Hit]) -> Iterator[Hit]:
-    """Overlapping hits as one, under the rule that was asked first."""
+    """Merge overlapping hits; the rule that was tried first names the result."""
     asked: dict[str, int] = {}
     for rule, _, _ in found:
         asked.setdefault(rule, len(asked))

@@ -1,4 +1,4 @@
-"""Passwords said in words, in five languages: what is told of a password, and what is the password itself."""
+"""Find passwords in sentences, in six languages, and tell them from statements about passwords."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SAID = (
 _BESIDE = r"\s{1,3}([^\s\"'`,;:=]{6,200})"
 _ENDS = frozenset(".!?,;)\n(|")
 _WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-# What is said of passwords, and is none: in small letters.
+# Words about passwords that are not passwords, in lower case.
 _TOLD = frozenset(
     """
 a an the my your his her our their not no now here there below above so too very also still always never only just
@@ -64,8 +64,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def said_after(text: str, end: int, word: str) -> tuple[int, int] | None:
-    """Where the password stands that a sentence gives after its name, which is `word` and ends at a place."""
+def find_spoken_password(text: str, end: int, word: str) -> tuple[int, int] | None:
+    """Return where the password is that a sentence gives after its name; the name is `word` and ends at `end`."""
     found = _compiled(_SAID).match(text, end)
     if found:
         return _plain(text, found, word)
@@ -92,7 +92,7 @@ def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None
     lower = given.lower()
     if lower in _TOLD or (lower == given and lower.endswith(_TOLD_ENDINGS)):
         return None
-    # A quoted word is the thing itself; any other has to end its sentence, as what is told of a password goes on.
+    # A quoted word is the password itself; any other word must end its sentence, unlike a remark about a password.
     after = text[start + len(given) : start + len(given) + 4].lstrip(" \t\"'`*”»")
     if word == "clave" and not found[1] and not _owned(text, found.start()):
         return None
@@ -100,12 +100,12 @@ def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None
 
 
 def _owned(text: str, place: int) -> bool:
-    """Whether the Spanish word for a key and for a password is said of somebody's own, so that it is the password."""
+    """Return whether the Spanish word for "key" or "password" follows a possessive, so that it means a password."""
     return text[max(0, place - 12) : place].lower().split()[-2:-1] in (["mi"], ["tu"], ["su"], ["nuestra"])
 
 
 def _phrase(text: str, start: int) -> int | None:
-    """Where a passphrase of four words or more ends, in which no word is one that only sentences have."""
+    """Return the end of a passphrase of at least four words without function words, or None."""
     line = re.split(r"[.\n!?;,]", text[start : start + 200], maxsplit=1)[0].rstrip("\"'”» ")
     words = line.split()
     fit = len(words) >= 4 and all(_WORDS.fullmatch(one) for one in words)
@@ -113,13 +113,13 @@ def _phrase(text: str, start: int) -> int | None:
 
 
 def _joined(value: str) -> bool:
-    """Three words or more with dashes between them, none of which is about passwords."""
+    """Return whether a value is at least three words joined by dashes, none of them about passwords."""
     pieces = value.lower().split("-")
     return len(pieces) >= 3 and all(len(one) > 2 and one.isalpha() for one in pieces) and _ABOUT.isdisjoint(pieces)
 
 
 def _mixed(value: str) -> bool:
-    """Letters with digits, long and varied enough to be a password that stands right behind the word."""
+    """Return whether a value has letters and digits and is long and varied enough to be a password."""
     digits = sum(letter.isdigit() for letter in value)
     return (
         len(value) >= 8

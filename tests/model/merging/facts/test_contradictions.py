@@ -29,7 +29,7 @@ def met(ours: list[Fact], theirs: list[Fact], base: tuple[Fact, ...] = (), polic
     """The merge of two sides that both go on from a base."""
     rule = MergePolicy(policy, "theirs", SINGLE)
     merged = merge_facts({PATH: base}, {PATH: (*base, *ours)}, {PATH: (*base, *theirs)}, rule)
-    assert chain.problems(merged.shelves[PATH]) == ()
+    assert chain.chain_problems(merged.shelves[PATH]) == ()
     return merged
 
 
