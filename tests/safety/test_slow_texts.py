@@ -30,14 +30,18 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
+from clawmem.model.safety import leftovers, written_forms
+from clawmem.model.safety.injection import duty as injection_duty
 from clawmem.model.safety.injection import mood as injection_mood
 from clawmem.model.safety.injection import rules as injection_rules
 from clawmem.model.safety.injection.find import find_injection
 from clawmem.model.safety.injection.mood import addresses_reader
 from clawmem.model.safety.recalled_text import is_recalled, masked
+from clawmem.model.safety.secrets import places as secret_places
 from clawmem.model.safety.secrets import looks as secret_looks
 from clawmem.model.safety.secrets import rules as secret_rules
 from clawmem.model.safety.secrets import search as secret_search
+from clawmem.model.safety.secrets import words as secret_words
 from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import search_texts
@@ -128,7 +132,7 @@ def _strings(module: str) -> list[str]:
 
 
 # Where a pattern is made of what is only known when it runs: the patterns themselves, or one for a sample word.
-MADE_LATER: dict[tuple[str, str], Callable[[], list[str]]] = {
+MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.rules.corrections", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.learning.rules.corrections", "_LEAD + form"): lambda: [one.pattern for one in corrections._FORMS],
     ("clawmem.learning.rules.corrections", "{name}$"): lambda: [r"(?:\bis|['’]s|called|named)(?: actually)? Jane$"],
@@ -137,19 +141,44 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[str]]] = {
     ("clawmem.learning.rules.shapes.habits", "accept"): lambda: _strings("clawmem.learning.rules.shapes.habits"),
     ("clawmem.memory.health.checks.pages", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*[{,]?\s*"Jane"\s*:'],
+    ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
+        one.pattern for language in injection_duty._PATTERNS for one in injection_duty._compiled(language)
+    ],
     ("clawmem.model.safety.injection.mood", "pattern"): lambda: [one.pattern for one in injection_mood._compiled()],
     ("clawmem.model.safety.injection.rules", "pattern"): lambda: [
         one for rules in injection_rules.patterns_of().values() for one in rules
     ],
     ("clawmem.model.merging.facts.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
+    ("clawmem.model.safety.leftovers", "shortest"): lambda: [rf"{leftovers._RUN}{{{16 * 4 // 3},}}"],
     ("clawmem.model.safety.secrets.looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
     ("clawmem.model.safety.secrets.search", "pattern"): lambda: [
         *(one.pattern for one in secret_rules.RULES.values()),
         *(text for text in vars(secret_search).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
     ],
+    ("clawmem.model.safety.secrets.places", "pattern"): lambda: [
+        *secret_places.PATTERNS.values(),
+        *(one.pattern for one in secret_places.KEPT),
+        *(text for text in vars(secret_places).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
+        secret_places._END_OF_KEY,
+    ],
+    ("clawmem.model.safety.secrets.words", "pattern"): lambda: [
+        text for name, text in vars(secret_words).items() if isinstance(text, str) and "(?" in text and name != "__doc__"
+    ],
+    ("clawmem.model.safety.written_forms", "self.letters"): lambda: [_needle().head],
+    ("clawmem.model.safety.written_forms", "start + "): lambda: [_needle().whole],
+    ("clawmem.model.safety.written_forms", "re.escape(data)"): lambda: [b"aGVsbG8gd29ybGQ"],
+    ("clawmem.model.safety.written_forms", "letter"): lambda: [*_needle().letters],
     ("clawmem.serving.recall.conflicts", "re.escape(named)"): lambda: [r"(?<!\w)Jane(?!\w)"],
 }
+
+
+def _needle() -> written_forms.Needle:
+    """The pattern of a secret with a character of each sort: blanks, quotes, signs, and letters of many forms."""
+    return written_forms.needles((r"""a b'c"d\eé 我́😀 a""",))[0]
+
+
 _CALLS = frozenset("compile search match fullmatch sub subn split findall finditer".split())
+_LOOSE = re.IGNORECASE | re.MULTILINE
 _AT_START = frozenset(("match", "fullmatch"))
 
 
@@ -187,7 +216,10 @@ def _given(module: str, call: Any) -> list[re.Pattern[Any]]:
         made = next((made for (where, part), made in MADE_LATER.items() if where == module and part in written), None)
         assert made is not None, f"{module}: say in MADE_LATER what {written} can be"
         assert made()
-        return [re.compile(one, re.IGNORECASE | re.MULTILINE) for one in made()]
+        return [
+            one if isinstance(one, re.Pattern) else re.compile(one, *([] if isinstance(one, bytes) else [_LOOSE]))
+            for one in made()
+        ]
 
 
 def _ways() -> dict[tuple[str, str], set[str]]:

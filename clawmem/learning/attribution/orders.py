@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.learning.attribution.quoted import is_doubtful
+from clawmem.learning.attribution.quoted import doubtful, touches
 from clawmem.model.facts.trust import EXTERNAL, is_low, least
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.proposals.quarantine import orders_in_text
@@ -28,12 +28,13 @@ def as_trusted(event: Event, found: tuple[Proposition, ...]) -> tuple[Propositio
         return found
     if orders_in(event) is not None:
         return tuple(one._replace(trust="external") for one in found)
-    return tuple(_capped(one, event) for one in found)
+    unclear = doubtful(event.text) if event.role == "user" else []
+    return tuple(_capped(one, event, touches(unclear, *one.span)) for one in found)
 
 
-def _capped(one: Proposition, event: Event) -> Proposition:
+def _capped(one: Proposition, event: Event, is_doubtful: bool) -> Proposition:
     trust = _trust_of(one.trust, event)
-    if trust == "user" and event.role == "user" and is_doubtful(event.text, *one.span):
+    if trust == "user" and is_doubtful:
         trust = EXTERNAL
     ordering = is_low(trust) and orders_in_text(one.source_text, outside=True)
     return one._replace(trust="external" if ordering else trust)

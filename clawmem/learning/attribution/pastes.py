@@ -106,7 +106,7 @@ def _beside_a_line(text: str) -> Iterator[Span]:
     """The other blocks of a message, where one is no more than a short line that says nothing of its sender: a
     request, a title, a word of thanks."""
     blocks = [(start, end) for start, end in _blocks(text) if not _GREETING.fullmatch(text[start:end].strip())]
-    leads = [block for block in blocks if _is_lead(text[slice(*block)])]
+    leads = {block for block in blocks if _is_lead(text[slice(*block)])}
     if leads and len(leads) < len(blocks):
         yield from (block for block in blocks if block not in leads)
 

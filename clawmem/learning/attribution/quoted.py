@@ -67,9 +67,16 @@ def is_own(text: str, start: int, end: int) -> bool:
     return not any(first < end and start < last for first, last in foreign)
 
 
-def is_doubtful(text: str, start: int, end: int) -> bool:
-    """Whether a stretch of a message may be another's as well as its sender's, so that nobody but a person can tell."""
-    return any(first < end and start < last for first, last in (*unclear(text), *_after_another(text)))
+def doubtful(text: str) -> list[Span]:
+    """Where a message may hold another's words as well as its sender's, so that nobody but a person can tell; in order,
+    apart from each other."""
+    return _joined([*unclear(text), *_after_another(text)])
+
+
+def touches(spans: Sequence[Span], start: int, end: int) -> bool:
+    """Whether a stretch has a part in one of some spans that are in order and apart."""
+    place = bisect_right(spans, start, key=lambda span: span[1])
+    return place < len(spans) and spans[place][0] < end
 
 
 def _after_another(text: str) -> list[Span]:
@@ -165,7 +172,7 @@ def _around(text: str, sentence: TextSpan, last: bool) -> list[Span]:
     if last:
         return [_before(text, sentence)] if asks_on_its_own(words, back=True) else []
     ends_line = _ENDS_LINE.match(text, sentence.end) is not None
-    begins = not text[: sentence.start].strip() and sentence.text.endswith("?")
+    begins = sentence.text.endswith("?") and _FIRST.search(text, 0, sentence.start) is None
     if (
         (begins and asks_at_the_start(words))
         or asks_on_its_own(words)
