@@ -21,8 +21,8 @@ _MADE_UP = (
 # What these are to say in the first person may be the sender's own truth or made up for the occasion.
 _OF_ONESELF = r"(?:bios?|biograph(?:y|ies)|cvs?|r[eé]sum[eé]s?|profiles?|introductions?|intros?|personal statements?)"
 _TO_WRITE = re.compile(
-    rf"\b(?:write|draft|compose|create|generate|make|prepare|improve|polish|rewrite)\b.*\b{_OF_ONESELF}\b",
-    re.IGNORECASE,
+    rf"^(?>.*?\b(?:write|draft|compose|create|generate|make|prepare|improve|polish|rewrite)\b).*\b{_OF_ONESELF}\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 _OWN_TEXT = re.compile(
     r"\b(?:(?:about|describing) (?:me|myself|us)|based on|memory|remember|keep in mind|for the record)\b",

@@ -40,8 +40,8 @@ _CLAUSE = re.compile(
     r"likes?|loves?|hates?|wants?|owns?|plays?|lived|worked|moved|studies|teaches)\s)"
     r"|,\s+(?=(?:got|went|started|bought|took|finished|recently|just|been)\s)"
     r"|,\s+(?=(?:making|giving|helping|showing|reminding|feeling|letting|bringing|leaving)\s)"
-    r"|(?:,|(?<!\s))\s++(?:and|but|so)\s+(?=(?:loved|hated|feel|felt|feeling|am|was so|can't wait|cannot wait|hope|think|"
-    r"thought|thank)\b)"
+    r"|(?:,|(?<!\s))\s++(?:and|but|so)\s+(?=(?:loved|hated|feel|felt|feeling|am|was so|can't wait|cannot wait|hope|"
+    r"think|thought|thank)\b)"
 )
 
 
