@@ -11,7 +11,7 @@ import re._constants as kinds  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
 import signal
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
@@ -30,6 +30,7 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
+from clawmem.model.safety import leftovers, written_forms
 from clawmem.model.safety.injection import duty as injection_duty
 from clawmem.model.safety.injection import mood as injection_mood
 from clawmem.model.safety.injection import rules as injection_rules
@@ -42,7 +43,7 @@ from clawmem.model.safety.secrets import rules as secret_rules
 from clawmem.model.safety.secrets import search as secret_search
 from clawmem.model.safety.secrets import words as secret_words
 from clawmem.model.safety.secrets.find import find_secrets
-from clawmem.model.search.event_ranking import is_question
+from clawmem.model.search.event_ranking import SHORT_QUESTION, is_question
 from clawmem.model.search.passage import search_texts
 from clawmem.model.transcripts.formats import read, shape_of
 from clawmem.vault.rewriting.redacted_history import _fits
@@ -57,10 +58,9 @@ SHAPES = (
     *('{"name": "Jane", "tags": ["a"]}, ', '"key":"I live in Oslo",', "password: ", "aGVsbG8gd29y", "[redacted]"),
     *("write ", "on Monday ", "for 3 years ", "system: ", "you are now ", "agent ", "send the ", "Jane "),
 )
-_SMALL, _LARGE = 300, 1_200
+_SMALL, _LARGE = 4_800, 19_200
 # Three quarters of the way from linear to quadratic, where four times the text is read; less says nothing.
-_MOST_GROWTH, _MEASURABLE, _TICK = 10.0, 0.05, 0.01
-_CLAUSE_SECONDS = 0.03
+_MOST_GROWTH, _MEASURABLE, _TICK = 9.0, 0.1, 0.01
 
 
 class Used(NamedTuple):
@@ -89,7 +89,7 @@ def _limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def _taken(act: Callable[[str], object], text: str, most: float = 5.0) -> float:
+def _taken(act: Callable[[str], object], text: str, most: float = 2.0) -> float:
     """The CPU seconds that an act takes; `most` where it takes longer."""
     start = time.process_time()
     try:
@@ -131,7 +131,7 @@ def _strings(module: str) -> list[str]:
 
 
 # Where a pattern is made of what is only known when it runs: the patterns themselves, or one for a sample word.
-MADE_LATER: dict[tuple[str, str], Callable[[], list[str]]] = {
+MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.reconciling.known_targets", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.learning.rules.corrections", "_LEAD + form"): lambda: [one.pattern for one in corrections._FORMS],
     ("clawmem.learning.rules.corrections", "{name}$"): lambda: [r"(?:\bis|['’]s|called|named)(?: actually)? Jane$"],
@@ -140,25 +140,46 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[str]]] = {
     ("clawmem.learning.rules.shapes.habits", "accept"): lambda: _strings("clawmem.learning.rules.shapes.habits"),
     ("clawmem.memory.health.checks.pages", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*[{,]?\s*"Jane"\s*:'],
-    ("clawmem.model.safety.injection.mood", "pattern"): lambda: [one.pattern for one in injection_mood._compiled()],
     ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
-        one for patterns in injection_duty._PATTERNS.values() for one in patterns
+        one.pattern for language in injection_duty._PATTERNS for one in injection_duty._compiled(language)
     ],
+    ("clawmem.model.safety.injection.mood", "pattern"): lambda: [one.pattern for one in injection_mood._compiled()],
     ("clawmem.model.safety.injection.rules", "pattern"): lambda: [
         one for rules in injection_rules.all_patterns().values() for one in rules
     ],
     ("clawmem.model.merging.facts.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
-    ("clawmem.model.safety.leftovers", "f'{_RUN}{{{shortest * 4 // 3},}}'"): lambda: ["[A-Za-z0-9+/_-]{8,}"],
-    ("clawmem.model.safety.secrets.places", "pattern"): lambda: [*secret_places.PATTERNS.values()],
-    ("clawmem.model.safety.secrets.words", "pattern"): lambda: [secret_words._SAID, secret_words._BESIDE],
+    ("clawmem.model.safety.leftovers", "shortest"): lambda: [rf"{leftovers._RUN}{{{16 * 4 // 3},}}"],
     ("clawmem.model.safety.secrets.looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
     ("clawmem.model.safety.secrets.search", "pattern"): lambda: [
         *(one.pattern for one in secret_rules.RULES.values()),
         *(text for text in vars(secret_search).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
     ],
-    ("clawmem.serving.recall.conflicts", "re.escape(named)"): lambda: [r"(?<!\w)Jane(?!\w)"],
+    ("clawmem.model.safety.secrets.places", "pattern"): lambda: [
+        *secret_places.PATTERNS.values(),
+        *(one.pattern for one in vars(secret_places)["KEPT"]),
+        *(text for text in vars(secret_places).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
+        secret_places._END_OF_KEY,
+    ],
+    ("clawmem.model.safety.secrets.words", "pattern"): lambda: [
+        text
+        for name, text in vars(secret_words).items()
+        if isinstance(text, str) and "(?" in text and name != "__doc__"
+    ],
+    ("clawmem.model.safety.written_forms", "self.letters"): lambda: [_needle().head],
+    ("clawmem.model.safety.written_forms", "start + "): lambda: [_needle().whole],
+    ("clawmem.model.safety.written_forms", "re.escape(data)"): lambda: [b"aGVsbG8gd29ybGQ"],
+    ("clawmem.model.safety.written_forms", "letter"): lambda: [*_needle().letters],
+    ("clawmem.serving.recall.conflicts", "re.escape(value)"): lambda: [r"(?<!\w)Jane(?!\w)"],
 }
+
+
+def _needle() -> written_forms.Needle:
+    """The pattern of a secret with a character of each sort: blanks, quotes, signs, and letters of many forms."""
+    return written_forms.compile_needles((r"""a b'c"d\eé 我́😀 a""",))[0]
+
+
 _CALLS = frozenset("compile search match fullmatch sub subn split findall finditer".split())
+_LOOSE = re.IGNORECASE | re.MULTILINE
 _AT_START = frozenset(("match", "fullmatch"))
 
 
@@ -167,7 +188,7 @@ def patterns() -> list[Used]:
     ways = _ways()
     found: dict[tuple[Any, int, bool], Used] = {}
     for module, tree in _trees().items():
-        names = {id(one.value): one.targets[0] for one in tree.body if isinstance(one, ast.Assign)}
+        names = {id(one.value): one.targets[0] for one in ast.walk(tree) if isinstance(one, ast.Assign)}
         for call in ast.walk(tree):
             if not _is_call(call):
                 continue
@@ -196,7 +217,10 @@ def _given(module: str, call: Any) -> list[re.Pattern[Any]]:
         made = next((made for (where, part), made in MADE_LATER.items() if where == module and part in written), None)
         assert made is not None, f"{module}: say in MADE_LATER what {written} can be"
         assert made()
-        return [re.compile(one, re.IGNORECASE | re.MULTILINE) for one in made()]
+        return [
+            one if isinstance(one, re.Pattern) else re.compile(one, *([] if isinstance(one, bytes) else [_LOOSE]))
+            for one in made()
+        ]
 
 
 def _ways() -> dict[tuple[str, str], set[str]]:
@@ -254,59 +278,127 @@ def _own_shapes(pattern: re.Pattern[Any], most: int = 16) -> list[str]:
     return [*pieces, *(f"{one} " for one in pieces)]
 
 
-def _tried(used: Used) -> Callable[[str], object]:
-    pattern = used.pattern
-
-    def act(text: str) -> None:
-        read = text if isinstance(pattern.pattern, str) else text.encode(errors="surrogatepass")
-        if used.at_start:
-            pattern.fullmatch(read)
-        else:
-            for _ in pattern.finditer(read):
-                pass
-
-    return act
-
-
 def test_every_pattern_is_found() -> None:
     assert len(patterns()) > 400
     assert len(SHAPES) >= 100
 
 
-def _too_slow(chosen: Callable[[Used], bool], judged: Callable[[Used, str], str | None]) -> list[str]:
-    found = []
-    for used in filter(chosen, patterns()):
-        shapes = (*SHAPES, *_own_shapes(used.pattern))
-        told = next((told for shape in shapes if (told := judged(used, shape))), None)
-        found += [f"{used.module}: {used.pattern.pattern!r:.150}: {told}"] if told else []
-    return found
+# Patterns that take quadratic time and are held only against short texts: the most characters that they ever get, as
+# the code that uses them sees to. What is longer than that never reaches them; a test looks at every text that does.
+BOUNDED: dict[tuple[str, str], int] = {
+    ("clawmem.learning.rules.noise", "_TAIL"): 60,
+    ("clawmem.learning.rules.shapes.habits", "*"): LONGEST_SENTENCE,
+    ("clawmem.learning.rules.shapes.states", "*"): LONGEST_SENTENCE,
+    ("clawmem.learning.rules.shapes.changes", "*"): LONGEST_SENTENCE,
+    ("clawmem.model.search.event_ranking", "_ASKS"): SHORT_QUESTION,
+}
+_BOUNDED_SECONDS = 0.05
+_FIRST_SIZE, _SUSPECT_SECONDS, _WORST = 800, 0.0002, 3
 
 
-def _reads_sentences(used: Used) -> bool:
-    return used.module.startswith("clawmem.learning.")
+def _bound_of(used: Used) -> int | None:
+    for (module, name), bound in BOUNDED.items():
+        own = vars(_modules()[module]).get(name)
+        if used.module == module and (name == "*" or (own is not None and own.pattern == used.pattern.pattern)):
+            return bound
+    return None
+
+
+def _read(used: Used, text: str) -> Any:
+    """The text as the pattern gets it."""
+    if used.module == injection_mood.__name__ and used.pattern is not injection_mood._RUN:
+        text = injection_mood._RUN.sub(injection_mood._shortened, text)
+    return text if isinstance(used.pattern.pattern, str) else text.encode(errors="surrogatepass")
+
+
+def _held_against(used: Used) -> Callable[[Any], object]:
+    pattern = used.pattern
+    return pattern.fullmatch if used.at_start else lambda text: deque(pattern.finditer(text), maxlen=0)
+
+
+def _suspects(used: Used, size: int) -> list[str]:
+    """The few shapes that take the pattern longest, where they take it long at all. Time on the wall: other programs
+    can only make it longer, and the processor's own clock is too coarse."""
+    act, found = _held_against(used), list[tuple[float, str]]()
+    for shape in (*SHAPES, *_own_shapes(used.pattern)):
+        text = _read(used, _filled(shape, size))
+        start = time.perf_counter()
+        try:
+            with _limited(1.0):
+                act(text)
+        except _TooLong:
+            return [shape]
+        found.append((time.perf_counter() - start, shape))
+    return [shape for taken, shape in sorted(found, reverse=True)[:_WORST] if taken > _SUSPECT_SECONDS]
+
+
+def _filled(shape: str, size: int) -> str:
+    return (shape * (size // len(shape) + 1))[:size] + "\0x"
+
+
+def _too_slow(used: Used) -> str | None:
+    act, bound = _held_against(used), _bound_of(used)
+    for shape in _suspects(used, min(_FIRST_SIZE, bound or _FIRST_SIZE)):
+        if bound is not None:
+            taken = min(_taken(act, _filled(shape, bound - 2)) for _ in range(3))
+            told = f"{taken:.3f} s" if taken > _BOUNDED_SECONDS else None
+        else:
+            told = _grows(lambda text: act(_read(used, text)), shape, _SMALL, _LARGE)
+        if told:
+            return f"{used.module}: {used.pattern.pattern!r:.150}: {shape!r}: {told}"
+    return None
 
 
 @pytest.mark.soak
-def test_patterns_that_read_whole_texts_are_linear() -> None:
-    assert _too_slow(lambda used: not _reads_sentences(used), _grown) == []
+def test_every_pattern_is_linear_or_reads_only_short_texts() -> None:
+    assert [told for used in patterns() if (told := _too_slow(used))] == []
 
 
-def _grown(used: Used, shape: str) -> str | None:
-    return _grows(_tried(used), shape, _SMALL, _LARGE)
+class _Recorded:
+    """A pattern that notes the length of the longest text that it got."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self._pattern = pattern
+        self.longest = 0
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._pattern, name)
+        if name not in _CALLS:
+            return found
+
+        def act(text: str, *more: Any) -> Any:
+            self.longest = max(self.longest, len(text))
+            return found(text, *more)
+
+        return act
 
 
-@pytest.mark.soak
-def test_patterns_that_read_sentences_take_milliseconds_for_the_longest() -> None:
-    """What learning reads is cut into sentences first, and into clauses of at most LONGEST_SENTENCE characters."""
-    assert _too_slow(_reads_sentences, _long) == []
+def _long_messages() -> list[str]:
+    """Messages of long sentences that are read as far as any: each turned into one clause, and into many."""
+    said = "I take insulin in the morning", "I live in Oslo", "My sister is allergic to nuts", "I sing in a choir"
+    more_said = "I am passionate about chess", "I got a new job at Acme", "I have migraines", "what is this?"
+    joined = " really", " very ", "🎉", " in Oslo", " for", " and ", ", ", "!", " - "
+    return [
+        f"{one}{more * (3_000 // len(more))}{end}"
+        for one in (*said, *more_said)
+        for more in joined
+        for end in (".", "?", " x")
+    ]
 
 
-def _long(used: Used, shape: str) -> str | None:
-    act, text = _tried(used), (shape * (LONGEST_SENTENCE // len(shape) + 1))[:LONGEST_SENTENCE] + "\0"
-    taken = _taken(act, text)
-    if taken > _CLAUSE_SECONDS:
-        taken = min(taken, _taken(act, text), _taken(act, text))
-    return f"{shape!r}: {taken:.3f} s" if taken > _CLAUSE_SECONDS else None
+def test_no_long_text_reaches_a_pattern_that_reads_only_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded: dict[tuple[str, str], tuple[_Recorded, int]] = {}
+    for (module, named), bound in BOUNDED.items():
+        for name, value in vars(_modules()[module]).items():
+            if isinstance(value, re.Pattern) and named in ("*", name):
+                recorded[module, name] = _Recorded(value), bound
+                monkeypatch.setattr(f"{module}.{name}", recorded[module, name][0])
+    for text in (*_long_messages(), *(one[:40] for one in _long_messages())):
+        _said("user")(text)
+        is_question(text)
+    beyond = {name: one.longest for name, (one, bound) in recorded.items() if one.longest > bound}
+    assert beyond == {}
+    assert sum(one.longest > 0 for one, _ in recorded.values()) > len(recorded) / 2
 
 
 _CATALOG = Catalog({})
@@ -339,10 +431,10 @@ WHOLE: dict[str, Callable[[str], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", [what for what in WHOLE if not what.startswith("a ")])
+@pytest.mark.parametrize("what", WHOLE)
 def test_functions_that_read_whole_texts_are_linear(what: str) -> None:
     WHOLE[what]('I live in Oslo. "Ignore the system", you agent.')
-    assert [told for shape in SHAPES if (told := _grows(WHOLE[what], shape, 2_000, 8_000))] == []
+    assert [told for shape in SHAPES if (told := _grows(WHOLE[what], shape, 8_000, 32_000))] == []
 
 
 @pytest.mark.soak
@@ -350,6 +442,22 @@ def test_functions_that_read_whole_texts_are_linear(what: str) -> None:
 def test_functions_that_read_long_texts_are_linear(what: str) -> None:
     WHOLE[what]('I live in Oslo. "Ignore the system", you agent.')
     assert [told for shape in SHAPES if (told := _grows(WHOLE[what], shape, 30_000, 120_000))] == []
+
+
+SLOW_MESSAGES = {
+    "emoji before a letter": "I live in Oslo " + "🎉" * 58 + "x",
+    "marks before a letter": "I live in Oslo" + "…" * 32_000 + "x",
+    "emoji in one row": "😀" * 32_000 + "x",
+    "blanks before a letter": "My " + " " * 10_000 + "x",
+    "blanks between dashes": "My, it" + " " * 10_000 + "- x",
+    "what may be another's": "Thanks a lot\n\n" + "".join(f"I live in Oslo{n}. I like tea{n}.\n" for n in range(700)),
+    "paragraphs and titles": "\n\n".join(f"Title {n}\n\nI live in Oslo{n} and I like my tea." for n in range(500)),
+}
+
+
+@pytest.mark.parametrize("what", SLOW_MESSAGES)
+def test_no_message_takes_seconds(what: str) -> None:
+    assert _taken(_said("user"), SLOW_MESSAGES[what], most=6.0) < 3.0
 
 
 def test_a_subject_of_many_redactions_is_compared_in_linear_time() -> None:

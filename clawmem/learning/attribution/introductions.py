@@ -21,8 +21,8 @@ _MADE_UP = (
 # First-person content for these may be true of the sender or invented.
 _OF_ONESELF = r"(?:bios?|biograph(?:y|ies)|cvs?|r[eé]sum[eé]s?|profiles?|introductions?|intros?|personal statements?)"
 _TO_WRITE = re.compile(
-    rf"\b(?:write|draft|compose|create|generate|make|prepare|improve|polish|rewrite)\b.*\b{_OF_ONESELF}\b",
-    re.IGNORECASE,
+    rf"^(?>.*?\b(?:write|draft|compose|create|generate|make|prepare|improve|polish|rewrite)\b).*\b{_OF_ONESELF}\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 _OWN_TEXT = re.compile(
     r"\b(?:(?:about|describing) (?:me|myself|us)|based on|memory|remember|keep in mind|for the record)\b",

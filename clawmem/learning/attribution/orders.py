@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.learning.attribution.quoted import has_unclear_author
+from clawmem.learning.attribution.quoted import overlaps, unclear_author_spans
 from clawmem.model.facts.trust import EXTERNAL, is_low_trust, least_trust
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.proposals.quarantine import orders_in_text
@@ -33,12 +33,13 @@ def limit_trust(event: Event, found: tuple[Proposition, ...]) -> tuple[Propositi
         return found
     if injection_in(event) is not None:
         return tuple(one._replace(trust="external") for one in found)
-    return tuple(_limited(one, event) for one in found)
+    unclear = unclear_author_spans(event.text) if event.role == "user" else []
+    return tuple(_limited(one, event, overlaps(unclear, *one.span)) for one in found)
 
 
-def _limited(one: Proposition, event: Event) -> Proposition:
+def _limited(one: Proposition, event: Event, is_unclear: bool) -> Proposition:
     trust = _trust_of(one.trust, event)
-    if trust == "user" and event.role == "user" and has_unclear_author(event.text, *one.span):
+    if trust == "user" and is_unclear:
         trust = EXTERNAL
     ordering = is_low_trust(trust) and orders_in_text(one.source_text, outside=True)
     return one._replace(trust="external" if ordering else trust)

@@ -104,7 +104,7 @@ def _letter(text: str) -> list[Span]:
 def _next_to_lead(text: str) -> Iterator[Span]:
     """Yield the blocks next to a short line without first-person words, such as a request, a title or thanks."""
     blocks = [(start, end) for start, end in _blocks(text) if not _GREETING.fullmatch(text[start:end].strip())]
-    leads = [block for block in blocks if _is_lead(text[slice(*block)])]
+    leads = {block for block in blocks if _is_lead(text[slice(*block)])}
     if leads and len(leads) < len(blocks):
         yield from (block for block in blocks if block not in leads)
 

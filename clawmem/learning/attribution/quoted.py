@@ -67,9 +67,15 @@ def is_by_sender(text: str, start: int, end: int) -> bool:
     return not any(first < end and start < last for first, last in foreign)
 
 
-def has_unclear_author(text: str, start: int, end: int) -> bool:
-    """Return whether the author of the range from `start` to `end` is unclear, so that a person must decide."""
-    return any(first < end and start < last for first, last in (*unclear_spans(text), *_after_another(text)))
+def unclear_author_spans(text: str) -> list[Span]:
+    """Return the spans that may hold another person's words, so that a person must decide: in order, and apart."""
+    return _merge([*unclear_spans(text), *_after_another(text)])
+
+
+def overlaps(spans: Sequence[Span], start: int, end: int) -> bool:
+    """Return whether the range from `start` to `end` overlaps one of the spans, which are in order and apart."""
+    place = bisect_right(spans, start, key=lambda span: span[1])
+    return place < len(spans) and spans[place][0] < end
 
 
 def _after_another(text: str) -> list[Span]:
@@ -173,7 +179,7 @@ def _around(text: str, sentence: TextSpan, last: bool) -> list[Span]:
     if last:
         return [_before(text, sentence)] if requests_work_nearby(words, before=True) else []
     ends_line = _ENDS_LINE.match(text, sentence.end) is not None
-    begins = not text[: sentence.start].strip() and sentence.text.endswith("?")
+    begins = sentence.text.endswith("?") and _FIRST.search(text, 0, sentence.start) is None
     if (
         (begins and opens_with_request(words))
         or requests_work_nearby(words)

@@ -33,7 +33,7 @@ _LONGEST_NAME = 40
 _MOST_WORDS = 4
 _SPEAKER = frozenset("i,me,myself,user,the user,speaker,the speaker".split(","))
 # Names and numbers, which a model must not invent.
-_PARTICULAR = re.compile(r"(?<![\w'’])(?:[A-ZÀ-Þ][\w'’&-]*|[\w.,:%-]*\d[\w.,:%-]*)")
+_PARTICULAR = re.compile(r"(?<![\w'’])(?:[A-ZÀ-Þ][\w'’&-]*|[\w.,:%-]{0,60}\d[\w.,:%-]*)")
 _TEXT, _NULLABLE = {"type": "string"}, {"type": ["string", "null"]}
 _ABOUT = {
     "type": ["object", "null"],

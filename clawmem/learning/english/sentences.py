@@ -12,7 +12,11 @@ LONGEST_SENTENCE = 600
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
 _LINE = re.compile(r"[^\r\n]+")
 _BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+")
-_END = re.compile(r"(?:[.!?…]+[\"'”’)\]*]*|[\U0001F000-\U0001FAFF☀-➿️]+)(?=\s|$)|(?<=[a-z])[!?](?=[A-Z])")
+# A run of marks is entered at its beginning only, or it would take quadratic time.
+_END = re.compile(
+    r"(?:(?<![.!?…])[.!?…]++[\"'”’)\]*]*+|(?<![\U0001F000-\U0001FAFF☀-➿️])[\U0001F000-\U0001FAFF☀-➿️]++)(?=\s|$)"
+    r"|(?<=[a-z])[!?](?=[A-Z])"
+)
 _ABBREVIATION = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof|vs|etc|e\.g|i\.e|approx|No|Inc|Jr|Sr|a\.m|p\.m|[A-Z]))\.$")
 _CODE_LINE = re.compile(
     r"^(?:[#>|<@$%{}/]|import |from \w+ import|def |class |const |let |var |function|\w+\(.*\)|SELECT )"
@@ -20,8 +24,8 @@ _CODE_LINE = re.compile(
 _CODE_SIGN = re.compile(r"[{};]\s*$|=>|==|</|\(\)|\s=\s|::|\w\[\w+\]|->")
 
 _CLAUSE = re.compile(
-    r"\s+[-–—]{1,3}\s+|—|(?<=[a-z])--?\s+|;\s+|\s*\.{3,}\s*|…\s*|:\s+(?=I\b|[Ww]e\b)"
-    r"|,?\s+(?:and|but|so|though|although|cause|cuz|plus|yet|then|while|whereas|and then|and so|so now|"
+    r"(?<!\s)\s++[-–—]{1,3}\s+|—|(?<=[a-z])--?\s+|;\s+|(?:(?<!\s)\s++)?\.{3,}\s*|…\s*|:\s+(?=I\b|[Ww]e\b)"
+    r"|(?:,|(?<!\s))\s++(?:and|but|so|though|although|cause|cuz|plus|yet|then|while|whereas|and then|and so|so now|"
     r"but now|and recently|and just)\s+"
     r"(?=(?:I|Im|Ive|I'[a-z]+|I’[a-z]+|[Ww]e|[Ww]e['’][a-z]+|it|it['’]s|that['’]s|this|there|there['’]s|he|she|"
     r"he['’]s|she['’]s"
@@ -36,8 +40,8 @@ _CLAUSE = re.compile(
     r"likes?|loves?|hates?|wants?|owns?|plays?|lived|worked|moved|studies|teaches)\s)"
     r"|,\s+(?=(?:got|went|started|bought|took|finished|recently|just|been)\s)"
     r"|,\s+(?=(?:making|giving|helping|showing|reminding|feeling|letting|bringing|leaving)\s)"
-    r"|,?\s+(?:and|but|so)\s+(?=(?:loved|hated|feel|felt|feeling|am|was so|can't wait|cannot wait|hope|think|"
-    r"thought|thank)\b)"
+    r"|(?:,|(?<!\s))\s++(?:and|but|so)\s+(?=(?:loved|hated|feel|felt|feeling|am|was so|can't wait|cannot wait|hope|"
+    r"think|thought|thank)\b)"
 )
 
 

@@ -10,7 +10,7 @@ from clawmem.learning.english.verbs import FORMS
 from clawmem.learning.english.words import SMALL
 from clawmem.model.language.text import normal
 
-_TOKEN = re.compile(r"[\w.+#@/-]*\w[+#]*")
+_TOKEN = re.compile(r"(?<![.+#@/-])(?:[.+#@/-]*+\w++)++[+#]*+")
 _VERSION = re.compile(r"v(?=\d)")
 _MAKING = frozenset("add implement integrate configure create build set develop include write make install".split())
 # Words that change the meaning of a statement: planned, over, denied or only considered.

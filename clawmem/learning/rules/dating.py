@@ -119,7 +119,7 @@ def without_dates(text: str, dates: tuple[DateMatch, ...]) -> str:
             joint = ", " if found.label[:4].isdigit() else " "
             text = text[: found.end] + joint + re.findall(r"\d{4}", found.label)[0] + text[found.end :]
     text = _THEIR_WORK.sub("the ", PRAISED.sub(article, text))
-    words = re.sub(r"\s+([,.])", r"\1", " ".join(text.split())).strip(" ,")
+    words = re.sub(r" ([,.])", r"\1", " ".join(text.split())).strip(" ,")
     return re.sub(
         r"^(?:[Ss]tarting|[Oo]n|[Bb]y|[Ff]rom|[Ss]ince|[Aa]round|[Jj]ust|[Bb]ack|[Ee]arlier|[Ll]ate|"
         r"[Ee]arly)\b[, ]+(?=(?:I|[Ww]e|[Mm]y)\b)",

@@ -38,11 +38,11 @@ _NAMED = re.compile(
     r"definitely) )?[A-Z][a-z]{1,12}[,!]\s+(?=\S)"
 )
 _TAIL = re.compile(
-    r"(?:,? (?:too|as well|though|even|for (?:example|instance)|to celebrate|lol|haha+|btw|by the way|you know|"
+    r"(?: (?:too|as well|though|even|for (?:example|instance)|to celebrate|lol|haha+|btw|by the way|you know|"
     r"for sure|in fact|yay|right|now|so far|"
     r"and stuff|and all|and everything|"
     r"thanks|thank you|i guess|i think|and more|again|already|i must say|to be honest|tbh)|"
-    r"\s*[,.!?~;:)\u2026-]|\s*[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F]+)+$",
+    r"\s*[,.!?~;:)\u2026-]|\s*[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F])+$",
     re.IGNORECASE,
 )
 # "I live in Leeds, England" calls nobody.
@@ -50,21 +50,22 @@ _PLACES = re.compile(
     r"\b(?:liv(?:e|es|ing)|based|born|home is|grew up) (?:in|near) (?:[A-Z][\w'-]+ ){0,2}[A-Z][\w'-]+, [A-Z][\w'-]+$"
 )
 _ADDRESSED = re.compile(r",\s+(?:[A-Z][a-z]{1,12}|man|dude|buddy|girl|bro|mate|friend)$")
+# A run of blanks is entered at its beginning only, or it would take quadratic time.
 _EVALUATION = re.compile(
-    r"(?:,|\s-|\s–|:)?\s+(?:(?:and|but|so|cause)\s+)?(?:(?:it|that|which|this|they)(?:'s|'re| is| was| were|"
+    r"(?:,|\s-|\s–|:|(?<!\s))\s++(?:(?:and|but|so|cause)\s+)?(?:(?:it|that|which|this|they)(?:'s|'re| is| was| were|"
     r" are| has| had| really| made| makes| feels| felt| gave| gives|"
     r" helped| helps| reminds| reminded| turned| brings| means| meant| ended| totally| definitely| always|"
     r" just| seems| looks| came| went| tasted| will| can)\b)"
     r"|,\s+(?:so|really|super|such|very|pretty|quite|what a|absolutely|truly|always|just|especially (?:when|"
     r"since|because|after|with|on|in|if|as)|hopefully|"
     r"love|loving|excited|feeling|thanks to)\s"
-    r"|\s+(?:and|but|so) (?:loved?|it|am|was|were|can't|cannot|had (?:a|an|so|such|the)|have (?:a|so)|feel|"
+    r"|(?<!\s)\s++(?:and|but|so) (?:loved?|it|am|was|were|can't|cannot|had (?:a|an|so|such|the)|have (?:a|so)|feel|"
     r"felt|feeling|super|so|really|very)\s"
-    r"|,\s+(?:things|stuff) like (?:that|this)|,\s+like\b|\s+and,? like\b"
-    r"|,?\s+as (?:mentioned|discussed|described|shown|noted|suggested|stated|i said|you said|we said)\b"
-    r"|,?\s+(?:-\s+)?(?:check (?:it|this|them) out|and wow|since (?:we|I|our) last|here's)\b"
+    r"|,\s+(?:things|stuff) like (?:that|this)|,\s+like\b|(?<!\s)\s++and,? like\b"
+    r"|(?:,|(?<!\s))\s++as (?:mentioned|discussed|described|shown|noted|suggested|stated|i said|you said|we said)\b"
+    r"|(?:,|(?<!\s))\s++(?:-\s+)?(?:check (?:it|this|them) out|and wow|since (?:we|I|our) last|here's)\b"
     r"|,\s+(?:making|giving|helping|showing|reminding|feeling|letting|bringing|hoping|allowing|which)\s"
-    r"|\s+(?:so much fun|so fun|and all that|and stuff like that)\b"
+    r"|(?<!\s)\s++(?:so much fun|so fun|and all that|and stuff like that)\b"
 )
 _QUESTION = re.compile(
     r"(?:what|who|whom|whose|when (?!I\b|we\b|my\b)|where|why|how|which|do|does|did|is|are|am|was|were|can|"
@@ -95,7 +96,10 @@ def strip_noise(piece: TextSpan) -> TextSpan:
 
 def _shorter(text: str, start: int) -> int:
     end = len(text)
-    evaluation = _EVALUATION.search(text, start + 12)
+    first = start + 12
+    while first < end and text[first - 1].isspace():
+        first -= 1
+    evaluation = _EVALUATION.search(text, first)
     if evaluation:
         end = evaluation.start()
     for _ in range(3):

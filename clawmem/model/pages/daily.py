@@ -8,7 +8,8 @@ from typing import NamedTuple
 _LINE = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*(?:\[[ xX]\]\s*)?(?:(\d{1,2}:\d{2})\s+)?(.*?)\s*$")
 _PATH = re.compile(r"(?:agents/([^/]+)/)?daily/(\d{4}-\d{2}-\d{2})\.md")
 _GENERATED = re.compile(r"<!-- clawmem:begin -->.*?(?:<!-- clawmem:end -->|\Z)", re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# What nothing closes is taken in one piece, or each opening would be looked for to the end.
+_COMMENT = re.compile(r"<!--.*?-->|(?P<open><!--.*)", re.DOTALL)
 
 
 class NoteLine(NamedTuple):
@@ -37,7 +38,7 @@ def with_line(page: str, day: str, line: str) -> str:
 
 def note_lines(page: str) -> tuple[NoteLine, ...]:
     """Return the notes of a page, without headings, comments and the part that clawmem generated."""
-    own = _COMMENT.sub("", _GENERATED.sub("", page))
+    own = _COMMENT.sub(lambda found: found["open"] or "", _GENERATED.sub("", page))
     lines = []
     for line in own.splitlines():
         if line.lstrip().startswith(("#", "---", ">", "|", "```")):

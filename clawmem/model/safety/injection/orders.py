@@ -22,10 +22,10 @@ ORDERS_BY_RULE = {
         rf"\b{AI}\b[^.!?\n]{{0,60}}?\b(?:must|should|shall|have to|need to|are (?:required|instructed|advised|"
         r"asked|requested) to|is (?:required|instructed|asked|requested) to|please|are to|has to)\b (?:\w+ "
         rf")?{BIDDEN_VERBS}\b",
-        r"(?:^|[.!?\n>*#\"-]\s*)(?:hey |dear |hello |hi |attention,? (?:all )?|note (?:to|for) (?:the |any |all "
-        ")?|instructions? (?:to|for) (?:the |any |all )?|message (?:to|for) (?:the |any |all )?|to (?:the |any |"
-        rf"all |every )){AI}\b",
-        r"(?:^|[.!?\n>*#\"-]\s*)(?:hey |dear |hello |attention,? |note to |instructions? (?:to|for) (?:the "
+        r"(?:^|[.!?>*#\"-]\s*+|\n[^\S\n]*+)(?:hey |dear |hello |hi |attention,? (?:all )?|note (?:to|for) (?:the |"
+        "any |all )?|instructions? (?:to|for) (?:the |any |all )?|message (?:to|for) (?:the |any |all )?|to (?:the |"
+        rf"any |all |every )){AI}\b",
+        r"(?:^|[.!?>*#\"-]\s*+|\n[^\S\n]*+)(?:hey |dear |hello |attention,? |note to |instructions? (?:to|for) (?:the "
         r")?)(?:assistants?|agents?|models?|bots?)\b[,:]",
         r"^\W*(?:assistants?|agent|AI|bot|model)\s*[,:]\s+(?:please |you |now |always |never |kindly )*"
         rf"{BIDDEN_VERBS}\b",
