@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from clawmem.learning.english.words import SMALL
-from clawmem.learning.reconciling.sameness import alike, contained
+from clawmem.learning.reconciling.sameness import alike, contained, contradicts
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import LONGEST_FACT, counted, normal
 from clawmem.model.proposals.proposition import Proposition
@@ -112,6 +112,8 @@ def _near(proposition: Proposition, fact: Fact, overlap: float) -> bool:
     if plain(fact.subject or "") != plain(proposition.subject or ""):
         return False
     if fact.predicate and proposition.predicate and fact.predicate != proposition.predicate:
+        return False
+    if contradicts(proposition.statement, fact.fact):
         return False
     about = proposition.subject or ""
     if contained(proposition.statement, fact.fact, about):

@@ -8,7 +8,15 @@ from typing import NamedTuple
 
 from clawmem.learning.english.words import HAS_A
 from clawmem.learning.reconciling.gate import content_words, plain
-from clawmem.learning.reconciling.sameness import adds_nothing, ceased, contained, denied, enriched
+from clawmem.learning.reconciling.sameness import (
+    adds_nothing,
+    ceased,
+    contained,
+    contradicts,
+    denied,
+    enriched,
+    negations,
+)
 from clawmem.learning.reconciling.slots import at_times_only, holds_beside, outdated, rivals, said_beside
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import Fact
@@ -65,15 +73,18 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
         going = _ENDS_WITH.get(proposition.predicate or "", ())
         related += [fact for fact in standing if fact.predicate in going or said_beside(proposition, fact)]
         return _ended(proposition, [fact for fact in related if fact not in over], catalog)
+    agreeing = [fact for fact in standing if not contradicts(proposition.statement, fact.fact)]
+    akin = [fact for fact in related if fact in agreeing]
     return (
         _resumed(proposition, over)
-        or _restated(proposition, standing, related, catalog)
+        or _restated(proposition, agreeing, akin, catalog)
         or _denied(proposition, standing)
+        or _contradicted(proposition, [fact for fact in related if fact not in akin])
         or _replaced_by_name(proposition, related)
         or _replaced_in_scope(proposition, same_subject)
         or _corrected(proposition, related, catalog)
         or _single(proposition, related, over, catalog)
-        or _refined(proposition, standing, related, catalog)
+        or _refined(proposition, agreeing, akin, catalog)
         or ReconcileDecision(ADD, (), "Nothing known says the same or stands against it.")
     )
 
@@ -148,6 +159,13 @@ def _denied(proposition: Proposition, standing: Sequence[Fact]) -> ReconcileDeci
     return ReconcileDecision(ADD, (), reason, _ids(known)) if known else None
 
 
+def _contradicted(proposition: Proposition, opposed: Sequence[Fact]) -> ReconcileDecision | None:
+    """The same of the same subject, negated on one side: a person decides which of both is so."""
+    known = [fact for fact in opposed if _repeats(proposition, fact)]
+    reason = "One of the two denies the other."
+    return ReconcileDecision(ADD, (), reason, _ids(known)) if known else None
+
+
 def _names_things(proposition: Proposition, catalog: Catalog) -> bool:
     """Whether the predicate takes many values that are things, such as the tools in use."""
     entry = catalog.predicates.get(proposition.predicate or "")
@@ -213,6 +231,8 @@ def _corrected(proposition: Proposition, related: Sequence[Fact], catalog: Catal
 def _single(
     proposition: Proposition, related: Sequence[Fact], over: Sequence[Fact], catalog: Catalog
 ) -> ReconcileDecision | None:
+    # What is denied is no value: "I don't live in Rome" says nothing against the home that is known.
+    related = [fact for fact in related if negations(proposition.statement) <= negations(fact.fact)]
     if not related or not is_single(catalog, proposition.predicate):
         return None
     against = rivals(proposition, related, catalog)

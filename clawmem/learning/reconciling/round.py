@@ -159,7 +159,7 @@ class LearningRound:
             return self._restated(proposition, decision, known, event, "reconcile")
         verdict = self._judged(proposition, known)
         if not verdict.accepted and verdict.gate != "trust":
-            return self._refused(proposition, verdict, known, event)
+            return self._refused(proposition, decision, verdict, known, event)
         wait = waits(proposition, decision, known, verdict, self._terms.sure)
         if wait:
             return self._propose(proposition, decision, known, wait, event)
@@ -175,9 +175,17 @@ class LearningRound:
         return verdict if other.accepted else other
 
     def _refused(
-        self, proposition: Proposition, verdict: GateVerdict, known: Mapping[str, Fact], event: Event
+        self,
+        proposition: Proposition,
+        decision: ReconcileDecision,
+        verdict: GateVerdict,
+        known: Mapping[str, Fact],
+        event: Event,
     ) -> LearningCandidate:
         twin = verdict.duplicate_of
+        if twin is not None and twin in decision.targets and decision.outcome == RETRACT:
+            reason = f"It ends {twin}, in the very words of what it ends: no statement says that it is over."
+            return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
         if twin is not None and twin in known:
             again = ReconcileDecision(NOOP, (twin,), verdict.reason)
             return self._restated(proposition, again, known, event, verdict.gate)
