@@ -17,7 +17,7 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
 from clawmem.vault.vault import Vault
@@ -170,10 +170,11 @@ def test_a_remembered_denial_is_a_fact_of_its_own(vault: Vault, caller: Caller, 
 def test_an_ending_in_the_words_of_what_it_ends_is_no_second_witness(vault: Vault, caller: Caller) -> None:
     """As a model may put it: the statement is that of the known fact, with the mark that it is over."""
     words = "The user works at Brightpath."
-    found = {
-        "evt_1": Proposition(words, "evt_1", (0, 1), "x", "the user", "works_at", "Brightpath"),
-        "evt_2": Proposition(words, "evt_2", (0, 1), "x", "the user", "works_at", "Brightpath", ended=True),
-    }
+    first = Proposition(
+        words, "evt_1", (0, 1), "x", "the user", "works_at", "Brightpath",
+        entity_hints=(EntityHint("person", "User", "speaker"),),
+    )  # fmt: skip
+    found = {"evt_1": first, "evt_2": first._replace(event_id="evt_2", ended=True)}
     with writing(vault, caller, "learn") as work:
         going = LearningRound(
             RoundState(work, LearningCursor({}, {})),

@@ -17,7 +17,7 @@ from clawmem.learning.reconciling.sameness import (
     enriched,
     negations,
 )
-from clawmem.learning.reconciling.slots import at_times_only, holds_beside, outdated, rivals, said_beside
+from clawmem.learning.reconciling.slots import at_times_only, holds_beside, of_same_thing, outdated, rivals, said_beside
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
@@ -66,6 +66,7 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
         return ReconcileDecision(outcome, named, "The text names the fact that it changes.")
     standing = [fact for fact in same_subject if fact.stands and _same(fact.subject, proposition.subject)]
     related = [fact for fact in standing if proposition.predicate and fact.predicate == proposition.predicate]
+    related = of_same_thing(proposition, related)
     over = [fact for fact in related if _ENDING.search(fact.fact)]
     if over_now := _ceased(proposition, standing):
         return over_now
@@ -177,8 +178,14 @@ def _repeats(proposition: Proposition, fact: Fact) -> bool:
         return False
     if proposition.valid_from and fact.valid_from and proposition.valid_from != fact.valid_from:
         return False
+    if proposition.predicate == "deadline" and _figures(proposition.statement) != _figures(fact.fact):
+        return False  # "a paper deadline": the day stands in the statement alone
     new, old = _bare(proposition.object), _bare(fact.object)
     return new == old or bool(old.startswith(new) and _REFINEMENT.match(old[len(new) :]))
+
+
+def _figures(text: str) -> list[str]:
+    return re.findall(r"\d+", text)
 
 
 def _replaced_by_name(proposition: Proposition, related: Sequence[Fact]) -> ReconcileDecision | None:
