@@ -33,6 +33,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.event import Event, parse_events, people_in
 from clawmem.model.records.layout import is_ledger
+from clawmem.vault.state.reading_state import keep_reading_state
 from clawmem.vault.vault import Vault
 
 _SHOWN_IN_BODY = 100
@@ -87,10 +88,11 @@ def learn(
         cursor = parse_cursor(work.read(PATH))
         events, reached = unread_events(work, cursor, read, days)
         if not events and not read.telemetry:
+            _keep_progress(vault, read, dry_run)
             return LearnResult(0, (), (), None, read.extractor, (*work.notices, *read.notices), extraction=read)
         mind = RoundState(work, cursor)
         going = LearningRound(
-            mind, vault.catalog, _terms(work), Extractor(read.extractor, read.propositions, read.found)
+            mind, vault.catalog, _terms(work), Extractor(read.extractor, read.propositions, read.found, read.continued)
         )
         speakers = people_in(events)
         for event in events:
@@ -100,6 +102,7 @@ def learn(
         if not dry_run:
             change = _change(mind, going.candidates, len(events), reached)
             commit = work.commit([with_telemetry(change, read.telemetry, work.read)])[-1]
+            _keep_progress(vault, read, dry_run)
         return LearnResult(
             len(events),
             tuple(going.candidates),
@@ -115,7 +118,8 @@ def learn(
 def unread_events(
     work: WriteScope, cursor: LearningCursor, read: Extraction, days: Collection[str] | None = None
 ) -> tuple[list[Event], dict[str, DayProgress]]:
-    """Events the cursor has not reached and somebody read, in order of day, and how far each day reaches now."""
+    """Events the cursor has not reached and somebody read, if only in part, in order of day, and how far each day
+    reaches now: up to the first event that was not read to its end."""
     fresh: list[Event] = []
     reached = dict(cursor.days)
     for name in ledgers(work.vault, days):
@@ -123,10 +127,15 @@ def unread_events(
         events = parse_events(work.read(name) or b"", name)
         waiting = unread(events, reached.get(day))
         new = list(takewhile(read.covers, waiting))
+        fresh += waiting if read.by_rules else [event for event in waiting if event.id in read.found]
         if new:
-            fresh += new
             reached[day] = DayProgress(len(events) - len(waiting) + len(new), new[-1].id)
     return fresh, reached
+
+
+def _keep_progress(vault: Vault, read: Extraction, dry_run: bool) -> None:
+    if read.progress is not None and not dry_run:
+        keep_reading_state(vault, read.progress)
 
 
 def _terms(work: WriteScope) -> RoundLimits:

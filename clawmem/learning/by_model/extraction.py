@@ -14,6 +14,7 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
+from clawmem.vault.state.reading_state import ReadingState
 from clawmem.vault.vault import Vault
 
 RULES = "rules"
@@ -23,6 +24,8 @@ class Extraction(NamedTuple):
     """What was read. `found` holds a model's propositions by event id; `by_rules` says that rules read all the rest,
     else an event that is not there was not read and waits. `telemetry` is the event the run leaves in the ledger,
     `problem` why the model did not read everything, `dropped` how many of its propositions did not stand, by reason.
+    Of an `unfinished` event only some propositions are known yet: it waits. A `continued` one was read in part by an
+    earlier run. `progress` is what to keep once all this is committed.
     """
 
     model: str | None = None
@@ -32,6 +35,9 @@ class Extraction(NamedTuple):
     problem: ClawmemError | None = None
     dropped: Mapping[str, int] = {}
     notices: tuple[str, ...] = ()
+    unfinished: frozenset[str] = frozenset()
+    continued: frozenset[str] = frozenset()
+    progress: ReadingState | None = None
 
     @property
     def extractor(self) -> str:
@@ -46,8 +52,8 @@ class Extraction(NamedTuple):
         return run_of(self.telemetry) if self.telemetry else None
 
     def covers(self, event: Event) -> bool:
-        """Whether the event was read, or will be by rules."""
-        return self.by_rules or event.id in self.found
+        """Whether the event was read to its end, or will be by rules."""
+        return self.by_rules or (event.id in self.found and event.id not in self.unfinished)
 
     def propositions(self, event: Event, catalog: Catalog, speakers: Collection[str]) -> tuple[Proposition, ...]:
         """What the event proposes; a model's words count only where their evidence is in it to the character."""

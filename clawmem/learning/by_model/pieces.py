@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.learning.attribution.orders import orders_in
@@ -40,11 +41,14 @@ def speaks(event: Event) -> bool:
     return bool(masked(event.text, parts_of(event.metadata)).strip()) and find_secret(event.text) is None
 
 
-def pieces(events: Iterable[Event], speakers: Collection[str]) -> Iterator[EventPiece]:
-    """The events in pieces, in order."""
+def pieces(
+    events: Iterable[Event], speakers: Collection[str], done: Mapping[str, int] = MappingProxyType({})
+) -> Iterator[EventPiece]:
+    """The events in pieces, in order; `done` says up to which character an event was read before, by its id."""
     for event in events:
         role, speaker = _voice(event, speakers)
-        text, start, orders = masked(event.text, parts_of(event.metadata)), 0, orders_in(event) is not None
+        text, orders = masked(event.text, parts_of(event.metadata)), orders_in(event) is not None
+        start = min(done.get(event.id, 0), len(text))
         while True:
             end = _cut(text, start)
             yield EventPiece(event, start, text[start:end], speaker, role, end >= len(text), orders)
@@ -75,8 +79,17 @@ def as_data(shown: Sequence[EventPiece]) -> str:
             "said": piece.event.timestamp,
             "text": piece.text,
         }
-        lines.append(json.dumps(record, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e"))
+        lines.append(_closed(record))
     return "<events>\n" + "\n".join(lines) + "\n</events>"
+
+
+def known_as_data(statements: Sequence[str]) -> str:
+    """The statements that were found before, in the same form."""
+    return "<known>\n" + "\n".join(map(_closed, statements)) + "\n</known>"
+
+
+def _closed(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _cut(text: str, start: int) -> int:

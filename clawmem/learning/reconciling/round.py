@@ -46,11 +46,13 @@ _OUTCOMES = {UPDATE: ends.UPDATED, MERGE: ends.MERGED, RETRACT: ends.RETRACTED}
 
 
 class Extractor(NamedTuple):
-    """What reads propositions out of an event; its name, which facts and reports carry; the events a model read."""
+    """What reads propositions out of an event; its name, which facts and reports carry; the events a model read, and
+    those of them that an earlier round read in part."""
 
     name: str
     extract: Extract
     by_model: Container[str] = ()
+    continued: Container[str] = ()
 
 
 class RoundLimits(NamedTuple):
@@ -81,7 +83,7 @@ class LearningRound:
         """Read one event and decide about everything it proposes."""
         if event.recalled:
             return
-        before = self._mind.spans_of(event.id)
+        before = () if event.id in self._extractor.continued else self._mind.spans_of(event.id)
         readable = event._replace(text=masked(event.text, parts_of(event.metadata)))
         by_model = event.id in self._extractor.by_model
         for number, proposition in enumerate(self._extractor.extract(readable, self._catalog, speakers)):
@@ -115,7 +117,8 @@ class LearningRound:
             # The day is read again, after an undo or a merge: whatever became of that fact since, it stays so.
             return LearningCandidate(proposition, ends.NOOP, "duplication", "It was learned from this event before.")
         most = self._terms.most_of(event)
-        if number >= most:
+        # What one run of a model may find is limited where it is asked.
+        if number >= most and event.id not in self._extractor.by_model:
             return LearningCandidate(proposition, ends.REFUSED, "limit", f"This event gives at most {most} candidates.")
         return None
 
