@@ -34,6 +34,7 @@ from clawmem.model.records.cursor import (
     render_cursor,
 )
 from clawmem.model.records.event import Event, parse_events, people_in
+from clawmem.vault.state.reading_state import keep_reading_state
 from clawmem.vault.vault import Vault
 
 _SHOWN_IN_BODY = 100
@@ -96,10 +97,14 @@ def learn(
         cursor = parse_cursor(work.read(CURSOR_PATH))
         events, reached = unread_events(work, cursor, read, days)
         if not events and not read.telemetry:
+            _keep_progress(vault, read, dry_run)
             return LearnResult(0, (), (), None, read.extractor, (*work.notices, *read.notices), extraction=read)
         state = RoundState(work, cursor)
         learning = LearningRound(
-            state, vault.catalog, _limits(work), Extractor(read.extractor, read.propositions, read.found)
+            state,
+            vault.catalog,
+            _limits(work),
+            Extractor(read.extractor, read.propositions, read.found, read.continued),
         )
         speakers = people_in(events)
         for event in events:
@@ -109,6 +114,7 @@ def learn(
         if not dry_run:
             change = _change(state, learning.candidates, len(events), reached)
             commit = work.commit([add_event(change, read.telemetry, work.read)])[-1]
+            _keep_progress(vault, read, dry_run)
         return LearnResult(
             len(events),
             tuple(learning.candidates),
@@ -124,9 +130,9 @@ def learn(
 def unread_events(
     work: WriteScope, cursor: LearningCursor, read: Extraction, days: Collection[str] | None = None
 ) -> tuple[list[Event], dict[str, DayProgress]]:
-    """Return the new events that were read, in order, and the new progress of each day.
+    """Return the new events that were read, if only in part, in order, and the new progress of each day.
 
-    `read` says which events a model or the rules cover. The events of a day after the first uncovered one wait.
+    `read` says which events a model or the rules cover. The progress ends before the first event not read completely.
     """
     fresh: list[Event] = []
     reached = dict(cursor.days)
@@ -135,10 +141,15 @@ def unread_events(
         events = parse_events(work.read(name) or b"", name)
         waiting = events_after(events, reached.get(day))
         new = list(takewhile(read.covers, waiting))
+        fresh += waiting if read.by_rules else [event for event in waiting if event.id in read.found]
         if new:
-            fresh += new
             reached[day] = DayProgress(len(events) - len(waiting) + len(new), new[-1].id)
     return fresh, reached
+
+
+def _keep_progress(vault: Vault, read: Extraction, dry_run: bool) -> None:
+    if read.progress is not None and not dry_run:
+        keep_reading_state(vault, read.progress)
 
 
 def _limits(work: WriteScope) -> RoundLimits:

@@ -30,6 +30,11 @@ class Prices(NamedTuple):
     answer: float
 
 
+FREE = Prices(0.0, 0.0)
+# Where no price is known, no money can be counted: the calls of one run are.
+MOST_UNPRICED_CALLS = 20
+
+
 class Spent(NamedTuple):
     """What a run has used so far; `cents` only includes calls with a known price."""
 
@@ -87,8 +92,11 @@ class Account:
     def _check_money(self, most: float | None) -> str | None:
         limits, spent = self.limits, self.spent.cents
         if most is None:
-            free = limits.cents > 0 and limits.daily_cents > 0
-            return None if free else "The budget is 0, and the price of this model is not known."
+            if limits.cents <= 0 or limits.daily_cents <= 0:
+                return "Nothing may be spent, and the price of this model is not known."
+            if limits.group == "llm" and self.spent.calls >= MOST_UNPRICED_CALLS:
+                return f"The price of this model is not known, and {MOST_UNPRICED_CALLS} calls are the most in one run."
+            return None
         if spent + most > limits.cents:
             return (
                 f"The next call can cost {amount(most)}, {amount(spent)} were spent in this run, "

@@ -11,7 +11,9 @@ from clawmem.model.settings.settings import Settings, parse_value
 
 # Values of `semantic.model` that call no model.
 NOT_CALLED = ("local", "none")
-# The second prefix is an older name that still works.
+# They run on this machine or on one beside it, and nobody charges for them.
+LOCAL_PROVIDERS = ("ollama/", "ollama_chat/", "lm_studio/", "llamafile/")
+# The second name is older; scripts that set it keep working.
 _PREFIXES = ("CLAWMEM_PARA_PROMOTION_", "CLAWPY_PARA_PROMOTION_")
 _OVERRIDES = {
     "llm.max_retries": "MAX_RETRIES",
@@ -36,6 +38,20 @@ class Model(NamedTuple):
     output: str = "auto"
     fallback: str = "none"
     limits: RunLimits = RunLimits()
+
+
+def is_local(model: Model) -> bool:
+    """Whether the model runs on this machine or beside it: by its provider, unless its address says otherwise."""
+    if not model.api_base:
+        return model.name.startswith(LOCAL_PROVIDERS)
+    from ipaddress import ip_address  # searches import this module, and need neither
+    from urllib.parse import urlsplit
+
+    host = urlsplit(model.api_base).hostname or ""
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return host == "localhost" or host.endswith((".localhost", ".local", ".internal"))
 
 
 def choose_model(settings: Settings, environment: Mapping[str, str]) -> Model | None:

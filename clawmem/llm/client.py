@@ -11,8 +11,8 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from clawmem.errors import ModelFailed
-from clawmem.llm.budget import Prices
-from clawmem.llm.choice import Model
+from clawmem.llm.budget import FREE, Prices
+from clawmem.llm.choice import LOCAL_PROVIDERS, Model, is_local
 from clawmem.model.language.text import one_line
 from clawmem.model.safety.secrets.find import redact
 
@@ -78,15 +78,20 @@ class ModelUnreachable(ModelFailed):
 
 
 def prices_of(model: Model) -> Prices | None:
-    """Return the model's prices from litellm's table, or None if they are unknown."""
+    """What the model costs by litellm's own table; nothing where it runs on this machine or beside it and the table
+    has no price; None where the price of a hosted model is not known: a price of 0 in the table says no more. Nobody
+    is called."""
+    local = is_local(model)
+    if model.name.startswith(LOCAL_PROVIDERS):
+        return FREE if local else None  # litellm would ask an ollama server on localhost
     litellm = _litellm()
     try:
         known = litellm.get_model_info(model.name)
     except Exception:  # noqa: BLE001 - litellm raises plain Exception for a model that is not in its table
-        return None
+        known = {}
     prompt, answer = known.get("input_cost_per_token"), known.get("output_cost_per_token")
-    if not isinstance(prompt, int | float) or not isinstance(answer, int | float):
-        return None
+    if not isinstance(prompt, int | float) or not isinstance(answer, int | float) or prompt + answer <= 0:
+        return FREE if local else None
     return Prices(prompt * 100, answer * 100)
 
 
@@ -243,7 +248,9 @@ def _output(litellm: Any, model: Model, schema: Mapping[str, Any]) -> dict[str, 
     """Return how to request JSON: by schema if the model supports it, else only in the prompt."""
     wanted = model.output
     if wanted == "auto":
-        wanted = "schema" if litellm.supports_response_schema(model=model.name) else "plain"
+        # Of an ollama model litellm asks a server on localhost, wherever the model really is.
+        unasked = model.name.startswith(LOCAL_PROVIDERS)
+        wanted = "schema" if not unasked and litellm.supports_response_schema(model=model.name) else "plain"
     if wanted == "schema":
         described = {"name": "answer", "strict": True, "schema": dict(schema)}
         return {"response_format": {"type": "json_schema", "json_schema": described}}

@@ -19,17 +19,31 @@ _LONGEST_PROBLEM = 300
 _MESSAGE_TOKENS = 8
 
 
+class LateAnswer(ModelFailed):
+    """No answer came within the time that one call may take."""
+
+
+class LateForTheRun(BudgetSpent):
+    """No answer came within the time that was left to the run."""
+
+
 class CheckedAnswer(NamedTuple):
-    """The checked answer, or None and what was wrong with the last one."""
+    """The checked answer, or None and in words what was wrong with the last one given; `cut` says that an answer was
+    too long to come through whole, so that this one does not say everything."""
 
     value: Any
     problem: str = ""
+    cut: bool = False
 
 
-def ask(model: Model, account: Account, messages: Sequence[Message], schema: Mapping[str, Any]) -> CheckedAnswer:
-    """Ask until an answer fits the schema, with at most `account.limits.retries` retries.
+def ask(
+    model: Model, account: Account, messages: Sequence[Message], schema: Mapping[str, Any], divisible: bool = False
+) -> CheckedAnswer:
+    """Ask until an answer fits the schema, at most `account.limits.retries` times again. Where the question is
+    `divisible`, a cut answer ends it at once: smaller questions lose less than a shorter answer.
 
-    Raise BudgetSpent before a call that the account does not allow, and ModelFailed if the model cannot be reached.
+    Raises LateAnswer or LateForTheRun where none came in time, BudgetSpent before a call that the account does not
+    allow, ModelFailed where the model cannot be reached.
     """
     talk = list(messages)
     answer = CheckedAnswer(None, "")
@@ -37,9 +51,10 @@ def ask(model: Model, account: Account, messages: Sequence[Message], schema: Map
         try:
             reply = _once(model, account, talk, schema, retry=attempt > 0)
         except RequestRejected as problem:
-            return CheckedAnswer(None, f"The model rejected the request: {problem}")
-        answer = check_reply(reply, schema)
-        if answer.value is not None:
+            return CheckedAnswer(None, f"It would not take the request: {problem}")
+        was_cut = answer.cut or reply.cut
+        answer = check_reply(reply, schema)._replace(cut=was_cut)
+        if answer.value is not None or (answer.cut and divisible):
             return answer
         talk = [*messages, *_correction(reply, answer.problem)]
     return answer
@@ -94,11 +109,11 @@ def _once(model: Model, account: Account, talk: Sequence[Message], schema: Mappi
 def _late(model: Model, account: Account, seconds: float) -> BudgetSpent | ModelFailed:
     if seconds < model.timeout_seconds:
         given = account.limits.milliseconds / 1000
-        return BudgetSpent(
-            f"The model did not answer in the time left of {given:g} seconds for one run (llm.max_ms).",
-            "The rest is read in the next run.",
+        return LateForTheRun(
+            f"The model did not answer in what was left of its {given:g} seconds for one run (llm.max_ms).",
+            "The rest waits for the next run.",
         )
-    return ModelFailed(
+    return LateAnswer(
         f"The model {model.name} did not answer within {seconds:g} seconds (llm.timeout_seconds).",
         "Nothing was lost: the next heartbeat reads the events again.",
     )

@@ -60,6 +60,7 @@ def test_nobody_there_is_exit_code_14_and_nothing_is_lost(talked: Command) -> No
 def test_a_budget_of_this_run_is_exit_code_13(talked: Command) -> None:
     with serving(gives(LIVES)) as server:
         talked("config", "set", "llm.api_base", server.address)
+        talked("config", "set", "llm.model", "openai/gpt-4o-mini")
         spent = talked("heartbeat", "--budget-cents", "0", "--json", env={"MY_KEY": KEY})
         assert (spent.code, server.asked) == (13, [])
         assert spent.data["failed"][0]["code"] == "budget"

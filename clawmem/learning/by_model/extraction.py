@@ -14,6 +14,7 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
+from clawmem.vault.state.reading_state import ReadingState
 from clawmem.vault.vault import Vault
 
 RULES = "rules"
@@ -24,7 +25,8 @@ class Extraction(NamedTuple):
 
     `found` maps event ids to a model's propositions. If `by_rules` is true, the rules read all other events; otherwise
     those events wait. `telemetry` is the event that records the model run, `problem` the reason why the model read only
-    a part, and `dropped` the number of dropped facts by reason.
+    a part, and `dropped` the number of dropped facts by reason. Only some propositions of an `unfinished` event are
+    known, so it waits. A `continued` event was read in part by an earlier run. `progress` is stored after the commit.
     """
 
     model: str | None = None
@@ -34,6 +36,9 @@ class Extraction(NamedTuple):
     problem: ClawmemError | None = None
     dropped: Mapping[str, int] = {}
     notices: tuple[str, ...] = ()
+    unfinished: frozenset[str] = frozenset()
+    continued: frozenset[str] = frozenset()
+    progress: ReadingState | None = None
 
     @property
     def extractor(self) -> str:
@@ -48,8 +53,8 @@ class Extraction(NamedTuple):
         return model_run(self.telemetry) if self.telemetry else None
 
     def covers(self, event: Event) -> bool:
-        """Return whether the event was read by the model or will be read by the rules."""
-        return self.by_rules or event.id in self.found
+        """Return whether the event was read completely, or will be read by the rules."""
+        return self.by_rules or (event.id in self.found and event.id not in self.unfinished)
 
     def propositions(self, event: Event, catalog: Catalog, speakers: Collection[str]) -> tuple[Proposition, ...]:
         """Return the propositions of the event. A model's proposition without exact evidence is left out."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.learning.attribution.orders import injection_in
@@ -42,11 +43,18 @@ def is_readable(event: Event) -> bool:
     return bool(mask_recalled(event.text, parts_of(event.metadata)).strip()) and find_secret(event.text) is None
 
 
-def split_events(events: Iterable[Event], speakers: Collection[str]) -> Iterator[EventPiece]:
-    """Yield the pieces of the events, in order."""
+def split_events(
+    events: Iterable[Event], speakers: Collection[str], done: Mapping[str, int] = MappingProxyType({})
+) -> Iterator[EventPiece]:
+    """Yield the pieces of the events, in order. `done` maps an event id to the number of characters read before."""
     for event in events:
         role, speaker = _role_and_speaker(event, speakers)
-        text, start, orders = mask_recalled(event.text, parts_of(event.metadata)), 0, injection_in(event) is not None
+        text, orders = mask_recalled(event.text, parts_of(event.metadata)), injection_in(event) is not None
+        start = min(done.get(event.id, 0), len(text))
+    for event in events:
+        role, speaker = _role_and_speaker(event, speakers)
+        text, orders = mask_recalled(event.text, parts_of(event.metadata)), injection_in(event) is not None
+        start = min(done.get(event.id, 0), len(text))
         while True:
             end = _cut(text, start)
             yield EventPiece(event, start, text[start:end], speaker, role, end >= len(text), orders)
@@ -79,8 +87,17 @@ def render_pieces(shown: Sequence[EventPiece]) -> str:
             "said": piece.event.timestamp,
             "text": piece.text,
         }
-        lines.append(json.dumps(record, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e"))
+        lines.append(_closed(record))
     return "<events>\n" + "\n".join(lines) + "\n</events>"
+
+
+def known_as_data(statements: Sequence[str]) -> str:
+    """The statements that were found before, in the same form."""
+    return "<known>\n" + "\n".join(map(_closed, statements)) + "\n</known>"
+
+
+def _closed(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _cut(text: str, start: int) -> int:

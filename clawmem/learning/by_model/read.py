@@ -10,12 +10,20 @@ from typing import Any
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
 from clawmem.learning.by_model.answers import CATEGORIES, SCHEMA, parse_answer
 from clawmem.learning.by_model.extraction import RULES, Extraction, ledger_paths
-from clawmem.learning.by_model.pieces import EventPiece, batch_size, is_readable, render_pieces, split_events
+from clawmem.learning.by_model.pieces import (
+    MAX_PIECES,
+    EventPiece,
+    batch_size,
+    is_readable,
+    known_as_data,
+    render_pieces,
+    split_events,
+)
 from clawmem.learning.by_model.telemetry import JUDGING, is_worth_recording, model_runs, reading_event, total_cents
-from clawmem.llm.budget import Account, amount
+from clawmem.llm.budget import MOST_UNPRICED_CALLS, Account, amount
 from clawmem.llm.choice import Model
 from clawmem.llm.client import Message, check_model, prices_of
-from clawmem.llm.loop import CheckedAnswer, ask, prompt_tokens
+from clawmem.llm.loop import CheckedAnswer, LateAnswer, LateForTheRun, ask, prompt_tokens
 from clawmem.llm.prompts import prompt
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of, stamp
@@ -24,11 +32,16 @@ from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.cursor import CURSOR_PATH, events_after, parse_cursor
 from clawmem.model.records.event import Event, parse_events, people_in
+from clawmem.vault.state.reading_state import MOST_SET_ASIDE, EventProgress, ReadingState, read_reading_state
 from clawmem.vault.vault import Vault
 
 _DATA_FOLLOWS = "The events, as data:\n{events}\nList their facts, at most {most}. JSON only."
 # A model without any success that fails on this many single events is unusable; the events are not to blame.
 _MAX_FAILURES = 2
+# In how many runs a question about one event alone may fail before the event is set aside.
+_CHANCES = 2
+_KNOWN_FOLLOWS = "These facts are known from an earlier reading of the same events; list only others:\n{known}"
+_UNREAD = EventProgress()
 
 
 def read_by_model(
@@ -36,17 +49,19 @@ def read_by_model(
 ) -> Extraction:
     """Let the model read the unread events of these days, or of all days.
 
-    Events that it does not reach wait for the next run.
+    Events that it does not reach wait for the next run, which continues where this one ended.
     """
     events = _unread(vault, days)
     readable = [event for event in events if is_readable(event)]
     silent: dict[str, tuple[Proposition, ...]] = {event.id: () for event in events if not is_readable(event)}
     if not readable:
         return Extraction(model.name, False, silent)
+    kept = read_reading_state(vault)
     if dry_run:
-        return Extraction(model.name, False, notices=(_dry_run_notice(model, readable, vault.catalog),))
+        waiting = [event for event in readable if not kept.events.get(event.id, _UNREAD).done]
+        return Extraction(model.name, False, notices=(_dry_run_notice(model, waiting, vault.catalog),))
     runs = model_runs(vault.read, day_of(stamp(caller.now)))
-    reader = _ReadingRun(model, total_cents(runs), vault.catalog)
+    reader = _ReadingRun(model, total_cents(runs), vault.catalog, kept)
     problem = reader.read(readable)
     return _extraction(reader, caller, silent, problem, runs)
 
@@ -61,7 +76,8 @@ def _extraction(
     model = reader.model
     by_rules = isinstance(problem, ModelFailed) and model.fallback == RULES
     read = {key: tuple(value) for key, value in reader.complete().items()}
-    found = read if by_rules else {**silent, **read}
+    partly = {} if by_rules else {key: tuple(value) for key, value in reader.partly_read().items()}
+    found = read if by_rules else {**silent, **read, **partly}
     outcome = RULES if by_rules else problem.code if problem else "done"
     notices = list(reader.notices())
     if by_rules and problem:
@@ -75,88 +91,158 @@ def _extraction(
             len(read), reader.dropped, reader.unmapped,
         )  # fmt: skip
     return Extraction(
-        model.name, by_rules, found, event, None if by_rules else problem, dict(reader.dropped), tuple(notices)
-    )
+        model.name, by_rules, found, event, None if by_rules else problem, dict(reader.dropped), tuple(notices),
+        frozenset(partly), reader.continued, reader.progress(by_rules),
+    )  # fmt: skip
 
 
 class _ReadingRun:
     """The state of one run: propositions found, events done, dropped facts and cost."""
 
-    def __init__(self, model: Model, earlier_today: float, catalog: Catalog) -> None:
+    def __init__(self, model: Model, earlier_today: float, catalog: Catalog, kept: ReadingState) -> None:
         self.model = model
         self.account: Account | None = None
         self.dropped: Counter[str] = Counter()
         self.unmapped: Counter[str] = Counter()
+        self.continued = frozenset(key for key, one in kept.events.items() if one.told and not one.done)
         self._earlier = earlier_today
         self._catalog = catalog
+        self._kept = kept
+        self._events = dict(kept.events)
+        self._batch = self._next_batch = min(kept.batch or MAX_PIECES, MAX_PIECES)
         self._found: dict[str, list[Proposition]] = {}
         self._complete: list[str] = []
-        self._failed: list[str] = []
+        self._failing: list[str] = []
         self._suspicious: list[str] = []
+        self._waiting: list[EventPiece] = []
         self._answered = False
 
     def read(self, events: Sequence[Event]) -> ClawmemError | None:
         """Ask about all events. Return the error that stopped the run early, or None."""
-        speakers = people_in(events)
-        waiting = list(split_events(events, speakers))
+        self._events = {event.id: one for event in events if (one := self._events.get(event.id))}
+        self._complete += [key for key, one in self._events.items() if one.done]
+        # Events that failed alone come last, so that they do not take the time of the others.
+        left = sorted((event for event in events if event.id not in self._complete), key=self._failures)
+        waiting = list(split_events(left, people_in(events), {key: one.offset for key, one in self._events.items()}))
+        self._waiting = waiting
         self._suspicious = list(dict.fromkeys(piece.event.id for piece in waiting if piece.orders))
+        if not waiting:
+            return None
         try:
             check_model(self.model)
             self.account = Account(self.model.limits, prices_of(self.model), self._earlier)
             self._ask_all(waiting, self.account)
         except (BudgetSpent, ModelFailed) as problem:
             return problem
-        return None
+        return self._to_try_again()
 
     def complete(self) -> dict[str, list[Proposition]]:
-        """Return the propositions of each completely read event.
+        """Return the propositions of each event that was read completely or set aside."""
+        return {key: self._found.get(key, []) for key in [*self._complete, *self._set_aside()]}
 
-        An event without a usable answer counts as read, with no propositions, if the model answered for others.
-        """
-        passed = self._failed if self._answered else []
-        return {key: self._found.get(key, []) for key in [*self._complete, *passed]}
+    def partly_read(self) -> dict[str, list[Proposition]]:
+        """Return the propositions so far of each event that was not read completely."""
+        read = self.complete()
+        return {key: found for key, found in self._found.items() if key not in read and found}
+
+    def progress(self, by_rules: bool) -> ReadingState:
+        """Return the state for the next run. Events that were read after an event that still waits count as done."""
+        if not self._answered and len(self._failing) >= _MAX_FAILURES:
+            return self._kept._replace(batch=self._next_batch)  # the model is unusable; the events are not to blame
+        read = self.complete()
+        waits = not by_rules and (self._waiting or self._to_try_again() is not None)
+        if not waits:
+            return ReadingState(self._next_batch, {}, self._all_set_aside())
+        events = {key: one for key, one in self._events.items() if key not in read}
+        events.update({key: EventProgress(done=True) for key in self._complete})
+        return ReadingState(self._next_batch, events, self._all_set_aside())
+
+    def _all_set_aside(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self._kept.set_aside, *self._set_aside())))[-MOST_SET_ASIDE:]
 
     def notices(self) -> list[str]:
         """Return the notices of the run."""
         notices = []
         read = self.complete()
         if self.account is not None and self.account.prices is None and self.account.spent.calls:
-            most = self.account.limits.tokens
+            limits, spent = self.account.limits, self.account.spent
             notices.append(
-                f"The price of {self.model.name} is not known, so costs are not counted. Each answer has at most "
-                f"{most:,} tokens (llm.max_tokens)."
+                f"The price of {self.model.name} is not known, so costs are not counted. The run took"
+                f" {counted(spent.calls, 'call')}, {spent.prompt_tokens + spent.answer_tokens:,} tokens; at most "
+                f"{MOST_UNPRICED_CALLS} calls in one run and {limits.tokens:,} tokens in one answer (llm.max_tokens)."
             )
         if self.dropped:
             reasons = ", ".join(f"{count} {reason}" for reason, count in self.dropped.most_common())
             notices.append(f"{sum(self.dropped.values())} of the model's facts were dropped: {reasons}.")
-        if self._answered and self._failed:
-            notices.append(f"The model gave no usable answer for {', '.join(self._failed[:5])}; skipped.")
+        if aside := self._set_aside():
+            notices.append(f"The model gave no usable answer for {', '.join(aside[:5])} twice; set aside.")
         tried = [key for key in self._suspicious if key in read]
         if tried:
             notices.append(f"{', '.join(tried[:5])} contains instructions to a model: read as data, and not trusted.")
         return notices
 
     def _ask_all(self, waiting: list[EventPiece], account: Account) -> None:
-        alone = False
         while waiting:
-            count = 1 if alone else batch_size(waiting)
-            shown = waiting[:count]
-            answer = ask(self.model, account, extraction_messages(shown, self._catalog, account), SCHEMA)
-            if answer.value is None and count > 1:
-                alone = True
+            shown = waiting[: self._question(waiting)]
+            told = [words for key in dict.fromkeys(one.event.id for one in shown) for words in self._of(key).told]
+            asked = extraction_messages(shown, self._catalog, account, told)
+            try:
+                answer = ask(self.model, account, asked, SCHEMA, divisible=len(shown) > 1)
+            except (LateAnswer, LateForTheRun) as late:
+                self._late(shown, late, first=account.spent.calls == 1)
+                waiting[:] = [one for one in waiting if one.event.id not in self._failing]
                 continue
-            if answer.value is None:
-                self._add_failure(shown[0], answer)
+            if answer.value is not None:
+                done = self._take(answer, shown, account)
+                waiting[: len(shown)] = [piece for piece, read in zip(shown, done, strict=True) if not read]
+            elif len(shown) > 1:
+                self._ask_less(shown, lasting=answer.cut)
             else:
-                self._take(answer.value, shown, account)
-            del waiting[:count]
-        if self._failed and not self._answered:
-            raise self._unusable(answer)
+                self._failed_alone(shown[0], self._unusable(answer))
+                waiting[:] = [one for one in waiting if one.event.id not in self._failing]
 
-    def _add_failure(self, piece: EventPiece, answer: CheckedAnswer) -> None:
-        self._failed.append(piece.event.id)
-        if len(self._failed) >= _MAX_FAILURES and not self._answered:
-            raise self._unusable(answer)
+    def _question(self, waiting: Sequence[EventPiece]) -> int:
+        """Return the size of the next batch. A piece that failed alone is asked about alone."""
+        count = min(batch_size(waiting), self._batch)
+        failed = next((n for n, one in enumerate(waiting[:count]) if self._failures(one.event)), count)
+        return max(1, failed)
+
+    def _ask_less(self, shown: Sequence[EventPiece], lasting: bool) -> None:
+        """Halve the batch from now on. If `lasting` is true, the next run starts with that size."""
+        self._batch = max(1, len(shown) // 2)
+        if lasting:
+            self._next_batch = self._batch
+
+    def _late(self, shown: Sequence[EventPiece], late: LateAnswer | LateForTheRun, first: bool) -> None:
+        """Ask about less from now on. Raise the error if the run has no time left or the model is unusable."""
+        self._ask_less(shown, lasting=True)
+        # A question that had only the rest of the run's time does not blame the event.
+        if len(shown) == 1 and (first or isinstance(late, LateAnswer)):
+            self._failed_alone(shown[0], late)
+        if isinstance(late, LateForTheRun):
+            raise late
+
+    def _failed_alone(self, piece: EventPiece, problem: ClawmemError) -> None:
+        key = piece.event.id
+        self._failing.append(key)
+        self._events[key] = self._of(key)._replace(failed=self._of(key).failed + 1)
+        if len(self._failing) >= _MAX_FAILURES and not self._answered:
+            raise problem
+
+    def _set_aside(self) -> list[str]:
+        """The events on which the model failed in two runs, alone, while it answered about others."""
+        return [key for key in self._failing if self._answered and self._of(key).failed >= _CHANCES]
+
+    def _to_try_again(self) -> ModelFailed | None:
+        again = [key for key in self._failing if key not in self._set_aside()]
+        if not again:
+            return None
+        return ModelFailed(
+            f"The model {self.model.name} gives no usable answer on {', '.join(again[:5])}.",
+            "The next run asks once more, and then sets it aside." if self._answered
+            else "Nothing was lost: the events wait. A model that follows instructions better may help, or "
+            "`llm.output`.",
+        )  # fmt: skip
 
     def _unusable(self, answer: CheckedAnswer) -> ModelFailed:
         return ModelFailed(
@@ -164,34 +250,74 @@ class _ReadingRun:
             "Nothing was lost: the events wait. Try a more capable model, or change `llm.output`.",
         )
 
-    def _take(self, value: Any, shown: Sequence[EventPiece], account: Account) -> None:
+    def _take(self, answer: CheckedAnswer, shown: Sequence[EventPiece], account: Account) -> list[bool]:
+        """Take in what an answer says; whether each piece was read to its end. An answer of as many facts as the run
+        may still find, or one that was cut before, may have left some out: its pieces are asked about again."""
         self._answered = True
-        read = parse_answer(value, shown, self._catalog)
+        read = parse_answer(answer.value, shown, self._catalog)
         self.dropped.update(read.dropped)
         self.unmapped.update(read.unmapped)
-        for piece, found in zip(shown, read.by_piece, strict=True):
-            room = account.limits.facts - account.spent.facts
-            if len(found) > room and account.spent.facts:
-                raise BudgetSpent(
-                    f"One run may add at most {account.limits.facts} facts (llm.max_facts), and there are more.",
-                    "The rest waits for the next run.",
-                )
-            if len(found) > room:
-                self.dropped["over the limit of facts"] += len(found) - room
-            account.add_facts(len(found[:room]))
-            self._found.setdefault(piece.event.id, []).extend(found[:room])
-            if piece.last and piece.event.id not in self._failed:
-                self._complete.append(piece.event.id)
+        new = [
+            [one for one in found if one.statement not in self._of(piece.event.id).told]
+            for piece, found in zip(shown, read.by_piece, strict=True)
+        ]
+        room = account.limits.facts - account.spent.facts
+        capped = answer.cut or len(answer.value["facts"]) >= room
+        more = capped and (any(new) or len(shown) > 1)
+        if capped:
+            self._ask_less(shown, lasting=True)
+        else:
+            self._batch = self._next_batch = min(MAX_PIECES, self._batch * 2)
+        done: list[bool] = []
+        left: set[str] = set()
+        for piece, found in zip(shown, new, strict=True):
+            whole = self._found_in(piece, found, account) and not more and piece.event.id not in left
+            if whole:
+                self._read_to_end(piece)
+            else:
+                left.add(piece.event.id)
+            done.append(whole)
+        return done
+
+    def _found_in(self, piece: EventPiece, found: Sequence[Proposition], account: Account) -> bool:
+        """Add as many facts as the run may still find. Return whether that was all of them."""
+        taken = found[: account.limits.facts - account.spent.facts]
+        account.add_facts(len(taken))
+        key = piece.event.id
+        self._found.setdefault(key, []).extend(taken)
+        if taken:
+            told = self._of(key).told
+            self._events[key] = self._of(key)._replace(told=(*told, *(one.statement for one in taken)))
+        return len(taken) == len(found)
+
+    def _read_to_end(self, piece: EventPiece) -> None:
+        key = piece.event.id
+        if piece.last:
+            self._complete.append(key)
+        self._events[key] = self._of(key)._replace(offset=piece.start + len(piece.text), told=(), failed=0)
+
+    def _of(self, key: str) -> EventProgress:
+        return self._events.get(key, _UNREAD)
+
+    def _failures(self, event: Event) -> int:
+        return self._of(event.id).failed
 
 
-def extraction_messages(shown: Sequence[EventPiece], catalog: Catalog, account: Account) -> list[Message]:
-    """Return the messages for a batch: the instructions, then the pieces as data."""
-    most = account.limits.facts - account.spent.facts
-    instructions = prompt("extract").format(
-        predicates=", ".join(catalog.predicates), categories=", ".join(CATEGORIES), most=account.limits.facts
+def extraction_messages(
+    shown: Sequence[EventPiece], catalog: Catalog, account: Account, told: Sequence[str] = ()
+) -> list[Message]:
+    """The question about some pieces: how to read in one message, what to read, and what is `told` already, as data,
+    in another."""
+    most = account.limits.facts - account.spent.facts + len(told)
+    how = prompt("extract").format(
+        predicates=", ".join(catalog.predicates),
+        categories=", ".join(CATEGORIES),
+        most=account.limits.facts + len(told),
     )
     asked = _DATA_FOLLOWS.format(events=render_pieces(shown), most=most)
-    return [{"role": "system", "content": instructions}, {"role": "user", "content": asked}]
+    if told:
+        asked = f"{_KNOWN_FOLLOWS.format(known=known_as_data(told))}\n{asked}"
+    return [{"role": "system", "content": how}, {"role": "user", "content": asked}]
 
 
 def _unread(vault: Vault, days: Collection[str] | None) -> list[Event]:

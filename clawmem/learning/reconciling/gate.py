@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from clawmem.learning.english.words import SMALL
-from clawmem.learning.reconciling.sameness import is_contained, is_similar
+from clawmem.learning.reconciling.sameness import contradicts, is_contained, is_similar
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import LONGEST_FACT, counted, normal
 from clawmem.model.proposals.proposition import Proposition
@@ -119,6 +119,8 @@ def _near(proposition: Proposition, fact: Fact, overlap: float) -> bool:
     if plain(fact.subject or "") != plain(proposition.subject or ""):
         return False
     if fact.predicate and proposition.predicate and fact.predicate != proposition.predicate:
+        return False
+    if contradicts(proposition.statement, fact.fact):
         return False
     about = proposition.subject or ""
     if is_contained(proposition.statement, fact.fact, about):

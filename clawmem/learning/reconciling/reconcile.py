@@ -8,8 +8,23 @@ from typing import NamedTuple
 
 from clawmem.learning.english.words import HAS_A
 from clawmem.learning.reconciling.gate import content_words, plain
-from clawmem.learning.reconciling.sameness import adds_nothing, denies, ends, is_contained, is_more_detailed
-from clawmem.learning.reconciling.slots import adds_value, denies_only_at_times, is_additional, outdated, rivals
+from clawmem.learning.reconciling.sameness import (
+    adds_nothing,
+    contradicts,
+    denies,
+    ends,
+    is_contained,
+    is_more_detailed,
+    negations,
+)
+from clawmem.learning.reconciling.slots import (
+    adds_value,
+    denies_only_at_times,
+    is_additional,
+    of_same_thing,
+    outdated,
+    rivals,
+)
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
@@ -61,6 +76,7 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
         return ReconcileDecision(outcome, named, "The text names the changed fact by id.")
     standing = [fact for fact in same_subject if fact.stands and _is_same(fact.subject, proposition.subject)]
     related = [fact for fact in standing if proposition.predicate and fact.predicate == proposition.predicate]
+    related = of_same_thing(proposition, related)
     over = [fact for fact in related if _ENDING.search(fact.fact)]
     if over_now := _ceased(proposition, standing):
         return over_now
@@ -68,15 +84,18 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
         going = _ENDS_WITH.get(proposition.predicate or "", ())
         related += [fact for fact in standing if fact.predicate in going or is_additional(proposition, fact)]
         return _ended(proposition, [fact for fact in related if fact not in over], catalog)
+    agreeing = [fact for fact in standing if not contradicts(proposition.statement, fact.fact)]
+    akin = [fact for fact in related if fact in agreeing]
     return (
         _resumed(proposition, over)
-        or _restated(proposition, standing, related, catalog)
+        or _restated(proposition, agreeing, akin, catalog)
         or _denied(proposition, standing)
+        or _contradicted(proposition, [fact for fact in related if fact not in akin])
         or _replaced_by_name(proposition, related)
         or _replaced_in_scope(proposition, same_subject)
         or _corrected(proposition, related, catalog)
         or _single(proposition, related, over, catalog)
-        or _refined(proposition, standing, related, catalog)
+        or _refined(proposition, agreeing, akin, catalog)
         or ReconcileDecision(ADD, (), "No known fact says the same or contradicts it.")
     )
 
@@ -151,6 +170,13 @@ def _denied(proposition: Proposition, standing: Sequence[Fact]) -> ReconcileDeci
     return ReconcileDecision(ADD, (), reason, _ids(known)) if known else None
 
 
+def _contradicted(proposition: Proposition, opposed: Sequence[Fact]) -> ReconcileDecision | None:
+    """Ask a person if one of two equal statements is negated."""
+    known = [fact for fact in opposed if _repeats(proposition, fact)]
+    reason = "One of the two denies the other."
+    return ReconcileDecision(ADD, (), reason, _ids(known)) if known else None
+
+
 def _names_things(proposition: Proposition, catalog: Catalog) -> bool:
     """Return whether the predicate takes many values that are things, such as the tools in use."""
     entry = catalog.predicates.get(proposition.predicate or "")
@@ -162,8 +188,14 @@ def _repeats(proposition: Proposition, fact: Fact) -> bool:
         return False
     if proposition.valid_from and fact.valid_from and proposition.valid_from != fact.valid_from:
         return False
+    if proposition.predicate == "deadline" and _figures(proposition.statement) != _figures(fact.fact):
+        return False  # "a paper deadline": the day stands in the statement alone
     new, old = _without_article(proposition.object), _without_article(fact.object)
     return new == old or bool(old.startswith(new) and _REFINEMENT.match(old[len(new) :]))
+
+
+def _figures(text: str) -> list[str]:
+    return re.findall(r"\d+", text)
 
 
 def _replaced_by_name(proposition: Proposition, related: Sequence[Fact]) -> ReconcileDecision | None:
@@ -220,6 +252,8 @@ def _corrected(proposition: Proposition, related: Sequence[Fact], catalog: Catal
 def _single(
     proposition: Proposition, related: Sequence[Fact], over: Sequence[Fact], catalog: Catalog
 ) -> ReconcileDecision | None:
+    # A denied value is not a value: "I don't live in Rome" does not contradict the known home.
+    related = [fact for fact in related if negations(proposition.statement) <= negations(fact.fact)]
     if not related or not is_single(catalog, proposition.predicate):
         return None
     against = rivals(proposition, related, catalog)

@@ -47,11 +47,13 @@ _OUTCOMES = {UPDATE: ends.UPDATED, MERGE: ends.MERGED, RETRACT: ends.RETRACTED}
 
 
 class Extractor(NamedTuple):
-    """An extractor: its name for facts and reports, its function, and the ids of the events that a model read."""
+    """An extractor: its name for facts and reports, its function, the ids of the events that a model read, and those
+    that an earlier round read in part."""
 
     name: str
     extract: Extract
     by_model: Container[str] = ()
+    continued: Container[str] = ()
 
 
 class RoundLimits(NamedTuple):
@@ -85,7 +87,7 @@ class LearningRound:
         """Extract the propositions of one event and decide about each. Add the results to `candidates`."""
         if event.recalled:
             return
-        before = self._state.spans_of(event.id)
+        before = () if event.id in self._extractor.continued else self._state.spans_of(event.id)
         readable = event._replace(text=mask_recalled(event.text, parts_of(event.metadata)))
         by_model = event.id in self._extractor.by_model
         for number, proposition in enumerate(self._extractor.extract(readable, self._catalog, speakers)):
@@ -112,7 +114,8 @@ class LearningRound:
             # After an undo or a merge the day is read again. Later changes of that fact must stay.
             return LearningCandidate(proposition, ends.NOOP, "duplication", "It was already learned from this event.")
         most = self._limits.max_facts_of(event)
-        if number >= most:
+        # The number of facts of a model run is limited when the model is asked.
+        if number >= most and event.id not in self._extractor.by_model:
             return LearningCandidate(
                 proposition, ends.REFUSED, "limit", f"This event may give at most {most} candidates."
             )
@@ -158,7 +161,7 @@ class LearningRound:
             return self._restated(proposition, decision, known, event, "reconcile")
         verdict = self._judged(proposition, known)
         if not verdict.accepted and verdict.gate != "trust":
-            return self._refused(proposition, verdict, known, event)
+            return self._refused(proposition, decision, verdict, known, event)
         wait = review_reason(proposition, decision, known, verdict, self._limits.confident)
         if wait:
             return self._propose(proposition, decision, known, wait, event)
@@ -174,9 +177,17 @@ class LearningRound:
         return verdict if other.accepted else other
 
     def _refused(
-        self, proposition: Proposition, verdict: GateVerdict, known: Mapping[str, Fact], event: Event
+        self,
+        proposition: Proposition,
+        decision: ReconcileDecision,
+        verdict: GateVerdict,
+        known: Mapping[str, Fact],
+        event: Event,
     ) -> LearningCandidate:
         twin = verdict.duplicate_of
+        if twin is not None and twin in decision.targets and decision.outcome == RETRACT:
+            reason = f"It ends {twin}, in the very words of what it ends: no statement says that it is over."
+            return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
         if twin is not None and twin in known:
             again = ReconcileDecision(NOOP, (twin,), verdict.reason)
             return self._restated(proposition, again, known, event, verdict.gate)

@@ -40,9 +40,24 @@ _NOW = re.compile(
     r"^(?:(?:usually|often|always|normally|regularly|also|still|both|and|others) )*(?:is|are|has|[a-z]+s)\b"
 )
 _ANY = frozenset(("any", "ever", "single", "yet", "actually", "even"))
+_NEGATION = re.compile(
+    r"\b(?:no longer|no|not|never|neither|nor|none|nobody|nothing|nowhere|cannot|without|hardly|barely|scarcely|"
+    r"(?:ai|are|ca|could|did|do|does|had|has|have|is|might|must|need|should|was|were|wo|would)n['’]?t)\b",
+    re.IGNORECASE,
+)
 _SAID_ASIDE = 3  # words
 _ENOUGH = 4  # words in common
 _MOST = 0.75  # of the shorter statement
+
+
+def contradicts(new: str, old: str) -> bool:
+    """Whether one statement negates more than the other: then they cannot say the same, whatever words they share."""
+    return negations(new) != negations(old)
+
+
+def negations(text: str) -> int:
+    """How many negations a statement has."""
+    return len(_NEGATION.findall(text))
 
 
 def adds_nothing(new: str, known: Iterable[str]) -> bool:

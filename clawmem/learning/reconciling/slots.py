@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date
 
 from clawmem.learning.reconciling.gate import content_words
+from clawmem.learning.rules.dating import without_any_date
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.values import ADDRESS, COUNTRY, NAMED, UNNAMED, are_exclusive, value_class
@@ -19,6 +21,9 @@ _CHANGE = re.compile(
 _AWAY = re.compile(r"\b(?:moved?|moving|relocat\w+|switch\w*|chang\w+|instead|no longer|left|quit)\b", re.IGNORECASE)
 _JUST_BEFORE = re.compile(r"\b(?:now|nowadays|these days|currently),?\s*$", re.IGNORECASE)
 _JUST_AFTER = re.compile(r"^,?\s*(?:now|nowadays|these days|at the moment|right now)\b", re.IGNORECASE)
+_NO_COMPLEMENT = frozenset("deadline deadlines got due by on set moved to date new now".split())
+_HOUR = re.compile(r"\d{1,2}(?:[:.]\d\d)?(?:am|pm)?|am|pm|noon|midnight|morning|evening|night|end")
+_ANY_DAY = date(2024, 1, 1)
 _NEAR = 16  # characters
 _TIMES = (
     r"on (?:the side|weekends|weekdays|holidays|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)|at (?:the )?weekends?|"
@@ -43,6 +48,20 @@ def mark_change(proposition: Proposition, text: str) -> Proposition:
     start, end = proposition.span
     near = _JUST_BEFORE.search(text[max(0, start - _NEAR) : start]) or _JUST_AFTER.search(text[end : end + _NEAR])
     return proposition._replace(anew=bool(near or _CHANGE.search(proposition.source_text)))
+
+
+def of_same_thing(proposition: Proposition, related: Sequence[Fact]) -> list[Fact]:
+    """The facts of a relation without the deadlines of something else: "on 9 June for the grant" is not that of the tax
+    return, nor one that is for nothing named."""
+    if proposition.predicate != "deadline":
+        return list(related)
+    return [fact for fact in related if _complement(fact.object) == _complement(proposition.object)]
+
+
+def _complement(value: str | None) -> frozenset[str]:
+    """What the value of a deadline says that it is for, besides the date."""
+    words = content_words(without_any_date(value or "", _ANY_DAY)) - _NO_COMPLEMENT
+    return frozenset(word for word in words if not _HOUR.fullmatch(word))
 
 
 def drop_unfit_predicate(proposition: Proposition) -> Proposition:

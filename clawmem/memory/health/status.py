@@ -15,12 +15,14 @@ from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
 from clawmem.memory.health.checks.repository import unfinished_git
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.fact import STATUSES
+from clawmem.model.language.text import counted
 from clawmem.model.settings.local import SettingSuggestion, open_suggestions
 from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.edits.hand_edits import check_edits
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.git.acceptance import is_accepted
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
+from clawmem.vault.state.reading_state import read_reading_state
 from clawmem.vault.vault import Vault
 
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
@@ -86,13 +88,21 @@ def status(vault: Vault) -> Status:
             edits=_pending_edits(vault, waiting),
             unfinished=_unfinished(vault),
             search=IndexState(found, index.engine.name, tuple(broken_files(index))),
-            notices=(*index.notices, *unreadable_notices(index), *filed.unreadable),
+            notices=(*index.notices, *unreadable_notices(index), *filed.unreadable, *_set_aside(vault)),
             proposals=len(filed.open),
             accepted=is_accepted(vault.git_dir, vault.environment),
             suggested=open_suggestions(vault.settings),
         )
 
     return run_query(vault, read_status)
+
+
+def _set_aside(vault: Vault) -> tuple[str, ...]:
+    """The events that no model could read."""
+    aside = read_reading_state(vault).set_aside
+    if not aside:
+        return ()
+    return (f"the model gave no usable answer on {counted(len(aside), 'event')}, set aside: {', '.join(aside[-5:])}",)
 
 
 def _index_state(vault: Vault) -> str:

@@ -1,0 +1,63 @@
+"""How far this machine's model has come in events that are not read to their end: `.git/clawmem/reading.json`.
+
+It saves work and holds nothing that is known only here: without it the same events are read again from their start.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from clawmem.vault.vault import Vault
+
+STATE = "reading.json"
+MOST_SET_ASIDE = 100
+
+
+class EventProgress(NamedTuple):
+    """How far one event was read: up to which character, whether to its end, the statements found in it so far, and in
+    how many runs a question about it alone failed."""
+
+    offset: int = 0
+    done: bool = False
+    told: tuple[str, ...] = ()
+    failed: int = 0
+
+
+class ReadingState(NamedTuple):
+    """The most pieces of one question (None: no limit but the reader's own), the events that wait although a part of
+    the work is done, by id, and the ids of those that were set aside because they fail alone."""
+
+    batch: int | None = None
+    events: Mapping[str, EventProgress] = {}
+    set_aside: tuple[str, ...] = ()
+
+    def without(self, read: Collection[str]) -> ReadingState:
+        """The state once these events were read: nothing of them waits."""
+        left = {key: value for key, value in self.events.items() if key not in read}
+        return self._replace(events=left, set_aside=self.set_aside[-MOST_SET_ASIDE:])
+
+
+def read_reading_state(vault: Vault) -> ReadingState:
+    """The state as it was kept; a fresh one where the file is missing or odd, as after a clone."""
+    try:
+        record = json.loads(vault.disk.read(vault.state / STATE) or b"{}")
+        events = {
+            str(key): EventProgress(int(one["offset"]), bool(one["done"]), tuple(one["told"]), int(one["failed"]))
+            for key, one in record.get("events", {}).items()
+        }
+        batch = record.get("batch")
+        aside = tuple(str(one) for one in record.get("set_aside", ()))
+        return ReadingState(batch if isinstance(batch, int) and batch > 0 else None, events, aside)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return ReadingState()
+
+
+def keep_reading_state(vault: Vault, state: ReadingState) -> None:
+    """Keep the state, where it says anything new."""
+    if state == read_reading_state(vault):
+        return
+    record = {**state._asdict(), "events": {key: one._asdict() for key, one in state.events.items()}}
+    vault.prepare_state()
+    vault.disk.replace(vault.state / STATE, (json.dumps(record, ensure_ascii=False) + "\n").encode(), vault.state)
