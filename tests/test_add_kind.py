@@ -1,4 +1,4 @@
-"""The worked example of `docs/contributing/file-kind.md`, performed on a copy of the package."""
+"""The section "Add a file kind" of CONTRIBUTING.md, performed on a copy of the package."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 FOLDER = "agents/cli/checklists"
 
 
+def _section() -> str:
+    return (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8").split("\n## Add a file kind\n")[1]
+
+
 def test_two_source_files_add_a_kind(
     tmp_path: Path, vault_root: Path, environment: dict[str, str], clawmem: Command
 ) -> None:
-    module, row, sample = BLOCK.findall((REPOSITORY / "docs/contributing/file-kind.md").read_text())
+    module, row, sample = BLOCK.findall(_section())
     copy = tmp_path / "copy"
     shutil.copytree(REPOSITORY / "clawmem", copy / "clawmem", ignore=shutil.ignore_patterns("__pycache__"))
     (copy / "clawmem/model/records/checklist.py").write_text(module)
@@ -44,7 +48,7 @@ def test_two_source_files_add_a_kind(
     # Without the row the package names the file, too, and does not commit it.
     assert f"left alone: {path} is not taken in: clawmem knows no kind" in clawmem("remember", "Rain is wet.").err
     file.write_bytes(readable)
-    assert "took in 1 file(s) edited by hand" in run("remember", "Grass is green.")
+    assert "committed 1 file(s) edited by hand" in run("remember", "Grass is green.")
     edit = subprocess.run(
         ["git", "rev-parse", "HEAD~1"], cwd=vault_root, env=env, capture_output=True, text=True, check=True
     ).stdout.strip()

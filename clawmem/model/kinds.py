@@ -1,7 +1,7 @@
 """The registry of file kinds: one row says everything that differs between one kind of vault file and another.
 
 A path has at most one kind. `file_kind` finds it, and the index, `doctor`, hand edits, merges, undo, the search for
-credentials and write permissions ask the row what to do. `docs/contributing/file-kind.md` shows how to add a row.
+credentials and write permissions ask the row what to do. `CONTRIBUTING.md` shows how to add a row.
 
 Importing this module imports no parser and no merge: functions are named as `module:function` below `clawmem.model`.
 """
