@@ -104,7 +104,7 @@ def test_a_dry_run_takes_no_edit_in_and_needs_no_lock(vault: Vault, caller: Call
     with writer_lock(vault.state / "lock", 1, "another writer"):
         done = run_heartbeat(vault, caller, dry_run=True)
     assert done.failed == () and done.of("learn") and done.of("learn").count("added") >= 3
-    assert done.notices == ("1 file edited by hand would be taken in first; a dry run leaves that: MEMORY.md",)
+    assert done.notices == ("1 file edited by hand would be committed first, which a dry run does not do: MEMORY.md",)
     assert (vault.head(), page.read_text()) == (head, "Written by hand.\n")
 
 
@@ -338,7 +338,7 @@ def test_the_command_says_what_it_did_and_exits_with_four_where_a_part_failed(va
     (vault.root / "ledger/adaptation.json").write_text("oops\n")
     odd = clawmem("heartbeat", "--json", "--explain", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
     assert odd.code == 4
-    assert {one["act"] for one in odd.data["failed"]} == {"adapt", "promote"}
+    assert {one["act"] for one in odd.data["failed"]} == {"adapt", "edits", "promote"}
     (vault.root / "ledger/adaptation.json").unlink()
     good = clawmem("heartbeat", "--json", "--explain", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
     assert good.code == 0

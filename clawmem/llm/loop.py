@@ -51,7 +51,7 @@ def ask(
         try:
             reply = _once(model, account, talk, schema, retry=attempt > 0)
         except RequestRejected as problem:
-            return CheckedAnswer(None, f"It would not take the request: {problem}")
+            return CheckedAnswer(None, f"The model rejected the request: {problem}")
         was_cut = answer.cut or reply.cut
         answer = check_reply(reply, schema)._replace(cut=was_cut)
         if answer.value is not None or (answer.cut and divisible):

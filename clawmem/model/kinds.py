@@ -6,8 +6,6 @@ credentials and write permissions ask the row what to do. `CONTRIBUTING.md` show
 Importing this module imports no parser and no merge: functions are named as `module:function` below `clawmem.model`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module

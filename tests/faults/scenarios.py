@@ -112,18 +112,9 @@ def fold(vault: Vault) -> None:
 def _half_landed(vault: Vault) -> None:
     """A vault whose writer was killed right after its commit had landed."""
     _first(vault)
-    where = _landing(vault)
-    doomed = faulty_vault(vault.root, vault.git.environment, Steps(where, "after", die))
+    doomed = faulty_vault(vault.root, vault.git.environment, Steps("finish fast-import", "after", die))
     assert in_child(lambda: _new_place(doomed)) == -9
     assert (vault.state / "pending.json").exists()
-
-
-def _landing(vault: Vault) -> int:
-    with TemporaryDirectory() as folder:
-        copy = copytree(vault.root, Path(folder) / "copy", symlinks=True)
-        steps = Steps()
-        _new_place(faulty_vault(copy, vault.git.environment, steps))
-    return steps.names.index("finish fast-import") + 1
 
 
 _HUB = ".git/hub.git"

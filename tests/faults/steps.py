@@ -31,14 +31,14 @@ def die(name: str) -> None:
 
 
 class Steps:
-    """Counts steps and blows up at one of them: before it, half way through it, or after it.
+    """Counts steps and fails at one of them, by number or by name: before it, half way through it, or after it.
 
     With `for_good` every later step that needs room on the disk fails too. `names` are the steps taken;
     `halves`, `changing` and `needing_room` are the numbers of those that can be left half done,
     that change anything, and that a full disk fails.
     """
 
-    def __init__(self, target: int = 0, when: str = "before", blow: Blow = disk_full, for_good: bool = False) -> None:
+    def __init__(self, target: int | str = 0, when: str = "before", blow: Blow = disk_full, for_good: bool = False) -> None:
         self.names: list[str] = []
         self.halves: set[int] = set()
         self.changing: set[int] = set()
@@ -56,8 +56,8 @@ class Steps:
         self.halves |= {len(self.names)} if half else set()
         self.changing |= set() if name.startswith(_READING) else {len(self.names)}
         self.needing_room |= {len(self.names)} if needs_room else set()
-        here = len(self.names) == self._target
-        later = self._for_good and needs_room and len(self.names) > self._target
+        here = self._target in (len(self.names), name)
+        later = self._for_good and needs_room and self._target in range(len(self.names))
         if later or (here and self._when == "before"):
             self._blow(name)
         if here and self._when == "during" and half is not None:

@@ -43,11 +43,11 @@ def test_another_agent_is_refused_and_its_owner_and_a_person_are_not(
     arguments = [word.format(id=held) for word in verb]
     refused = clawmem(*arguments, "--agent", "legal")
     assert refused.code == 1
-    assert "finance's own" in refused.err
+    assert "belongs to the agent finance" in refused.err
     assert "Zqx" not in refused.out + refused.err
     for asking in ((), ("--agent", "finance")):
         told = clawmem(*arguments, *asking)
-        assert "finance's own" not in told.err
+        assert "belongs to the agent finance" not in told.err
         if verb[0] not in ("graph", "agent") or (len(verb) == 3 and verb[-1] == "{id}"):
             assert "Zqx" in told.out
 

@@ -90,7 +90,7 @@ def test_a_file_beyond_the_limit_is_refused(name: str, monkeypatch: pytest.Monke
     if kind.owner == kinds.LOG:
         return  # bounded line by line, by `parse_events`
     monkeypatch.setattr("clawmem.vault.edits.hand_edits.handling", lambda given: kind._replace(limit=3))
-    with pytest.raises(ClawmemError, match="is the most"):
+    with pytest.raises(ClawmemError, match="the limit is"):
         check_file(path, good + b"    ")
 
 

@@ -76,7 +76,7 @@ def test_a_commit_that_is_gone_is_not_put_back(packed: Vault, clawmem: Command, 
     (packed.git_dir / REF).unlink()
     (packed.git_dir / "objects" / last[:2] / last[2:]).unlink()
     found = clawmem("doctor", "--fix", "--json")
-    assert found.code == 1 and "gone too" in str(found.data["problems"])
+    assert found.code == 1 and "lost too" in str(found.data["problems"])
     git(packed.root, environment, "commit", "--quiet", "--allow-empty", "-m", "on from here")
     assert len(clawmem("list", "--json").data["facts"]) == 3  # out of git's index, which had them all
 

@@ -304,7 +304,7 @@ def test_a_killed_rebuild_leaves_the_old_index_and_its_rest_is_cleared(
     code = (
         "import os, sys; from pathlib import Path; from clawmem.index.refresh import refresh\n"
         "from clawmem.vault.vault import Vault\n"
-        "refresh.put_in_use = lambda *given: os.kill(os.getpid(), 9)\n"
+        "refresh.activate_store = lambda *given: os.kill(os.getpid(), 9)\n"
         "refresh.rebuild(Vault(Path(sys.argv[1]), os.environ))"
     )
     before = real_file(filled)

@@ -240,7 +240,7 @@ def test_approval_is_refused_where_the_world_moved_on(vault: Vault, caller: Call
     page = vault.root / f"life/{BILLING}/items.json"
     over = page.read_text().replace(f'"{moved.id}"', f'"{moved.id}"', 1)
     page.write_text(over.replace('"trust": "tool"', '"valid_to": "2026-11-20", "trust": "tool"'))
-    with pytest.raises(Refused, match="cannot be promoted any more: it ended on 2026-11-20"):
+    with pytest.raises(Refused, match="can no longer be promoted: it ended on 2026-11-20"):
         approve(vault, proposals[moved.id], caller)
 
 

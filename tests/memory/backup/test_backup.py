@@ -173,12 +173,12 @@ def _with_manifest(target: Path, **changes: object) -> None:
     ("changes", "words"),
     [
         ({"counts": {"facts": 3, "events": 1, "entities": 1, "files": 21, "commits": 3}}, "counts differs"),
-        ({"branch": "--upload-pack=evil"}, "branch that is none"),
+        ({"branch": "--upload-pack=evil"}, "an invalid branch"),
         ({"branch": "refs/heads/other"}, "has no commit"),
         ({"object_format": "md5"}, "object format"),
-        ({"refs": {}}, "refs is not"),
+        ({"refs": {}}, "refs differs"),
         ({"kind": "something"}, "does not describe a backup"),
-        ({"members": {"../evil": {"size": 1, "sha256": "0"}}}, "other parts"),
+        ({"members": {"../evil": {"size": 1, "sha256": "0"}}}, "parts that a backup does not have"),
         ({"tree": "0" * 40}, "tree differs"),
     ],
 )

@@ -157,7 +157,7 @@ FAULTS = {
     "link to nothing": Fault(
         ITEMS, line_of(TEA, links=[{"type": "supports", "to": "fact_ffffffff"}]), ERROR, "chain", 2, "does not exist"
     ),
-    "superseded by nobody": Fault(ITEMS, line_of(TEA, status="superseded"), ERROR, "chain", 2, "by which fact"),
+    "superseded by nobody": Fault(ITEMS, line_of(TEA, status="superseded"), ERROR, "chain", 2, "has no successor"),
     "superseded and active": Fault(
         ITEMS, f"[\n{GOOD_LINE},\n{line_of(LIVES, superseded_by=TEA.id)[2:]}", ERROR, "chain", 3, "its status is active"
     ),

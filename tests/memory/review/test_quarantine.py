@@ -32,7 +32,7 @@ def test_an_order_from_outside_waits_whole_and_is_served_nowhere(clawmem: Comman
 def test_only_a_person_lets_it_in(clawmem: Command) -> None:
     waiting = clawmem("remember", ORDER, "--source", "web:acme.example", "--json").data["facts"][0]["id"]
     refused = clawmem("review", "approve", waiting, "--agent", "scout", "--json")
-    assert refused.code == 1 and "only a person" in refused.json["error"]["message"]
+    assert refused.code == 1 and "Only a person" in refused.json["error"]["message"]
     done = clawmem("review", "approve", waiting, "--json").data
     assert done["facts"][0]["metadata"]["approved"] == {"by": "a person", "at": "2026-11-21T09:30:00Z"}
     served = clawmem("context").out
