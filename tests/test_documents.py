@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,6 +102,35 @@ def failures() -> Iterator[type[errors.ClawmemError]]:
 def test_settings() -> None:
     documented = [tuple(row) for row in rows(page("vault-format.md"), "## Settings")]
     assert documented == [(one.key, describe_values(one), default(one), one.about) for one in SETTINGS]
+
+
+def test_the_glossary_lists_every_class_that_packages_share() -> None:
+    _, classes = page("glossary.md").split("## Classes\n")
+    sections = re.findall(r"^### clawmem\.(\w+)$(.*?)(?=^### |\Z)", classes, re.MULTILINE | re.DOTALL)
+    listed = {
+        (package, name) for package, text in sections for name in re.findall(r"^\| `(\w+)` \| \S", text, re.MULTILINE)
+    }
+    shared = shared_classes(ROOT / "clawmem")
+    assert len(shared) > 50
+    assert listed == shared
+
+
+def shared_classes(root: Path) -> set[tuple[str, str]]:
+    """Package and name of each public class that at least two top-level packages import."""
+    trees = {path.relative_to(root): ast.parse(path.read_text(encoding="utf-8")) for path in root.rglob("*.py")}
+    importers: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for one in node.names:
+                    importers[node.module, one.name].add(path.parts[0])
+    return {
+        (path.with_suffix("").parts[0], node.name)
+        for path, tree in trees.items()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+        if len(importers[".".join(("clawmem", *path.with_suffix("").parts)), node.name]) >= 2
+    }
 
 
 def default(setting: Setting) -> str:

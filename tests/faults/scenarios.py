@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from shutil import copytree
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 

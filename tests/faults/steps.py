@@ -38,7 +38,9 @@ class Steps:
     that change anything, and that a full disk fails.
     """
 
-    def __init__(self, target: int | str = 0, when: str = "before", blow: Blow = disk_full, for_good: bool = False) -> None:
+    def __init__(
+        self, target: int | str = 0, when: str = "before", blow: Blow = disk_full, for_good: bool = False
+    ) -> None:
         self.names: list[str] = []
         self.halves: set[int] = set()
         self.changing: set[int] = set()

@@ -1,4 +1,4 @@
-"""The table of verbs made into one Typer application, which reads what is no plain call."""
+"""One Typer application made from the table of verbs. It reads every command line that is not a plain call."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from clawmem.faces.verbs.table import ALIASES, VERBS, help_of, load
 _UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 
 
-class _Asked(Exception):
-    """A question about clawmem itself, with its answer."""
+class _InfoRequest(Exception):
+    """A request for the help text or the version, with the answer."""
 
     def __init__(self, name: str, answer: str) -> None:
         super().__init__(name)
@@ -37,7 +37,7 @@ class Verbs(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        # What a word that is no verb is compared with, so that the message can name the one that was meant.
+        # An unknown verb is compared with these names, so that the message can suggest one.
         self.commands: Any = dict.fromkeys((*VERBS, *ALIASES))
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -84,7 +84,7 @@ def _epilog(examples: Iterable[str]) -> str:
 
 
 def _with_common(command: Any, own: Collection[str] = ()) -> Any:
-    """The command with the options that every command takes but those that it has itself."""
+    """The command with the common options, except those that it defines itself."""
     command.add_help_option = False
     command.params.extend([*(_option(one) for one in COMMON if one.name not in own), _help_option()])
     return command
@@ -93,7 +93,7 @@ def _with_common(command: Any, own: Collection[str] = ()) -> Any:
 def _help_option() -> TyperOption:
     def show(ctx: Any, param: Any, value: Any) -> None:
         if value and not ctx.resilient_parsing:
-            raise _Asked("help", ctx.get_help())
+            raise _InfoRequest("help", ctx.get_help())
 
     return TyperOption(
         param_decls=["--help", "-h"],
@@ -127,11 +127,11 @@ def _option(one: Parameter) -> TyperOption:
 
 def _version(value: bool) -> None:
     if value:
-        raise _Asked("version", __version__)
+        raise _InfoRequest("version", __version__)
 
 
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say the version."),
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
     """A long-term memory for AI agents that a person can read, diff and undo."""
 
@@ -144,24 +144,24 @@ def application() -> Any:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; every failure ends in words or as JSON."""
+    """Run one command line and return its exit code; every failure is reported as text or JSON."""
     return bounded(arguments, lambda: _run(arguments))
 
 
 def _run(arguments: Sequence[str]) -> int:
     root = application()
     try:
-        # Not `main`: it would end the process itself where a pipe breaks, whoever's pipe that is.
+        # Not `main`: it would end the process itself on any broken pipe.
         with root.make_context("clawmem", list(arguments)) as context:
             code = root.invoke(context)
     except _UsageError as problem:
         return _usage(arguments, problem)
-    except _Asked as asked:
+    except _InfoRequest as asked:
         return _answered(arguments, asked)
     return code if isinstance(code, int) else 0
 
 
-def _answered(arguments: Sequence[str], asked: _Asked) -> int:
+def _answered(arguments: Sequence[str], asked: _InfoRequest) -> int:
     if "--json" in arguments:
         return document({"ok": True, "data": {asked.name: asked.answer}, "notices": []}, DONE)
     return say(f"clawmem {asked.answer}\n" if asked.name == "version" else f"{asked.answer}\n")
@@ -175,18 +175,18 @@ def _usage(arguments: Sequence[str], problem: Any) -> int:
             return failed(arguments, "usage", USAGE, "The verb is missing.", f"See `{path} --help`.")
         tell(f"{context.get_help()}\n")
         return USAGE
-    message = _meant(problem) if type(problem).__name__ == "NoSuchOption" else problem.format_message()
+    message = _unknown_option(problem) if type(problem).__name__ == "NoSuchOption" else problem.format_message()
     if not message.endswith((".", "?", "!", ")")):
         message += "."
     hint = f"See `{path} --help`."
     if type(problem).__name__ == "NoSuchOption" and not problem.option_name.startswith("--"):
-        hint += " A text that begins with a dash comes after `--`."
-        message = message if problem.option_name.strip("- ") else "A text that begins with a dash reads as an option."
+        hint += " Put a text that begins with a dash after `--`."
+        message = message if problem.option_name.strip("- ") else "A text that begins with a dash is read as an option."
     return failed(arguments, "usage", USAGE, message, hint)
 
 
-def _meant(problem: Any) -> str:
-    """What is said of an unknown option, with the one that is most like it."""
+def _unknown_option(problem: Any) -> str:
+    """The message for an unknown option, with the most similar known one."""
     known = [flag for one in problem.ctx.command.params for flag in one.opts] if problem.ctx else []
     near = get_close_matches(problem.option_name, known, n=1)
     return f"No such option: {problem.option_name}." + (f" Did you mean {near[0]!r}?" if near else "")

@@ -1,6 +1,6 @@
-"""The one error boundary: whatever goes wrong ends here, in words or as JSON, with its exit code.
+"""The error boundary: every failure is reported here, as text or JSON, with its exit code.
 
-Only what went wrong imports it (`clawmem.faces.cli.terminal.bounded`).
+It is imported only after a failure (`clawmem.faces.cli.terminal.bounded`).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from clawmem.errors import BUG, INTERRUPTED, REFUSED, ClawmemError, StorageFailed
 from clawmem.faces.cli.terminal import document, tell
 
-_READ_ONLY = "Reads still work; a change needs a writable disk and the right to write."
-# SQLite's own numbers: no right, busy, locked, no memory, read only, I/O error, damaged, full, cannot open, protocol,
-# no database.
-_SQLITE_TROUBLE = frozenset((3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26))
+_READ_ONLY = "Reads still work; a change needs a writable disk and write permission."
+# SQLite error codes: no permission, busy, locked, no memory, read only, I/O error, damaged, full, cannot open,
+# protocol, no database.
+_SQLITE_STORAGE_ERRORS = frozenset((3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26))
 
 
 def reported(arguments: Sequence[str], problem: Exception | KeyboardInterrupt) -> int:
-    """Report what went wrong; returns its exit code."""
+    """Report a failure; returns its exit code."""
     if isinstance(problem, KeyboardInterrupt):
         return failed(arguments, "interrupted", INTERRUPTED, "Interrupted.", "")
     if isinstance(problem, OSError):
@@ -27,7 +27,7 @@ def reported(arguments: Sequence[str], problem: Exception | KeyboardInterrupt) -
     if isinstance(problem, ClawmemError):
         notes = getattr(problem, "__notes__", ())
         return failed(arguments, problem.code, problem.exit_code, problem.message, problem.hint, notes)
-    if _is_index_trouble(problem):
+    if _is_index_error(problem):
         words = f"The search index cannot be used: {problem}."
         return failed(arguments, "storage", REFUSED, words, "Run `clawmem reindex`, then the command again.")
     return _bug(arguments, problem)
@@ -36,8 +36,7 @@ def reported(arguments: Sequence[str], problem: Exception | KeyboardInterrupt) -
 def failed(
     arguments: Sequence[str], code: str, exit_code: int, message: str, hint: str, notices: Sequence[str] = ()
 ) -> int:
-    """Report a failure, after the notices that lead to it, without what looks like a credential in what was given;
-    returns its exit code."""
+    """Report a failure after its notices, without texts that look like a credential; returns its exit code."""
     from clawmem.model.safety.secrets.find import redact  # only where something failed
 
     message, hint = redact(message), redact(hint)
@@ -62,14 +61,14 @@ def _storage(problem: OSError) -> StorageFailed:
     if problem.errno in (errno.EACCES, errno.EPERM):
         path = problem.filename
         if path and os.path.exists(path) and not os.access(path, os.R_OK):  # noqa: PTH110
-            return StorageFailed(f"There is no right to read {path}: {why}.", "Give it, with chmod or chown.")
+            return StorageFailed(f"There is no permission to read {path}: {why}.", "Grant it with chmod or chown.")
         return StorageFailed(f"The vault cannot be written{where}: {why}.", _READ_ONLY)
-    return StorageFailed(f"The system refused{where}: {why}.", "`clawmem doctor` checks the vault.")
+    return StorageFailed(f"The system call failed{where}: {why}.", "`clawmem doctor` checks the vault.")
 
 
-def _is_index_trouble(problem: Exception) -> bool:
-    """Whether SQLite met a file or a disk that it cannot use, and not a statement of ours that it cannot read."""
-    return getattr(problem, "sqlite_errorcode", 0) & 0xFF in _SQLITE_TROUBLE
+def _is_index_error(problem: Exception) -> bool:
+    """Whether SQLite cannot use a file or a disk; False for an invalid statement of clawmem."""
+    return getattr(problem, "sqlite_errorcode", 0) & 0xFF in _SQLITE_STORAGE_ERRORS
 
 
 def _bug(arguments: Sequence[str], problem: Exception) -> int:
@@ -84,5 +83,5 @@ def _bug(arguments: Sequence[str], problem: Exception) -> int:
         "bug",
         BUG,
         f"clawmem has a bug: {type(problem).__name__}: {problem} (at {where}).",
-        "Set CLAWMEM_TRACEBACK=1 to see all of it, and please report it.",
+        "Set CLAWMEM_TRACEBACK=1 to see the traceback, and please report the bug.",
     )

@@ -1,4 +1,4 @@
-"""What can stand at the cursor of a command line: asked by the shells' completion scripts, answered line by line.
+"""Completions for the cursor position of a command line, requested by the completion scripts of the shells.
 
 The words are walked through the same tables that run them. Typer's own answer imports every verb and Rich, and its
 scripts change between releases; this one imports one verb at most.
@@ -21,7 +21,7 @@ _LONGEST_HELP = 70
 
 
 class Offer(NamedTuple):
-    """A word that may stand at the cursor, and what it means."""
+    """A completion for the word at the cursor, and its meaning."""
 
     word: str
     help: str = ""
@@ -115,7 +115,7 @@ def _option_with_value(place: Place, flag: str) -> Parameter | None:
 
 
 def offers(place: Place, incomplete: str) -> Iterator[Offer]:
-    """Everything that can stand at the cursor and begins with what stands there already."""
+    """All completions that begin with the incomplete word at the cursor."""
     if place.waiting is not None:
         yield from _values(place, place.waiting, incomplete)
     elif incomplete.startswith("-") and not place.no_options:
@@ -155,5 +155,5 @@ def _values(place: Place, parameter: Parameter, incomplete: str) -> Iterator[Off
         runtime = from_process(place.shared.get("vault"), place.shared.get("agent"))
         some = SOURCES[parameter.completes](runtime, incomplete, place.arguments)
     except ClawmemError:
-        return  # no vault, or one that cannot be read: there is nothing to offer, and the command itself will say why
+        return  # no vault, or one that cannot be read: there are no completions, and the command itself will report why
     yield from (Offer(*one) for one in some if one[0] == FILES or one[0].startswith(incomplete))

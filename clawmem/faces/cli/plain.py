@@ -1,4 +1,4 @@
-"""The short way in: a plain call of a verb is read without Typer, whose import takes longer than a search.
+"""The fast parser: a plain call of a verb is read without Typer, whose import takes longer than a search.
 
 Only what cannot be read in two ways is read here: whole names of known options, numbers of digits, no value that
 begins with a dash. Everything else, help and every mistake included, is Typer's, from the same table.
@@ -17,7 +17,7 @@ from clawmem.faces.verbs.table import ALIASES, VERBS, load
 
 
 def run_plain(arguments: Sequence[str]) -> int | None:
-    """Run one plain command line and return its exit code, or None, nothing done, where Typer has to read it."""
+    """Run one plain command line and return its exit code, or do nothing and return None if Typer has to read it."""
     if "_CLAWMEM_COMPLETE" in os.environ:
         from clawmem.faces.cli.complete import answer  # only the completion scripts ask
 
@@ -67,7 +67,7 @@ def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any
 
 
 def _verb_at(arguments: Sequence[str]) -> int:
-    """Where the verb stands, behind common options."""
+    """The position of the verb, after the common options."""
     takes_value = {flag: one.kind is not bool for one in COMMON for flag in one.flags}
     place = 0
     while place < len(arguments) and arguments[place].startswith("-"):

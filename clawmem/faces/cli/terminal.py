@@ -1,4 +1,4 @@
-"""How the command line speaks: the payload on stdout, talk on stderr, or one JSON document for everything."""
+"""The output of the command line: the result on stdout, remarks on stderr, or one JSON document for everything."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Terminal(Call):
 
     @contextmanager
     def progress(self) -> Iterator[Progress | None]:
-        """One line of a terminal's stderr, which is gone in the end; None anywhere else."""
+        """One line on stderr of a terminal, removed at the end; None elsewhere."""
         dumb = self.runtime.environment.get("TERM") == "dumb"
         if self._quiet or self._as_json or dumb or not sys.stderr.isatty():
             yield None
@@ -62,18 +62,18 @@ class Terminal(Call):
         if self._as_json:
             data = answer.data() if callable(answer.data) else answer.data
             return document({"ok": True, "data": data, "notices": list(answer.notices)}, answer.exit_code)
-        # What keeps a command from being done is no aside: whoever asked for quiet has to know it, too.
+        # The reason why a command was not completed is needed, also with --quiet.
         self._notice([*answer.notices, *answer.talk], needed=answer.exit_code != DONE)
         lines = self._table(answer.lines) if isinstance(answer.lines, Table) else map(visible, answer.lines)
         return say("".join(f"{line}\n" for line in lines), answer.exit_code)
 
     def _send(self, stream: Stream) -> int:
         if self._as_json:
-            why = f"The {stream.what} itself goes to stdout, so JSON cannot."
+            why = f"The {stream.what} is written to stdout, so --json is not possible."
             raise InvalidInput(why, "Name a file, or leave out --json.")
         if sys.stdout.isatty():
-            hint = f"Name a file, or send it on: clawmem {stream.what} - | ..."
-            raise InvalidInput(f"A {stream.what} is no text for a terminal.", hint)
+            hint = f"Name a file, or pipe it: clawmem {stream.what} - | ..."
+            raise InvalidInput(f"A {stream.what} cannot be written to a terminal.", hint)
         answer = stream.write(sys.stdout.buffer).finished(self.runtime)
         self._notice(answer.notices, needed=answer.exit_code != DONE)
         self._notice([] if isinstance(answer.lines, Table) else answer.lines)
@@ -129,23 +129,23 @@ def document(body: dict[str, Any], exit_code: int) -> int:
 def say(text: str, exit_code: int = DONE) -> int:
     """Write to stdout and return the command's exit code: PARTIAL in place of DONE where it could not be written.
 
-    What was done is done by now: where only its account fails, that must not look like a failure of the act.
+    The command is complete at this point: a failure to print its result must not look like a failure of the command.
     """
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        _let_go(sys.stdout)  # the reader has heard enough
+        _discard_output(sys.stdout)  # the reader closed the pipe
     except OSError as problem:
-        _let_go(sys.stdout)
-        tell(f"error: The result could not be written: {problem.strerror}. What the command did stands.\n")
-        tell("hint: Do not run a change again: `clawmem log` shows whether it was made.\n")
+        _discard_output(sys.stdout)
+        tell(f"error: The result could not be written: {problem.strerror}. The changes of the command are kept.\n")
+        tell("hint: Do not repeat a change: `clawmem log` shows whether it was made.\n")
         return exit_code or PARTIAL
     return exit_code
 
 
 def tell(text: str) -> None:
-    """Write to stderr, if anybody can be reached there; if not, the exit code still speaks."""
+    """Write to stderr if possible; if not, the exit code still reports the result."""
     _draw(visible(text))
 
 
@@ -154,9 +154,9 @@ def _draw(text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
     except OSError:
-        _let_go(sys.stderr)
+        _discard_output(sys.stderr)
 
 
-def _let_go(stream: TextIO) -> None:
-    """Send what the stream still holds nowhere: it would fail again at the end of the process."""
+def _discard_output(stream: TextIO) -> None:
+    """Discard what the stream still buffers: writing it would fail again at the end of the process."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,6 +1,6 @@
 """What a verb is: a table of parameters, one function that answers, the shape of its answer, and examples.
 
-The function is given a `Call` and gives back an `Answer`: it prints nothing and asks nobody by itself. The Typer
+The function is given a `Call` and gives back an `Answer`: it prints nothing and asks no question itself. The Typer
 command line, the reader of plain calls, completion, help, the manual and JSON Schemas are made from the command.
 """
 
@@ -23,7 +23,7 @@ _Record = Mapping[str, Any]
 
 
 class Table:
-    """Rows for people, drawn where they are read on a terminal, and separated by tabs elsewhere."""
+    """Rows for people: a table on a terminal, separated by tabs elsewhere."""
 
     def __init__(self, columns: "Sequence[str]", rows: "Sequence[Sequence[str]]") -> None:
         self.columns = columns
@@ -31,8 +31,8 @@ class Table:
 
 
 class Answer(NamedTuple):
-    """What a command found or did: `data` for programs, or what makes it where that costs something; `lines` for
-    people; `notices`, which are asides; `talk`, what the data says by itself, such as that nothing was found."""
+    """The result of a command: `data` for programs, or a function that makes it if that is expensive; `lines` for
+    people; `notices` for remarks; `talk` for remarks that the data already contains, such as that nothing was found."""
 
     data: _Record | Callable[[], _Record]
     lines: Iterable[str] | Table = ()
@@ -56,23 +56,23 @@ class Stream:
 
 
 class Call:
-    """One call of a command: what it takes from the machine. This one shows nothing and has nobody to ask; the command
-    line has one of its own."""
+    """One call of a command, with its access to the machine. This class shows nothing and asks no question; the command
+    line has a subclass of it."""
 
     def __init__(self, runtime: "Runtime") -> None:
         self.runtime = runtime
 
     def progress(self) -> "AbstractContextManager[Progress | None]":
-        """What shows how far a long command is, or None where nobody looks."""
+        """A function that shows the progress of a long command, or None if it is not shown."""
         return nullcontext()
 
     def confirmed(self, lines: "Iterable[str]", question: str) -> bool:
-        """Whether a person saw the lines and said yes; False where there is nobody to ask. Raises KeyboardInterrupt
-        where the answer was no."""
+        """Whether a person read the lines and answered yes; False if no person can be asked. Raises KeyboardInterrupt
+        if the answer was no."""
         return False
 
     def stdin(self) -> "IO[bytes] | None":
-        """What comes in on stdin, or None where nothing can."""
+        """The input on stdin, or None if there is none."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""The options that choose facts, and the point in time from which a question is asked."""
+"""The options that filter facts, and the point in time for which a question is asked."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -28,7 +28,7 @@ def filter_of(
     """
     for name, value in (("entity", entity), ("category", category), ("tag", tag), ("as-of", as_of)):
         if value is not None and not value.strip():
-            raise InvalidInput(f"--{name} is empty.", "Give it a value, or leave it out to choose by anything.")
+            raise InvalidInput(f"--{name} is empty.", "Give it a value or leave it out.")
     if entity is not None:
         from clawmem.memory.entities.places import find_readable_entity  # most calls ask for no entity
 

@@ -1,4 +1,4 @@
-"""What commands take: the form of a parameter, the options that every command has, and those that several share."""
+"""The parameters of commands: their form, the options of every command, and those that several commands share."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ class Parameter(NamedTuple):
     """An argument, or with `flags` an option; its values reach the verb's function under `name`.
 
     `kind` is str, int, float or bool, `least` and `most` bound a number, and a `repeated` one gives a list. `choices`
-    are all the words it takes, maybe each with what it means; `{choices}` in its help stands for them. `completes`
+    are all the words it takes, maybe each with its meaning; `{choices}` in its help is replaced by them. `completes`
     names the kind of value that a shell offers where there is no such list (`clawmem.faces.cli.complete_values`). Of a
     `stdin` one, the value `-` stands for the text that comes in on stdin.
     """
@@ -38,35 +38,35 @@ class Parameter(NamedTuple):
 
 COMMON = (
     Parameter("vault", "The vault's folder.", ("--vault",), metavar="PATH", completes="file"),
-    Parameter("agent", "The agent on whose behalf this runs.", ("--agent",), metavar="ID", completes="agent"),
-    Parameter("json", "One JSON document on stdout.", ("--json",), bool, False),
-    Parameter("quiet", "Nothing but the payload, and what failed.", ("--quiet",), bool, False),
+    Parameter("agent", "The agent for which the command runs.", ("--agent",), metavar="ID", completes="agent"),
+    Parameter("json", "Print one JSON document on stdout.", ("--json",), bool, False),
+    Parameter("quiet", "Print only the result and errors.", ("--quiet",), bool, False),
 )
 """The options that every command takes, unless it has a parameter of that name of its own."""
 
 FACT = Parameter("fact", "The id of the fact, or a unique prefix.", required=True, completes="fact")
 CATEGORY = Parameter("category", "One word, such as preference.", ("--category", "-c"), completes="category")
-CONFIDENCE = Parameter("confidence", "How sure, 0 to 1.", ("--confidence",), float)
-IMPORTANCE = Parameter("importance", "How important, 0 to 1.", ("--importance",), float)
-SOURCE = Parameter("source", "Where it comes from.", ("--source",))
-EVIDENCE = Parameter("source_text", "The words that show it, verbatim.", ("--evidence",))
+CONFIDENCE = Parameter("confidence", "Confidence, 0 to 1.", ("--confidence",), float)
+IMPORTANCE = Parameter("importance", "Importance, 0 to 1.", ("--importance",), float)
+SOURCE = Parameter("source", "The source of the fact.", ("--source",))
+EVIDENCE = Parameter("source_text", "The quote that is the evidence, verbatim.", ("--evidence",))
 TRUST = Parameter("trust", "{choices}.", ("--trust",), choices=TRUSTS)
-REASON = Parameter("reason", "Why.", ("--reason",))
+REASON = Parameter("reason", "The reason.", ("--reason",))
 
 OF_ENTITY = Parameter("entity", "Only facts of this entity.", ("--entity", "-e"), completes="entity")
 OF_CATEGORY = Parameter("category", "Only facts of this category.", ("--category", "-c"), completes="category")
 WITH_TAG = Parameter("tag", "Only facts with this tag.", ("--tag", "-t"))
-AS_OF = Parameter("as_of", "What was true then, as we know now; of a month or year, at its end.", ("--as-of",))
-AT = Parameter("at", "What the vault knew at this commit or date; a day, month or year counts to its end.", ("--at",))
+AS_OF = Parameter("as_of", "Facts that were true then, as known now; a month or year means its end.", ("--as-of",))
+AT = Parameter("at", "The state of the vault at this commit or date; a day, month or year means its end.", ("--at",))
 SUPERSEDED = Parameter(
-    "include_superseded", "Replaced and withdrawn facts too, labelled.", ("--include-superseded",), bool, False
+    "include_superseded", "Include replaced and withdrawn facts, labelled.", ("--include-superseded",), bool, False
 )
-LIMIT = Parameter("limit", "How many facts.", ("--limit", "-n"), int, least=1)
+LIMIT = Parameter("limit", "The maximum number of facts.", ("--limit", "-n"), int, least=1)
 
 DATE = Parameter("date", "The day.", ("--date",), default="today")
-DRY_RUN = Parameter("dry_run", "Say what would be done, write nothing.", ("--dry-run",), bool, False)
+DRY_RUN = Parameter("dry_run", "Show what would be done; write nothing.", ("--dry-run",), bool, False)
 EXPLAIN = Parameter("explain", "List every candidate with its verdict.", ("--explain",), bool, False)
 FILE = Parameter("file", "A file, or - for stdin.", required=True, completes="file")
 INSIDE_REPOSITORY = Parameter(
-    "inside_repository", "Allow a place inside another git repository.", ("--inside-repository",), bool, False
+    "inside_repository", "Allow a folder inside another git repository.", ("--inside-repository",), bool, False
 )

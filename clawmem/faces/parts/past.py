@@ -1,4 +1,4 @@
-"""History in words and as JSON, the same in every verb that looks back."""
+"""History entries as text and as JSON, the same in every verb that shows history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command reads from a file or from stdin, and JSON Lines with the number of each line."""
+"""Input from a file or from stdin, and JSON Lines with line numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def stdin_text(call: Call) -> str:
     """All of stdin as text; InvalidInput where it is not UTF-8 or a terminal."""
     given = call.stdin()
     if given is None:
-        raise InvalidInput("Nothing comes in on stdin.", "Pipe the text in: `echo 'a fact' | clawmem remember -`.")
+        raise InvalidInput("There is no input on stdin.", "Pipe the text in: `echo 'a fact' | clawmem remember -`.")
     return _text(given.read(), "stdin", "Convert it to UTF-8 first.")
 
 
@@ -39,11 +39,11 @@ def _text(data: bytes, name: str, hint: str) -> str:
 def opened(call: Call, argument: str) -> Iterator[IO[bytes]]:
     """A file, or all of stdin where the argument is `-`, to be read in pieces and from its beginning again.
 
-    What comes through a pipe is kept in a temporary file first: whoever writes it slowly keeps nobody waiting.
+    What comes through a pipe is kept in a temporary file first: a slow writer does not block other commands.
     """
     given = call.stdin() if argument == "-" else _open(argument)
     if given is None:
-        raise InvalidInput("Nothing comes in on stdin.", "Pipe it in: `clawmem ingest - < chat.jsonl`.")
+        raise InvalidInput("There is no input on stdin.", "Pipe it in: `clawmem ingest - < chat.jsonl`.")
     with given as file:
         if file.seekable():
             yield file
@@ -53,7 +53,7 @@ def opened(call: Call, argument: str) -> Iterator[IO[bytes]]:
 
 
 def _open(path: str) -> IO[bytes]:
-    """A file to read; where that does not go, an error that says it of this file, not of the vault."""
+    """Open a file to read; the error on failure names this file and not the vault."""
     try:
         return Path(path).open("rb")
     except FileNotFoundError:
@@ -61,7 +61,7 @@ def _open(path: str) -> IO[bytes]:
     except IsADirectoryError:
         raise InvalidInput(f"{path} is a folder.", "Name a file, or - for stdin.") from None
     except OSError as problem:
-        raise StorageFailed(f"{path} cannot be read: {problem.strerror}.", "Name a file that you may read.") from None
+        raise StorageFailed(f"{path} cannot be read: {problem.strerror}.", "Name a file that you can read.") from None
 
 
 def _kept(file: IO[bytes]) -> IO[bytes]:
@@ -83,8 +83,10 @@ def json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             record = read_json(line)
         except ValueError as problem:
             raise InvalidInput(
-                f"Line {number} is not JSON: {problem}.", "Nothing was kept; mend it and try again."
+                f"Line {number} is not JSON: {problem}.", "Nothing was stored; correct the line and try again."
             ) from None
         if not isinstance(record, dict):
-            raise InvalidInput(f"Line {number} is not a JSON object.", "Nothing was kept; mend it and try again.")
+            raise InvalidInput(
+                f"Line {number} is not a JSON object.", "Nothing was stored; correct the line and try again."
+            )
         yield number, record

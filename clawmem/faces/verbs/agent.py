@@ -9,9 +9,12 @@ from clawmem.model.language.text import counted
 
 
 def create(call: Call, agent_id: str) -> Answer:
-    """Make an agent with pages and a workspace of its own."""
+    """Create an agent with its own pages and workspace."""
     done = create_agent(call.runtime.vault(), agent_id, call.runtime.caller())
-    lines = [f"made the agent {done.id}; its own entities are named @{done.id}/...", f"commit {done.commit[:12]}"]
+    lines = [
+        f"created agent {done.id}; the names of its own entities begin with @{done.id}/",
+        f"commit {done.commit[:12]}",
+    ]
     return Answer({"agent": done.id, "commit": done.commit}, lines, done.notices)
 
 

@@ -16,8 +16,8 @@ from clawmem.model.language.text import counted
 
 
 def backup(call: Call, file: str, force: bool, verify: bool) -> Answer | Stream:
-    """The whole history, checked by restoring it before the file gets its name. Exit code 4 where an edit made by hand
-    could not be taken in, or a committed file cannot be read: the output says so."""
+    """The backup contains the whole history. It is verified by a test restore before the file gets its name. The exit
+    code is 4 if a hand edit could not be committed or a committed file cannot be read; the output names the file."""
     if verify:
         return _verified(call, file)
     runtime = call.runtime
@@ -28,7 +28,7 @@ def backup(call: Call, file: str, force: bool, verify: bool) -> Answer | Stream:
 
 
 def _answer(done: BackupResult, target: Path | None) -> Answer:
-    first = f"backed up into {target}" if target else "backed up"
+    first = f"backed up to {target}" if target else "backed up"
     code = PARTIAL if done.manifest.left_out or done.manifest.counts.get("unreadable") else DONE
     return Answer(_data(done, target), _lines(done, first), _notices(done), code)
 
@@ -36,7 +36,7 @@ def _answer(done: BackupResult, target: Path | None) -> Answer:
 def _verified(call: Call, file: str) -> Answer:
     with opened(call, file) as archive:
         done = verify_backup(archive, call.runtime.environment)
-    lines = [f"{file} is whole: it was restored in passing and checked", *_about(done.manifest)]
+    lines = [f"{file} is valid: a test restore succeeded", *_about(done.manifest)]
     return Answer(_data(done, None if file == "-" else Path(file)), lines)
 
 
@@ -45,7 +45,7 @@ def _data(done: BackupResult, target: Path | None) -> dict[str, Any]:
 
 
 def held(manifest: Manifest) -> str:
-    """How much a backup holds, in words."""
+    """The number of facts, events, entities and commits in a backup, in words."""
     nouns = {"facts": "fact", "events": "event", "entities": "entity", "commits": "commit"}
     numbers = {name: manifest.counts[name] for name in nouns}
     return ", ".join(f"{number:,} {nouns[name] if number == 1 else name}" for name, number in numbers.items())
@@ -54,8 +54,8 @@ def held(manifest: Manifest) -> str:
 def _notices(done: BackupResult) -> tuple[str, ...]:
     left_out = (f"not in the backup: {path}: {why}" for path, why in done.manifest.left_out.items())
     unread = done.manifest.counts.get("unreadable", 0)
-    what = f"in the backup, but neither readable nor counted: {counted(unread, 'file')} of facts or events"
-    return (*done.notices, *left_out, *([f"{what}; `clawmem doctor` says which"] if unread else []))
+    what = f"in the backup, but not readable and not counted: {counted(unread, 'file')} of facts or events"
+    return (*done.notices, *left_out, *([f"{what}; `clawmem doctor` names them"] if unread else []))
 
 
 def _lines(done: BackupResult, first: str) -> Iterator[str]:
@@ -72,8 +72,8 @@ VERB = Command(
     backup,
     (
         FILE._replace(metavar="FILE|-", help="The file to write, or - for stdout."),
-        Parameter("force", "Replace the file where it exists.", ("--force",), bool, False),
-        Parameter("verify", "Check that backup instead of making one.", ("--verify",), bool, False),
+        Parameter("force", "Replace the file if it exists.", ("--force",), bool, False),
+        Parameter("verify", "Verify the backup in FILE instead of creating one.", ("--verify",), bool, False),
     ),
     {"file": (str, None), "size": int, "manifest": "manifest"},
     (

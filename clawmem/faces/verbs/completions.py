@@ -9,10 +9,11 @@ from clawmem.faces.parts.parameters import Parameter
 
 
 def completions(call: Call, shell: str) -> Answer:
-    """The script itself says how to load it; it completes verbs, options, entities, ids of facts and settings."""
+    """The first lines of the script explain how to load it. It completes verbs, options, entities, fact ids and
+    settings."""
     script = SCRIPTS.get(shell)
     if script is None:
-        raise InvalidInput(f"There is no completion script for '{shell}'.", f"Name one of {', '.join(SCRIPTS)}.")
+        raise InvalidInput(f"There is no completion script for '{shell}'.", f"Choose one of {', '.join(SCRIPTS)}.")
     return Answer({"shell": shell, "file": FILES[shell], "script": script}, [script.rstrip("\n")])
 
 

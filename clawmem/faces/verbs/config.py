@@ -26,24 +26,24 @@ from clawmem.memory.health.local_settings import (
 from clawmem.model.settings.settings import LOCAL
 from clawmem.model.settings.values import Value
 
-_SAY_YES = "Run it again with --yes to accept that on this machine."
+_ACCEPT_HINT = "Run it again with --yes to accept these values on this machine."
 _LONGEST = 200
 
 
 def get(call: Call, key: str) -> Answer:
-    """Print the value of a setting that is in force. Where it comes from is said beside it: default, vault, local (this
-    machine, this vault) or user (this machine, all vaults); and what the vault suggests."""
+    """Print the effective value of a setting. A note names its origin: default, vault, local (this machine, this vault)
+    or user (this machine, all vaults). The note also shows the value that the vault suggests."""
     found = setting(call.runtime.vault(), key)
     talk = (f"from {_origin(found)}",) if found.setting.key in LOCAL else ()
     return Answer(_data(found), [format_value(found.value)], talk=talk)
 
 
 def set_(call: Call, key: str, value: str, user: bool, shared: bool) -> Answer:
-    """Change a setting. One of the vault is changed in clawmem.yaml, in one commit; comments and order stay. One that
-    reaches outside (llm.*, semantic.*, sync.remote, sync.branch) is kept on this machine, in .git/clawmem/local.yaml,
-    and only a person sets it."""
+    """Change a setting. A vault setting is changed in clawmem.yaml, in one commit; comments and order are preserved. A
+    setting that contacts other systems (llm.*, semantic.*, sync.remote, sync.branch) is stored on this machine, in
+    .git/clawmem/local.yaml; only a person can change it."""
     if user and shared:
-        raise InvalidInput("--user and --shared exclude each other.", "Name one.")
+        raise InvalidInput("--user and --shared cannot be combined.", "Use one of them.")
     runtime = call.runtime
     if user:
         done = change_user_setting(runtime.environment, runtime.caller(), key, value)
@@ -54,44 +54,44 @@ def set_(call: Call, key: str, value: str, user: bool, shared: bool) -> Answer:
 
 
 def list_(call: Call) -> Answer:
-    """List every setting: the value in force, where it comes from, what the vault suggests, and what it means."""
+    """List every setting: its effective value, its origin, the value that the vault suggests, and its meaning."""
     found = all_settings(call.runtime.vault())
     rows = [(one.setting.key, format_value(one.value), _origin(one), one.setting.about) for one in found]
     return Answer({"settings": [_data(one) for one in found]}, Table(("key", "value", "from", "about"), rows))
 
 
 def trust(call: Call, yes: bool, remove: bool) -> Answer:
-    """Accept on this machine what the vault suggests. Models, addresses, key variables and remotes that a vault names
-    have no effect until a person accepts them. The values are copied to .git/clawmem/local.yaml: what the vault
-    suggests later is shown again. Git settings of the vault that run a program or lead elsewhere are used by sync from
-    then on. Not for agents."""
+    """Accept the suggestions of the vault on this machine. Models, addresses, key variables and remotes in a vault have
+    no effect until a person accepts them. The values are copied to .git/clawmem/local.yaml; later suggestions need a
+    new acceptance. After acceptance, sync also uses the vault's git settings that run a program or redirect a
+    connection. Agents cannot run this command."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     check_person(caller, "What a vault may reach")
     if remove:
         removed = withdraw_acceptance(vault, caller)
-        said = "is not accepted any more: .git/clawmem/local.yaml has no effect" if removed else "was not accepted"
+        said = "is no longer accepted: .git/clawmem/local.yaml has no effect" if removed else "was not accepted"
         return Answer({"accepted": False, "removed": removed}, [f"this vault {said}"])
     found = proposed_settings(vault)
     if found.accepted and not found.differences:
         data = {"accepted": True, "differences": [], "git": [], "kept": None}
-        return Answer(data, ["this vault is accepted, and suggests nothing that is not in force here"])
-    lines = _shown(found)
+        return Answer(data, ["this vault is accepted; all of its suggestions are in effect here"])
+    lines = _acceptance_lines(found)
     if not yes and not call.confirmed(lines, "Accept this on this machine?"):
-        raise Refused(" ".join([*lines, "Nothing was accepted."]), _SAY_YES)
+        raise Refused(" ".join([*lines, "Nothing was accepted."]), _ACCEPT_HINT)
     kept = accept_settings(vault, caller, found)
     data = {"accepted": True, "differences": _differences(found), "git": list(found.git), "kept": kept}
     return Answer(data, [*(lines if yes else []), f"accepted on this machine, {kept}"])
 
 
-def _brief(value: Value) -> str:
+def _shortened(value: Value) -> str:
     text = format_value(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _shown(found: SettingsProposal) -> list[str]:
-    lines = [] if found.accepted else ["This vault was not accepted on this machine yet."]
+def _acceptance_lines(found: SettingsProposal) -> list[str]:
+    lines = [] if found.accepted else ["This vault is not accepted on this machine yet."]
     lines += [
-        f"{one.key}: '{_brief(one.suggested)}' is suggested, '{_brief(one.in_force)}' is in force."
+        f"{one.key}: '{_shortened(one.suggested)}' is suggested, '{_shortened(one.in_force)}' is in force."
         for one in found.differences
     ]
     lines += [f"git's {one} would be used." for one in found.git]
@@ -105,21 +105,21 @@ def _differences(found: SettingsProposal) -> list[dict[str, Any]]:
 def _lines(done: SettingChange) -> list[str]:
     if done.file is not None:
         said = (
-            f"is {format_value(done.new)} already"
+            f"is already {format_value(done.new)}"
             if done.old == done.new
             else f"{format_value(done.old)} -> {format_value(done.new)}"
         )
-        return [f"{done.key}: {said}", f"kept on this machine, {done.file}"]
+        return [f"{done.key}: {said}", f"stored on this machine, {done.file}"]
     if done.commit is None:
-        return [f"{done.key} is {format_value(done.new)} already, so there is no commit"]
+        return [f"{done.key} is already {format_value(done.new)}; no commit was made"]
     lines = [f"{done.key}: {format_value(done.old)} -> {format_value(done.new)}", f"commit {done.commit[:12]}"]
     if done.suggested:
-        lines.append("suggested: it has an effect where a person accepts it, `clawmem config trust`")
+        lines.append("suggested: it takes effect on a machine after a person accepts it with `clawmem config trust`")
     return lines
 
 
 def _origin(found: SettingState) -> str:
-    aside = "" if found.suggested is None else f" (suggested: {_brief(found.suggested)})"
+    aside = "" if found.suggested is None else f" (suggested: {_shortened(found.suggested)})"
     return f"{found.origin}{aside}"
 
 
@@ -156,7 +156,11 @@ VERB = {
             Parameter("value", "The new value.", required=True, metavar="VALUE", completes="value of a setting"),
             Parameter("user", "For all vaults of this user on this machine.", ("--user",), bool, False),
             Parameter(
-                "shared", "In clawmem.yaml; what reaches outside is a suggestion there.", ("--shared",), bool, False
+                "shared",
+                "In clawmem.yaml; a setting that contacts other systems is a suggestion there.",
+                ("--shared",),
+                bool,
+                False,
             ),
         ),
         {
@@ -174,7 +178,7 @@ VERB = {
         trust,
         (
             Parameter("yes", "Do not ask.", ("--yes",), bool, False),
-            Parameter("remove", "Take the acceptance of this vault back.", ("--remove",), bool, False),
+            Parameter("remove", "Withdraw the acceptance of this vault.", ("--remove",), bool, False),
         ),
         (
             {

@@ -18,7 +18,7 @@ def context(
     at: str | None,
     evidence: bool,
 ) -> Answer:
-    """The text is ready for a system prompt and says what it left out."""
+    """The text can be used in a system prompt. It states what was left out."""
     here = standpoint(call, at)
     caller, vault = here.caller, here.vault
     asked = question.strip() if question else None
@@ -32,12 +32,12 @@ def context(
 VERB = Command(
     context,
     (
-        Parameter("question", "What the agent is about to do, or - for stdin.", stdin=True),
-        Parameter("budget", "The most tokens.", ("--budget", "-b"), int, least=1),
+        Parameter("question", "The task of the agent, or - for stdin.", stdin=True),
+        Parameter("budget", "The maximum number of tokens.", ("--budget", "-b"), int, least=1),
         OF_ENTITY,
         AS_OF,
         AT,
-        Parameter("evidence", "Each fact's quote, its event and day.", ("--evidence",), bool, False),
+        Parameter("evidence", "Include the quote, event and day of each fact.", ("--evidence",), bool, False),
     ),
     {"context": "context", "at?": "point"},
     ("clawmem context 'plan the dinner for Friday' --budget 1000",),

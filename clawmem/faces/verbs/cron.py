@@ -16,7 +16,7 @@ _AUTO = "auto"
 
 
 def install(call: Call, each: str | None, hour: str | None, by: str, dry_run: bool) -> Answer:
-    """Add the heartbeat of this vault to the crontab or the systemd timers of this user; the rest stays."""
+    """Add the heartbeat of this vault to the crontab or the systemd timers of this user; other entries stay."""
     runtime = call.runtime
     vault, environment = runtime.vault(), runtime.environment
     when = _schedule(each, hour)
@@ -30,7 +30,7 @@ def install(call: Call, each: str | None, hour: str | None, by: str, dry_run: bo
 
 
 def show(call: Call) -> Answer:
-    """Show what is installed, or what would be."""
+    """Show the installed schedule, or the one that would be installed."""
     vault, environment = call.runtime.vault(), call.runtime.environment
     line = beside.find_crontab_entry(vault, environment)
     units = beside.find_systemd_units(vault, environment, call.runtime.home())
@@ -47,7 +47,7 @@ def show(call: Call) -> Answer:
 
 
 def remove(call: Call, dry_run: bool) -> Answer:
-    """Take the heartbeat of this vault out again; all other lines and timers stay."""
+    """Remove the heartbeat of this vault; other lines and timers stay."""
     vault, environment = call.runtime.vault(), call.runtime.environment
     gone = [
         one
@@ -64,7 +64,7 @@ def remove(call: Call, dry_run: bool) -> Answer:
 
 def _schedule(each: str | None, hour: str | None) -> Schedule:
     if each and hour:
-        raise InvalidInput("--every and --at contradict each other.", "Give one of them.")
+        raise InvalidInput("--every and --at cannot be combined.", "Use one of them.")
     return daily_schedule(hour) if hour else interval_schedule(each or _DEFAULT)
 
 
@@ -72,7 +72,7 @@ def _chosen(by: str, environment: Any) -> str:
     if by in (CRONTAB, SYSTEMD):
         return by
     if by != _AUTO:
-        raise InvalidInput(f"'{by}' runs nothing by itself.", "Choose crontab, systemd or auto.")
+        raise InvalidInput(f"'{by}' is not a known scheduler.", "Choose crontab, systemd or auto.")
     return SYSTEMD if not beside.has_crontab(environment) and beside.has_systemd(environment) else CRONTAB
 
 
@@ -81,7 +81,7 @@ def _data(call: Call, entry: ScheduleEntry) -> dict[str, Any]:
     return {**entry._asdict(), "log": log}
 
 
-_DRY_RUN = DRY_RUN._replace(help="Say what would be done, change nothing.")
+_DRY_RUN = DRY_RUN._replace(help="Show what would be done; change nothing.")
 _ENTRY = {"by": {CRONTAB, SYSTEMD}, "name": str, "text": str, "installed": bool, "changed": bool, "log": str}
 
 VERB = {
@@ -89,10 +89,10 @@ VERB = {
         install,
         (
             Parameter("each", f"How often: 5m to 30m, 1h to 12h, 1d (default: {_DEFAULT}).", ("--every",)),
-            Parameter("hour", "Once a day at HH:MM, the machine's time.", ("--at",)),
+            Parameter("hour", "Once a day at HH:MM, local time.", ("--at",)),
             Parameter(
                 "by",
-                "crontab, systemd, or auto: what this machine has.",
+                "crontab, systemd, or auto: the one that this machine has.",
                 ("--by",),
                 default=_AUTO,
                 choices=(_AUTO, CRONTAB, SYSTEMD),

@@ -18,15 +18,15 @@ from clawmem.model.language.text import counted
 
 
 def diff(call: Call, older: str | None, newer: str | None, start: str | None, end: str | None) -> Answer:
-    """It tells in sentences what was learned, corrected and forgotten. A date stands for the last commit at or before
-    it, a day, month or year for its end."""
+    """The answer describes in sentences what was learned, corrected and forgotten. A date means the last commit at or
+    before it; a day, month or year means its end."""
     told = compare(call.runtime.vault(), call.runtime.caller(), _one("FROM", older, start), _one("TO", newer, end))
     return Answer(_data(told), _lines(told), told.notices)
 
 
 def _one(name: str, argument: str | None, option: str | None) -> str | None:
     if argument and option:
-        raise InvalidInput(f"{name} is given twice: {argument} and {option}.", "Give it once.")
+        raise InvalidInput(f"{name} is given twice: {argument} and {option}.", "Use one of them.")
     return option or argument
 
 
@@ -61,7 +61,7 @@ def _lines(told: Comparison) -> Iterator[str]:
     yield from (
         f"{one.sentence}  ({', '.join([one.entity, one.fact.id, *origin_warnings(one.fact)])})" for one in sentences
     )
-    yield from (f"Besides: {line}." for line in (*_moves(told), *_counts(told.counts)))
+    yield from (f"Also: {line}." for line in (*_moves(told), *_counts(told.counts)))
 
 
 def _sentence(told: Comparison, sentences: Sequence[ChangeSentence]) -> str:
@@ -81,11 +81,11 @@ def _counts(counts: OtherChanges) -> Iterator[str]:
     if counts.events_added:
         yield f"{counted(counts.events_added, 'event')} added to the ledger"
     if counts.events_removed:
-        yield f"{counted(counts.events_removed, 'event')} taken out of the ledger"
+        yield f"{counted(counts.events_removed, 'event')} removed from the ledger"
     if counts.note_lines_added:
         yield f"{counted(counts.note_lines_added, 'line')} added to daily notes"
     if counts.note_lines_removed:
-        yield f"{counted(counts.note_lines_removed, 'line')} taken out of daily notes"
+        yield f"{counted(counts.note_lines_removed, 'line')} removed from daily notes"
     if counts.other_files:
         yield f"{counted(len(counts.other_files), 'other file')} changed"
 
@@ -95,11 +95,11 @@ VERB = Command(
     (
         Parameter(
             "older",
-            "A commit or a date; one day before TO by default (in a younger vault its first commit, and where that"
-            " day brought nothing the commit before TO).",
+            "A commit or a date; default: one day before TO. If the vault is younger, its first commit; if that day has"
+            " no change, the commit before TO.",
             metavar="[FROM]",
         ),
-        Parameter("newer", "A commit or a date; HEAD by default.", metavar="[TO]"),
+        Parameter("newer", "A commit or a date; default: HEAD.", metavar="[TO]"),
         Parameter("start", "The same as FROM.", ("--from",)),
         Parameter("end", "The same as TO.", ("--to",)),
     ),

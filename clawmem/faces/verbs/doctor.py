@@ -13,12 +13,12 @@ from clawmem.memory.health.doctor import Diagnosis
 from clawmem.memory.health.doctor import doctor as act
 from clawmem.model.language.text import counted
 
-# So many remarks of one kind are shown one by one; of more, the first.
-_FEW = 3
+# Up to this number, remarks of one kind are all shown; above it, only the first one.
+_SHOWN_REMARKS = 3
 
 
 def doctor(call: Call, fix: bool, full: bool) -> Answer:
-    """Exit code 0 where no error remains, 1 where one does; warnings and information do not count."""
+    """The exit code is 0 if no error remains and 1 otherwise; warnings and information do not count."""
     found = act(call.runtime.vault(), call.runtime.caller(), fix=fix, full=full)
     data = {
         "problems": [one._asdict() for one in found.problems],
@@ -30,11 +30,11 @@ def doctor(call: Call, fix: bool, full: bool) -> Answer:
 
 def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
     remarks = Counter(one.check for one in found.problems if one.severity == INFO and not one.fixed)
-    many = {check: number for check, number in remarks.items() if number > _FEW and not full}
+    many = {check: number for check, number in remarks.items() if number > _SHOWN_REMARKS and not full}
     for one in found.problems:
         more = many.get(one.check, 0) if one.severity == INFO and not one.fixed else 0
         if more >= 0:
-            yield _line(one) + (f"  and {more - 1:,} more like it: --full shows them" if more else "")
+            yield _line(one) + (f"  and {more - 1:,} similar ones: --full shows them" if more else "")
         if more > 0:
             many[one.check] = -1
     yield "Checked: " + ", ".join(f"{what} {number:,}" for what, number in found.checked.items()) + "."
@@ -44,23 +44,21 @@ def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
         f"{found.remaining(INFO)} info",
     ]
     yield ", ".join(numbers) + "."
-    mendable = sum(1 for one in found.problems if one.fixable and not one.fixed)
-    if mendable and not fix:
-        yield f"{mendable} of these can be mended safely: clawmem doctor --fix"
+    repairable = sum(1 for one in found.problems if one.fixable and not one.fixed)
+    if repairable and not fix:
+        yield f"{repairable} of these can be repaired safely: clawmem doctor --fix"
 
 
 def _line(one: HealthProblem) -> str:
     place = "" if one.path is None else f"{one.path}:{one.line}  " if one.line else f"{one.path}  "
-    return f"{'mended' if one.fixed else one.severity}  {place}{one.message}  [{one.check}]"
+    return f"{'repaired' if one.fixed else one.severity}  {place}{one.message}  [{one.check}]"
 
 
 VERB = Command(
     doctor,
     (
-        Parameter("fix", "Mend what is safe to mend, one commit each.", ("--fix",), bool, False),
-        Parameter(
-            "full", "Leave nothing out: every object of git's is checked, each remark shown.", ("--full",), bool, False
-        ),
+        Parameter("fix", "Repair what is safe to repair, one commit for each repair.", ("--fix",), bool, False),
+        Parameter("full", "Check every git object and show every remark.", ("--full",), bool, False),
     ),
     {
         "problems": [

@@ -17,13 +17,13 @@ from clawmem.model.facts.fact_words import fact_data, fact_line
 
 
 def create(call: Call, name: str, title: str | None, alias: list[str] | None) -> Answer:
-    """Make an entity."""
+    """Create an entity."""
     done = create_entity(call.runtime.vault(), name, call.runtime.caller(), title, tuple(alias or ()))
-    return _changed(done, f"made {done.name}")
+    return _changed(done, f"created {done.name}")
 
 
 def list_(call: Call) -> Answer:
-    """List every entity with its facts."""
+    """List every entity with the number of its facts."""
     listed = list_entities(call.runtime.vault())
     rows = listed.rows
     data = [{**row.entity._asdict(), "facts": dict(row.facts)} for row in rows]
@@ -48,25 +48,25 @@ def show(call: Call, name: str) -> Answer:
 
 
 def move(call: Call, name: str, target: str) -> Answer:
-    """Give an entity another place; the old name stays an alias."""
+    """Move an entity to another path; the old name becomes an alias."""
     done = move_entity(call.runtime.vault(), name, target, call.runtime.caller())
     return _changed(done, f"moved {done.former} to {done.name}")
 
 
 def archive(call: Call, name: str) -> Answer:
-    """Move an entity below archives/."""
+    """Move an entity to archives/."""
     done = archive_entity(call.runtime.vault(), name, call.runtime.caller())
     return _changed(done, f"archived {done.former} as {done.name}")
 
 
 def rename(call: Call, name: str, new: str) -> Answer:
-    """Give an entity another name in the same place; the old name stays an alias."""
+    """Rename an entity in its folder; the old name becomes an alias."""
     done = rename_entity(call.runtime.vault(), name, new, call.runtime.caller())
     return _changed(done, f"renamed {done.former} to {done.name}")
 
 
 def _changed(done: EntityChange, words: str) -> Answer:
-    line = words if done.commit else "nothing changed, so there is no commit"
+    line = words if done.commit else "nothing changed; no commit was made"
     lines = [line, f"commit {done.commit[:12]}"] if done.commit else [line]
     data = {"entity": done.name, "former": done.former, "commit": done.commit}
     return Answer(data, lines, done.notices)
@@ -80,7 +80,7 @@ VERB = {
         create,
         (
             _NAME._replace(help="Such as projects/website or areas/people/jane."),
-            Parameter("title", "How it is called in text.", ("--title",)),
+            Parameter("title", "The title of the entity, as used in text.", ("--title",)),
             Parameter("alias", "Another name for it; may be repeated.", ("--alias",), repeated=True),
         ),
         _CHANGED,

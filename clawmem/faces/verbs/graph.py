@@ -14,27 +14,27 @@ from clawmem.serving import graph as acts
 
 
 def neighbors(call: Call, node: str, depth: int, include_superseded: bool, limit: int) -> Answer:
-    """Show what a fact or an entity is joined to."""
+    """Show the neighbors of a fact or an entity."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
     found = acts.neighbors(vault, node, caller, wanted, depth, limit)
-    return _walked(found, "neighbors", "It is joined to nothing.")
+    return _walked(found, "neighbors", "It has no links.")
 
 
 def path(call: Call, first: str, last: str, longest: int, include_superseded: bool) -> Answer:
-    """Show the shortest way from one to another."""
+    """Show the shortest path between two nodes."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
     found = acts.shortest_path(vault, first, last, caller, wanted, longest)
-    return _walked(found, "path", "They are one and the same.")
+    return _walked(found, "path", "Both names mean the same node.")
 
 
 def backlinks(call: Call, node: str, include_superseded: bool, limit: int) -> Answer:
-    """Show which facts point at a fact or an entity."""
+    """Show which facts link to a fact or an entity."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
     found = acts.backlinks(vault, node, caller, wanted, limit)
-    return _walked(found, "backlinks", "Nothing points at it.")
+    return _walked(found, "backlinks", "No fact links to it.")
 
 
 def _walked(found: acts.GraphWalk, name: str, nothing: str) -> Answer:
@@ -53,7 +53,7 @@ def _walked(found: acts.GraphWalk, name: str, nothing: str) -> Answer:
         "total": found.total,
     }
     more = found.total - len(found.steps)
-    talk = [f"{more:,} more; show them with a higher --limit"] if more else [] if found.steps else [nothing]
+    talk = [f"{more:,} more; use a higher --limit to show them"] if more else [] if found.steps else [nothing]
     return Answer(data, _lines(found), found.notices, talk=talk)
 
 
@@ -77,15 +77,20 @@ def _shown(node: acts.GraphNode) -> str:
 _NODE = Parameter(
     "node", "A fact by id or prefix, or an entity by name, title or alias.", required=True, completes="fact or entity"
 )
-_THROUGH = SUPERSEDED._replace(help="Through replaced and withdrawn facts too.")
-_LIMIT = Parameter("limit", "How many to show.", ("--limit", "-n"), int, 50, least=1)
+_THROUGH = SUPERSEDED._replace(help="Also follow replaced and withdrawn facts.")
+_LIMIT = Parameter("limit", "How many nodes to show.", ("--limit", "-n"), int, 50, least=1)
 _POINT = {"node": str, "kind": {"fact", "entity"}, "fact": ("fact", None)}
 _STEP = {**_POINT, "relation": str, "direction": {"out", "in"}, "from": str, "depth": int}
 
 VERB = {
     "neighbors": Command(
         neighbors,
-        (_NODE, Parameter("depth", "How many edges away.", ("--depth",), int, 1, least=1, most=10), _THROUGH, _LIMIT),
+        (
+            _NODE,
+            Parameter("depth", "The maximum distance in links.", ("--depth",), int, 1, least=1, most=10),
+            _THROUGH,
+            _LIMIT,
+        ),
         {"start": _POINT, "neighbors": [_STEP], "total": int},
         ("clawmem graph neighbors areas/people/jane --depth 2",),
     ),
@@ -94,7 +99,7 @@ VERB = {
         (
             _NODE._replace(name="first"),
             _NODE._replace(name="last"),
-            Parameter("longest", "The most edges.", ("--longest",), int, 6, least=1, most=20),
+            Parameter("longest", "The maximum length in links.", ("--longest",), int, 6, least=1, most=20),
             _THROUGH,
         ),
         {"start": _POINT, "path": [_STEP], "total": int},

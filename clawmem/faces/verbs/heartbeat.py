@@ -24,10 +24,10 @@ def heartbeat(
     only: Sequence[str] | None,
     list_steps: bool,
 ) -> Answer:
-    """Takes in edits made by hand, reads what facts given without a triple say, learns from new events and daily
-    notes, folds accesses, archives what has decayed, writes daily notes, promotes what the day before taught, refreshes
-    summaries and MEMORY.md. One commit for each; none where nothing changed. Exit code 4: only part was done; 13: a
-    limit on the model was reached; 14: the model could not be used. What it did not read waits for the next run."""
+    """The heartbeat commits hand edits, finds the triples of facts that have none, learns from new events and daily
+    notes, counts accesses, archives unused facts, writes daily notes, promotes facts of the day before, and updates
+    summaries and MEMORY.md. Each step makes one commit, or none if nothing changed. Exit code 4: only part was done;
+    13: a limit on the model was reached; 14: the model could not be used. Unread events wait for the next run."""
     if list_steps:
         return _steps(call)
     caller = call.runtime.caller()
@@ -62,7 +62,7 @@ def _model(call: Call, budget_cents: float | None) -> Model | None:
 
 
 def _exit_code(done: HeartbeatResult) -> int:
-    """What a model left undone says why it did; any other failure that only part was done."""
+    """The exit code of the model if only the model failed; PARTIAL for any other failure."""
     codes = {problem.exit_code if name == "model" else PARTIAL for name, problem in done.failed}
     return DONE if not codes else codes.pop() if len(codes) == 1 else PARTIAL
 
@@ -78,7 +78,7 @@ def _lines(done: HeartbeatResult, told_of: Sequence[Report], dry_run: bool, expl
     lines = [line for one in told_of for line in one.lines]
     lines += [line for one in told_of for line in one.details] if explain else []
     if dry_run:
-        return ["this would be done:", *lines] if lines else ["nothing would change"]
+        return ["dry run; these changes would be made:", *lines] if lines else ["nothing would change"]
     return lines + [f"commit {name[:12]}" for name in done.commits]
 
 
@@ -88,12 +88,12 @@ VERB = Command(
         DRY_RUN,
         EXPLAIN,
         Parameter(
-            "budget_cents", "The most this run of a model may cost, in cents.", ("--budget-cents",), float, least=0
+            "budget_cents", "The maximum cost of the model in this run, in cents.", ("--budget-cents",), float, least=0
         ),
-        Parameter("stamped", "Begin each line with the time, for a log.", ("--stamped",), bool, False),
+        Parameter("stamped", "Start each line with the time, for a log file.", ("--stamped",), bool, False),
         Parameter(
             "only",
-            "Run this step alone; may be repeated.",
+            "Run only this step; may be repeated.",
             ("--only",),
             repeated=True,
             metavar="STEP",

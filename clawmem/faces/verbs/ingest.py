@@ -33,13 +33,13 @@ def ingest(
     source: str | None,
     trust: str,
 ) -> Answer:
-    """Events are kept verbatim and once: the same file again adds nothing. Lines that are no message are skipped
-    and named, and the exit code is then 4."""
+    """Events are stored verbatim and only once: a second import of the same file adds nothing. Lines that are not a
+    message are skipped and listed, and the exit code is then 4."""
     check_format(format_)
     if role not in EVENT_ROLES:
         raise InvalidInput(f"'{role}' is not a role.", f"Choose one of {', '.join(EVENT_ROLES)}.")
     if trust not in TRUSTS:
-        raise InvalidInput(f"'{trust}' is not a trust.", f"Choose one of {', '.join(TRUSTS)}.")
+        raise InvalidInput(f"'{trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
     session = session and check_statement(session, "session")
     speaker = speaker and check_statement(speaker, "speaker")
     name = check_statement(source or ("stdin" if file == "-" else file.rsplit("/", 1)[-1]), "source")
@@ -48,7 +48,9 @@ def ingest(
         given.seek(0)
         found = read(shape, _pieces(given, shape), name, role)
         messages = _named(found, session, speaker, None if trust == "user" else trust)
-        done = act(call.runtime.vault(), _told(messages, told) if told else messages, call.runtime.caller(), name)
+        done = act(
+            call.runtime.vault(), _with_progress(messages, told) if told else messages, call.runtime.caller(), name
+        )
     data = {
         "format": shape.format,
         "added": done.added,
@@ -58,9 +60,9 @@ def ingest(
         "commit": done.commit,
         "commits": done.commits,
     }
-    lines = [f"{counted(done.added, 'event')} added, {done.known} known already, {len(done.skipped)} skipped"]
+    lines = [f"{counted(done.added, 'event')} added, {done.known} already known, {len(done.skipped)} skipped"]
     lines.append(_committed(done.commit, done.commits))
-    return Answer(data, lines, [*done.notices, *_said(done.skipped)], PARTIAL if done.skipped else DONE)
+    return Answer(data, lines, [*done.notices, *_skipped_notices(done.skipped)], PARTIAL if done.skipped else DONE)
 
 
 def _pieces(given: IO[bytes], shape: FileFormat) -> Iterator[bytes]:
@@ -68,7 +70,7 @@ def _pieces(given: IO[bytes], shape: FileFormat) -> Iterator[bytes]:
 
 
 def _lines(given: IO[bytes]) -> Iterator[bytes]:
-    """The lines; of one that is longer than a record may be, only so much that it shows."""
+    """The lines. A line that is longer than a record may be is cut; the rest is skipped."""
     while line := given.readline(RECORD_BYTES + 1):
         yield line
         while len(line) > _BLOCK_BYTES and not line.endswith(b"\n"):
@@ -87,7 +89,9 @@ def _named(
             yield one
 
 
-def _told(found: Iterator[Message | SkippedLine], told: Callable[[str], None]) -> Iterator[Message | SkippedLine]:
+def _with_progress(
+    found: Iterator[Message | SkippedLine], told: Callable[[str], None]
+) -> Iterator[Message | SkippedLine]:
     for number, one in enumerate(found, 1):
         if number % _TOLD_EVERY == 0:
             told(f"{number:,} messages read")
@@ -96,11 +100,11 @@ def _told(found: Iterator[Message | SkippedLine], told: Callable[[str], None]) -
 
 def _committed(last: str | None, number: int) -> str:
     if last is None:
-        return "nothing changed, so there is no commit"
+        return "nothing changed; no commit was made"
     return f"commit {last[:12]}" + (f", the last of {number}" if number > 1 else "")
 
 
-def _said(skipped: tuple[SkippedLine, ...]) -> list[str]:
+def _skipped_notices(skipped: tuple[SkippedLine, ...]) -> list[str]:
     sentences = [f"line {one.line} was skipped: {one.reason}" for one in skipped[:_SHOWN]]
     if len(skipped) > _SHOWN:
         more = len(skipped) - _SHOWN
@@ -112,13 +116,15 @@ def _said(skipped: tuple[SkippedLine, ...]) -> list[str]:
 VERB = Command(
     ingest,
     (
-        FILE._replace(help="A transcript, an export or notes, or - for stdin."),
+        FILE._replace(help="A transcript, an export, notes, or - for stdin."),
         Parameter("format_", "One of {choices}.", ("--format", "-f"), default=AUTO, choices=FORMATS),
-        Parameter("session", "The session of lines that name none.", ("--session",)),
-        Parameter("speaker", "The speaker of the user's lines that name none.", ("--speaker",)),
+        Parameter("session", "The session of messages without one.", ("--session",)),
+        Parameter("speaker", "The speaker of user messages without one.", ("--speaker",)),
         Parameter("role", "The role of plain text.", ("--role",), default="note", choices=EVENT_ROLES),
-        Parameter("source", "What to call the source (default: the file's name).", ("--source",)),
-        Parameter("trust", "The most that it counts: {choices}.", ("--trust",), default="user", choices=TRUSTS),
+        Parameter("source", "The name of the source (default: the file name).", ("--source",)),
+        Parameter(
+            "trust", "The highest trust level of the events: {choices}.", ("--trust",), default="user", choices=TRUSTS
+        ),
     ),
     {
         "format": str,

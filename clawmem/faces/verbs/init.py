@@ -12,14 +12,14 @@ from clawmem.vault.git.acceptance import try_accept
 
 
 def init(call: Call, path: str, inside_repository: bool) -> Answer:
-    """The vault is a git repository of its own, filled from the template in one first commit."""
+    """The vault is a separate git repository. Its first commit contains the template."""
     runtime = call.runtime
     root = (runtime.working_folder / Path(path).expanduser()).resolve()
     try:
         vault = create_vault(root, runtime.environment, runtime.now(), inside_repository=inside_repository)
     except OSError as problem:
-        why = f"{root} cannot be made: {problem.strerror}."
-        raise StorageFailed(why, "Name a place that you may write in.") from None
+        why = f"{root} cannot be created: {problem.strerror}."
+        raise StorageFailed(why, "Choose a folder that you can write to.") from None
     notices = try_accept(vault.git_dir, runtime.environment)
     return Answer(
         {"vault": str(vault.root), "commit": vault.head().commit},
@@ -31,7 +31,9 @@ def init(call: Call, path: str, inside_repository: bool) -> Answer:
 VERB = Command(
     init,
     (
-        Parameter("path", "The folder to make; it must be new or empty.", default=".", completes="file"),
+        Parameter(
+            "path", "The folder of the new vault; it must not exist or must be empty.", default=".", completes="file"
+        ),
         INSIDE_REPOSITORY,
     ),
     {"vault": str, "commit": str},

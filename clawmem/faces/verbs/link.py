@@ -11,17 +11,17 @@ from clawmem.model.facts.draft import LINKED_BY_HAND
 
 
 def link(call: Call, fact: str, target: str, kind: str, reason: str | None) -> Answer:
-    """The link is kept on the first fact, with its reason and date."""
+    """The link is stored in the first fact, with its reason and date."""
     return revised(act(call.runtime.vault(), fact, kind, target, call.runtime.caller(), check_reason(reason)))
 
 
 VERB = Command(
     link,
     (
-        FACT._replace(help="The fact the link starts from."),
-        FACT._replace(name="target", help="The fact it points to."),
+        FACT._replace(help="The fact that the link starts from."),
+        FACT._replace(name="target", help="The fact that the link points to."),
         Parameter("kind", "{choices}.", ("--type", "-t"), default="relates_to", choices=LINKED_BY_HAND),
-        Parameter("reason", "Why they belong together.", ("--reason",)),
+        Parameter("reason", "Why the facts are linked.", ("--reason",)),
     ),
     REVISED,
     ("clawmem link fact_1a2b fact_5e6f --type supports --reason 'The letter says so.'",),

@@ -24,7 +24,7 @@ def list_(
     include_superseded: bool,
     limit: int | None,
 ) -> Answer:
-    """Hot facts come first, then warm, then cold."""
+    """Hot facts are listed first, then warm, then cold."""
     _check("tier", tier, TIERS)
     _check("status", status, STATUSES)
     here = standpoint(call, at)
@@ -38,9 +38,9 @@ def list_(
     }
     lines = [f"{heat:<4}  {fact_line(one.fact, one.entity)}" for one, heat in listed.facts]
     more = listed.total - len(listed.facts)
-    talk = [f"{more:,} more; show them with a higher --limit"] if more else []
+    talk = [f"{more:,} more; use a higher --limit to show them"] if more else []
     if not lines:
-        talk.append("There are no such facts.")
+        talk.append("No fact matches.")
     return Answer(data, lines, (*here.notices, *listed.notices), talk=talk)
 
 

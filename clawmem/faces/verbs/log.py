@@ -19,7 +19,7 @@ def log(
     author: str | None,
     everything: bool,
 ) -> Answer:
-    """Oldest first. An entity's history includes the paths it had before."""
+    """Entries are listed oldest first. The history of an entity includes its former paths."""
     caller, vault = call.runtime.caller(), call.runtime.vault()
     bounds = LogBounds(
         limit or vault.settings.whole("history.limit"),
@@ -31,7 +31,7 @@ def log(
     told = act(vault, about, caller, bounds)
     notices = list(told.notices)
     if told.truncated:
-        notices.append(f"there are older entries; --limit {bounds.limit * 10} shows more")
+        notices.append(f"there are older entries; use --limit {bounds.limit * 10} to show more")
     data = {
         "about": {"kind": told.kind, "name": told.name},
         "history": [entry_data(entry) for entry in told.entries],
@@ -42,7 +42,7 @@ def log(
 
 
 def start_of(moment: str) -> str:
-    """The first instant a written time covers."""
+    """The first second of a day or time."""
     return f"{moment}T00:00:00Z" if len(moment) == 10 else moment
 
 
@@ -51,15 +51,15 @@ VERB = Command(
     (
         Parameter(
             "about",
-            "An entity or a fact; all of the vault without.",
+            "An entity or a fact; default: the whole vault.",
             metavar="[ENTITY|FACT_ID]",
             completes="fact or entity",
         ),
-        LIMIT._replace(help="How many entries, the newest."),
-        Parameter("since", "Not before this date.", ("--since",)),
-        Parameter("until", "Not after this date; a day, month or year counts whole.", ("--until",)),
-        Parameter("author", "Only what this agent or person did.", ("--author", "--by"), completes="agent"),
-        Parameter("everything", "Folded accesses too.", ("--all",), bool, False),
+        LIMIT._replace(help="Show only this many of the newest entries."),
+        Parameter("since", "Only entries from this date on.", ("--since",)),
+        Parameter("until", "Only entries up to this date; a day, month or year includes its end.", ("--until",)),
+        Parameter("author", "Only changes by this agent or person.", ("--author", "--by"), completes="agent"),
+        Parameter("everything", "Also show commits that only count accesses.", ("--all",), bool, False),
     ),
     {"about": {"kind": str, "name": (str, None)}, "history": ["entry"], "cut": bool},
     ("clawmem log --since yesterday", "clawmem log areas/people/jane"),

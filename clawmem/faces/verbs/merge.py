@@ -13,7 +13,7 @@ from clawmem.model.facts.draft import draft_from_record
 def merge(
     call: Call, facts: list[str], into: str, reason: str | None, category: str | None, importance: float | None
 ) -> Answer:
-    """The joined facts stay, marked and pointing to the new one."""
+    """The merged facts remain in the vault, marked as superseded, with a pointer to the new one."""
     caller = call.runtime.caller()
     given = {"fact": into, "category": category, "importance": importance}
     draft = draft_from_record({key: value for key, value in given.items() if value is not None}, caller.now)
@@ -23,9 +23,9 @@ def merge(
 VERB = Command(
     merge,
     (
-        FACT._replace(name="facts", help="The ids to join: two or more.", repeated=True),
-        Parameter("into", "The joined statement, or - for stdin.", ("--into",), required=True, stdin=True),
-        Parameter("reason", "Why they are one.", ("--reason",)),
+        FACT._replace(name="facts", help="The ids of two or more facts to merge.", repeated=True),
+        Parameter("into", "The statement of the new fact, or - for stdin.", ("--into",), required=True, stdin=True),
+        Parameter("reason", "Why the facts are merged.", ("--reason",)),
         CATEGORY,
         IMPORTANCE,
     ),

@@ -8,7 +8,7 @@ from clawmem.memory.pages.notes import note as act
 
 
 def note(call: Call, text: str) -> Answer:
-    """The next heartbeat reads it and learns what is worth keeping."""
+    """The next heartbeat reads the line and learns facts from it."""
     done = act(call.runtime.vault(), text, call.runtime.caller())
     data = {"line": done.line, "path": done.path, "commit": done.commit}
     return Answer(data, [f"noted in {done.path}: {done.line}", f"commit {done.commit[:12]}"], done.notices)

@@ -14,9 +14,10 @@ from clawmem.model.settings.local import suggestion_message
 
 
 def promote(call: Call, date: str, dry_run: bool, explain: bool) -> Answer:
-    """The facts of a day that are worth thirty days are marked, made more important and put first in summaries and
-    MEMORY.md; what a person should decide waits in `review list`. The heartbeat does it every night. Exit code 13: a
-    limit on the model was reached; 14: the model could not be used. The rules judged what it did not."""
+    """Facts that are likely to be useful for at least thirty days are marked, get a higher importance and are listed
+    first in summaries and MEMORY.md. Facts that need a decision by a person wait in `review list`. The heartbeat runs
+    this step every night. Exit code 13: a limit on the model was reached; 14: the model could not be used. In both
+    cases the rules scored the remaining facts."""
     caller = call.runtime.caller()
     vault = call.runtime.vault()
     done = act(vault, caller, day_of(parse_moment(date, caller.now, "day")), dry_run, call.runtime.model())
@@ -35,10 +36,10 @@ def _lines(done: PromoteResult, dry_run: bool, explain: bool) -> list[str]:
     if done.kept or done.waiting:
         return lines if dry_run else [*lines, f"commit {done.commit[:12]}" if done.commit else "nothing was written"]
     words = f"none of {counted(len(done.verdicts), 'candidate')} of {done.on} was promoted"
-    lines.append(words if done.verdicts else f"there is no candidate of {done.on}")
+    lines.append(words if done.verdicts else f"there is no candidate for {done.on}")
     if done.commit:
         return [*lines, f"commit {done.commit[:12]}"]
-    return [*lines[:-1], f"{lines[-1]}, so there is no commit"]
+    return [*lines[:-1], f"{lines[-1]}; no commit was made"]
 
 
 VERB = Command(

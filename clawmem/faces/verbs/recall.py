@@ -42,10 +42,10 @@ def recall(
     explain: bool,
     strict: bool,
 ) -> Answer:
-    """An agent sees its own facts and the global ones, its own first."""
+    """An agent gets its own facts and the global ones, its own first."""
     asked = question.strip()
     if not asked:
-        raise InvalidInput("The question is empty.", "Ask it in words: clawmem recall 'where does Jane live?'")
+        raise InvalidInput("The question is empty.", "Example: clawmem recall 'where does Jane live?'")
     here = standpoint(call, at)
     wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded)
     most = limit or here.vault.settings.whole("defaults.limit")
@@ -78,7 +78,9 @@ def _places(where: str) -> tuple[str, ...]:
     if where == ALL:
         return RECALL_KINDS
     if where not in RECALL_KINDS:
-        raise InvalidInput(f"'{where}' is no place to look.", f"Choose one of {', '.join(RECALL_KINDS)}, {ALL}.")
+        raise InvalidInput(
+            f"'{where}' is not a valid value of --in.", f"Choose one of {', '.join(RECALL_KINDS)}, {ALL}."
+        )
     return (where,)
 
 
@@ -132,7 +134,7 @@ def _event_line(heard: EventHit) -> str:
 
 def _told(channel: ChannelReport) -> str:
     if channel.ran:
-        return counted(channel.hits, "hit") + (f", not all of it: {channel.why_not}" if channel.unable else "")
+        return counted(channel.hits, "hit") + (f", incomplete: {channel.why_not}" if channel.unable else "")
     return f"{'could' if channel.unable else 'did'} not run, {channel.why_not}"
 
 
@@ -141,7 +143,7 @@ VERB = Command(
     (
         Parameter("question", "The question, or - for stdin.", required=True, stdin=True),
         Parameter("where", "Where to look: {choices}.", ("--in",), default=FACTS, choices=(*RECALL_KINDS, ALL)),
-        Parameter("limit", "How many of each.", ("--limit", "-n"), int, least=1, most=1000),
+        Parameter("limit", "The maximum number of results of each kind.", ("--limit", "-n"), int, least=1, most=1000),
         OF_ENTITY,
         OF_CATEGORY,
         WITH_TAG,
@@ -150,17 +152,21 @@ VERB = Command(
         SUPERSEDED,
         Parameter(
             "passes",
-            "How often to look: again through what the best facts point at.",
+            "Number of search passes; each further pass follows the links of the best facts.",
             ("--passes",),
             int,
             1,
             least=1,
             most=5,
         ),
-        Parameter("budget", "Give the text for a prompt, of at most so many tokens.", ("--budget", "-b"), int, least=1),
-        Parameter("evidence", "In that text: each fact's quote and day.", ("--evidence",), bool, False),
-        Parameter("explain", "Show each hit's path and each channel's account.", ("--explain",), bool, False),
-        Parameter("strict", "Exit with 4 where a channel could not run.", ("--strict",), bool, False),
+        Parameter(
+            "budget", "Print a text for a prompt, with at most this number of tokens.", ("--budget", "-b"), int, least=1
+        ),
+        Parameter("evidence", "Include the quote and day of each fact in that text.", ("--evidence",), bool, False),
+        Parameter(
+            "explain", "Show the scores of each result and the report of each channel.", ("--explain",), bool, False
+        ),
+        Parameter("strict", "Exit with code 4 if a channel could not run.", ("--strict",), bool, False),
     ),
     {
         "facts": [{"...": "fact", "score": float, "tier": set(TIERS), "channels": {str: float}}],

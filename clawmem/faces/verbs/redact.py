@@ -17,18 +17,19 @@ _SHOWN = 20
 def redact(
     call: Call, fact: str | None, pattern: str | None, event: str | None, reason: str | None, dry_run: bool, yes: bool
 ) -> Answer:
-    """Rewrites history: every commit from the first that holds it gets a new name. Remotes, clones and backups still
-    have it. Of a fact or an event, its credentials go; where it has none, its whole text. Cannot be undone."""
+    """The command rewrites history: every commit from the first one with the secret gets a new hash. Remotes, clones
+    and backups still contain the secret. Credentials in a fact or an event are removed; if there are none, its whole
+    text is removed. A redaction cannot be undone."""
     if sum(one is not None for one in (fact, pattern, event)) != 1:
-        raise InvalidInput("Name one thing to redact.", "A fact, or --event ID, or --pattern TEXT.")
+        raise InvalidInput("Exactly one target is needed.", "Give a fact, --event ID or --pattern TEXT.")
     what = RedactTarget(fact, event, pattern)
     vault, caller, why = call.runtime.vault(), call.runtime.caller(), check_reason(reason)
     if not dry_run and not yes:
         would = act(vault, what, caller, why, dry_run=True)
         if not call.confirmed(_lines(would, dry_run=True), "Rewrite history?"):
             raise Refused(
-                f"This rewrites {counted(would.renamed, 'commit')} for good, so it must be said twice.",
-                "Look with --dry-run, then run it again with --yes.",
+                f"This rewrites {counted(would.renamed, 'commit')} permanently and needs a confirmation.",
+                "Check with --dry-run, then run it again with --yes.",
             )
     done = act(vault, what, caller, why, dry_run)
     data = {
@@ -52,36 +53,41 @@ def _lines(done: RedactResult, dry_run: bool) -> list[str]:
     lines += [f"  and {len(done.commits) - _SHOWN} more"] if len(done.commits) > _SHOWN else []
     lines += [f"fact: {fact_line(one.fact, one.entity)}" for one in done.facts]
     lines += [f"event: {one}" for one in done.events]
-    lines += [f"still there: {place}" for place in done.remains]
+    lines += [f"still present: {place}" for place in done.remains]
     if done.new_head:
         lines.append(f"the branch was at {done.old_head[:12]} and is at {done.new_head[:12]}")
     elif dry_run:
-        lines.append("nothing was changed: this was a dry run")
+        lines.append("dry run; nothing was changed")
     lines += _elsewhere(done)
     return lines
 
 
 def _elsewhere(done: RedactResult) -> list[str]:
-    """What nobody here can reach, and what to do about it."""
-    lines = ["A secret that was once written down is known: change it where it is used."]
+    """Which copies this command cannot change, and what to do about them."""
+    lines = ["The secret must be considered public: replace it where it is used."]
     if done.remotes:
         named = ", ".join(done.remotes)
         lines.append(
-            f"Remotes still hold it ({named}): push with `git push --force-with-lease {done.remotes[0]}`, let its "
-            "owner remove old objects, and do not pull before."
+            f"Remotes still contain it ({named}): push with `git push --force-with-lease {done.remotes[0]}`, let its "
+            "owner remove old objects, and do not pull before that."
         )
-    lines.append("Other clones and backups still hold it: clone anew from here, and make new backups.")
+    lines.append("Other clones and backups still contain it: clone again from here, and create new backups.")
     return lines
 
 
 VERB = Command(
     redact,
     (
-        Parameter("fact", "The id of a fact that holds the secret.", completes="fact"),
-        Parameter("pattern", "The text itself, or - for stdin, which no shell keeps.", ("--pattern",), stdin=True),
-        Parameter("event", "The id of an event that holds the secret.", ("--event",)),
-        Parameter("reason", "Why; it is kept with the record.", ("--reason",)),
-        DRY_RUN._replace(help="Say which commits change, and change nothing."),
+        Parameter("fact", "The id of a fact with the secret.", completes="fact"),
+        Parameter(
+            "pattern",
+            "The secret, or - for stdin, which keeps it out of the shell history.",
+            ("--pattern",),
+            stdin=True,
+        ),
+        Parameter("event", "The id of an event with the secret.", ("--event",)),
+        Parameter("reason", "The reason; it is stored with the record.", ("--reason",)),
+        DRY_RUN._replace(help="Show which commits would change; change nothing."),
         Parameter("yes", "Do not ask.", ("--yes",), bool, False),
     ),
     {

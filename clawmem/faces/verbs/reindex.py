@@ -17,9 +17,9 @@ from clawmem.model.settings.local import suggestion_message
 
 
 def reindex(call: Call, vectors: bool) -> Answer:
-    """The index is derived from the vault and disposable; commands keep it up to date by themselves. With --vectors,
-    exit code 13 where a limit on money or time was reached, 14 where the model could not be used: what has no vector
-    yet waits for the next heartbeat."""
+    """The index is derived from the vault and can be deleted; commands update it automatically. With --vectors, exit
+    code 13 means that a limit on money or time was reached, and 14 that the model could not be used. Texts without a
+    vector wait for the next heartbeat."""
     vault = call.runtime.vault()
     if vectors:
         check_embedding(vault)
@@ -64,7 +64,7 @@ def _counting(told: Callable[[str], None]) -> Callable[[int, int], None]:
 
 VERB = Command(
     reindex,
-    (Parameter("vectors", "Make every vector again too; this can take long.", ("--vectors",), bool, False),),
+    (Parameter("vectors", "Also compute all vectors again; this can take long.", ("--vectors",), bool, False),),
     {
         "facts": int,
         "events": int,

@@ -16,17 +16,17 @@ from clawmem.model.language.text import counted
 
 
 def remember(call: Call, text: str | None, jsonl: str | None, **given: Any) -> Answer:
-    """A fact that stands already is reinforced instead of repeated. One fact, one commit."""
+    """A fact that is already known is reinforced instead of repeated. Each fact is one commit."""
     caller = call.runtime.caller()
     if jsonl is not None:
         if text is not None:
-            raise InvalidInput("Give either a fact or --jsonl.", "One fact a line goes with --jsonl.")
+            raise InvalidInput("Give either a fact or --jsonl.", "--jsonl reads one fact per line.")
         from clawmem.faces.parts.reading import file_or_stdin  # one fact comes as an argument
 
         drafts = _drafts(file_or_stdin(call, jsonl), caller.now, given["entity"])
     else:
         if text is None:
-            raise InvalidInput("The fact is missing.", "Say it: clawmem remember 'Jane prefers tea.'")
+            raise InvalidInput("The fact is missing.", "Example: clawmem remember 'Jane prefers tea.'")
         record = {"fact": text, **{name: value for name, value in given.items() if value is not None}}
         drafts = [draft_from_record(record, caller.now)]
     done = act(call.runtime.vault(), drafts, caller)
@@ -53,7 +53,7 @@ def _drafts(text: str, now: datetime, entity: str | None) -> list[Draft]:
         try:
             drafts.append(draft_from_record(given, now))
         except ClawmemError as problem:
-            raise InvalidInput(f"Line {number}: {problem.message}", problem.hint or "Nothing was kept.") from None
+            raise InvalidInput(f"Line {number}: {problem.message}", problem.hint or "Nothing was stored.") from None
     return drafts
 
 
@@ -61,28 +61,30 @@ VERB = Command(
     remember,
     (
         Parameter("text", "The fact in one sentence, or - for stdin.", stdin=True),
-        Parameter("entity", "Where it belongs, such as areas/people/jane.", ("--entity", "-e"), completes="entity"),
+        Parameter(
+            "entity", "The entity of the fact, such as areas/people/jane.", ("--entity", "-e"), completes="entity"
+        ),
         CATEGORY,
         Parameter("tags", "A tag; may be repeated.", ("--tag", "-t"), repeated=True),
         Parameter("subject", "Who or what the fact is about.", ("--subject",)),
         Parameter("predicate", "The relation, such as lives_in.", ("--predicate",), completes="predicate"),
         Parameter("object", "The other end of the relation.", ("--object",)),
-        Parameter("valid_from", "Since when it is true.", ("--valid-from",)),
-        Parameter("valid_to", "Until when it was true.", ("--valid-to",)),
+        Parameter("valid_from", "The day or time from which it is true.", ("--valid-from",)),
+        Parameter("valid_to", "The day or time until which it was true.", ("--valid-to",)),
         SOURCE,
         EVIDENCE,
-        Parameter("source_event", "The id of the event that shows it.", ("--event",)),
+        Parameter("source_event", "The id of the event that is the evidence.", ("--event",)),
         CONFIDENCE,
-        IMPORTANCE._replace(help="How important, 0 to 1; from 0.8 it never fades."),
+        IMPORTANCE._replace(help="Importance, 0 to 1; from 0.8 on the fact is never archived."),
         TRUST,
         Parameter(
             "related_entities",
-            "An entity it also concerns; may be repeated.",
+            "A further entity that the fact concerns; may be repeated.",
             ("--related",),
             repeated=True,
             completes="entity",
         ),
-        Parameter("jsonl", "Many facts, one JSON object a line: a file or -.", ("--jsonl",), completes="file"),
+        Parameter("jsonl", "Many facts, one JSON object per line: a file or -.", ("--jsonl",), completes="file"),
     ),
     REVISED,
     (

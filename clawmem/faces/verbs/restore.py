@@ -12,7 +12,7 @@ from clawmem.memory.backup.restore import restore as act
 
 
 def restore(call: Call, file: str, folder: str, inside_repository: bool) -> Answer:
-    """Everything is checked before and after; where anything is wrong, nothing is left behind."""
+    """The backup is verified before the restore and the vault after it. If a check fails, no file remains."""
     runtime = call.runtime
     root = (runtime.working_folder / Path(folder).expanduser()).resolve()
     with opened(call, file) as archive:
@@ -28,7 +28,7 @@ def restore(call: Call, file: str, folder: str, inside_repository: bool) -> Answ
         "errors": done.errors,
     }
     lines = [
-        f"restored {manifest.vault} into {done.root}: {held(manifest)}",
+        f"restored {manifest.vault} to {done.root}: {held(manifest)}",
         f"commit {manifest.commit[:12]}, backed up {manifest.made}",
     ]
     return Answer(data, lines, done.notices)
@@ -39,7 +39,11 @@ VERB = Command(
     (
         FILE._replace(metavar="FILE|-", help="A backup, or - for stdin."),
         Parameter(
-            "folder", "The new vault's folder; it must be new or empty.", required=True, metavar="DIR", completes="file"
+            "folder",
+            "The folder of the new vault; it must not exist or must be empty.",
+            required=True,
+            metavar="DIR",
+            completes="file",
         ),
         INSIDE_REPOSITORY,
     ),

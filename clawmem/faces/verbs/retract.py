@@ -10,7 +10,7 @@ from clawmem.memory.facts.revise import retract as act
 
 
 def retract(call: Call, fact: str, reason: str | None) -> Answer:
-    """It stays in the vault and in history, and is served no more."""
+    """The fact remains in the vault and in history, but recall and context no longer return it."""
     return revised(act(call.runtime.vault(), fact, call.runtime.caller(), check_reason(reason)))
 
 

@@ -18,37 +18,37 @@ from clawmem.model.proposals.proposal_file import proposal_to_record
 
 
 def list_(call: Call, every: bool, kind: str | None) -> Answer:
-    """List the proposals that wait, oldest first."""
+    """List the open proposals, oldest first."""
     found = list_proposals(call.runtime.vault(), every, kind)
     rows = [(one.id, one.kind, one.status, one.says, one.why) for one in found.proposals]
     data = {"proposals": [proposal_to_record(one) for one in found.proposals]}
     table = Table(("proposal", "kind", "status", "says", "why"), rows)
-    return Answer(data, table, found.notices, talk=() if rows else ("Nothing waits.",))
+    return Answer(data, table, found.notices, talk=() if rows else ("There are no open proposals.",))
 
 
 def show(call: Call, proposal: str) -> Answer:
-    """Show a proposal whole, with its evidence and the facts it falls on as they stand now."""
+    """Show all fields of a proposal, its evidence, and the present state of the facts that it changes."""
     shown = show_proposal(call.runtime.vault(), proposal)
     data = {
         "proposal": proposal_to_record(shown.proposal),
         "targets": [fact_data(one.fact, one.entity) for one in shown.targets],
     }
-    return Answer(data, _whole(shown), shown.notices)
+    return Answer(data, _detail_lines(shown), shown.notices)
 
 
 def approve(call: Call, proposal: str, reason: str | None, beside: bool) -> Answer:
-    """Carry out a proposal, in one commit. Refused where what it would change was changed since."""
+    """Apply a proposal, in one commit. The command is refused if a fact that it changes has changed since."""
     return _decided(approve_act(call.runtime.vault(), proposal, call.runtime.caller(), reason, beside))
 
 
 def reject(call: Call, proposal: str, reason: str) -> Answer:
-    """Turn a proposal down, in one commit; the same event never proposes it again."""
+    """Reject a proposal, in one commit. The same event never leads to it again."""
     return _decided(reject_act(call.runtime.vault(), proposal, call.runtime.caller(), reason))
 
 
 def trust(call: Call, author: Sequence[str] | None, key: Sequence[str] | None, remove: bool) -> Answer:
-    """Accept the commits of others on this machine: what they approved counts, and their orders are not labelled.
-    Without arguments, list who is accepted."""
+    """Accept the commits of others on this machine: their approvals are valid, and instructions in their facts are not
+    labelled. Without arguments, list the accepted authors and keys."""
     done = trust_act(call.runtime.vault(), call.runtime.caller(), tuple(author or ()), tuple(key or ()), remove)
     lines = [*done.accepted.authors, *(f"key {one}" for one in done.accepted.keys)]
     data = {
@@ -57,7 +57,7 @@ def trust(call: Call, author: Sequence[str] | None, key: Sequence[str] | None, r
         "outside": [{"fact": fact_id, "stake": stake} for fact_id, stake in done.outside],
     }
     left = len(done.outside)
-    talk = [] if lines else ["Only this clone's own commits are accepted."]
+    talk = [] if lines else ["Only the commits of this clone are accepted."]
     if left:
         talk.append(f"{left} {'fact comes' if left == 1 else 'facts come'} from commits that are not accepted here.")
     return Answer(data, lines, talk=talk)
@@ -75,12 +75,12 @@ def _decided(done: ReviewOutcome) -> Answer:
     return Answer(data, lines, done.notices)
 
 
-def _whole(shown: ProposalDetails) -> Iterator[str]:
+def _detail_lines(shown: ProposalDetails) -> Iterator[str]:
     one = shown.proposal
     yield f"{one.id}  {one.kind}, {one.status}, made {one.created}" + (f" for {one.agent}" if one.agent else "")
     yield f"says      {one.says}"
     yield f"why       {one.why}"
-    yield from _deed(one)
+    yield from _action_lines(one)
     for target in shown.targets:
         yield f"now       {fact_line(target.fact, target.entity)}"
     if one.decided:
@@ -88,7 +88,7 @@ def _whole(shown: ProposalDetails) -> Iterator[str]:
         yield f"{one.status:<8}  by {one.decided.by} at {one.decided.at}{because}"
 
 
-def _deed(one: Proposal) -> Iterator[str]:
+def _action_lines(one: Proposal) -> Iterator[str]:
     if one.worth:
         reasons = "; ".join(one.worth.reasons)
         yield f"does      promote it for {one.worth.on}, with the score {one.worth.score:.2f}: {reasons}"
@@ -115,7 +115,7 @@ VERB = {
     "list": Command(
         list_,
         (
-            Parameter("every", "Those that were decided, too.", ("--all",), bool, False),
+            Parameter("every", "Also list decided proposals.", ("--all",), bool, False),
             Parameter("kind", "{choices}.", ("--kind",), choices=KINDS),
         ),
         {"proposals": ["proposal"]},
@@ -127,23 +127,25 @@ VERB = {
         (
             _ID,
             REASON,
-            Parameter("beside", "Let the facts it contradicts stand, too, and link them.", ("--beside",), bool, False),
+            Parameter(
+                "beside", "Keep the facts that it contradicts as well, and link them.", ("--beside",), bool, False
+            ),
         ),
         _DECIDED,
         ("clawmem review approve prop_1a2b --reason 'her passport says so'",),
     ),
     "reject": Command(
         reject,
-        (_ID, REASON._replace(help="Why; it is kept with the proposal.", required=True)),
+        (_ID, REASON._replace(help="The reason; it is stored with the proposal.", required=True)),
         _DECIDED,
         ("clawmem review reject prop_1a2b --reason 'it was a joke'",),
     ),
     "trust": Command(
         trust,
         (
-            Parameter("author", "An author as `git log` names them; * stands for any letters.", repeated=True),
+            Parameter("author", "An author as shown by `git log`; * matches any text.", repeated=True),
             Parameter("key", "The fingerprint of a signing key; may be repeated.", ("--key",), repeated=True),
-            Parameter("remove", "No longer trust these.", ("--remove",), bool, False),
+            Parameter("remove", "Withdraw the acceptance of these.", ("--remove",), bool, False),
         ),
         {"authors": [str], "keys": [str], "outside": [{"fact": str, "stake": str}]},
         ("clawmem review trust", "clawmem review trust 'ada@example.org'"),

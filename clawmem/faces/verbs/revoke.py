@@ -29,8 +29,9 @@ def revoke(
     reason: str | None,
     dry_run: bool,
 ) -> Answer:
-    """All that is named must hold; `--agent` names an origin here: what that agent kept or took in. What the withdrawn
-    facts had replaced stands again; what had built on them is listed and stays. One commit; `undo` takes it back."""
+    """If several options are given, all of them must match. `--agent` is an origin here: everything that this agent
+    stored or imported. Facts that the withdrawn ones had replaced become active again. Facts that depend on them are
+    listed and not changed. The command makes one commit; `undo` reverts it."""
     caller = call.runtime.caller()
     origin = RevokeOrigin(source, event, session, agent, parse_start(since, caller.now) if since else None)
     done = act(call.runtime.vault(), origin, caller, check_reason(reason), dry_run)
@@ -50,31 +51,37 @@ def revoke(
 
 
 def _lines(done: RevokeResult, dry_run: bool) -> list[str]:
-    said = {"retracted": "withdrawn", "restored": "stands again", "updated": "relinked"}
+    said = {"retracted": "withdrawn", "restored": "active again", "updated": "relinked"}
     lines = [
         f"{said[outcome]}: {fact_line(one.fact, one.entity)}"
         for outcome, one in zip(done.outcome, done.facts, strict=True)
     ]
     for one, entity in done.dependents:
-        lines.append(f"stays, though it {_HOW[one.relation]} {one.of}: {fact_line(one.fact, entity)}")
+        lines.append(f"not changed, though it {_HOW[one.relation]} {one.of}: {fact_line(one.fact, entity)}")
     lines += [f"closed: {one.id}  {one.says}" for one in done.proposals]
     if done.events:
         named = ", ".join(done.events[:_SHOWN]) + (", ..." if len(done.events) > _SHOWN else "")
-        lines.append(f"{counted(len(done.events), 'event')} set aside: {named}")
-    lines.append(f"commit {done.commit[:12]}" if done.commit else "nothing was changed: this was a dry run")
+        lines.append(f"{counted(len(done.events), 'event')} excluded: {named}")
+    lines.append(f"commit {done.commit[:12]}" if done.commit else "dry run; nothing was changed")
     return lines
 
 
 VERB = Command(
     revoke,
     (
-        Parameter("source", "What came from this source; web is also web:example.org.", ("--source",)),
-        Parameter("event", "What was learned from this event.", ("--event",)),
-        Parameter("session", "What was said or kept in this session.", ("--session",)),
-        Parameter("agent", "What this agent kept or took in.", ("--agent",), metavar="ID", completes="agent"),
-        Parameter("since", "What was recorded from this day or time on.", ("--since",)),
-        Parameter("reason", "Why; it is kept with each fact.", ("--reason",)),
-        DRY_RUN._replace(help="Say what would change, and change nothing."),
+        Parameter("source", "Facts from this source; web also matches web:example.org.", ("--source",)),
+        Parameter("event", "Facts learned from this event.", ("--event",)),
+        Parameter("session", "Facts and events of this session.", ("--session",)),
+        Parameter(
+            "agent",
+            "Facts and events that this agent stored or imported.",
+            ("--agent",),
+            metavar="ID",
+            completes="agent",
+        ),
+        Parameter("since", "Facts and events recorded from this day or time on.", ("--since",)),
+        Parameter("reason", "The reason; it is stored with each fact.", ("--reason",)),
+        DRY_RUN._replace(help="Show what would change; change nothing."),
     ),
     {
         "origin": {name + "?": str for name in RevokeOrigin._fields},

@@ -12,8 +12,8 @@ from clawmem.faces.verbs.table import ALIASES, VERBS, load
 
 
 def schema(call: Call, verb: str | None, word: str | None) -> Answer:
-    """With --json every verb prints one document of that schema (JSON Schema 2020-12), also where it fails. Without a
-    verb, all that have one are listed."""
+    """With --json every verb prints one document that matches its schema (JSON Schema 2020-12), also on failure.
+    Without a verb, all commands with a schema are listed."""
     if verb is None:
         names = [name for verb in VERBS for name in _names(verb)]
         return Answer({"commands": names}, names)
@@ -34,7 +34,7 @@ def _command(verb: str, word: str | None) -> Command:
         command = found.get(word or "")
     if command is None:
         name = " ".join(filter(None, (verb, word)))
-        raise NotFound(f"No command is called '{name}'.", "`clawmem schema` lists all.")
+        raise NotFound(f"There is no command '{name}'.", "`clawmem schema` lists all commands.")
     return command
 
 
@@ -42,7 +42,7 @@ VERB = Command(
     schema,
     (
         Parameter("verb", "A verb, such as recall or agent.", choices=tuple(VERBS)),
-        Parameter("word", "What follows the verb, such as create.", completes="word of a verb"),
+        Parameter("word", "The second word of the command, such as create.", completes="word of a verb"),
     ),
     ({"commands": [str]}, {"command": str, "schema": {str: object}}),
     ("clawmem schema", "clawmem schema recall", "clawmem schema agent create"),

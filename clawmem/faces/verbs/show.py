@@ -16,7 +16,7 @@ from clawmem.serving.browse import show_fact as act
 
 
 def show(call: Call, fact: str, as_of: str | None, at: str | None) -> Answer:
-    """Every key that says something, one a line."""
+    """Keys that are set are printed, one per line."""
     here = standpoint(call, at)
     moment = parse_state(as_of, here.caller.now) if as_of else None
     try:
@@ -69,7 +69,7 @@ def _plain(value: object) -> str:
 
 VERB = Command(
     show,
-    (FACT, Parameter("as_of", "Say whether it was true then, and if not, what was.", ("--as-of",)), AT),
+    (FACT, Parameter("as_of", "Show whether it was true then, and if not, which fact was.", ("--as-of",)), AT),
     {
         "fact": "fact",
         "as_of?": {"moment": str, "true": bool, "why_not": (str, None), "instead": ("fact", None)},

@@ -12,7 +12,7 @@ from clawmem.runtime import VaultLocation
 
 
 def status(call: Call) -> Answer:
-    """Nothing is changed; the index may be brought up to date."""
+    """The vault is not changed; the index may be updated."""
     found = call.runtime.locate()
     state = act(call.runtime.vault())
     return Answer(_data(found, state), _lines(found, state), state.notices)
@@ -57,22 +57,23 @@ def _lines(found: VaultLocation, state: Status) -> Iterator[str]:
     yield "facts     " + ", ".join(f"{number:,} {status}" for status, number in state.facts.items())
     yield f"entities  {state.entities:,}"
     yield f"events    {state.events:,}"
-    yield f"accesses  {state.unfolded_accesses:,} not folded yet"
+    yield f"accesses  {state.unfolded_accesses:,} not counted in facts yet"
     if state.proposals:
-        yield f"review    {state.proposals:,} waiting; `clawmem review list` shows them"
+        yield f"review    {state.proposals:,} open; `clawmem review list` shows them"
     yield f"index     {state.search.state}, {state.search.engine}"
     if state.suggested:
         keys = ", ".join(one.key for one in state.suggested)
-        yield f"suggests  {keys}: not in force on this machine, `clawmem config trust` shows them"
+        yield f"suggests  {keys}: not in effect on this machine; `clawmem config trust` shows them"
     if state.unfinished:
         yield f"waiting   {state.unfinished}"
     if state.edits.waiting:
-        yield f"edits     {len(state.edits.waiting)} by hand, taken in by the next change: {_some(state.edits.waiting)}"
+        paths = _first_paths(state.edits.waiting)
+        yield f"edits     {len(state.edits.waiting)} by hand, committed before the next change: {paths}"
     for _, problem in (*state.edits.unreadable, *state.search.unreadable):
         yield f"broken    {problem}"
 
 
-def _some(paths: tuple[str, ...]) -> str:
+def _first_paths(paths: tuple[str, ...]) -> str:
     more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
     return ", ".join(paths[:3]) + more
 

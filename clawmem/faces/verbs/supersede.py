@@ -13,8 +13,8 @@ from clawmem.model.facts.draft import draft_from_record
 
 
 def supersede(call: Call, fact: str, text: str, reason: str | None, **given: Any) -> Answer:
-    """The old fact stays, marked and pointing to the new one; its validity ends where the new one's begins. What a
-    tool or the web says against a person or an agent waits for review instead."""
+    """The old fact remains in the vault, marked, with a pointer to the new one. Its validity ends when that of the new
+    fact begins. A statement of a tool or the web that contradicts a person or an agent waits for review instead."""
     caller = call.runtime.caller()
     record = {"fact": text, **{key: value for key, value in given.items() if value is not None}}
     draft = draft_from_record(record, caller.now)
@@ -27,7 +27,7 @@ VERB = Command(
         FACT._replace(help="The id of the fact to replace, or a unique prefix."),
         Parameter("text", "What is true now, or - for stdin.", required=True, stdin=True),
         Parameter("reason", "Why it changed.", ("--reason",)),
-        Parameter("valid_from", "Since when the new fact is true (default: now).", ("--valid-from",)),
+        Parameter("valid_from", "The day or time from which the new fact is true (default: now).", ("--valid-from",)),
         Parameter("object", "The new other end of the relation.", ("--object",)),
         CATEGORY,
         Parameter("tags", "A further tag; may be repeated.", ("--tag", "-t"), repeated=True),

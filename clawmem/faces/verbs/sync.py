@@ -30,8 +30,8 @@ def sync(
     unrelated: bool,
     rewritten: bool,
 ) -> Answer:
-    """Never forces and never asks. Exit code 4 where others were heard but could not be given to, 11 where others
-    pushed first every time, 12 where --conflict fail met a conflict."""
+    """Sync never force-pushes and never asks. Exit code 4: changes were received but could not be sent; 11: other
+    machines pushed first at each attempt; 12: there was a conflict with --conflict fail."""
     policy = _checked_policy(conflict)
     runtime = call.runtime
     if go_on:
@@ -41,7 +41,7 @@ def sync(
         done = act(runtime.vault(), runtime.caller(), wanted, told)
     notices = [*done.notices]
     if done.problem is not None:
-        notices.append(f"not given: {done.problem.message} {done.problem.hint}".strip())
+        notices.append(f"not sent: {done.problem.message} {done.problem.hint}".strip())
     return Answer(_data(done, dry_run), _lines(done, dry_run), notices, PARTIAL if done.problem else DONE)
 
 
@@ -79,13 +79,13 @@ def _lines(done: SyncResult, dry_run: bool) -> Iterator[str]:
     would = "would be " if dry_run else ""
     place = f"{done.remote}/{done.branch}"
     if not done.received and not done.sent:
-        yield f"nothing to do: {place} and this vault say the same"
+        yield f"nothing to do: {place} and this vault have the same contents"
         return
     if done.received:
-        yield f"{would}taken in: {counted(done.received, 'change')} from {place}"
+        yield f"{would}received: {counted(done.received, 'change')} from {place}"
     if done.sent:
         kept = would if done.pushed or dry_run else "not "
-        yield f"{kept}given: {counted(done.sent, 'change')} to {place}"
+        yield f"{kept}sent: {counted(done.sent, 'change')} to {place}"
     yield from _lost(done.removals)
     for conflict in done.conflicts:
         yield f"conflict: {conflict.says}"
@@ -97,19 +97,19 @@ def _lines(done: SyncResult, dry_run: bool) -> Iterator[str]:
 
 
 def _lost(lost: Sequence[RemoteRemoval]) -> Iterator[str]:
-    """By the commits that did it, which facts others took out or gave other words."""
+    """The facts that others removed or reworded, grouped by commit."""
     by_commit: dict[tuple[str | None, str], list[RemoteRemoval]] = {}
     for one in lost:
         by_commit.setdefault((one.commit, one.how), []).append(one)
     for (commit, how), facts in by_commit.items():
-        did = "taken out" if how == "gone" else "given other words"
+        did = "removed" if how == "gone" else "reworded"
         names = ", ".join(one.fact for one in facts[:_SHOWN]) + (" ..." if len(facts) > _SHOWN else "")
         what = f"{did} by others: {counted(len(facts), 'fact')} ({names})"
         if commit is None:
             yield f"{what}, in a merge"
             continue
         by = visible(f"{facts[0].author}: {facts[0].subject}")
-        yield f"{what}, in {commit[:12]} by {by}; `clawmem undo {commit[:12]}` takes that back"
+        yield f"{what}, in {commit[:12]} by {by}; `clawmem undo {commit[:12]}` reverts that"
 
 
 def _continued(call: Call, policy: str | None) -> Answer:
@@ -123,7 +123,7 @@ def _continued(call: Call, policy: str | None) -> Answer:
         "conflicts": [one._asdict() for one in conflicts],
         "proposals": list(done.plan.merged.proposals) if done.plan else [],
     }
-    lines = [f"finished the merge: commit {done.commit[:12]}" if done.commit else "the merge was finished already"]
+    lines = [f"finished the merge: commit {done.commit[:12]}" if done.commit else "the merge was already finished"]
     lines += [f"conflict: {one.says}" for one in conflicts]
     return Answer(data, lines, done.notices)
 
@@ -133,21 +133,25 @@ _CONFLICTS = [{"kind": str, "path": str, "fact": (str, None), "says": str}]
 VERB = Command(
     sync,
     (
-        Parameter("remote", "Which of git's remotes (default: sync.remote).", ("--remote",)),
-        Parameter("branch", "The branch there (default: sync.branch, or this one).", ("--branch",)),
+        Parameter("remote", "The git remote (default: sync.remote).", ("--remote",)),
+        Parameter("branch", "The branch of the remote (default: sync.branch, or the current branch).", ("--branch",)),
         Parameter(
             "conflict",
-            "Where two machines changed the same: review (keep both and ask), newest, ours, theirs or fail.",
+            "What to do on a conflict: review (keep both and ask), newest, ours, theirs or fail.",
             ("--conflict",),
             metavar="POLICY",
             choices=tuple(POLICIES),
         ),
         Parameter(
-            "go_on", "Finish the git merge that stopped here, by what the files hold.", ("--continue",), bool, False
+            "go_on",
+            "Finish the stopped git merge with the present contents of the files.",
+            ("--continue",),
+            bool,
+            False,
         ),
-        DRY_RUN._replace(help="Fetch and say what would be done; change nothing."),
-        Parameter("unrelated", "Join two vaults that were begun separately.", ("--allow-unrelated",), bool, False),
-        Parameter("rewritten", "Meet a remote whose history was rewritten since.", ("--allow-rewritten",), bool, False),
+        DRY_RUN._replace(help="Fetch and show what would be done; change nothing."),
+        Parameter("unrelated", "Merge two vaults without a common history.", ("--allow-unrelated",), bool, False),
+        Parameter("rewritten", "Sync with a remote whose history was rewritten.", ("--allow-rewritten",), bool, False),
     ),
     (
         {

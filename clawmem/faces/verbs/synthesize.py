@@ -12,8 +12,9 @@ from clawmem.model.language.dates import day_of, parse_moment
 
 
 def synthesize(call: Call, date: str, dry_run: bool) -> Answer:
-    """What was learned, corrected and decided that day goes into the generated part of its daily note, what matters
-    most into that of MEMORY.md. What people wrote there stays. Exit code 4 where a file it needs does not parse."""
+    """The generated part of the daily note lists what was learned, corrected and decided that day. The generated part
+    of MEMORY.md lists the most important facts. Text by people is not changed. Exit code 4: a needed file cannot be
+    parsed."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     day = day_of(parse_moment(date, caller.now, "day"))
     notes = act(vault, caller, [day], dry_run=dry_run)
@@ -21,10 +22,10 @@ def synthesize(call: Call, date: str, dry_run: bool) -> Answer:
     pages = [*notes.pages, *([PATH] if memory.changed else [])]
     commits = [one for one in (notes.commit, memory.commit) if one]
     did = "would rewrite" if dry_run else "rewrote"
-    lines = [f"{did} {page}" for page in pages] or ["nothing changed, so there is no commit"]
+    lines = [f"{did} {page}" for page in pages] or ["nothing changed; no commit was made"]
     data = {"date": day, "pages": pages, "commits": commits}
     problems = (*notes.problems, *memory.problems)
-    left = [f"left alone: {problem.message} {problem.hint}" for problem in dict.fromkeys(problems)]
+    left = [f"not changed: {problem.message} {problem.hint}" for problem in dict.fromkeys(problems)]
     notices = list(dict.fromkeys((*notes.notices, *memory.notices, *left)))
     code = PARTIAL if problems else DONE
     return Answer(data, [*lines, *(f"commit {name[:12]}" for name in commits)], notices, code)

@@ -14,7 +14,7 @@ from clawmem.serving.browse import peek
 
 
 def tier(call: Call, fact: str, wake: bool) -> Answer:
-    """Each policy's answer, and the one that decides."""
+    """The answer contains the result of each policy, and names the deciding one."""
     vault = call.runtime.vault()
     done = restore(vault, fact, call.runtime.caller()) if wake else None
     placed = peek(vault, fact, call.runtime.caller())
@@ -27,12 +27,12 @@ def tier(call: Call, fact: str, wake: bool) -> Answer:
     lines.append(_archive_line(data["archive"]))
     if done is None:
         return Answer({"id": placed.fact.id, **data}, lines)
-    lines.append(f"commit {done.commit[:12]}" if done.commit else "nothing changed, so there is no commit")
+    lines.append(f"commit {done.commit[:12]}" if done.commit else "nothing changed; no commit was made")
     return Answer({"id": placed.fact.id, **data, "commit": done.commit}, lines, done.notices)
 
 
 def _archive_line(archive: Mapping[str, Any]) -> str:
-    rule = f"once its score is below {archive['below']:g} and nobody used it for {archive['days']:g} days"
+    rule = f"it is due if its score is below {archive['below']:g} and it was not used for {archive['days']:g} days"
     return f"  archive: {'due' if archive['due'] else f'not due; {rule}'}"
 
 

@@ -11,7 +11,8 @@ from clawmem.model.facts.fact_words import fact_data, fact_line
 
 
 def undo(call: Call, target: str, dry_run: bool) -> Answer:
-    """Nothing is erased: the undo is a new commit, and can be undone too. Refused where later changes depend on it."""
+    """History is not erased: the undo is a new commit and can itself be undone. The command is refused if later changes
+    depend on the change."""
     done = act(call.runtime.vault(), target, call.runtime.caller(), dry_run)
     data = {
         "undone": done.undone.commit,
@@ -32,7 +33,7 @@ def _lines(done: UndoResult, dry_run: bool) -> list[str]:
         lines.append(f"{outcome}: {fact_line(one.fact, one.entity)}")
     if not done.facts:
         lines += [f"{'removed' if path in done.removed else 'restored'}: {path}" for path in done.paths]
-    lines.append(f"commit {done.commit[:SHORT]}" if done.commit else "nothing was changed: this was a dry run")
+    lines.append(f"commit {done.commit[:SHORT]}" if done.commit else "dry run; nothing was changed")
     return lines
 
 
@@ -41,12 +42,12 @@ VERB = Command(
     (
         Parameter(
             "target",
-            "A commit, or a fact, whose latest change it takes back.",
+            "A commit, or a fact; the latest change of a fact is reverted.",
             required=True,
             metavar="FACT_ID|COMMIT",
             completes="fact",
         ),
-        DRY_RUN._replace(help="Say what would change, and change nothing."),
+        DRY_RUN._replace(help="Show what would change; change nothing."),
     ),
     {
         "undone": str,

@@ -19,7 +19,8 @@ _AROUND = 300
 
 
 def why(call: Call, fact: str) -> Answer:
-    """Its evidence, its event, its commits and authors, and the facts it replaced or was replaced by, oldest first."""
+    """The answer contains the evidence, event, commits and authors of the fact, and the facts before and after it in
+    its chain, oldest first."""
     told = act(call.runtime.vault(), fact, call.runtime.caller())
     return Answer(_data(told), _lines(told), told.notices)
 
@@ -58,7 +59,7 @@ def _lines(told: WhyResult) -> Iterator[str]:
     yield fact_line(told.fact, told.entity)
     yield f"  recorded  {_by(told)}"
     if told.removed:
-        yield f"  removed   {entry_line(told.removed)}; `clawmem undo {told.removed.commit[:SHORT]}` brings it back"
+        yield f"  removed   {entry_line(told.removed)}; `clawmem undo {told.removed.commit[:SHORT]}` restores it"
     yield f"  source    {', '.join(_source(told))}"
     yield ""
     yield from _evidence_lines(told)
@@ -107,7 +108,7 @@ def _evidence_lines(told: WhyResult) -> Iterator[str]:
 
 
 def _context(told: WhyResult) -> str:
-    """The event's words around the evidence, which stands between >> and <<."""
+    """The text of the event around the evidence; >> and << mark the evidence."""
     text = told.event.text if told.event else ""
     span = told.fact.source_span
     if span is None or text[slice(*span)] != told.fact.source_text:

@@ -171,8 +171,8 @@ def test_help_is_set_in_one_paragraph(clawmem: Command) -> None:
 def test_a_text_that_begins_with_a_dash(clawmem: Command) -> None:
     done = clawmem("remember", "- buy milk")
     assert done.code == 2
-    assert done.err.startswith("error: A text that begins with a dash reads as an option.")
-    assert "comes after `--`" in done.err
+    assert done.err.startswith("error: A text that begins with a dash is read as an option.")
+    assert "after `--`" in done.err
     assert clawmem("remember", "--", "- buy milk").code == 0
 
 

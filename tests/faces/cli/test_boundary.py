@@ -50,7 +50,7 @@ def test_a_file_that_sqlite_cannot_use_is_not(tmp_path: Path, capsys: pytest.Cap
         (errno.ENOSPC, "The disk is full (/v/x)."),
         (errno.EROFS, "The vault cannot be written (/v/x): Read-only file system."),
         (errno.EACCES, "The vault cannot be written (/v/x): Permission denied."),
-        (errno.EPIPE, "The system refused (/v/x): Broken pipe."),
+        (errno.EPIPE, "The system call failed (/v/x): Broken pipe."),
     ],
 )
 def test_what_the_system_refuses(number: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +68,7 @@ def test_an_input_that_cannot_be_read_is_not_the_vault(clawmem: Command, tmp_pat
         assert "vault" not in done.err.replace(str(loop), "")
     made = clawmem("init", "/proc/none/vault")
     assert made.code == REFUSED
-    assert made.err.startswith("error: /proc/none/vault cannot be made: ")
+    assert made.err.startswith("error: /proc/none/vault cannot be created: ")
     assert "doctor" not in made.err
 
 

@@ -246,7 +246,7 @@ def test_bash_at_a_terminal(keys: str, wanted: str, at_work: dict[str, str], vau
         ("clawmem rememb\t'x'", "clawmem remember 'x'"),
         ("clawmem recall tea --entity @fin\t.", "--entity @finance/projects/budget ."),
         ("clawmem ingest READ\t.", "clawmem ingest README.md ."),
-        ("clawmem doctor --f\t", "--fix   -- Mend what is safe to mend, one commit each."),
+        ("clawmem doctor --f\t", "--fix   -- Repair what is safe to repair, one commit for each repair."),
     ],
 )
 def test_zsh_at_a_terminal(keys: str, wanted: str, at_work: dict[str, str], vault_root: Path, tmp_path: Path) -> None:
@@ -266,10 +266,10 @@ def test_zsh_sourced(at_work: dict[str, str], vault_root: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("clawmem rem", ["remember\tKeep a fact (also: add)."]),
+        ("clawmem rem", ["remember\tStore a fact (also: add)."]),
         ("clawmem recall tea --entity @f", ["@finance/projects/budget"]),
         ("clawmem recall tea --entity=are", ["--entity=areas/people/jane"]),
-        ("clawmem doctor --fi", ["--fix\tMend what is safe to mend, one commit each."]),
+        ("clawmem doctor --fi", ["--fix\tRepair what is safe to repair, one commit for each repair."]),
         ("clawmem ingest READ", ["README.md"]),
         ("clawmem recall 'where does", []),
     ],

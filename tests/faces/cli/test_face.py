@@ -59,7 +59,7 @@ def test_a_result_that_cannot_be_written_is_said_and_the_change_stands(
 ) -> None:
     done = shell(f"clawmem remember 'Jane likes tea' {as_json} >/dev/full")
     assert done.code == PARTIAL
-    assert "result could not be written: No space left on device. What the command did stands." in done.err
+    assert "result could not be written: No space left on device. The changes of the command are kept." in done.err
     assert "run the command again" not in done.err
     assert kept(clawmem) == ["Jane likes tea"]
     assert shell(f"clawmem remember 'Jane rows' {as_json} >/dev/full 2>/dev/full").code == PARTIAL
@@ -136,7 +136,7 @@ def test_stdout_is_the_payload_and_nothing_found_is_none(clawmem: Command) -> No
         clawmem("remember", f"Jane likes tea {number}")
     more = clawmem("list", "--limit", "1")
     assert more.out.count("\n") == 1
-    assert more.err == "note: 2 more; show them with a higher --limit\n"
+    assert more.err == "note: 2 more; use a higher --limit to show them\n"
 
 
 def test_what_failed_is_said_to_the_quiet_too(clawmem: Command, vault_root: Path) -> None:

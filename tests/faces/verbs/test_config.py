@@ -15,7 +15,7 @@ def test_get_set_and_list(clawmem: Command, vault_root: Path) -> None:
     assert clawmem("config", "get", "defaults.limit", "--json").data["value"] == 25
     assert "\n  limit: 25\n" in (vault_root / "clawmem.yaml").read_text()
     again = clawmem("config", "set", "defaults.limit", "25")
-    assert (again.code, again.out) == (0, "defaults.limit is 25 already, so there is no commit\n")
+    assert (again.code, again.out) == (0, "defaults.limit is already 25; no commit was made\n")
     listed = {one["key"]: one for one in clawmem("config", "list", "--json").data["settings"]}
     assert listed["defaults.limit"]["value"] == 25
     assert listed["defaults.limit"]["default"] == 10

@@ -42,7 +42,7 @@ def test_fix_mends_and_says_so(clawmem: Command, vault_root: Path) -> None:
     assert (before.code, "clawmem doctor --fix" in before.out) == (0, True)
     done = clawmem("doctor", "--fix")
     assert done.code == 0
-    assert "mended  life/areas/people/jane/summary.md" in done.out
+    assert "repaired  life/areas/people/jane/summary.md" in done.out
     assert "Jane likes tea." in (vault_root / "life/areas/people/jane/summary.md").read_text()
     assert len(clawmem("doctor", "--fix", "--json").data["commits"]) == 0
 
@@ -99,7 +99,7 @@ def test_many_remarks_of_a_kind_are_summed_up(clawmem: Command, vault_root: Path
     lines = clawmem("doctor").out.splitlines()
     assert [line for line in lines if line.startswith("info") and "[not-committed]" in line] == [
         "info  wiki/page-00.md  The file differs from HEAD; the next change commits it.  [not-committed]"
-        "  and 11 more like it: --full shows them"
+        "  and 11 similar ones: --full shows them"
     ]
     assert len([line for line in lines if line.startswith("info") and "[left-alone]" in line]) == 2
     assert len([line for line in lines if "[foreign-file]" in line]) == 1

@@ -30,7 +30,7 @@ def test_an_unknown_line_is_named_and_the_exit_code_says_so(clawmem: Command) ->
     given = json.dumps(CLAUDE) + "\n" + json.dumps({**CLAUDE, "type": "moonbeam"}) + "\nbroken\n"
     done = clawmem("ingest", "-", given=given)
     assert done.code == 4
-    assert done.out.startswith("1 event added, 0 known already, 2 skipped\n")
+    assert done.out.startswith("1 event added, 0 already known, 2 skipped\n")
     assert "line 2 was skipped: its type 'moonbeam' is not known" in done.err
     assert "line 3 was skipped: it is not JSON" in done.err
 
@@ -85,7 +85,7 @@ def test_an_empty_file_changes_nothing(clawmem: Command) -> None:
     done = clawmem("ingest", "-", given="")
     assert (done.code, done.out) == (
         0,
-        "0 events added, 0 known already, 0 skipped\nnothing changed, so there is no commit\n",
+        "0 events added, 0 already known, 0 skipped\nnothing changed; no commit was made\n",
     )
 
 

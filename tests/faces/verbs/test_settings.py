@@ -108,7 +108,7 @@ def test_setting_it_to_what_it_was_makes_no_commit_and_says_so(
     before = vault.head().commit
     whole = broken(settings_file, "\n  conflict: review", "\n  conflict: banana")
     assert run(["config", "set", "sync.conflict", "review"]) == DONE
-    assert "sync.conflict is review already, so there is no commit" in capsys.readouterr().out
+    assert "sync.conflict is already review; no commit was made" in capsys.readouterr().out
     assert vault.head().commit == before
     assert settings_file.read_text() == whole
 

@@ -39,7 +39,7 @@ def test_it_commits_nothing_and_names_edits(clawmem: Command, vault_root: Path) 
     head = clawmem("status", "--json").data["head"]
     (vault_root / "MEMORY.md").write_text("mine\n")
     done = clawmem("status")
-    assert "edits     1 by hand, taken in by the next change: MEMORY.md" in done.out
+    assert "edits     1 by hand, committed before the next change: MEMORY.md" in done.out
     assert clawmem("status", "--json").data["head"] == head
 
 

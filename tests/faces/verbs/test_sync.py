@@ -45,10 +45,10 @@ def test_progress_is_shown_on_a_terminal_alone(machines: list[Machine]) -> None:
     one, _ = machines
     one.keep("The boat is red.")
     said, shown = on_a_terminal(one)
-    assert said == "given: 1 change to origin/main\n"
+    assert said == "sent: 1 change to origin/main\n"
     assert "\r\x1b[KWriting objects: 100%" in shown and shown.endswith("\r\x1b[K")
     one.keep("The lamp is green.")
-    assert on_a_terminal(one, "--quiet") == ("given: 1 change to origin/main\n", "")
+    assert on_a_terminal(one, "--quiet") == ("sent: 1 change to origin/main\n", "")
 
 
 def gits(machine: Machine, folder: Path) -> list[str]:

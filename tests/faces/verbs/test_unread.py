@@ -99,7 +99,7 @@ def test_a_backup_says_that_it_holds_what_nobody_can_read(
 ) -> None:
     capsys.readouterr()
     assert run(["backup", str(tmp_path / "memory.clawmem"), "--quiet"]) == PARTIAL
-    assert "neither readable nor counted: 1 file" in capsys.readouterr().err
+    assert "not readable and not counted: 1 file" in capsys.readouterr().err
 
 
 def test_a_heartbeat_tells_of_edits_that_it_cannot_take_in(

@@ -55,7 +55,7 @@ def test_what_built_on_it_is_listed_and_stays(clawmem: Command) -> None:
     assert [(one["id"], one["relation"], one["of"]) for one in done["dependents"]] == [(built, "derived_from", base)]
     assert "Jane shops at nine." in standing(clawmem)
     assert (
-        "stays, though it is derived from"
+        "not changed, though it is derived from"
         in clawmem("undo", done["commit"]).out + clawmem("revoke", "--source", "rumour", "--dry-run").out
     )
 

@@ -89,8 +89,8 @@ def test_it_is_said_in_words_and_the_command_that_is_named_brings_it_back(
     other.git("push", "-q", "origin", "main")
     said = clawmem("sync", cwd=one.root).out
     name = other.head()[:12]
-    assert "taken out by others: 2 facts (fact_" in said
-    assert f"in {name} by Mallory <m@example.org>: tidied up; `clawmem undo {name}` takes that back" in said
+    assert "removed by others: 2 facts (fact_" in said
+    assert f"in {name} by Mallory <m@example.org>: tidied up; `clawmem undo {name}` reverts that" in said
     assert one.standing() == ["Jane lives in Oslo."]
     assert clawmem("undo", name, cwd=one.root).code == 0
     assert one.standing() == ["Jane lives in Oslo.", "The boat is red.", "The boat is slow."]

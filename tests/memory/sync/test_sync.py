@@ -529,10 +529,10 @@ def test_the_command(machines: list[Machine], clawmem: Command) -> None:
     one, other = machines
     one.keep("The boat is red.")
     done = clawmem("sync", cwd=one.root)
-    assert (done.code, done.out, done.err) == (0, "given: 1 change to origin/main\n", "")
+    assert (done.code, done.out, done.err) == (0, "sent: 1 change to origin/main\n", "")
     other.keep("The lamp is green.")
     shown = clawmem("sync", "--dry-run", cwd=other.root)
-    assert shown.out == "would be taken in: 1 change from origin/main\nwould be given: 1 change to origin/main\n"
+    assert shown.out == "would be received: 1 change from origin/main\nwould be sent: 1 change to origin/main\n"
     data = clawmem("sync", "--json", cwd=other.root).data
     assert (data["received"], data["sent"], data["pushed"], data["attempts"]) == (1, 2, True, 1)
     assert data["taken"][0]["how"] == "merge" and data["problem"] is None

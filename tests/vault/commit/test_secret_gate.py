@@ -100,7 +100,10 @@ def test_every_part_of_a_change_is_looked_at(vault: Vault) -> None:
     ):
         with pytest.raises(SecretFound) as found:
             _screened(change, vault)
-        assert found.value.message.startswith(f"{where} holds") and SECRET not in found.value.message
+        assert (
+            found.value.message.startswith(f"{where} contains what looks like a credential")
+            and SECRET not in found.value.message
+        )
     assert _screened(clean, vault) == clean
 
 

@@ -16,8 +16,9 @@ def redaction_problems(vault: Vault, head: str) -> Iterator[HealthProblem]:
     made = redactions_in(vault, head)
     try:
         known = len(records_of(vault.read(RECORD)))
-    except ValueError:
-        return  # named with the other files that cannot be read
+    except ValueError as problem:
+        yield HealthProblem(ERROR, "redactions", RECORD, None, f"The records cannot be read: {problem}")
+        return
     if known < len(made):
         message = f"The history has {counted(len(made), 'redaction')}, but the file has {known}.{_cure(made)}"
         yield HealthProblem(ERROR, "redactions", RECORD, None, message)
