@@ -536,7 +536,7 @@ def test_the_command(machines: list[Machine], clawmem: Command) -> None:
     data = clawmem("sync", "--json", cwd=other.root).data
     assert (data["received"], data["sent"], data["pushed"], data["attempts"]) == (1, 2, True, 1)
     assert data["taken"][0]["how"] == "merge" and data["problem"] is None
-    assert clawmem("sync", cwd=other.root).out == "nothing to do: origin/main and this vault say the same\n"
+    assert clawmem("sync", cwd=other.root).out == "nothing to do: origin/main and this vault have the same contents\n"
     assert clawmem("sync", "--conflict", "mine").code == 2
     assert clawmem("sync").code == 1
     assert clawmem("sync", "--continue", cwd=one.root).code == 1
