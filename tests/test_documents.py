@@ -165,7 +165,7 @@ def anchors(text: str) -> set[str]:
 def test_every_decision_is_listed_and_has_its_four_parts() -> None:
     decisions = sorted(path for path in (DOCS / "decisions").glob("[0-9]*.md"))
     numbers = [path.name[:3] for path in decisions]
-    assert len(numbers) == len({*numbers})
+    assert numbers == [f"{number:03}" for number in range(1, len(decisions) + 1)]
     index = page("decisions/README.md")
     for path in decisions:
         text = path.read_text(encoding="utf-8")

@@ -324,7 +324,7 @@ def test_the_command_line(full: Vault, target: Path, clawmem: Command, tmp_path:
     assert done.data["manifest"]["counts"]["facts"] == 2
     piped = clawmem("backup", "--verify", "-", given=target.read_bytes())
     assert piped.code == 0
-    assert "is whole" in piped.out
+    assert "is valid" in piped.out
     assert clawmem("backup", "-", "--json").code == 2
     assert clawmem("backup", "--verify", str(tmp_path / "none")).code == 1
     back = clawmem("restore", "-", str(tmp_path / "piped"), "--json", given=target.read_bytes())
