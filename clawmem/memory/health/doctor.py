@@ -14,7 +14,7 @@ from clawmem.memory.health.checks.problem import ERROR, INFO, HealthProblem, sor
 from clawmem.memory.health.checks.reading import VaultContent, read_vault, reading_problems
 from clawmem.memory.health.checks.redactions import old_history_problems, redaction_problems
 from clawmem.memory.health.checks.repository import fsck_problems, repository_problems, state_problems, waiting_problems
-from clawmem.memory.health.checks.secrets import SEARCH_SECONDS, SecretSearch, files_to_search
+from clawmem.memory.health.checks.secrets import SEARCH_SECONDS, VaultSecretSearch, files_to_search
 from clawmem.memory.health.checks.storage import (
     altered_problems,
     branch_problems,
@@ -91,7 +91,7 @@ def _examine(vault: Vault, full: bool) -> Diagnosis:
     # Writers do not have to wait for the rest.
     problems += reading_problems(reading)
     problems += local_settings_problems(vault)
-    search = SecretSearch(None if full else SEARCH_SECONDS)
+    search = VaultSecretSearch(None if full else SEARCH_SECONDS)
     problems += search.search(vault, files_to_search(reading))
     notices += search.notices()
     if full:

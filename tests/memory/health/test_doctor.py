@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from clawmem.index.refresh.refresh import open_index
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
-from clawmem.memory.health.checks.secrets import SecretSearch
+from clawmem.memory.health.checks.secrets import VaultSecretSearch
 from clawmem.memory.health.doctor import Diagnosis, doctor
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact, FactLink
@@ -377,7 +377,7 @@ def test_the_search_for_credentials_ends_in_time_and_says_what_it_left_out(vault
     for day in (1, 2, 3):
         put(vault.root, f"daily/2026-10-0{day}.md", f"{KEY}\n")
     days = [f"daily/2026-10-0{day}.md" for day in (1, 2, 3)]
-    hurried, patient = SecretSearch(0), SecretSearch(None)
+    hurried, patient = VaultSecretSearch(0), VaultSecretSearch(None)
     assert list(hurried.search(vault, days)) == []
     assert hurried.skipped == days
     assert hurried.notices() == [
@@ -390,7 +390,7 @@ def test_the_search_for_credentials_ends_in_time_and_says_what_it_left_out(vault
 
 def test_a_credential_deep_in_a_large_file_has_its_line(vault: Vault) -> None:
     put(vault.root, "wiki/long.md", "A line of some words that say nothing.\n" * 80_000 + f"{KEY}\nmore\n")
-    assert [one.line for one in SecretSearch(None).search(vault, ["wiki/long.md"])] == [80_001]
+    assert [one.line for one in VaultSecretSearch(None).search(vault, ["wiki/long.md"])] == [80_001]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ _CHUNK_BYTES = 1 << 20
 _MAX_PER_FILE = 3
 
 
-class SecretSearch:
+class VaultSecretSearch:
     """Searches files one by one for at most `seconds` (None: no limit). `skipped` are the files that were left out."""
 
     def __init__(self, seconds: float | None = SEARCH_SECONDS) -> None:
