@@ -147,7 +147,7 @@ def test_what_it_cannot_reach_is_named(clawmem: Command, vault_root: Path, leake
     assert done.code == 4
     assert done.data["remains"] == ["mine.txt"] and done.data["remotes"] == ["origin"]
     assert git(vault_root, "for-each-ref", "--format=%(refname)", "refs/remotes") == ""
-    assert "Remotes still hold it (origin)" in clawmem("redact", "--pattern", SECRET, "--yes").out
+    assert "Remotes still contain it (origin)" in clawmem("redact", "--pattern", SECRET, "--yes").out
 
 
 def test_a_fact_that_is_nothing_but_the_secret_is_withdrawn(clawmem: Command, vault_root: Path) -> None:
