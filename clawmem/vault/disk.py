@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import stat
+from _thread import get_native_id  # `threading` costs a plain recall its start-up time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -33,7 +34,7 @@ class Disk:
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = 0o600 if path.is_relative_to(staging) else 0o666
         try:
-            _swap_in(staging / f"{PARTIAL_PREFIX}{os.getpid()}", path, data, mode)
+            _swap_in(staged_path(staging), path, data, mode)
         except OSError as problem:
             if problem.errno != errno.EXDEV:
                 raise
@@ -151,6 +152,11 @@ def files_below(folder: Path, leaving_out: str | None = None) -> Iterator[Path]:
 def _unless_gone(problem: OSError) -> None:
     if not isinstance(problem, FileNotFoundError | NotADirectoryError):
         raise problem
+
+
+def staged_path(staging: Path) -> Path:
+    """Return the path of this thread's partial file. A commit updates git's index in a thread beside its caller."""
+    return staging / f"{PARTIAL_PREFIX}{os.getpid()}-{get_native_id()}"
 
 
 def partial_path(path: Path) -> Path:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-from clawmem.vault.disk import Disk
+from clawmem.vault.disk import Disk, staged_path
 from clawmem.vault.git.git import Git
 from clawmem.vault.vault import Vault
 
@@ -82,7 +82,7 @@ class FaultyDisk(Disk):
 
     def replace(self, path: Path, data: bytes, staging: Path) -> None:
         def half() -> None:
-            (staging / f"half-{os.getpid()}").write_bytes(data[: len(data) // 2])
+            staged_path(staging).write_bytes(data[: len(data) // 2])
 
         whole = super().replace
         self.steps.take(f"replace {path.name}", lambda: whole(path, data, staging), half, needs_room=True)

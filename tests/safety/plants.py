@@ -320,7 +320,7 @@ def _journal(scene: Scene) -> None:
 
 def _halves(scene: Scene) -> None:
     for number in range(2, 400):
-        (scene.state / f"half-{number}").symlink_to(scene.outside / "precious")
+        (scene.state / f"half-{number}-{number}").symlink_to(scene.outside / "precious")
 
 
 def _nested_remote(scene: Scene) -> None:

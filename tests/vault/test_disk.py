@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from clawmem.vault.disk import PARTIAL_PREFIX, Disk, files_below
+from clawmem.vault.disk import Disk, files_below, staged_path
 
 
 def test_a_folder_that_goes_meanwhile_counts_as_empty(tmp_path: Path) -> None:
@@ -41,7 +42,7 @@ def test_a_half_file_that_is_swept_away_is_written_again(
 ) -> None:
     """A command that begins to write clears half files of the dead away; the heartbeat writes its own without the lock,
     and one of them may be among them."""
-    path, half = tmp_path / "state" / "file", tmp_path / f"{PARTIAL_PREFIX}{os.getpid()}"
+    path, half = tmp_path / "state" / "file", staged_path(tmp_path)
     path.parent.mkdir()
     if known:
         path.write_bytes(b"old")
@@ -70,3 +71,18 @@ def test_a_folder_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(FileNotFoundError):
         Disk().replace(tmp_path / "place" / "file", b"new", tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_threads_of_a_process_never_share_a_partial_file(tmp_path: Path) -> None:
+    """A commit updates git's index in a thread while its caller keeps other files of the same folder."""
+
+    def write(name: str) -> list[bytes]:
+        path, seen = tmp_path / name, []
+        for _ in range(300):
+            Disk().replace(path, name.encode(), tmp_path)
+            seen.append(path.read_bytes())
+        return seen
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(write, ("first", "second"))
+    assert (set(first), set(second)) == ({b"first"}, {b"second"})

@@ -177,7 +177,7 @@ def test_an_answer_that_will_not_do_is_asked_for_again(day: Vault, caller: Calle
         (says('{"facts": []}'), "gave no usable answer"),
         (refuses(401), "refused to answer"),
         (refuses(500), "did not answer"),
-        (refuses(400), "would not take the request"),
+        (refuses(400), "rejected the request"),
     ],
 )
 def test_a_model_that_fails_leaves_it_to_the_rules_and_says_so(

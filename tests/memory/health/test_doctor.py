@@ -505,7 +505,7 @@ def test_leftovers_of_a_killed_process_are_found_and_mended(root: Path, check: C
 
 
 def test_a_half_file_of_a_live_process_is_left_alone(root: Path, check: Callable[..., Diagnosis]) -> None:
-    half = root / ".git" / "clawmem" / f"half-{os.getppid()}"
+    half = root / ".git" / "clawmem" / f"half-{os.getppid()}-1"
     half.parent.mkdir(exist_ok=True)
     half.touch()
     assert "half-file" not in {one.check for one in check().problems}

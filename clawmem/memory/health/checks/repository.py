@@ -75,7 +75,7 @@ def partial_files(vault: Vault) -> list[Path]:
     staged = [
         path
         for path in vault.state.glob(f"{PARTIAL_PREFIX}*")
-        if not _is_running(path.name.removeprefix(PARTIAL_PREFIX))
+        if not _is_running(path.name.removeprefix(PARTIAL_PREFIX).partition("-")[0])
     ]
     files = files_below(vault.root, leaving_out=".git")
     beside = [path for path in files if path.name.startswith(".") and path.name.endswith(PARTIAL_SUFFIX)]
