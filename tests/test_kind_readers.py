@@ -49,7 +49,7 @@ def test_hand_adoption_refuses_and_names_each(good: Path, environment: dict[str,
         assert done.code != BUG, (command, done.out, done.err)
         if command[0] in ("remember", "heartbeat"):
             # `remember` tells it in notices, `heartbeat` among what failed.
-            assert [path for path in wrong if path not in done.out] == []
+            assert [path for path in wrong if path not in done.out] == [], (command, done.out)
     assert {path: (good / path).read_bytes() for path in wrong} == wrong
     committed = git(good, environment, "log", "--format=", "--name-only", f"{before}..HEAD").split()
     assert set(committed).isdisjoint(wrong)

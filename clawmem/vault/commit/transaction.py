@@ -31,7 +31,7 @@ from clawmem.vault.commit.read_set import ReadSet
 from clawmem.vault.commit.secret_gate import screened
 from clawmem.vault.edits.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
 from clawmem.vault.git.attributes import install_attributes
-from clawmem.vault.git.index import lock_index, unlock_index
+from clawmem.vault.git.index import index_age, lock_index, unlock_index
 from clawmem.vault.git.refs import Head
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
 from clawmem.vault.lock import writer_lock
@@ -41,6 +41,8 @@ from clawmem.vault.work_tree import update_file
 
 _IMPORT = ("fast-import", "--quiet", "--done")
 MANY_FILES = 200
+# Git compares the contents of every file that changed since the time of its index. This bounds their number.
+REFRESH_SECONDS = 3600
 
 
 class Transaction:
@@ -260,7 +262,7 @@ class Transaction:
             update_git_index(self.vault, paths, kept)
             clear_pending(self.vault)
             unlock_index(self.vault)
-            if len(paths) >= MANY_FILES:
+            if len(paths) >= MANY_FILES or index_age(self.vault) > REFRESH_SECONDS:
                 remember_untracked(self.vault)
         except (OSError, GitFailed) as problem:
             self._defer(problem)

@@ -86,7 +86,12 @@ def _is_merging(vault: Vault) -> bool:
 @contextmanager
 def replace_index(vault: Vault) -> Iterator[None]:
     """Let git work on a copy of the index inside this context, then replace the index with it. Requires
-    `lock_index`."""
+    `lock_index`.
+
+    The index keeps its time. Git checks files and folders again that are not older than its index, because many
+    builds compare whole seconds. With a new time, git would trust its cache of untracked files for a folder that
+    changed in the second of the last scan, and would never report a new file there.
+    """
     copy, index = vault.state / _COPY, vault.git_dir / "index"
     vault.disk.remove(copy.with_name(f"{_COPY}.lock"))  # left by a killed git; no other process uses the copy
     data = vault.disk.read(index)
@@ -94,8 +99,18 @@ def replace_index(vault: Vault) -> Iterator[None]:
         vault.disk.remove(copy)
     else:
         vault.disk.replace(copy, data, vault.state)
-        # Keep the time: git compares the contents of files that are not older than its index.
-        os.utime(copy, ns=(0, os.stat(index).st_mtime_ns))  # noqa: PTH116
+        scanned = os.stat(index).st_mtime_ns  # noqa: PTH116
+        os.utime(copy, ns=(0, scanned))
     with vault.git.with_environment({"GIT_INDEX_FILE": str(copy)}):
         yield
+    if data is not None:
+        os.utime(copy, ns=(0, scanned))
     vault.disk.move(copy, index)
+
+
+def index_age(vault: Vault) -> float:
+    """Return the seconds since git last compared its whole index with the files; 0 without an index."""
+    try:
+        return time.time() - os.stat(vault.git_dir / "index").st_mtime  # noqa: PTH116
+    except FileNotFoundError:
+        return 0.0

@@ -213,3 +213,29 @@ def test_a_person_who_commits_a_file_while_a_change_of_it_is_planned(vault: Vaul
     assert "viola" in path.read_text()
     assert_whole(vault.root, environment)
     assert_sound(vault.root, environment)
+
+
+def test_a_file_made_in_the_second_of_a_scan_is_found_after_later_changes(
+    vault_root: Path, clawmem: Command, environment: dict[str, str]
+) -> None:
+    """Git's cache of untracked files compares whole seconds in many builds. Only the time of the index tells that a
+    folder may have changed since."""
+    folder, index = vault_root / "wiki", vault_root / ".git" / "index"
+    git(vault_root, environment, "commit", "-q", "--allow-empty", "-m", "begin")
+    second = 1_790_000_000
+    os.utime(folder, (second, second))
+    assert git(vault_root, environment, "status", "--porcelain") == ""
+    (folder / "page.yaml").write_text("a: [1\n")
+    for path in (folder, index):
+        os.utime(path, (second, second))
+    for text in ("The sea is blue.", "Grass is green."):
+        assert "wiki/page.yaml" in clawmem("remember", text).err
+
+
+def test_an_index_that_git_has_not_compared_for_long_is_compared_anew(
+    vault_root: Path, clawmem: Command, environment: dict[str, str]
+) -> None:
+    index = vault_root / ".git" / "index"
+    os.utime(index, (1_790_000_000, 1_790_000_000))
+    assert clawmem("remember", "The sea is blue.").code == 0
+    assert index.stat().st_mtime > 1_790_000_000
