@@ -1,4 +1,7 @@
-"""Fail at step n, for every step n of a change: the vault is at the old state or the new one, never between."""
+"""Fail at step n of a change: the vault is at the old state or the new one, never between.
+
+Every third step in a normal run, every step under soak.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from tests.faults.scenarios import ACCESSES, SCENARIOS, Scenario, keep
 from tests.faults.steps import Steps, die, faulty_vault, in_child
 
 NEXT = "The next command works."
+STRIDES = pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.soak)])
 
 
 class Ground(NamedTuple):
@@ -87,32 +91,35 @@ def _check(ground: Ground, root: Path, environment: Mapping[str, str], done: boo
         assert [record["access_count"] for record in facts(root)].count(ACCESSES) == 1
 
 
-def test_a_disk_that_fills_up_once(ground: Ground, tmp_path: Path, environment: dict[str, str]) -> None:
-    for number, when in _errors(ground.steps):
+@STRIDES
+def test_a_disk_that_fills_up_once(ground: Ground, stride: int, tmp_path: Path, environment: dict[str, str]) -> None:
+    for number, when in _errors(ground.steps)[::stride]:
         root = shutil.copytree(ground.prepared, tmp_path / f"{when}-{number}", symlinks=True)
         vault = faulty_vault(root, environment, Steps(number, when))
         done = _try(partial(ground.scenario.act, vault))
         _check(ground, root, environment, done)
 
 
-def test_a_disk_that_stays_full(ground: Ground, tmp_path: Path, environment: dict[str, str]) -> None:
-    for number in sorted(ground.steps.needing_room):
+@STRIDES
+def test_a_disk_that_stays_full(ground: Ground, stride: int, tmp_path: Path, environment: dict[str, str]) -> None:
+    for number in sorted(ground.steps.needing_room)[::stride]:
         root = shutil.copytree(ground.prepared, tmp_path / f"full-{number}", symlinks=True)
         vault = faulty_vault(root, environment, Steps(number, for_good=True))
         done = _try(partial(ground.scenario.act, vault))
         _check(ground, root, environment, done)
 
 
-def test_a_process_that_is_killed(ground: Ground, tmp_path: Path, environment: dict[str, str]) -> None:
+@STRIDES
+def test_a_process_that_is_killed(ground: Ground, stride: int, tmp_path: Path, environment: dict[str, str]) -> None:
     points = _kills(ground.steps)
-    for number, when in points:
+    assert len(points) > 10
+    for number, when in points[::stride]:
         root = shutil.copytree(ground.prepared, tmp_path / f"{when}-{number}", symlinks=True)
         vault = faulty_vault(root, environment, Steps(number, when, die))
         assert in_child(partial(ground.scenario.act, vault)) == -9
         _wait_for_children(root)
         _check(ground, root, environment, done=False)
         assert_sound(root, environment)
-    assert len(points) > 10
 
 
 def _wait_for_children(root: Path) -> None:

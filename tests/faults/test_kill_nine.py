@@ -1,4 +1,4 @@
-"""kill -9 at random moments of real commands: at least two hundred in every test run."""
+"""kill -9 at random moments of real commands: seventy in a normal run, seven hundred under soak."""
 
 from __future__ import annotations
 
@@ -8,25 +8,30 @@ import pytest
 
 from tests.faults.kill_verbs import kill_heartbeat, kill_remember, kill_supersede
 
-REMEMBER, SUPERSEDE, HEARTBEAT, EMBEDDING = 90, 75, 32, 6
+REMEMBER, SUPERSEDE, HEARTBEAT, EMBEDDING = 30, 25, 12, 3
+TIMES = pytest.mark.parametrize("times", [1, pytest.param(10, marks=pytest.mark.soak)])
 
 
-def test_remember_is_killed(vault_root: Path, environment: dict[str, str]) -> None:
-    done = kill_remember(vault_root, environment, REMEMBER)
-    assert done.killed == REMEMBER
+@TIMES
+def test_remember_is_killed(vault_root: Path, environment: dict[str, str], times: int) -> None:
+    done = kill_remember(vault_root, environment, REMEMBER * times)
+    assert done.killed == REMEMBER * times
 
 
-def test_supersede_is_killed(vault_root: Path, environment: dict[str, str]) -> None:
-    done = kill_supersede(vault_root, environment, SUPERSEDE)
-    assert done.killed == SUPERSEDE
+@TIMES
+def test_supersede_is_killed(vault_root: Path, environment: dict[str, str], times: int) -> None:
+    done = kill_supersede(vault_root, environment, SUPERSEDE * times)
+    assert done.killed == SUPERSEDE * times
 
 
 @pytest.mark.usefixtures("without_vectors")
-def test_heartbeat_is_killed(vault_root: Path, environment: dict[str, str]) -> None:
-    done = kill_heartbeat(vault_root, environment, HEARTBEAT)
-    assert done.killed == HEARTBEAT
+@TIMES
+def test_heartbeat_is_killed(vault_root: Path, environment: dict[str, str], times: int) -> None:
+    done = kill_heartbeat(vault_root, environment, HEARTBEAT * times)
+    assert done.killed == HEARTBEAT * times
 
 
-def test_heartbeat_is_killed_while_it_makes_vectors(vault_root: Path, environment: dict[str, str]) -> None:
-    done = kill_heartbeat(vault_root, environment, EMBEDDING)
-    assert done.killed == EMBEDDING
+@TIMES
+def test_heartbeat_is_killed_while_it_makes_vectors(vault_root: Path, environment: dict[str, str], times: int) -> None:
+    done = kill_heartbeat(vault_root, environment, EMBEDDING * times)
+    assert done.killed == EMBEDDING * times

@@ -65,8 +65,9 @@ def _faulty(monkeypatch: pytest.MonkeyPatch, steps: Steps) -> None:
     monkeypatch.setattr(birth, "Git", lambda root, environment: FaultyGit(root, environment, steps))
 
 
+@pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.soak)])
 def test_making_a_vault_is_killed_at_every_step(
-    tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    stride: int, tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = Steps()
     with monkeypatch.context() as patched:
@@ -76,7 +77,7 @@ def test_making_a_vault_is_killed_at_every_step(
     points = [(number, "before") for number in sorted(steps.changing)] + [(max(steps.changing), "after")]
     points += [(number, "during") for number in sorted(steps.halves)]
     assert len(points) > 20
-    for number, when in points:
+    for number, when in points[::stride]:
         root = tmp_path / f"{when}-{number}"
 
         def doomed(root: Path = root, number: int = number, when: str = when) -> None:
