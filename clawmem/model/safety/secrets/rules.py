@@ -47,7 +47,9 @@ RULES = {
     "gitlab-runner-token": SecretRule("GR1348941", r"[A-Za-z0-9_-]{20,}"),
     "slack-token": SecretRule("xox", r"[abeoprs](?:\.xox[bp])?-(?=[A-Za-z-]{0,8}\d)[A-Za-z0-9-]{20,}"),
     "slack-app-token": SecretRule("xapp-", r"\d-[A-Za-z0-9-]{20,}"),
-    "slack-webhook": SecretRule(r"hooks\.slack\.com", r"/(?:services|workflows|triggers)/[\w/+-]{30,}"),
+    "slack-webhook": SecretRule(
+        r"hooks\.slack(?:-gov)?\.com", r"/(?:services|workflows|triggers)/[\w/+-]{30,}", whole=False
+    ),
     "stripe-key": SecretRule("[sr]k_(?:live|test)_", r"[A-Za-z0-9]{16,}"),
     "stripe-webhook-secret": SecretRule("whsec_", r"[A-Za-z0-9+/]{24,}=*"),
     "anthropic-key": SecretRule("sk-ant-", r"[a-z]{2,8}\d{2}-[A-Za-z0-9_-]{24,}"),
@@ -67,7 +69,7 @@ RULES = {
     "pypi-token": SecretRule("pypi-Ag", r"[A-Za-z0-9_-]{50,}"),
     "rubygems-key": SecretRule("rubygems_", r"[0-9a-f]{40,}"),
     "docker-token": SecretRule("dckr_[po]at_", r"[A-Za-z0-9_-]{20,}"),
-    "huggingface-token": SecretRule("hf_", r"(?=[A-Za-z]{0,33}\d)[A-Za-z0-9]{30,}"),
+    "huggingface-token": SecretRule("hf_", r"(?=[a-z]{0,29}[A-Z0-9])[A-Za-z0-9]{30,}"),
     "groq-key": SecretRule("gsk_", r"[A-Za-z0-9]{40,}"),
     "xai-key": SecretRule("xai-", r"[A-Za-z0-9]{60,}"),
     "perplexity-key": SecretRule("pplx-", r"[A-Za-z0-9]{40,}"),
@@ -89,7 +91,7 @@ RULES = {
     "doppler-token": SecretRule(r"dp\.", r"(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{1,40}\.)?[A-Za-z0-9]{40,}"),
     "planetscale-token": SecretRule("pscale_", r"(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{30,}"),
     "postman-key": SecretRule("PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}"),
-    "atlassian-token": SecretRule("AT(?:ATT3|BB)", r"[A-Za-z0-9_=-]{28,}", whole=False),
+    "atlassian-token": SecretRule("AT(?:[AC]TT3|BB)", r"[A-Za-z0-9_=-]{28,}", whole=False),
     "terraform-token": SecretRule("", r"(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,}", whole=False),
     "1password-token": SecretRule("ops_eyJ", r"[A-Za-z0-9_-]{100,}=*"),
     "jwt": SecretRule("eyJ", r"(?<![A-Za-z0-9_-]eyJ)[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*"),
@@ -142,7 +144,7 @@ RULES = {
     "linear-oauth": SecretRule("lin_oauth_", r"[0-9a-f]{64}"),
     "mapbox-secret-token": SecretRule(r"sk\.eyJ", r"[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}", whole=False),
     "neon-key": SecretRule("napi_", r"[a-z0-9]{60,}"),
-    "netlify-token": SecretRule("nfp_", r"[A-Za-z0-9]{36,}"),
+    "netlify-token": SecretRule("nf[pcou]_", r"[A-Za-z0-9]{36,}"),
     "new-relic-insert-key": SecretRule("NRII-", r"[A-Za-z0-9_-]{32}"),
     "notion-secret": SecretRule("secret_", r"[A-Za-z0-9]{43}" + _END),
     "nvidia-key": SecretRule("nvapi-", r"[A-Za-z0-9_-]{60,}"),
@@ -163,7 +165,7 @@ RULES = {
     "brevo-key": SecretRule("x(?:key|smtp)sib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}", whole=False),
     "sentry-token": SecretRule("sntry[su]_", r"[A-Za-z0-9+/=_-]{60,}"),
     "shippo-token": SecretRule("shippo_", r"(?:live|test)_[0-9a-f]{40}"),
-    "sonar-token": SecretRule("sq[upa]_", r"[0-9a-f]{40}" + _END),
+    "sonar-token": SecretRule("sq[upab]_", r"[0-9a-f]{40}" + _END),
     "sourcegraph-token": SecretRule("sgp_", r"(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}" + _END),
     "supabase-token": SecretRule("sbp_", r"(?:v0_)?[0-9a-f]{40}" + _END),
     "supabase-secret": SecretRule("sb_secret_", r"[A-Za-z0-9_-]{20,}"),
@@ -175,8 +177,129 @@ RULES = {
     "typeform-token": SecretRule("tfp_", r"[A-Za-z0-9_.=-]{40,}"),
     "yandex-key": SecretRule("AQVN", r"[A-Za-z0-9_-]{35,38}" + _END),
     "zapier-hook": SecretRule(r"hooks\.zapier\.com", r"/hooks/catch/\d{4,12}/[A-Za-z0-9]{5,}"),
-    "extended-private-key": SecretRule("xprv", r"[A-HJ-NP-Za-km-z1-9]{100,}"),
+    "extended-private-key": SecretRule("[xyzt]prv", r"[A-HJ-NP-Za-km-z1-9]{100,}"),
     "password-hash": SecretRule(r"\$(?:apr1|2[aby]|[56y]|argon2)", r"(?:id?)?\$[A-Za-z0-9./$=,+-]{20,}", whole=False),
+    "aws-session-token": SecretRule("(?:IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz)", r"[A-Za-z0-9+/]{80,}={0,2}", whole=False),
+    "mailersend-token": SecretRule(r"mlsn\.", r"[0-9a-f]{60,}"),
+    "mandrill-key": SecretRule("md-", r"(?=[A-Za-z_-]{0,20}\d)[A-Za-z0-9_-]{22}(?![A-Za-z0-9_-])"),
+    "clickup-token": SecretRule("pk_", r"(?:\d{5,10}_[A-Z0-9]{32}|[0-9a-f]{34})" + _END),
+    "vercel-token": SecretRule("(?:vc[piak]_|vercel_blob_rw_)", r"[A-Za-z0-9_]{24,}", whole=False),
+    "deno-token": SecretRule("dd[po]_", r"[A-Za-z0-9]{36}" + _END),
+    "xata-key": SecretRule("xau_", r"[A-Za-z0-9]{30,}"),
+    "cockroach-key": SecretRule("CCDB1_", r"[A-Za-z0-9]{20,}_[A-Za-z0-9]{30,}"),
+    "mongodb-atlas-secret": SecretRule("mdb_sa_sk_", r"[A-Za-z0-9_-]{30,}"),
+    "tinybird-token": SecretRule(r"p\.eyJ", r"[A-Za-z0-9_-]{40,}\.[A-Za-z0-9_-]{20,}"),
+    "llamacloud-key": SecretRule("llx-", r"[A-Za-z0-9]{40,}"),
+    "voyage-key": SecretRule("pa-", r"(?=[A-Za-z_-]{0,30}\d)[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"),
+    "jina-key": SecretRule("jina_", r"[0-9a-f]{32}[A-Za-z0-9_-]{20,}"),
+    "nomic-key": SecretRule("nk-", r"(?=[A-Za-z_-]{0,30}\d)[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"),
+    "fireworks-key": SecretRule("fw_", r"(?=[A-Za-z]{0,23}\d)[A-Za-z0-9]{22,30}(?![A-Za-z0-9_-])"),
+    "anyscale-key": SecretRule("esecret_", r"[a-z0-9]{26,}"),
+    "cerebras-key": SecretRule("csk-", r"[a-z0-9]{40,}"),
+    "cartesia-key": SecretRule("sk_car_", r"[A-Za-z0-9_-]{20,}"),
+    "long-hex-key": SecretRule("key_", r"[0-9a-f]{64,128}" + _END),
+    "brave-key": SecretRule("BSA", r"(?=[A-Za-z_-]{0,26}\d)[A-Za-z0-9_-]{28}(?![A-Za-z0-9_-])"),
+    "browserbase-key": SecretRule("bb_live_", r"[A-Za-z0-9_-]{24,}"),
+    "modal-token": SecretRule("a[ks]-", r"(?=[A-Za-z]{0,21}\d)(?=[a-z0-9]{0,21}[A-Z])[A-Za-z0-9]{22}(?![A-Za-z0-9_-])"),
+    "helicone-key": SecretRule("sk-helicone-", r"[a-z0-9-]{24,}"),
+    "letta-key": SecretRule("sk-let-", r"[A-Za-z0-9=+/]{40,}"),
+    "mem0-key": SecretRule("m0-", r"[A-Za-z0-9]{36,}"),
+    "openai-session": SecretRule("sess-", r"[A-Za-z0-9]{40}" + _END),
+    "wandb-key": SecretRule("wandb_v1_", r"[A-Za-z0-9_]{40,}"),
+    "volcengine-key": SecretRule("AKLT", r"[A-Za-z0-9]{40,}={0,2}"),
+    "baidu-key": SecretRule("bce-v3/", r"ALTAK-[A-Za-z0-9]{16,}/[0-9a-f]{40}"),
+    "tencent-key": SecretRule("AKID", r"(?=[A-Za-z]{0,31}\d)[A-Za-z0-9]{32}" + _END),
+    "yandex-oauth": SecretRule("y0_", r"(?=[A-Za-z_-]{0,30}\d)[A-Za-z0-9_-]{50,}"),
+    "vk-token": SecretRule(r"vk1\.a\.", r"[A-Za-z0-9_-]{80,}"),
+    "instagram-token": SecretRule("IG(?:Q[WV]|AA)", r"[A-Za-z0-9_-]{80,}", whole=False),
+    "pinterest-token": SecretRule("pina_", r"[A-Z0-9]{60,}"),
+    "matrix-token": SecretRule("syt_", r"[A-Za-z0-9]{2,80}_[A-Za-z]{20}_[A-Za-z0-9]{6}" + _END),
+    "slack-workflow-token": SecretRule("xwfp-", r"[A-Za-z0-9-]{24,}"),
+    "pushbullet-token": SecretRule(
+        r"o\.", r"(?=[A-Za-z]{0,31}\d)(?=[a-z0-9]{0,31}[A-Z])[A-Za-z0-9]{32}(?![A-Za-z0-9_.-])"
+    ),
+    "ntfy-token": SecretRule("tk_", r"[a-z0-9]{29}(?![A-Za-z0-9_])"),
+    "honeycomb-key": SecretRule("hc[ax][im][ck]_", r"[a-z0-9]{24,}"),
+    "axiom-token": SecretRule("xa[ap]t-", _UUID),
+    "splunk-token": SecretRule("Splunk ", rf"({_UUID})"),
+    "statsig-secret": SecretRule(
+        "secret-", r"(?:(?:live|test)-[A-Za-z0-9_-]{30,}=*|(?=[A-Za-z]{0,42}\d)[A-Za-z0-9]{43}(?![A-Za-z0-9_-]))"
+    ),
+    "mollie-key": SecretRule(
+        "(?:live|test)_", r"(?=[A-Za-z]{0,29}\d)(?=[a-z0-9]{0,29}[A-Z])[A-Za-z0-9]{30}(?![A-Za-z0-9_])", whole=False
+    ),
+    "razorpay-pair": SecretRule(
+        "rzp_(?:live|test)_", r"[A-Za-z0-9]{14}[\"']?\s{0,3}[:,]\s{0,3}[\"']?([A-Za-z0-9]{24})" + _END, whole=False
+    ),
+    "paddle-key": SecretRule("pdl_", r"(?:live|sdbx|ntfset)_[A-Za-z0-9_+/]{30,}"),
+    "revolut-token": SecretRule("oa_prod_", r"[A-Za-z0-9_-]{40,}"),
+    "woocommerce-key": SecretRule("c[ks]_", r"[0-9a-f]{40}" + _END),
+    "amazon-mws-token": SecretRule(r"amzn\.mws\.", _UUID),
+    "amazon-token": SecretRule(r"Atz[ar]\|", r"[A-Za-z0-9_+/-]{80,}"),
+    "amazon-client-secret": SecretRule(r"amzn1\.oa2-cs\.v1\.", r"[0-9a-f]{64}"),
+    "ebay-secret": SecretRule("PRD-", r"[0-9a-f]{12}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}"),
+    "telnyx-key": SecretRule("KEY0", r"[0-9A-F]{31}_[A-Za-z0-9]{20,}"),
+    "salesforce-token": SecretRule("00D", r"[A-Za-z0-9]{12,15}!([A-Za-z0-9._]{60,})"),
+    "convertkit-key": SecretRule("kit_", r"[0-9a-f]{32}" + _END),
+    "onesignal-key": SecretRule("os_v2_", r"(?:app|org)_[a-z0-9]{60,}"),
+    "pubnub-secret": SecretRule("sec-c-", r"[A-Za-z0-9]{40,}={0,2}"),
+    "backblaze-key": SecretRule("K00", r"(?=[A-Za-z]{0,26}\d)[0-9][A-Za-z0-9+/]{27}(?![A-Za-z0-9+/])"),
+    "chromatic-token": SecretRule("chpt_", r"[0-9a-f]{12,}"),
+    "google-bound-key": SecretRule(r"AQ\.Ab", r"[A-Za-z0-9_-]{40,}"),
+    "google-auth-code": SecretRule("4/0A", r"[A-Za-z0-9_-]{50,}"),
+    "crates-token": SecretRule("cio", r"(?=[a-z0-9]{0,31}[A-Z])(?=[A-Za-z]{0,31}\d)[A-Za-z0-9]{32}" + _END),
+    "packagist-token": SecretRule("packagist_", r"[a-z]{2,3}_[0-9a-f]{40,}"),
+    "netbird-token": SecretRule("nbp_", r"[A-Za-z0-9]{36}" + _END),
+    "dashlane-token": SecretRule("dls_", r"[A-Za-z0-9_-]{30,}"),
+    "konnect-token": SecretRule("[ks]pat_", r"[A-Za-z0-9]{40,}"),
+    "nostr-key": SecretRule("nsec1", r"[02-9ac-hj-np-z]{58}" + _END),
+    "tezos-key": SecretRule("edsk", r"[A-HJ-NP-Za-km-z1-9]{50,}"),
+    "calcom-key": SecretRule("cal_live_", r"[0-9a-f]{32}" + _END),
+    "microsoft-refresh-token": SecretRule(r"M\.C5", r"\d{1,3}_[A-Z0-9.]{2,12}[A-Za-z0-9!*$._-]{60,}"),
+    "feishu-webhook": SecretRule(
+        r"open\.(?:feishu\.cn|larksuite\.com)", r"/open-apis/bot/(?:v2/)?hook/[0-9a-zA-Z-]{20,}", whole=False
+    ),
+    "dingtalk-webhook": SecretRule(r"oapi\.dingtalk\.com", r"/robot/send\?access_token=([0-9a-f]{40,})"),
+    "wecom-webhook": SecretRule(r"qyapi\.weixin\.qq\.com", rf"/cgi-bin/webhook/send\?key=({_UUID})"),
+    "google-chat-webhook": SecretRule(
+        r"chat\.googleapis\.com", r"/v1/spaces/[\w-]{4,40}/messages\?[^\s\"'<>]{0,200}?token=([\w%-]{20,})"
+    ),
+    "ifttt-webhook": SecretRule(
+        r"maker\.ifttt\.com", r"/trigger/[\w{}-]{1,60}/(?:json/)?with/key/([A-Za-z0-9_-]{16,})"
+    ),
+    "make-webhook": SecretRule(
+        r"hook\.", r"(?:(?:eu|us)\d\.make\.(?:com|celonis\.com)|integromat\.com)/([a-z0-9]{24,})"
+    ),
+    "office-webhook": SecretRule(
+        r"outlook\.office\.com/webhook/", r"[\w@-]{36,80}/IncomingWebhook/[0-9a-f]{32}/" + _UUID, whole=False
+    ),
+    "ping-address": SecretRule(r"hc-ping\.com", rf"/({_UUID})", whole=False),
+    "pagerduty-webhook": SecretRule(r"events\.pagerduty\.com", r"/(?:integration|x-ere)/([A-Za-z0-9]{20,})"),
+    "flock-webhook": SecretRule(r"api\.flock\.com", rf"/hooks/sendMessage/({_UUID})"),
+    "glip-webhook": SecretRule(r"hooks\.glip\.com", r"/webhook/(?:v2/)?([A-Za-z0-9._-]{30,})"),
+    "webex-webhook": SecretRule(
+        r"(?:webexapis|api\.ciscospark)\.com", r"/v1/webhooks/incoming/([A-Za-z0-9_-]{40,})", whole=False
+    ),
+    "airtable-webhook": SecretRule(r"hooks\.airtable\.com", r"/workflows/v1/genericWebhook/\w{10,}/\w{10,}/\w{10,}"),
+    "build-hook": SecretRule(
+        r"(?:build_hooks/|integrations/deploy/|com/deploy/|deploy_hooks/)",
+        rf"(?:{_UUID}|[0-9a-f]{{24}}(?![0-9a-f])|prj_\w{{10,40}}/\w{{8,}}|srv-\w{{10,40}}\?key=[\w-]{{8,}})",
+        whole=False,
+    ),
+    "mattermost-webhook": SecretRule(
+        "/hooks/",
+        r"(?:(?=[a-z]{0,25}\d)[a-z0-9]{26}|[A-Za-z0-9]{17}/[A-Za-z0-9]{40,70})(?![A-Za-z0-9/_-])",
+        whole=False,
+    ),
+    "pabbly-webhook": SecretRule(r"connect\.pabbly\.com", r"/workflow/sendwebhookdata/([A-Za-z0-9_=%-]{30,})"),
+    "azure-service-key": SecretRule(
+        "", r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{42,44}Az(?:Se|Fu)[A-Za-z0-9_=-]{6,10}", whole=False
+    ),
+    "azure-marked-key": SecretRule(
+        "",
+        r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{33,76}\+A(?:St|CDb|IoT|Rm|Eh)[A-Za-z0-9+/]{4,6}[AQgwo=]={0,2}",
+        whole=False,
+    ),
     "firebase-key": SecretRule("", r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{11}:APA91b[A-Za-z0-9_-]{100,}", whole=False),
     "rapidapi-key": SecretRule(
         "", r"(?<![A-Za-z0-9])[0-9a-f]{10}msh[0-9a-f]{15}p1[0-9a-f]{6}jsn[0-9a-f]{12}", whole=False

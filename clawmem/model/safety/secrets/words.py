@@ -5,17 +5,42 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from clawmem.model.safety.secrets.looks import PLACEHOLDERS, could_be_password, is_stand_in
+from clawmem.model.safety.secrets.looks import PLACEHOLDERS, could_be_chosen, could_be_password, is_stand_in
 
 # `password`, `the password for the NAS`, then how it is said, then the value and whether it ends the sentence.
 _SAID = (
     r"(?:\s{1,2}(?:for|of|to|at|on|in|from|für|fürs|vom|von|zum|zur|im|meiner|meines|de|del|du|des|la|le|los|las|pour|do|da|"
     r"della|dello|per)\b[^\n.:;=!?\"]{1,40}?)?"
-    r"(?:[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}|\s{1,2}(?:is|was|ist|war|lautet|es|era|est|était|è|é|är|jest)\s{0,2}:?\s{1,3})"
-    r"([\"'`*“„«]{0,3})([^\s\"'`*”“»]{3,200})([\"'`*”“»]{0,3})([ \t]{0,3}[^\s]?)"
+    r"(?:[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}|\s{1,2}(?:is|was|ist|war|lautet|heißt|es|era|est|était|c'est|c’est|è|é|är|jest)\s{0,2}:?\s{1,3})"
+    r"([\"'`*“„«]{0,3})((?:[^\s\"'`*”“»]|\*(?=[^\s*])){3,200})([\"'`*”“»]{0,3})([ \t]{0,3}[^\s]?)"
 )
 # `password correct-horse-battery`, `login jane password hunter22`.
 _BESIDE = r"\s{1,3}([^\s\"'`,;:=]{6,200})"
+# What gives a password some words after its name: `Kennwort fürs Archiv hab ich auf V gesetzt`, `mdp « V »`.
+_GIVES = re.compile(
+    r"(?:(?P<label>[^\W\d_]{0,20})\s?(?:[:=：→]|-+>)\s{0,3}|(?<=\s)(?:[–—-])\s|(?<!\w)(?:is|was|now|are|to|into|as|just|still|ist|"
+    r"war|auf|jetzt|nun|lautet|heißt|wäre|noch|zu|in|c'est|c’est|c'était|est|était|sera|maintenant|toujours|à|mets|mis|es|era|"
+    r"fue|será|ahora|sigue|puse|a|é|era|agora|para|coloquei|è|sarà|adesso|ora|messo|su|wordt|nu|op|naar|werd|gewijzigd|"
+    r"là|是|は|to:)\s{1,2}|\s(?=[«“„\"'`])|是|は)[«“„\"'`*]{0,2}\s?(?P<value>[^\s«»“”„\"`]{6,64})",
+    re.IGNORECASE,
+)
+_REACH = 110
+_SENTENCE_ENDS = re.compile(r"[.!?]\s|[\n;]")
+_WORD_AFTER = re.compile(r"\s?[(,:«“„\"]|\s{1,3}(?P<word>[\w'’-]{0,30})|[：是は]")
+# Labels of what is not a password: `the password for user: jane42`.
+_LABELS = frozenset(
+    """
+user username login id email mail account konto benutzer benutzername usuario usuário utilisateur identifiant utente
+gebruiker ticket version error note hinweis siehe see example format regex algorithm hash policy code fehler beispiel
+ejemplo exemple esempio voorbeeld url link http https issue pr date datum fecha
+""".split()
+)
+_RULES_ABOUT = re.compile(
+    r"\b(?:must|should|at least|characters?|chars|minimum|mindestens|zeichen|caract[eè]res|caracteres|caratteri|tekens|minstens|"
+    r"au moins|al menos|pelo menos|almeno|e\.g|z\.b|for example|zum beispiel|par exemple|por ejemplo|encrypted|hashed|hashing|"
+    r"stored|bcrypt|argon2\w{0,2}|pbkdf2|version|every|alle|tous les|cada|days|tage)\b",
+    re.IGNORECASE,
+)
 _ENDS = frozenset(".!?,;)\n(|")
 _WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 # Words about passwords that are not passwords, in lower case.
@@ -52,6 +77,8 @@ _ABOUT = frozenset(
     """
 reset manager policy less protected based change field prompt hash hashed protection recovery rotation strength only
 generator database store safe login rule rules required requirement requirements free authentication expired expiry
+entropy history length complexity check checker validation dialog box form input parameter option variable env file vault
+hashing encryption algorithm reuse sharing spraying attack guess cracking list dump leak breach expires managers prompts
 """.split()
 )
 _FUNCTION_WORDS = frozenset(
@@ -67,8 +94,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def find_spoken_password(text: str, end: int, word: str) -> tuple[int, int] | None:
     """Return where the password is that a sentence gives after its name; the name is `word` and ends at `end`."""
     found = _compiled(_SAID).match(text, end)
-    if found:
-        return _plain(text, found, word)
+    plain = _plain(text, found, word) if found else None
+    if plain:
+        return plain
+    given = _given_later(text, end)
+    if given or found:
+        return given
     beside = _compiled(_BESIDE).match(text, end)
     value = beside[1].rstrip(".!?)") if beside else ""
     if beside and not is_stand_in(value) and (_joined(value) or _mixed(value)):
@@ -97,6 +128,26 @@ def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None
     if word == "clave" and not found[1] and not _owned(text, found.start()):
         return None
     return (start, start + len(given)) if found[1] or not after or after[0] in _ENDS else None
+
+
+def _given_later(text: str, end: int) -> tuple[int, int] | None:
+    """Return where the sentence gives a password that looks chosen, with some words between its name and it."""
+    first = _WORD_AFTER.match(text, end)
+    if first is None or (first["word"] or "").lower() in _ABOUT:
+        return None
+    rest = text[end : end + _REACH]
+    stop = _SENTENCE_ENDS.search(rest)
+    rest = text[end : end + stop.start()] if stop else text[end : end + _REACH + 64]
+    for found in _GIVES.finditer(rest):
+        value = found["value"].rstrip(".,;:)'’*")
+        if (found["label"] or "").lower() in _LABELS:
+            continue
+        if could_be_chosen(value) or _joined(value):
+            if _RULES_ABOUT.search(rest[: found.start("value")]):
+                return None
+            start = end + found.start("value")
+            return start, start + len(value)
+    return None
 
 
 def _owned(text: str, place: int) -> bool:
