@@ -60,7 +60,6 @@ _COUNTING = "|".join(("123456789", "12345678", "1234567", "123456", "12345", "12
 _HEX = frozenset("0123456789abcdefABCDEF-")
 _SYMBOLS = frozenset("!@#$%^&*?+=~")
 _NOT_BASE58 = frozenset("0OIl")
-_CHOSEN_SYMBOLS = frozenset("!@#$%^&*?+=~_-")
 _PRODUCTS = tuple(
     "office365 microsoft365 windows macos ubuntu debian python iphone ipad galaxy pixel playstation xbox fritzbox log4j iso "
     "covid cve- rfc http ipv ecma es20 rtx gtx usb typescript chrome firefox java php node".split()
@@ -143,10 +142,10 @@ def could_be_chosen(value: str) -> bool:
     """
     value = value.rstrip(".,;:)")
     digits = sum(letter.isdigit() for letter in value)
-    symbols = sum(letter in _CHOSEN_SYMBOLS for letter in value)
+    symbols = sum(letter in _SYMBOLS for letter in value)
     if len(value) < 6 or not could_be_password(value) or is_stand_in(value) or is_sample(value):
         return False
-    if digits < 2 and not (digits and symbols) and sum(letter in _SYMBOLS for letter in value) < 2:
+    if digits < 2 and not (digits and symbols) and symbols < 2:
         return False
     if value.lower().startswith(_PRODUCTS) or _not_chosen().search(value):
         return False
@@ -157,7 +156,7 @@ def could_be_chosen(value: str) -> bool:
 def _not_chosen() -> re.Pattern[str]:
     return re.compile(
         r"@[\w-]{1,60}\.[a-z]{2,}|^[\w.-]{1,60}@[a-zA-Z]|^[+\d.,:/T-]+(?:[a-zA-Z%°€$]{1,4})?$|^v?\d{1,4}(?:\.\d{1,6}){1,3}"
-        r"|[\\/()\[\]{}<>]|\.[a-z]{2,5}\d?$|^[A-Z]{1,6}-?\d+$|^\d{1,4}[ap]m$|^[a-z]{1,3}\d{1,4}$|^[?&]?\w{1,40}=|^\d{1,4}-\w+$"
+        r"|[\\/()\[\]{}<>]|\.[a-z]{2,5}\d?$|^[A-Z]{1,6}-?\d+$|^\d{1,4}[ap]m$|^[a-z]{1,3}\d{1,4}$|^[?&]?\w{1,40}=[A-Za-z_]|^\d{1,4}-\w+$"
     )
 
 

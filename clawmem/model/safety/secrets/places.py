@@ -59,7 +59,7 @@ _IS = (
     r"ahora es|agora é|cambiado a|changed to|set to|geändert auf|gesetzt auf|auf)(?:\s(?:le|el|il|o|de|now|nu|jetzt|auf|to|still|immer noch|"
     r"toujours|toujours le|ancora))?\s{0,2}:?\s{1,3})"
 )
-_CODE_VALUE = r"[\"'*«“„ ]{0,3}([A-Z*#]?\d(?:[ -]?\d){2,9}[A-Z]?[#*]?)(?![\w%€$£°]|[.,:/-]\d| ?(?:h|uhr|euros?|€|%)\b)"
+_CODE_VALUE = r"[\"'*«“„ ]{0,3}([A-Z*#]?\d(?:[ -]?\d){2,9}[A-Z]?[#*]?|\d{1,4}[A-Z]\d{1,5}[A-Z]?)(?![\w%€$£°]|[.,:/-]\d| ?(?:h|uhr|euros?|€|%)\b)"
 _TOOL = r"(?:[^\n|;\"']|\"[^\n\"]{0,80}\"|'[^\n']{0,80}')"
 _WORTH = r"[\"']?([^\s\"'`$<>|;-][^\s\"'`|<>]{3,199})"
 _KEY64 = r"(?:0x)?[0-9a-f]{64}(?![0-9a-f])"

@@ -113,8 +113,15 @@ def _after_name(text: str, rule: str, end: int, option: bool) -> Iterator[Hit]:
 
 
 def _name_before(text: str, end: int) -> str:
-    before = text[max(0, end - 14) : end].lower()
-    return next((name for name in ("mot de passe", "passphrase", "clave") if before.endswith(name)), "")
+    before = text[max(0, end - 16) : end].lower()
+    return next(
+        (
+            name
+            for name in ("mot de passe", "passphrase", "clave", "parola d'ordine", "parola chiave")
+            if before.endswith(name)
+        ),
+        "",
+    )
 
 
 def _assigned(text: str, rule: str, end: int, option: bool) -> Hit | None:

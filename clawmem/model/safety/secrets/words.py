@@ -18,7 +18,7 @@ _SAID = (
 _BESIDE = r"\s{1,3}([^\s\"'`,;:=]{6,200})"
 # What gives a password some words after its name: `Kennwort fürs Archiv hab ich auf V gesetzt`, `mdp « V »`.
 _GIVES = re.compile(
-    r"(?:(?P<label>[^\W\d_]{0,20})\s?(?:[:=：→]|-+>)\s{0,3}|(?<=\s)(?:[–—-])\s|(?<!\w)(?:is|was|now|are|to|into|as|just|still|ist|"
+    r"(?:(?P<label>[^\W\d_]{0,20})\s?(?:[:=-]{0,2}>|[:=：→])\s{0,3}|(?<=\s)(?:[–—-])\s|(?<!\w)(?:is|was|now|are|to|into|as|just|still|ist|"
     r"war|auf|jetzt|nun|lautet|heißt|wäre|noch|zu|in|c'est|c’est|c'était|est|était|sera|maintenant|toujours|à|mets|mis|es|era|"
     r"fue|será|ahora|sigue|puse|a|é|era|agora|para|coloquei|è|sarà|adesso|ora|messo|su|wordt|nu|op|naar|werd|gewijzigd|"
     r"là|是|は|to:)\s{1,2}|\s(?=[«“„\"'`])|是|は)[«“„\"'`*]{0,2}\s?(?P<value>[^\s«»“”„\"`]{6,64})",
@@ -110,6 +110,9 @@ def find_spoken_password(text: str, end: int, word: str) -> tuple[int, int] | No
 def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None:
     given = found[2].rstrip(".!?,;)")
     start = found.start(2)
+    named = _WORDS.findall(text[found.start() : start])
+    if named and named[-1].lower() in _LABELS:
+        return None
     if not given or given.lower() in PLACEHOLDERS:
         return None
     if could_be_password(given) and len(given) >= 6 and not is_stand_in(given):
@@ -125,7 +128,7 @@ def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None
         return None
     # A quoted word is the password itself; any other word must end its sentence, unlike a remark about a password.
     after = text[start + len(given) : start + len(given) + 4].lstrip(" \t\"'`*”»")
-    if word == "clave" and not found[1] and not _owned(text, found.start()):
+    if word in ("clave", "parola d'ordine", "parola chiave") and not found[1] and not _owned(text, found.start()):
         return None
     return (start, start + len(given)) if found[1] or not after or after[0] in _ENDS else None
 
@@ -133,7 +136,8 @@ def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None
 def _given_later(text: str, end: int) -> tuple[int, int] | None:
     """Return where the sentence gives a password that looks chosen, with some words between its name and it."""
     first = _WORD_AFTER.match(text, end)
-    if first is None or (first["word"] or "").lower() in _ABOUT:
+    # `pass` alone is more often a verb.
+    if first is None or (first["word"] or "").lower() in _ABOUT or text[end - 4 : end].lower() == "pass":
         return None
     rest = text[end : end + _REACH]
     stop = _SENTENCE_ENDS.search(rest)
@@ -142,7 +146,7 @@ def _given_later(text: str, end: int) -> tuple[int, int] | None:
         value = found["value"].rstrip(".,;:)'’*")
         if (found["label"] or "").lower() in _LABELS:
             continue
-        if could_be_chosen(value) or _joined(value):
+        if could_be_chosen(value) or (_joined(value) and not is_stand_in(value)):
             if _RULES_ABOUT.search(rest[: found.start("value")]):
                 return None
             start = end + found.start("value")
