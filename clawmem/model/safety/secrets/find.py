@@ -435,8 +435,10 @@ PLACES = (
     ("--auth", "pair-option"),
     ("snmp", "snmp-option"),
     ("identified", "sql-password"),
-    ("user ", "sql-password"),
-    ("role ", "sql-password"),
+    ("password '", "sql-password"),
+    ("password n'", "sql-password"),
+    ("password='", "sql-password"),
+    ("password = '", "sql-password"),
     (" login ", "command-token"),
     (" auth ", "command-token"),
     ("authtoken ", "command-token"),
@@ -614,7 +616,18 @@ KEY_STEMS = (
     "api", "access", "secret", "private", "account", "signing", "encryption", "auth", "master", "service", "license",
     "admin",
 )  # fmt: skip
+# Many words of `PLACES` are common. What else a text must have before the rule of the place is worth loading:
+# one of these signs, a digit, or a word of some length with letters and a digit.
+NEEDED_SIGNS = {
+    **dict.fromkeys(("short-option", "capital-option", "archive-option", "ldap-option", "snmp-option"), (" -",)),
+    **dict.fromkeys(("constructor-pair", "pair-in-code", "connection-password"), ("(", "[")),
+    "slash-option": (":",),
+    "seed-words": (":", "="),
+}
+NEED_A_DIGIT = frozenset(("pin", "spoken-code", "lock-combination", "recovery-key", "recovery-codes", "card-code"))
+NEED_A_MIXED_WORD = {"login-pair": 6, "spelled-password": 6, "command-token": 20, "wallet-key": 64}
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff\u180e"
+_DIGITS = frozenset("0123456789")
 _LONG_WORD = 32
 _SHORTEST_TAIL = 16
 
@@ -667,7 +680,7 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
     asked = SecretSearch(
         candidate_rules(text),
         tuple(_named_places(lower)),
-        tuple(dict.fromkeys(rule for word, rule in PLACES if word in lower)),
+        tuple(rule for rule in dict.fromkeys(rule for word, rule in PLACES if word in lower) if _may_stand(text, rule)),
         unnamed and _has_long_word(text),
         _has_row_of_words(text),
         _may_hide(text),
@@ -678,6 +691,22 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
     from clawmem.model.safety.secrets.search import search
 
     return tuple(SecretMatch(*hit) for hit in search(text, lower, asked))
+
+
+def _may_stand(text: str, rule: str) -> bool:
+    """Return whether a text has what the rule of a place needs besides its word."""
+    if rule in NEED_A_DIGIT:
+        return not _DIGITS.isdisjoint(text)
+    if rule in NEED_A_MIXED_WORD:
+        shortest = NEED_A_MIXED_WORD[rule]
+        return any(_is_mixed_word(word) for word in text.split() if len(word) >= shortest) or (
+            rule == "wallet-key" and "[" in text
+        )
+    return rule not in NEEDED_SIGNS or any(sign in text for sign in NEEDED_SIGNS[rule])
+
+
+def _is_mixed_word(word: str) -> bool:
+    return not word.isalpha() and not _DIGITS.isdisjoint(word)
 
 
 def redact(text: str) -> str:

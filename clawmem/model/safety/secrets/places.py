@@ -34,29 +34,39 @@ _CODES = (
     r"(?:door|alarm|gate|entry|unlock|lock|access|security|safe|garage|building|screen|phone|verification)[ -]code"
 )
 _DOORS = (
-    r"(?:doors?|gate|garage|alarm|lock|padlock|locker|safe|building|entry|entrance|lobby|keypad|keybox|lockbox|shed|gym|"
+    r"(?:doors?|gate|garage|alarm|lock|padlock|locker|safe|building|entry|entrance|lobby|keypad|keybox|lockbox|"
+    r"shed|gym|"
     r"cottage|cabin|airbnb|burglar|parking|elevator|phone|sim|iphone|ipad|tablet|card|debit|credit|voicemail|"
-    r"haustür|tür|tor|alarmanlage|tresor|safe|schloss|fahrradschloss|schlüsselbox|schlüsseltresor|schlüsselkasten|keller|"
+    r"haustür|tür|tor|alarmanlage|tresor|safe|schloss|fahrradschloss|schlüsselbox|schlüsseltresor|"
+    r"schlüsselkasten|keller|"
     r"eingang|ferienwohnung|handy|telefon|karte|ec-karte|kreditkarte|bankkarte|aufzug|büro|schranke|"
-    r"portes?|portail|porte d'entrée|immeuble|entrée|alarme|coffre(?:-fort)?|cadenas|boîte à clés?|téléphone|tél|portable|"
-    r"mobile|carte(?: bleue| bancaire)?|cb|bâtiment|résidence|parking|interphone|vélo|déverrouillage|gîte|hall|bureau|"
+    r"portes?|portail|porte d'entrée|immeuble|entrée|alarme|coffre(?:-fort)?|cadenas|boîte à clés?|téléphone|tél|"
+    r"portable|"
+    r"mobile|carte(?: bleue| bancaire)?|cb|bâtiment|résidence|parking|interphone|vélo|déverrouillage|gîte|hall|"
+    r"bureau|"
     r"puerta|portal|verja|garaje|alarma|caja fuerte|candado|llavero|teléfono|móvil|tarjeta|edificio|oficina|entrada|"
     r"desbloqueo|ascensor|taquilla|"
     r"porta|portão|portaria|prédio|garagem|cofre|cadeado|celular|telemóvel|cartão|fechadura|escritório|desbloqueio|"
-    r"portone|cancello|allarme|cassaforte|lucchetto|telefono|cellulare|bancomat|carta|citofono|ingresso|ufficio|sblocco|"
-    r"deur|voordeur|achterdeur|poort|kluis|slot|fietsslot|sleutelkastje|telefoon|pas|bankpas|pinpas|kantoor|schuur|lift|"
+    r"portone|cancello|allarme|cassaforte|lucchetto|telefono|cellulare|bancomat|carta|citofono|ingresso|ufficio|"
+    r"sblocco|"
+    r"deur|voordeur|achterdeur|poort|kluis|slot|fietsslot|sleutelkastje|telefoon|pas|bankpas|pinpas|kantoor|"
+    r"schuur|lift|"
     r"ontgrendel\w{0,4})"
 )
 _DOOR_CODE = (
-    r"(?:(?:haus|keller|wohnungs|eingangs|garagen)?(?:tür|tor)|alarm|garagen|zugangs?|tresor|safe|schloss|schlüsselbox|"
-    r"schlüsselsafe|handy|entsperr|sperr|bildschirm|eingangs|zahlen|keller|keypad|geheim|zutritts|sicherheits|aufzugs?|"
+    r"(?:(?:haus|keller|wohnungs|eingangs|garagen)?(?:tür|tor)|alarm|garagen|zugangs?|tresor|safe|schloss|"
+    r"schlüsselbox|"
+    r"schlüsselsafe|handy|entsperr|sperr|bildschirm|eingangs|zahlen|keller|keypad|geheim|zutritts|sicherheits|"
+    r"aufzugs?|"
     r"schranken|hof|sim|karten)-?(?:code|kode|pin)|"
     r"(?:voor|achter)?deur-?code|poort-?code|kluis-?code|garage-?code|schermcode|slotcode|"
     r"digicodes?|geheimzahl|geheimnummer|bankomatcode|vigik"
 )
 _IS = (
-    r"(?:\s{0,2}[:=→]\s{0,3}|\s{1,3}(?:is|was|are|now|ist|war|jetzt|lautet|wurde|es|era|est|è|é|sera|nu|wordt|c'est|c’est|"
-    r"ahora es|agora é|cambiado a|changed to|set to|geändert auf|gesetzt auf|auf)(?:\s(?:le|el|il|o|de|now|nu|jetzt|auf|to|still|immer noch|"
+    r"(?:\s{0,2}[:=→]\s{0,3}|\s{1,3}(?:is|was|are|now|ist|war|jetzt|lautet|wurde|es|era|est|è|é|sera|nu|wordt|"
+    r"c'est|c’est|"
+    r"ahora es|agora é|cambiado a|changed to|set to|geändert auf|gesetzt auf|auf)(?:\s(?:le|el|il|o|de|now|nu|"
+    r"jetzt|auf|to|still|immer noch|"
     r"toujours|toujours le|ancora))?\s{0,2}:?\s{1,3})"
 )
 _CODE_VALUE = r"[\"'*«“„ ]{0,3}([A-Z*#]?\d(?:[ -]?\d){2,9}[A-Z]?[#*]?|\d{1,4}[A-Z]\d{1,5}[A-Z]?)(?![\w%€$£°]|[.,:/-]\d| ?(?:h|uhr|euros?|€|%)\b)"
@@ -67,9 +77,12 @@ _CHOSEN = r"([^\s\"'`«»“”„<>|]{6,64})"
 _QUOTE = r"[\"'«“„`]{0,2}\s?"
 _AFTER_QUOTE = r"\s?[\"'»”“`]{0,2}"
 _LOGIN_LABEL = (
-    r"\b(?:[\w-]{0,12}log-?ins?|log-?on|[\w-]{0,20}zugang(?:sdaten)?|anmelde(?:daten|name)|anmeldung|acc[eè]s|accesos?|accesso|"
-    r"acessos?|access|identifiants?|credentials?|credenciales|credenciais|credenziali|creds|inlog(?:gegevens)?|accounts?|"
-    r"konto|compte|cuenta|conta|usuario|usuário|utilisateur|utente|gebruiker|benutzer(?:name)?|user(?:name)?|sign in|signin|"
+    r"\b(?:[\w-]{0,12}log-?ins?|log-?on|[\w-]{0,20}zugang(?:sdaten)?|anmelde(?:daten|name)|anmeldung|acc[eè]s|"
+    r"accesos?|accesso|"
+    r"acessos?|access|identifiants?|credentials?|credenciales|credenciais|credenziali|creds|inlog(?:gegevens)?|"
+    r"accounts?|"
+    r"konto|compte|cuenta|conta|usuario|usuário|utilisateur|utente|gebruiker|benutzer(?:name)?|user(?:name)?|"
+    r"sign in|signin|"
     r"log in)"
 )
 _LOGIN_NAME = (
@@ -110,7 +123,8 @@ PATTERNS: dict[str, str] = {
     "npmrc": r":_(?:authToken|password|auth)\s{0,3}=\s{0,3}[\"']?([^\s\"']{6,400})",
     "otpauth": r"otpauth://[^\s?\"']{1,200}\?(?:[^\s\"'&]{1,80}&){0,6}secret=([A-Z2-7]{16,128})",
     "cookie": (
-        r"\bcookie\b[^\n]{0,200}?(?:sess(?:ion)?[\w.-]{0,12}|sid|[\w.-]{0,10}sid|auth[\w.-]{0,12}|remember[\w.-]{0,12})"
+        r"\bcookie\b[^\n]{0,200}?(?:sess(?:ion)?[\w.-]{0,12}|sid|[\w.-]{0,10}sid|auth[\w.-]{0,12}|"
+        r"remember[\w.-]{0,12})"
         r"=([A-Za-z0-9%._+/-]{20,400})"
     ),
     "json-web-key": r"[\"']d\\{0,3}[\"']\s{0,3}:\s{0,3}\\{0,3}[\"']([A-Za-z0-9_-]{20,700})",
@@ -124,16 +138,20 @@ PATTERNS: dict[str, str] = {
     ),
     "piped-password": (
         r"\becho\s{1,3}(?:-[ne]{1,2}\s{1,3})?[\"']?(?:[\w.@-]{1,60}:)?([^\s\"'|$<]{4,200})[\"']?\s{0,3}\|\s{0,3}"
-        r"(?:sudo\s{1,3})?(?:chpasswd|passwd\s{1,3}--stdin|sudo\s{1,3}-s|kinit|cryptsetup|[a-z]{2,12}\s[^\n]{0,60}?-stdin)"
+        r"(?:sudo\s{1,3})?(?:chpasswd|passwd\s{1,3}--stdin|sudo\s{1,3}-s|kinit|cryptsetup|"
+        r"[a-z]{2,12}\s[^\n]{0,60}?-stdin)"
         r"|\bchpasswd\s{0,3}<<<\s{0,3}[\"']?[^\s:\"']{1,60}:([^\s\"'$]{4,200})"
     ),
     "ldap-option": rf"\bldap(?:search|modify|add|delete|whoami|passwd|compare|modrdn)\b{_TOOL}{{0,200}}?\s-(?-i:[ws])\s{{0,2}}{_WORTH}",
     "short-option": (
-        r"\b(?:mongo(?:sh|dump|restore|export|import|stat|top)?|cqlsh|twine|nxc|netexec|crackmapexec|evil-winrm|psexec"
-        rf"|rdesktop|unlock-keychain|ncftp(?:put|get|ls)|nuget|smbmap|vncdo)\b{_TOOL}{{0,200}}?\s-(?-i:p)\s{{1,2}}{_WORTH}"
+        r"\b(?:mongo(?:sh|dump|restore|export|import|stat|top)?|cqlsh|twine|nxc|netexec|crackmapexec|evil-winrm|"
+        r"psexec"
+        rf"|rdesktop|unlock-keychain|ncftp(?:put|get|ls)|nuget|smbmap|"
+        rf"vncdo)\b{_TOOL}{{0,200}}?\s-(?-i:p)\s{{1,2}}{_WORTH}"
     ),
     "capital-option": (
-        rf"\b(?:sqlcmd|bcp|ipmitool|zip|unzip|mosquitto_(?:pub|sub|rr)|tsql)\b{_TOOL}{{0,200}}?\s-(?-i:P)\s{{0,2}}{_WORTH}"
+        rf"\b(?:sqlcmd|bcp|ipmitool|zip|unzip|mosquitto_(?:pub|sub|rr)|"
+        rf"tsql)\b{_TOOL}{{0,200}}?\s-(?-i:P)\s{{0,2}}{_WORTH}"
     ),
     "archive-option": rf"\b(?:7z[ar]?|7zz|rar|unrar)\s{{1,3}}[a-z]\b{_TOOL}{{0,200}}?\s-h?p{_WORTH}",
     "named-option": (
@@ -164,7 +182,8 @@ PATTERNS: dict[str, str] = {
         r"|\b(?:user|role|login)\s[^\n;]{1,120}?\bpassword\s{0,3}=?\s{0,3}N?'([^\n']{4,200})'"
     ),
     "command-token": (
-        r"(?:^|[\s`'\"$(])[a-z][\w-]{1,24}\s(?:[a-z]{2,12}\s)?(?:login|auth|authtoken|add-authtoken|login --with-token|"
+        r"(?:^|[\s`'\"$(])[a-z][\w-]{1,24}\s(?:[a-z]{2,12}\s)?(?:login|auth|authtoken|add-authtoken|"
+        r"login --with-token|"
         r"auth login|auth token|login -)\s{1,3}(?:--?[\w-]{1,24}(?:=\S{1,40})?\s{1,3}){0,3}(?:<<<\s{0,2}[\"']?)?"
         r"([A-Za-z0-9_-]{20,200})(?![\w./@:-])"
         r"|\bconfig\s(?:pypi-token|github-oauth|gitlab-token)\.\S{1,60}\s{1,3}([A-Za-z0-9_-]{20,300})"
@@ -173,58 +192,79 @@ PATTERNS: dict[str, str] = {
     "wifi-code": r"\bWIFI:(?:[TSHREAI]{1,3}:(?:\\.|[^;\\\n]){0,64};){0,5}P:[\"']?((?:\\.|[^;\\\n\"]){4,100})",
     "bitlocker-key": r"(?<!\d)(\d{6}(?:[- ]\d{6}){7})(?!\d)",
     "wallet-key": (
-        r"(?:wallet|account|accounts|signer|keypair|private[ _-]?key\w{0,12}|importprivkey|fromsecret\w{0,6}|from_key|"
+        r"(?:wallet|account|accounts|signer|keypair|private[ _-]?key\w{0,12}|importprivkey|fromsecret\w{0,6}|"
+        r"from_key|"
         rf"privatekeytoaccount)[\s\"']{{0,3}}[(\[:= ]{{1,3}}[\s\[\"'`]{{0,6}}({_KEY64})"
-        r"|(?:secret|private|keypair|wallet|solana)[^\n\[]{0,60}(\[(?:\s{0,4}\d{1,3}\s{0,3},){63}\s{0,4}\d{1,3}\s{0,3},?\s{0,3}\])"
+        r"|(?:secret|private|keypair|wallet|"
+        r"solana)[^\n\[]{0,60}(\[(?:\s{0,4}\d{1,3}\s{0,3},){63}\s{0,4}\d{1,3}\s{0,3},?\s{0,3}\])"
     ),
     "constructor-pair": (
         r"(?:client|api|credentials?|auth\w{0,12}|algoliasearch|twilio|pusher|plivo|binance\w{0,10}|exchange)\s{0,2}"
         r"\(\s{0,8}[\"'][\w@.:+/-]{2,100}[\"']\s{0,3},\s{0,8}[\"']([A-Za-z0-9_+/=-]{20,200})[\"']"
     ),
     "pair-in-code": (
-        r"(?:\bauth\s{0,2}[=:]\s{0,2}(?:[\w.]{0,30}(?=[(\[]))?[(\[]\s{0,4}|(?:basic_?auth|credentials?|auth\.basic|\.login|\.auth|auth)\s{0,2}"
-        r"\(\s{0,4})(?:u?[\"'][^\"'\n]{0,100}[\"']|[a-z_.]{1,30})\s{0,3},\s{0,6}(?:password\s{0,2}=\s{0,2})?[\"']([^\s\"']{6,200})[\"']\s{0,3}[,)\]]"
+        r"(?:\bauth\s{0,2}[=:]\s{0,2}(?:[\w.]{0,30}(?=[(\[]))?[(\[]\s{0,4}|(?:basic_?auth|credentials?|"
+        r"auth\.basic|\.login|\.auth|auth)\s{0,2}"
+        r"\(\s{0,4})(?:u?[\"'][^\"'\n]{0,100}[\"']|"
+        r"[a-z_.]{1,30})\s{0,3},\s{0,6}(?:password\s{0,2}=\s{0,2})?[\"']([^\s\"']{6,200})[\"']\s{0,3}[,)\]]"
     ),
     "connection-password": (
-        r"(?:\bmysqli(?:_connect)?|\bmysql_p?connect|\bPDO|getConnection)\s{0,2}\(\s{0,8}(?:[\"'][^\"'\n]{0,160}[\"']|[\w.$]{1,40})"
+        r"(?:\bmysqli(?:_connect)?|\bmysql_p?connect|\bPDO|"
+        r"getConnection)\s{0,2}\(\s{0,8}(?:[\"'][^\"'\n]{0,160}[\"']|[\w.$]{1,40})"
         r"\s{0,3},\s{0,8}[\"'][^\"'\n]{0,60}[\"']\s{0,3},\s{0,8}[\"']([^\s\"']{4,200})[\"']"
     ),
     "lock-combination": (
-        r"\b(?:(?:zahlen)?kombination|combination|combo|combinaison|combinación|combinação|combinazione|combinatie)\b[^\n]{0,60}?"
-        r"(?<![\w.,-])(\d{1,2}(?:\s?(?:left|right|[lr]|links|rechts|gauche|droite|izquierda|derecha|esquerda|direita|sinistra|"
-        r"destra)\b)?(?:[\s,/–-]{1,3}(?:(?:then|and|left|right|to|the|[lr]|links|rechts|gauche|droite|izquierda|derecha|"
-        r"esquerda|direita|sinistra|destra|dann|puis|luego|poi|en)\b[\s,]{0,2}){0,3}\d{1,2}(?:\s?(?:left|right|[lr]|links|rechts|gauche|"
-        r"droite|izquierda|derecha|esquerda|direita|sinistra|destra)\b)?){2,5}|\d{3,8}(?![\w.,:/-]\d))(?!\w|[.,:/-]\d)"
+        r"\b(?:(?:zahlen)?kombination|combination|combo|combinaison|combinación|combinação|combinazione|"
+        r"combinatie)\b[^\n]{0,60}?"
+        r"(?<![\w.,-])(\d{1,2}(?:\s?(?:left|right|[lr]|links|rechts|gauche|droite|izquierda|derecha|esquerda|"
+        r"direita|sinistra|"
+        r"destra)\b)?(?:[\s,/–-]{1,3}(?:(?:then|and|left|right|to|the|[lr]|links|rechts|gauche|droite|izquierda|"
+        r"derecha|"
+        r"esquerda|direita|sinistra|destra|dann|puis|luego|poi|en)\b[\s,]{0,2}){0,3}\d{1,2}(?:\s?(?:left|right|"
+        r"[lr]|links|rechts|gauche|"
+        r"droite|izquierda|derecha|esquerda|direita|sinistra|destra)\b)?){2,5}|\d{3,8}(?![\w.,:/-]\d))(?!\w|"
+        r"[.,:/-]\d)"
     ),
     "spoken-code": (
         rf"\b(?:{_DOOR_CODE})\b(?:[^\n\d:=;.?!]{{1,50}}?)?(?:{_IS}|\s{{1,3}}|\s?[—–-]\s){_CODE_VALUE}"
-        rf"|(?<!error )(?<!fault )(?<!zip )(?<!promo )(?<!status )\b(?:codes?|código|codigo|codice|kode|pin|geheimzahl)\s(?:[^\n\d:=;.?!]{{0,30}}?[\s'’])?{_DOORS}\b[^\n\d:=;?!]{{0,40}}?"
+        rf"|(?<!error )(?<!fault )(?<!zip )(?<!promo )(?<!status )\b(?:codes?|código|codigo|codice|kode|pin|"
+        rf"geheimzahl)\s(?:[^\n\d:=;.?!]{{0,30}}?[\s'’])?{_DOORS}\b[^\n\d:=;?!]{{0,40}}?"
         rf"(?:{_IS}|\s?[—–]\s|\s(?!(?:19|20)\d\d\b)){_CODE_VALUE}"
         rf"|\b{_DOORS}(?<!phone)(?<!mobile)(?<!tel)\s(?:code|pin){_IS}{_CODE_VALUE}"
     ),
     "recovery-key": (
         r"\b(?:(?:recovery|backup|back-up|rescue|emergency|wiederherstellungs?|notfall|ersatz|herstel|filevault)[ -]?"
-        r"(?:codes?|keys?|schlüssel|sleutels?)|(?:codes?|clés?|claves?|códigos?|codigos?|chaves?|codici|codice|chiavi|chiave)\s"
-        r"(?:de |di |d')?(?:secours|récupération|recuperación|recuperacion|respaldo|recuperação|backup|recupero|emergencia|"
-        r"emergência|urgence|emergenza))\b[^\n:.]{0,60}?(?:\s{0,2}[:=]\s{0,3}|\s(?:is|are|ist|sind|est|sont|es|son|é|são|è|sono)\s)"
+        r"(?:codes?|keys?|schlüssel|sleutels?)|(?:codes?|clés?|claves?|códigos?|codigos?|chaves?|codici|codice|"
+        r"chiavi|chiave)\s"
+        r"(?:de |di |d')?(?:secours|récupération|recuperación|recuperacion|respaldo|recuperação|backup|recupero|"
+        r"emergencia|"
+        r"emergência|urgence|emergenza))\b[^\n:.]{0,60}?(?:\s{0,2}[:=]\s{0,3}|\s(?:is|are|ist|sind|est|sont|es|"
+        r"son|é|são|è|sono)\s)"
         r"[\"'`*«]{0,2}([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,12}(?:[\s,;/•]{1,4}[A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,12}){0,40}|"
         r"\d{4,8}(?:[\s,;/•]{1,4}\d{4,8}){1,40}|[A-Za-z0-9]{16,64})(?![\w-])"
     ),
     "seed-words": (
-        r"\b(?:seed|recovery|mnemonic|secret|semilla|récupération|recuperación|recuperação|recupero|seed[ -]?phrase|wallet|"
-        r"wiederherstellungs|herstel)[ -]?(?:phrases?|words?|phrase|frase|secreta|semilla)?\b[^\n:=]{0,40}?\s{0,2}[:=]\s{0,3}"
+        r"\b(?:seed|recovery|mnemonic|secret|semilla|récupération|recuperación|recuperação|recupero|"
+        r"seed[ -]?phrase|wallet|"
+        r"wiederherstellungs|herstel)[ -]?(?:phrases?|words?|phrase|frase|secreta|"
+        r"semilla)?\b[^\n:=]{0,40}?\s{0,2}[:=]\s{0,3}"
         r"[\"'`*«“„ ]{0,3}((?:(?:\d{1,2}[.)]\s?)?[^\W\d_]{3,12}[\s,]{1,3}){11,23}(?:\d{1,2}[.)]\s?)?[^\W\d_]{3,12})(?!\w)"
     ),
     "login-pair": (
-        rf"{_LOGIN_LABEL}\b[^\n:=]{{0,60}}?(?:\s{{0,2}}[:=]\s{{0,3}}{_LOGIN_NAME}(?:\s{{1,2}}{_AND}\s{{1,2}}|\s?[,/|:]\s{{0,2}})|"
-        rf"\s(?:is|ist|est|es|é|è|still|noch|with|mit|avec|con|com|met|as|als|nog|toujours)\s{{1,2}}{_USUAL_NAME}(?:\s{{1,2}}{_AND}\s{{1,2}}|\s?[,/|:]\s{{0,2}})|"
+        rf"{_LOGIN_LABEL}\b[^\n:=]{{0,60}}?(?:\s{{0,2}}[:=]\s{{0,3}}{_LOGIN_NAME}(?:\s{{1,2}}{_AND}\s{{1,2}}|"
+        rf"\s?[,/|:]\s{{0,2}})|"
+        rf"\s(?:is|ist|est|es|é|è|still|noch|with|mit|avec|con|com|met|as|als|nog|"
+        rf"toujours)\s{{1,2}}{_USUAL_NAME}(?:\s{{1,2}}{_AND}\s{{1,2}}|\s?[,/|:]\s{{0,2}})|"
         rf"\s{{1,2}}{_LOGIN_NAME}\s{{1,2}}[/|]\s{{1,2}}){_QUOTE}{_CHOSEN}"
     ),
     "spelled-password": (
-        r"(?:\b(?:try|use|is|was|it's|mit|ist|nimm|c'?est|c’est|c|essaie|prueba|usa|es|é|è|prova|probeer|met)\s|[:=]\s{0,2})"
+        r"(?:\b(?:try|use|is|was|it's|mit|ist|nimm|c'?est|c’est|c|essaie|prueba|usa|es|é|è|prova|probeer|met)\s|"
+        r"[:=]\s{0,2})"
         rf"[\"'«“„`]{{0,2}}{_CHOSEN}[\"'»”“`]{{0,2}}(?=[\s,.;(–—-]{{1,3}}[^\n]{{0,70}}?"
-        r"(?:\b(?:capital|upper ?case|lower ?case|all one word|one word|no spaces?|tt attach|tout attach|majuscule|minuscule|"
-        r"zusammengeschrieben|zusammen ?geschrieben|kleingeschrieben|großgeschrieben|alles klein|alles groß|todo junto|minúscula|"
+        r"(?:\b(?:capital|upper ?case|lower ?case|all one word|one word|no spaces?|tt attach|tout attach|"
+        r"majuscule|minuscule|"
+        r"zusammengeschrieben|zusammen ?geschrieben|kleingeschrieben|großgeschrieben|alles klein|alles groß|"
+        r"todo junto|minúscula|"
         r"mayúscula|tudo junto|maiúscula|tutto attaccato|minuscol|maiuscol|aan elkaar|hoofdletter|kleine letters)))"
     ),
     "totp-seed": (
@@ -236,8 +276,10 @@ PATTERNS: dict[str, str] = {
 _NEAR = 80
 _NEEDED = {
     "lock-combination": (
-        r"\b(?:safe|lock|locker|padlock|gym|bike|luggage|suitcase|briefcase|vault|gun|tresor|schloss|fahrradschloss|koffer|spind|"
-        r"zahlenschloss|coffre|cadenas|valise|casier|caja|candado|maleta|taquilla|cofre|cadeado|mala|cassaforte|lucchetto|"
+        r"\b(?:safe|lock|locker|padlock|gym|bike|luggage|suitcase|briefcase|vault|gun|tresor|schloss|"
+        r"fahrradschloss|koffer|spind|"
+        r"zahlenschloss|coffre|cadenas|valise|casier|caja|candado|maleta|taquilla|cofre|cadeado|mala|cassaforte|"
+        r"lucchetto|"
         r"valigia|armadietto|kluis|slot|fietsslot|cijferslot|handle)\b"
     ),
 }

@@ -9,18 +9,23 @@ from clawmem.model.safety.secrets.looks import PLACEHOLDERS, could_be_chosen, co
 
 # `password`, `the password for the NAS`, then how it is said, then the value and whether it ends the sentence.
 _SAID = (
-    r"(?:\s{1,2}(?:for|of|to|at|on|in|from|für|fürs|vom|von|zum|zur|im|meiner|meines|de|del|du|des|la|le|los|las|pour|do|da|"
+    r"(?:\s{1,2}(?:for|of|to|at|on|in|from|für|fürs|vom|von|zum|zur|im|meiner|meines|de|del|du|des|la|le|los|las|"
+    r"pour|do|da|"
     r"della|dello|per)\b[^\n.:;=!?\"]{1,40}?)?"
-    r"(?:[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}|\s{1,2}(?:is|was|ist|war|lautet|heißt|es|era|est|était|c'est|c’est|è|é|är|jest)\s{0,2}:?\s{1,3})"
+    r"(?:[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}|\s{1,2}(?:is|was|ist|war|lautet|heißt|es|era|est|était|c'est|c’est|è|"
+    r"é|är|jest)\s{0,2}:?\s{1,3})"
     r"([\"'`*“„«]{0,3})((?:[^\s\"'`*”“»]|\*(?=[^\s*])){3,200})([\"'`*”“»]{0,3})([ \t]{0,3}[^\s]?)"
 )
 # `password correct-horse-battery`, `login jane password hunter22`.
 _BESIDE = r"\s{1,3}([^\s\"'`,;:=]{6,200})"
 # What gives a password some words after its name: `Kennwort fürs Archiv hab ich auf V gesetzt`, `mdp « V »`.
 _GIVES = re.compile(
-    r"(?:(?P<label>[^\W\d_]{0,20})\s?(?:[:=-]{0,2}>|[:=：→])\s{0,3}|(?<=\s)(?:[–—-])\s|(?<!\w)(?:is|was|now|are|to|into|as|just|still|ist|"
-    r"war|auf|jetzt|nun|lautet|heißt|wäre|noch|zu|in|c'est|c’est|c'était|est|était|sera|maintenant|toujours|à|mets|mis|es|era|"
-    r"fue|será|ahora|sigue|puse|a|é|era|agora|para|coloquei|è|sarà|adesso|ora|messo|su|wordt|nu|op|naar|werd|gewijzigd|"
+    r"(?:(?P<label>[^\W\d_]{0,20})\s?(?:[:=-]{0,2}>|[:=：→])\s{0,3}|(?<=\s)(?:[–—-])\s|(?<!\w)(?:is|was|now|are|"
+    r"to|into|as|just|still|ist|"
+    r"war|auf|jetzt|nun|lautet|heißt|wäre|noch|zu|in|c'est|c’est|c'était|est|était|sera|maintenant|toujours|à|"
+    r"mets|mis|es|era|"
+    r"fue|será|ahora|sigue|puse|a|é|era|agora|para|coloquei|è|sarà|adesso|ora|messo|su|wordt|nu|op|naar|werd|"
+    r"gewijzigd|"
     r"là|是|は|to:)\s{1,2}|\s(?=[«“„\"'`])|是|は)[«“„\"'`*]{0,2}\s?(?P<value>[^\s«»“”„\"`]{6,64})",
     re.IGNORECASE,
 )
@@ -36,8 +41,10 @@ ejemplo exemple esempio voorbeeld url link http https issue pr date datum fecha
 """.split()
 )
 _RULES_ABOUT = re.compile(
-    r"\b(?:must|should|at least|characters?|chars|minimum|mindestens|zeichen|caract[eè]res|caracteres|caratteri|tekens|minstens|"
-    r"au moins|al menos|pelo menos|almeno|e\.g|z\.b|for example|zum beispiel|par exemple|por ejemplo|encrypted|hashed|hashing|"
+    r"\b(?:must|should|at least|characters?|chars|minimum|mindestens|zeichen|caract[eè]res|caracteres|caratteri|"
+    r"tekens|minstens|"
+    r"au moins|al menos|pelo menos|almeno|e\.g|z\.b|for example|zum beispiel|par exemple|por ejemplo|encrypted|"
+    r"hashed|hashing|"
     r"stored|bcrypt|argon2\w{0,2}|pbkdf2|version|every|alle|tous les|cada|days|tage)\b",
     re.IGNORECASE,
 )
