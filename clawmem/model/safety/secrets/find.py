@@ -447,6 +447,11 @@ PLACES = (
     ("--with-token", "command-token"),
     ("wifi:", "wifi-code"),
     ("bitlocker", "bitlocker-key"),
+    ("recovery", "bitlocker-key"),
+    ("wiederherst", "bitlocker-key"),
+    ("récup", "bitlocker-key"),
+    ("recuper", "bitlocker-key"),
+    ("herstel", "bitlocker-key"),
     ("wallet", "wallet-key"),
     ("fromsecret", "wallet-key"),
     ("keypair", "wallet-key"),
@@ -477,6 +482,8 @@ PLACES = (
     ("mysql_connect(", "connection-password"),
     ("combination", "lock-combination"),
     ("combo", "lock-combination"),
+    ("safe code", "lock-combination"),
+    ("opens with", "lock-combination"),
     ("kombination", "lock-combination"),
     ("combina", "lock-combination"),
     ("code", "spoken-code"),
@@ -484,6 +491,8 @@ PLACES = (
     ("codigo", "spoken-code"),
     ("codice", "spoken-code"),
     ("geheimzahl", "spoken-code"),
+    ("keypad", "spoken-code"),
+    ("lockbox", "spoken-code"),
     ("geheimnummer", "spoken-code"),
     ("pin", "spoken-code"),
     ("secours", "recovery-key"),
@@ -523,6 +532,11 @@ PLACES = (
     ("user", "login-pair"),
     ("log in", "login-pair"),
     ("sign in", "login-pair"),
+    ("wifi", "login-pair"),
+    ("wlan", "login-pair"),
+    ("root", "login-pair"),
+    ("admin", "login-pair"),
+    (" / ", "login-pair"),
     ("signin", "login-pair"),
     ("capital", "spelled-password"),
     ("case", "spelled-password"),
@@ -585,6 +599,8 @@ NAMES = (
     ("wifi code", "password"),
     ("wifi-code", "password"),
     ("clé wifi", "password"),
+    ("code wifi", "password"),
+    ("code wi-fi", "password"),
     ("clé wi-fi", "password"),
     ("clé wpa", "password"),
     ("clé du wifi", "password"),
@@ -624,7 +640,9 @@ NEEDED_SIGNS = {
     "slash-option": (":",),
     "seed-words": (":", "="),
 }
-NEED_A_DIGIT = frozenset(("pin", "spoken-code", "lock-combination", "recovery-key", "recovery-codes", "card-code"))
+NEED_A_DIGIT = frozenset(
+    ("bitlocker-key", "pin", "spoken-code", "lock-combination", "recovery-key", "recovery-codes", "card-code")
+)
 NEED_A_MIXED_WORD = {"login-pair": 6, "spelled-password": 6, "command-token": 20, "wallet-key": 64}
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff\u180e"
 _DIGITS = frozenset("0123456789")

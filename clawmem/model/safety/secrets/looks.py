@@ -41,7 +41,8 @@ _HARMLESS_BEFORE = (
     "sha1", "sha256", "sha384", "sha512", "md5", "digest", "checksum", "fingerprint", "integrity", "etag", "hash",
     "commit", "h1:", "base64,", "public key", "publickey", "public_key", "public-key",
     "sitekey", "site key", "boundary",
-    "=_", "pk.", "message-id", "spki", "x5t", "nonce", "serial=", "serial:", "serial number", "thumbprint", "modulus=", "keyid",
+    "=_", "pk.", "message-id", "spki", "x5t", "nonce",
+    "serial=", "serial:", "serial number", "thumbprint", "modulus=", "keyid",
 )  # fmt: skip
 # Words that are common in samples and tests: words for a secret itself, and words beside them.
 _OF_SAMPLES = frozenset(
@@ -61,15 +62,19 @@ _HEX = frozenset("0123456789abcdefABCDEF-")
 _SYMBOLS = frozenset("!@#$%^&*?+=~")
 _NOT_BASE58 = frozenset("0OIl")
 _PRODUCTS = tuple(
-    "office365 microsoft365 windows macos ubuntu debian python iphone ipad galaxy pixel playstation xbox fritzbox log4j iso "
-    "covid cve- rfc http ipv ecma es20 rtx gtx usb typescript chrome firefox java php node".split()
+    """
+office365 microsoft365 windows macos ubuntu debian python iphone ipad galaxy pixel playstation xbox fritzbox log4j
+iso  covid cve- rfc http ipv ecma es20 rtx gtx usb typescript chrome firefox java php node
+""".split()
 )
 # Words that join others in sentences of several languages, of three letters or more.
 _JOINING = frozenset(
-    "the and you your this that with for are not never always from have will must should can it's into any our their its "
-    "his her who what when where which was been before after who und der die das ist nicht mit für auf den dem ein eine "
-    "sie wir nie niemals les des une pour dans est pas sur avec qui que vous nous jamais los las una para por con del "
-    "nunca como pero não uma com nunca per che non della sono mai het een van niet voor met nooit".split()
+    """
+the and you your this that with for are not never always from have will must should can it's into any our their its
+his her who what when where which was been before after who und der die das ist nicht mit für auf den dem ein eine
+sie wir nie niemals les des une pour dans est pas sur avec qui que vous nous jamais los las una para por con del
+nunca como pero não uma com nunca per che non della sono mai het een van niet voor met nooit
+""".split()
 )
 LONGEST_KEY = 200
 
@@ -140,7 +145,7 @@ def could_be_chosen(value: str) -> bool:
 
     Used where the text around it says less, so mail addresses, dates, versions, file names and products do not count.
     """
-    value = value.rstrip(".,;:)")
+    value = value.rstrip(".,;:)").strip("*_`")
     digits = sum(letter.isdigit() for letter in value)
     symbols = sum(letter in _SYMBOLS for letter in value)
     if len(value) < 6 or not could_be_password(value) or is_stand_in(value) or is_sample(value):
@@ -173,7 +178,7 @@ def is_mixed(value: str) -> bool:
 
 
 def is_row_of_words(value: str) -> bool:
-    """Return whether words in a row could be a recovery phrase: nearly all different and none that only joins others."""
+    """Return whether words in a row could be a recovery phrase: nearly all differ and none only joins others."""
     words = re.findall(r"[^\W\d_]+", value.lower())
     return len(set(words)) * 4 > len(words) * 3 and _JOINING.isdisjoint(words)
 

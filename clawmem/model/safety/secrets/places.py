@@ -69,7 +69,10 @@ _IS = (
     r"jetzt|auf|to|still|immer noch|"
     r"toujours|toujours le|ancora))?\s{0,2}:?\s{1,3})"
 )
-_CODE_VALUE = r"[\"'*«“„ ]{0,3}([A-Z*#]?\d(?:[ -]?\d){2,9}[A-Z]?[#*]?|\d{1,4}[A-Z]\d{1,5}[A-Z]?)(?![\w%€$£°]|[.,:/-]\d| ?(?:h|uhr|euros?|€|%)\b)"
+_CODE_VALUE = (
+    r"[\"'*«“„ ]{0,3}([A-Z*#]?\d(?:[ -]?\d){2,9}[A-Z]?[#*]?|\d{1,4}[A-Z]\d{1,5}[A-Z]?)"
+    r"(?![\w%€$£°]|[.,:/-]\d| ?(?:h|uhr|euros?|€|%)\b)"
+)
 _TOOL = r"(?:[^\n|;\"']|\"[^\n\"]{0,80}\"|'[^\n']{0,80}')"
 _WORTH = r"[\"']?([^\s\"'`$<>|;-][^\s\"'`|<>]{3,199})"
 _KEY64 = r"(?:0x)?[0-9a-f]{64}(?![0-9a-f])"
@@ -81,7 +84,7 @@ _LOGIN_LABEL = (
     r"accesos?|accesso|"
     r"acessos?|access|identifiants?|credentials?|credenciales|credenciais|credenziali|creds|inlog(?:gegevens)?|"
     r"accounts?|"
-    r"konto|compte|cuenta|conta|usuario|usuário|utilisateur|utente|gebruiker|benutzer(?:name)?|user(?:name)?|"
+    r"konto|compte|cuenta|conta|wi-?fi|wlan|usuario|usuário|utilisateur|utente|gebruiker|benutzer(?:name)?|user(?:name)?|"
     r"sign in|signin|"
     r"log in)"
 )
@@ -142,7 +145,10 @@ PATTERNS: dict[str, str] = {
         r"[a-z]{2,12}\s[^\n]{0,60}?-stdin)"
         r"|\bchpasswd\s{0,3}<<<\s{0,3}[\"']?[^\s:\"']{1,60}:([^\s\"'$]{4,200})"
     ),
-    "ldap-option": rf"\bldap(?:search|modify|add|delete|whoami|passwd|compare|modrdn)\b{_TOOL}{{0,200}}?\s-(?-i:[ws])\s{{0,2}}{_WORTH}",
+    "ldap-option": (
+        r"\bldap(?:search|modify|add|delete|whoami|passwd|compare|modrdn)\b"
+        rf"{_TOOL}{{0,200}}?\s-(?-i:[ws])\s{{0,2}}{_WORTH}"
+    ),
     "short-option": (
         r"\b(?:mongo(?:sh|dump|restore|export|import|stat|top)?|cqlsh|twine|nxc|netexec|crackmapexec|evil-winrm|"
         r"psexec"
@@ -176,7 +182,10 @@ PATTERNS: dict[str, str] = {
         r"|\blftp\b[^\n]{0,60}?\s-u\s{1,2}[\"']?[^\s,\"']{1,60},([^\s\"'$]{4,100})"
     ),
     "pair-option": r"\s(?:-a|--auth)[ =]{1,2}[\"']?[\w.@-]{1,60}:([^\s\"'$<{/][^\s\"']{3,200})",
-    "snmp-option": rf"\bsnmp(?:get|walk|set|bulkwalk|trap|getnext|table)\b{_TOOL}{{0,200}}?\s-(?-i:[AX])\s{{1,2}}{_WORTH}",
+    "snmp-option": (
+        r"\bsnmp(?:get|walk|set|bulkwalk|trap|getnext|table)\b"
+        rf"{_TOOL}{{0,200}}?\s-(?-i:[AX])\s{{1,2}}{_WORTH}"
+    ),
     "sql-password": (
         r"\bidentified\s{1,3}(?:with\s{1,3}\S{1,40}\s{1,3})?by\s{1,3}[\"']([^\n\"']{4,200})[\"']"
         r"|\b(?:user|role|login)\s[^\n;]{1,120}?\bpassword\s{0,3}=?\s{0,3}N?'([^\n']{4,200})'"
@@ -215,7 +224,7 @@ PATTERNS: dict[str, str] = {
     ),
     "lock-combination": (
         r"\b(?:(?:zahlen)?kombination|combination|combo|combinaison|combinación|combinação|combinazione|"
-        r"combinatie)\b[^\n]{0,60}?"
+        r"combinatie|safe code|safe opens with)\b[^\n]{0,60}?"
         r"(?<![\w.,-])(\d{1,2}(?:\s?(?:left|right|[lr]|links|rechts|gauche|droite|izquierda|derecha|esquerda|"
         r"direita|sinistra|"
         r"destra)\b)?(?:[\s,/–-]{1,3}(?:(?:then|and|left|right|to|the|[lr]|links|rechts|gauche|droite|izquierda|"
@@ -230,6 +239,9 @@ PATTERNS: dict[str, str] = {
         rf"|(?<!error )(?<!fault )(?<!zip )(?<!promo )(?<!status )\b(?:codes?|código|codigo|codice|kode|pin|"
         rf"geheimzahl)\s(?:[^\n\d:=;.?!]{{0,30}}?[\s'’])?{_DOORS}\b[^\n\d:=;?!]{{0,40}}?"
         rf"(?:{_IS}|\s?[—–]\s|\s(?!(?:19|20)\d\d\b)){_CODE_VALUE}"
+        r"|\b(?-i:PIN)\s(\d{4,6})(?=\s(?:für|for|of|pour|para|per|voor|vom|del|della|van|du)\b)"
+        r"|\b(?:door|gate|garage|entry|keypad|lockbox|safe|locker)\scode\s(\d{4,8}[#*]?)(?![\w.,:/-]?\d)"
+        rf"|\b(?:keypad|lockbox|key ?box|key ?safe){_IS}{_CODE_VALUE}"
         rf"|\b{_DOORS}(?<!phone)(?<!mobile)(?<!tel)\s(?:code|pin){_IS}{_CODE_VALUE}"
     ),
     "recovery-key": (
@@ -248,7 +260,8 @@ PATTERNS: dict[str, str] = {
         r"seed[ -]?phrase|wallet|"
         r"wiederherstellungs|herstel)[ -]?(?:phrases?|words?|phrase|frase|secreta|"
         r"semilla)?\b[^\n:=]{0,40}?\s{0,2}[:=]\s{0,3}"
-        r"[\"'`*«“„ ]{0,3}((?:(?:\d{1,2}[.)]\s?)?[^\W\d_]{3,12}[\s,]{1,3}){11,23}(?:\d{1,2}[.)]\s?)?[^\W\d_]{3,12})(?!\w)"
+        r"[\"'`*«“„ ]{0,3}((?:(?:\d{1,2}[.)]\s?)?[^\W\d_]{3,12}[\s,]{1,3}){11,23}"
+        r"(?:\d{1,2}[.)]\s?)?[^\W\d_]{3,12})(?!\w)"
     ),
     "login-pair": (
         rf"{_LOGIN_LABEL}\b[^\n:=]{{0,60}}?(?:\s{{0,2}}[:=]\s{{0,3}}{_LOGIN_NAME}(?:\s{{1,2}}{_AND}\s{{1,2}}|"
@@ -256,6 +269,8 @@ PATTERNS: dict[str, str] = {
         rf"\s(?:is|ist|est|es|é|è|still|noch|with|mit|avec|con|com|met|as|als|nog|"
         rf"toujours)\s{{1,2}}{_USUAL_NAME}(?:\s{{1,2}}{_AND}\s{{1,2}}|\s?[,/|:]\s{{0,2}})|"
         rf"\s{{1,2}}{_LOGIN_NAME}\s{{1,2}}[/|]\s{{1,2}}){_QUOTE}{_CHOSEN}"
+        rf"|(?<![\w/.@-])(?:admin|root|administrator|administrador)\s{{0,2}}[/:]\s{{0,2}}{_CHOSEN}"
+        rf"|(?<![\w.+-])[\w.+-]{{1,40}}@[\w.-]{{3,40}}\s{{1,2}}[/|]\s{{1,2}}{_CHOSEN}"
     ),
     "spelled-password": (
         r"(?:\b(?:try|use|is|was|it's|mit|ist|nimm|c'?est|c’est|c|essaie|prueba|usa|es|é|è|prova|probeer|met)\s|"

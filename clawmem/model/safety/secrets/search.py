@@ -34,8 +34,8 @@ _HEADER_NAME = (
 )
 # Headers that hold ids in the form of a UUID, and no key.
 _ID_HEADERS = (
-    "idempotency request trace correlation cache partition surrogate page next continuation sync cursor websocket csrf xsrf "
-    "dedup client-token row sort lock job message event"
+    "idempotency request trace correlation cache partition surrogate page next continuation sync cursor websocket csrf "
+    "xsrf dedup client-token row sort lock job message event"
 ).split()
 _UUID_NAMES = (
     r"(?i:api[_-]?keys?|access[_-]?tokens?|auth[_-]?tokens?|api[_-]?tokens?|client[_-]?secret|secret[_-]?key)$"

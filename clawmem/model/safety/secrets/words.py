@@ -22,7 +22,8 @@ _BESIDE = r"\s{1,3}([^\s\"'`,;:=]{6,200})"
 _GIVES = re.compile(
     r"(?:(?P<label>[^\W\d_]{0,20})\s?(?:[:=-]{0,2}>|[:=：→])\s{0,3}|(?<=\s)(?:[–—-])\s|(?<!\w)(?:is|was|now|are|"
     r"to|into|as|just|still|ist|"
-    r"war|auf|jetzt|nun|lautet|heißt|wäre|noch|zu|in|c'est|c’est|c'était|est|était|sera|maintenant|toujours|à|"
+    r"war|auf|jetzt|nun|lautet übrigens|ab sofort|lautet|heißt|wäre|noch|zu|in|c'est|c’est|c'était|est|était|"
+    r"sera|maintenant|toujours|à|"
     r"mets|mis|es|era|"
     r"fue|será|ahora|sigue|puse|a|é|era|agora|para|coloquei|è|sarà|adesso|ora|messo|su|wordt|nu|op|naar|werd|"
     r"gewijzigd|"
@@ -84,8 +85,9 @@ _ABOUT = frozenset(
     """
 reset manager policy less protected based change field prompt hash hashed protection recovery rotation strength only
 generator database store safe login rule rules required requirement requirements free authentication expired expiry
-entropy history length complexity check checker validation dialog box form input parameter option variable env file vault
-hashing encryption algorithm reuse sharing spraying attack guess cracking list dump leak breach expires managers prompts
+entropy history length complexity check checker validation dialog box form input parameter option variable env file
+vault hashing encryption algorithm reuse sharing spraying attack guess cracking list dump leak breach expires managers
+prompts
 """.split()
 )
 _FUNCTION_WORDS = frozenset(
@@ -109,7 +111,7 @@ def find_spoken_password(text: str, end: int, word: str) -> tuple[int, int] | No
         return given
     beside = _compiled(_BESIDE).match(text, end)
     value = beside[1].rstrip(".!?)") if beside else ""
-    if beside and not is_stand_in(value) and (_joined(value) or _mixed(value)):
+    if beside and not is_stand_in(value) and (_joined(value) or _mixed(value) or _has_symbol(value)):
         return beside.start(1), beside.start(1) + len(value)
     return None
 
@@ -123,6 +125,8 @@ def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None
     if not given or given.lower() in PLACEHOLDERS:
         return None
     if could_be_password(given) and len(given) >= 6 and not is_stand_in(given):
+        return start, start + len(given)
+    if word != "clave" and given.isdigit() and 4 <= len(given) <= 12 and len(set(given)) > 1:
         return start, start + len(given)
     if word in ("passphrase", "mot de passe") and not found[1]:
         words = _phrase(text, start)
@@ -177,7 +181,14 @@ def _phrase(text: str, start: int) -> int | None:
 def _joined(value: str) -> bool:
     """Return whether a value is at least three words joined by dashes, none of them about passwords."""
     pieces = value.lower().split("-")
+    if len(pieces) >= 3 and pieces[-1].isdigit():
+        pieces = [*pieces[:-1], "and"] if len(pieces) > 3 or len(pieces[-1]) < 4 else pieces
     return len(pieces) >= 3 and all(len(one) > 2 and one.isalpha() for one in pieces) and _ABOUT.isdisjoint(pieces)
+
+
+def _has_symbol(value: str) -> bool:
+    """Return whether a value looks chosen and has a symbol that words about passwords do not have."""
+    return any(map(str.isdigit, value)) and any(one in value for one in "!@#$%^&?+") and could_be_chosen(value)
 
 
 def _mixed(value: str) -> bool:

@@ -72,7 +72,15 @@ TOLD = [
     ("pour le wifi c'est pivoine774 tout attaché", "pivoine774"),
     ("beim Router nimm maiglocke556, alles klein geschrieben", "maiglocke556"),
     ("para el wifi es castor_908 todo junto", "castor_908"),
+    ("root / Walnut#7742 on the old box", "Walnut#7742"),
+    ("usuario tienda contraseña Walnut#7742", "Walnut#7742"),
+    ("WLAN: Seeblick / hagebutte4471", "hagebutte4471"),
+    ("password copper-violin-88 for the guests", "copper-violin-88"),
     # codes
+    ("A senha do cofre é 903318", "903318"),
+    ("PIN 4471 für das Tablet der Kinder", "4471"),
+    ("the safe opens with 18-22-07", "18-22-07"),
+    ("garage code 5521, ring twice", "5521"),
     ("Haustürcode 4471# und dann links", "4471#"),
     ("Der Code für die Garage ist 90217", "90217"),
     ("Geheimzahl der EC-Karte: 5508", "5508"),
@@ -110,6 +118,13 @@ TOLD = [
 ]
 
 HARMLESS = [
+    "1. **Password Hashing**: use Argon2id\n2. **Password Storage**: a salted hash",
+    "#### 2. **Secure Password Policies**\n- **Why**: fewer leaks",
+    "password test-case-list and password reset-flow-v2",
+    "see admin/console and root/linux for details",
+    "write to jane@acme.test / +49 30 1234567",
+    "WLAN: 5 GHz / channel 36",
+    "The router is a FRITZ!Box 7590 with wifi 6.",
     "Das Passwort wurde gestern von der IT geändert.",
     "Das Passwort für die Nextcloud liegt im Tresor, Fach 12.",
     "Kennwort vergessen? Ruf die 0800-4471 an.",
