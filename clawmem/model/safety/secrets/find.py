@@ -238,7 +238,6 @@ STARTS = (
     ("pina_", "pinterest-token"),
     ("syt_", "matrix-token"),
     ("xwfp-", "slack-workflow-token"),
-    ("o.", "pushbullet-token"),
     ("tk_", "ntfy-token"),
     ("hcaik_", "honeycomb-key"),
     ("hcaic_", "honeycomb-key"),
@@ -515,7 +514,8 @@ PLACES = (
     ("anmelde", "login-pair"),
     ("accès", "login-pair"),
     ("acces", "login-pair"),
-    ("access", "login-pair"),
+    ("access ", "login-pair"),
+    ("access:", "login-pair"),
     ("acesso", "login-pair"),
     ("identifiant", "login-pair"),
     ("credential", "login-pair"),
@@ -529,7 +529,9 @@ PLACES = (
     ("cuenta", "login-pair"),
     ("usuario", "login-pair"),
     ("benutzer", "login-pair"),
-    ("user", "login-pair"),
+    ("user ", "login-pair"),
+    ("user:", "login-pair"),
+    ("username", "login-pair"),
     ("log in", "login-pair"),
     ("sign in", "login-pair"),
     ("wifi", "login-pair"),
@@ -645,6 +647,7 @@ NEED_A_DIGIT = frozenset(
 )
 NEED_A_MIXED_WORD = {"login-pair": 6, "spelled-password": 6, "command-token": 20, "wallet-key": 64}
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff\u180e"
+_RECORD_IDS = ("fact_", "event_", "evt_")
 _DIGITS = frozenset("0123456789")
 _LONG_WORD = 32
 _SHORTEST_TAIL = 16
@@ -724,7 +727,9 @@ def _may_stand(text: str, rule: str) -> bool:
 
 
 def _is_mixed_word(word: str) -> bool:
-    return not word.isalpha() and not _DIGITS.isdisjoint(word)
+    """Return whether a word has letters and a digit, and is neither a time nor an id of a record."""
+    word = word.lstrip("\"'")
+    return not (word.isalpha() or _DIGITS.isdisjoint(word) or word[:4].isdigit() or word.startswith(_RECORD_IDS))
 
 
 def redact(text: str) -> str:

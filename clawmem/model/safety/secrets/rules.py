@@ -215,9 +215,6 @@ RULES = {
     "pinterest-token": SecretRule("pina_", r"[A-Z0-9]{60,}"),
     "matrix-token": SecretRule("syt_", r"[A-Za-z0-9]{2,80}_[A-Za-z]{20}_[A-Za-z0-9]{6}" + _END),
     "slack-workflow-token": SecretRule("xwfp-", r"[A-Za-z0-9-]{24,}"),
-    "pushbullet-token": SecretRule(
-        r"o\.", r"(?=[A-Za-z]{0,31}\d)(?=[a-z0-9]{0,31}[A-Z])[A-Za-z0-9]{32}(?![A-Za-z0-9_.-])"
-    ),
     "ntfy-token": SecretRule("tk_", r"[a-z0-9]{29}(?![A-Za-z0-9_])"),
     "honeycomb-key": SecretRule("hc[ax][im][ck]_", r"[a-z0-9]{24,}"),
     "axiom-token": SecretRule("xa[ap]t-", _UUID),
