@@ -24,6 +24,11 @@ PIECES = (
     "password: ", "password is ", "pass ", "eyJ", "eyJaaaaaaaaaaaa.", "sk-", "curl -u ", "curl ", "mysql -p", "login ",
     "machine a login b ", "<password>", "</", '"auth": "', "cookie sid=", "otpauth://a?", "pin is 1", "the pin ",
     "recovery codes: ", "abcd ", "ABCD ", "secret ABCD ", "abandon ", "%41", "\\u0041", "\u200b", "\uff41", "key=",
+    "echo a:b|", "combination 1 ", "password x auf ", "password, a: ", "WIFI:S:a;", "login: a / ", "login x is a ",
+    "code a ",
+    "code porte a ", "client('a', '", "auth=('a',", "ldapsearch 'a' ", "mongosh -x ", "try a1b2c3 ",
+    "recovery code 1234 ",
+    "seed phrase: abc ", "wallet [1,", "hook.eu1.make.com/", "pa-a", "user a password '",
     "0x", "AAAA", "hooks.zapier.com", "ghp_a\n", "'", "x:5432:", "//:_authToken=", "kind: secret\n data: ",
 )  # fmt: skip
 

@@ -42,6 +42,7 @@ _HARMLESS_BEFORE = (
     "commit", "h1:", "base64,", "public key", "publickey", "public_key", "public-key",
     "sitekey", "site key", "boundary",
     "=_", "pk.", "message-id", "spki", "x5t", "nonce",
+    "serial=", "serial:", "serial number", "thumbprint", "modulus=", "keyid",
 )  # fmt: skip
 # Words that are common in samples and tests: words for a secret itself, and words beside them.
 _OF_SAMPLES = frozenset(
@@ -60,6 +61,21 @@ _COUNTING = "|".join(("123456789", "12345678", "1234567", "123456", "12345", "12
 _HEX = frozenset("0123456789abcdefABCDEF-")
 _SYMBOLS = frozenset("!@#$%^&*?+=~")
 _NOT_BASE58 = frozenset("0OIl")
+_PRODUCTS = tuple(
+    """
+office365 microsoft365 windows macos ubuntu debian python iphone ipad galaxy pixel playstation xbox fritzbox log4j
+iso  covid cve- rfc http ipv ecma es20 rtx gtx usb typescript chrome firefox java php node
+""".split()
+)
+# Words that join others in sentences of several languages, of three letters or more.
+_JOINING = frozenset(
+    """
+the and you your this that with for are not never always from have will must should can it's into any our their its
+his her who what when where which was been before after who und der die das ist nicht mit für auf den dem ein eine
+sie wir nie niemals les des une pour dans est pas sur avec qui que vous nous jamais los las una para por con del
+nunca como pero não uma com nunca per che non della sono mai het een van niet voor met nooit
+""".split()
+)
 LONGEST_KEY = 200
 
 
@@ -124,11 +140,61 @@ def could_be_password(value: str) -> bool:
     return not lower.startswith(_TECHNICAL) and not (lower[0].isdigit() and counted.isalpha())
 
 
+def could_be_chosen(value: str) -> bool:
+    """Return whether a word looks like a password that a person chose: letters with a symbol or at least two digits.
+
+    Used where the text around it says less, so mail addresses, dates, versions, file names and products do not count.
+    """
+    value = value.rstrip(".,;:)").strip("*_`")
+    digits = sum(letter.isdigit() for letter in value)
+    symbols = sum(letter in _SYMBOLS for letter in value)
+    if len(value) < 6 or not could_be_password(value) or is_stand_in(value) or is_sample(value):
+        return False
+    if digits < 2 and not (digits and symbols) and symbols < 2:
+        return False
+    if value.lower().startswith(_PRODUCTS) or _not_chosen().search(value):
+        return False
+    return bool(symbols) or not value.isupper() or "-" not in value
+
+
+@cache
+def _not_chosen() -> re.Pattern[str]:
+    return re.compile(
+        r"@[\w-]{1,60}\.[a-z]{2,}|^[\w.-]{1,60}@[a-zA-Z]|^[+\d.,:/T-]+(?:[a-zA-Z%°€$]{1,4})?$|"
+        r"^v?\d{1,4}(?:\.\d{1,6}){1,3}"
+        r"|[\\/()\[\]{}<>]|\.[a-z]{2,5}\d?$|^[A-Z]{1,6}-?\d+$|^\d{1,4}[ap]m$|^[a-z]{1,3}\d{1,4}$|"
+        r"^[?&]?\w{1,40}=[A-Za-z_]|^\d{1,4}-\w+$"
+    )
+
+
+def is_mixed(value: str) -> bool:
+    """Return whether a word of at least 20 characters looks random: hexadecimal, or changing between kinds often."""
+    if not could_be_key(value, 20):
+        return False
+    if _HEX.issuperset(value):
+        return len(value.replace("-", "")) >= 24
+    kinds = [_kind(letter) for letter in value if letter.isalnum()]
+    return sum(one != other for one, other in pairwise(kinds)) >= 0.3 * len(kinds)
+
+
+def is_row_of_words(value: str) -> bool:
+    """Return whether words in a row could be a recovery phrase: nearly all differ and none only joins others."""
+    words = re.findall(r"[^\W\d_]+", value.lower())
+    return len(set(words)) * 4 > len(words) * 3 and _JOINING.isdisjoint(words)
+
+
 def could_be_key(value: str, shortest: int) -> bool:
     """Return whether a word looks like a key or token: long enough, with letters and digits, and varied."""
-    if len(value) < shortest or not any(letter.isdigit() for letter in value):
+    if len(value) < shortest:
         return False
+    if not any(letter.isdigit() for letter in value):
+        return len(value) >= 20 and value.isalpha() and value.isascii() and _has_mixed_case(value)
     return any(letter.isalpha() for letter in value) and entropy(value) >= 3.0
+
+
+def _has_mixed_case(value: str) -> bool:
+    """Return whether capitals stand among small letters as often as by chance, unlike in a name of several words."""
+    return sum(one.isupper() != other.isupper() for one, other in pairwise(value)) >= 0.36 * len(value)
 
 
 def looks_random(run: str, before: str) -> bool:
@@ -139,7 +205,8 @@ def looks_random(run: str, before: str) -> bool:
     core = run.rstrip("=").strip("-_/")
     if not 32 <= len(core) <= LONGEST_KEY or run.lstrip("-_=").startswith(_HARMLESS_STARTS) or is_placeholder(core):
         return False
-    if any(name in before.lower() for name in _HARMLESS_BEFORE) or _is_address(core) or _is_text(run):
+    before = (before + run[: run.rstrip("=").rfind("=") + 1]).lower()
+    if any(name in before for name in _HARMLESS_BEFORE) or _is_address(core) or _is_text(run):
         return False
     pieces = core.replace("_", "-").replace("/", "-").split("-")
     kinds = [[_kind(letter) for letter in piece if letter.isalnum()] for piece in pieces]

@@ -28,6 +28,18 @@ _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _RUN = r"[A-Za-z0-9+/=_-]{32,}"
 _SIGN = r"""(\\?["'`*_]{0,3}\s{0,3}(?::=|=>|==?|:)[*_]{0,2}\s{0,3}|\s{1,3}(?:is|was):?\s{1,3})"""
 _ASSIGNED = _SIGN + r"""(\\?["'`]?)([^\s"'`,;]{6,200})"""
+_NEXT_NAME = r"-?\s{0,3}[A-Za-z_][\w.-]{0,80}\s{0,2}[=:](?=\s|$|[^\s]*$|[^\s]*\s)"
+_HEADER_NAME = (
+    r"(?:X-(?:[A-Za-z0-9]{1,20}-){0,4}|(?:[A-Z][A-Za-z]{1,20}-){1,4})(?:Api-?)?(?:Token|Key|Secret|Auth|Pat)$"
+)
+# Headers that hold ids in the form of a UUID, and no key.
+_ID_HEADERS = (
+    "idempotency request trace correlation cache partition surrogate page next continuation sync cursor websocket csrf "
+    "xsrf dedup client-token row sort lock job message event"
+).split()
+_UUID_NAMES = (
+    r"(?i:api[_-]?keys?|access[_-]?tokens?|auth[_-]?tokens?|api[_-]?tokens?|client[_-]?secret|secret[_-]?key)$"
+)
 _OPTION = r"""([ =]{1,3})(["'`]?)([^\s"'`,;]{6,200})"""
 _HEADER = r"\s{1,3}([A-Za-z0-9._~+/-]{16,}=*)"
 _PUBLIC = (
@@ -101,20 +113,30 @@ def _after_name(text: str, rule: str, end: int, option: bool) -> Iterator[Hit]:
 
 
 def _name_before(text: str, end: int) -> str:
-    before = text[max(0, end - 14) : end].lower()
-    return next((name for name in ("mot de passe", "passphrase", "clave") if before.endswith(name)), "")
+    before = text[max(0, end - 16) : end].lower()
+    return next(
+        (
+            name
+            for name in ("mot de passe", "passphrase", "clave", "parola d'ordine", "parola chiave")
+            if before.endswith(name)
+        ),
+        "",
+    )
 
 
 def _assigned(text: str, rule: str, end: int, option: bool) -> Hit | None:
     match = _compiled(_OPTION if option else _ASSIGNED).match(text, end)
     if match is None:
         return None
+    if "\n" in match[1] and _is_next_name(text, match):
+        return None
     # A value in a sentence needs to look more like a secret than one in quotes or after an equals sign.
     spoken = not match[2] and "=" not in match[1]
     value = match[3].rstrip(".!?)") if spoken else match[3].rstrip("\\")
     seen = value.split("\\n", 1)[0]
     name = _compiled(r"[A-Za-z_]*$").search(text, max(0, end - 40), end)
-    if _is_uuid_of_a_key(seen, name[0] if name else "", match[1]):
+    full = _compiled(r"[A-Za-z0-9_-]*$").search(text, max(0, end - 60), end)
+    if _is_uuid_of_a_key(seen, full[0] if full else "", match[1]):
         return rule, match.start(3), match.start(3) + len(value)
     # A person may really have the password `password1`; in code it is a sample.
     in_sentence = rule == "password" and (spoken or match[1].strip(" :\n*_") in ("is", "was"))
@@ -125,10 +147,27 @@ def _assigned(text: str, rule: str, end: int, option: bool) -> Hit | None:
     return rule, match.start(3), match.start(3) + len(value)
 
 
+def _is_next_name(text: str, match: re.Match[str]) -> bool:
+    """Return whether the value is really the next line's name, because the value itself is empty."""
+    return "=" in match[1] or _compiled(_NEXT_NAME).match(text, match.start(3)) is not None
+
+
 def _is_uuid_of_a_key(value: str, name: str, sign: str) -> bool:
     """Return whether an environment variable contains a key in the form of a UUID, as several vendors use."""
-    named = name.isupper() and "IDEMPOTENCY" not in name and "=" in sign and "_" in name
-    return named and _compiled(_UUID).fullmatch(value) is not None
+    named = _compiled(_UUID).fullmatch(value) is not None
+    return named and (_is_variable(name, sign) or _names_a_key(name, sign))
+
+
+def _is_variable(name: str, sign: str) -> bool:
+    return name.isupper() and "IDEMPOTENCY" not in name and "=" in sign and "_" in name
+
+
+def _names_a_key(name: str, sign: str) -> bool:
+    """Return whether a name is that of a header or a setting for a key: `X-Acme-Token`, `api_key`."""
+    if any(word in name.lower() for word in _ID_HEADERS):
+        return False
+    header = ":" in sign and _compiled(_HEADER_NAME).search(name)
+    return bool(header or (not sign.isspace() and _compiled(_UUID_NAMES).search(name)))
 
 
 def _says_nothing(value: str) -> bool:

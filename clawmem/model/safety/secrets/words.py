@@ -5,17 +5,50 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from clawmem.model.safety.secrets.looks import PLACEHOLDERS, could_be_password, is_stand_in
+from clawmem.model.safety.secrets.looks import PLACEHOLDERS, could_be_chosen, could_be_password, is_stand_in
 
 # `password`, `the password for the NAS`, then how it is said, then the value and whether it ends the sentence.
 _SAID = (
-    r"(?:\s{1,2}(?:for|of|to|at|on|in|from|für|fürs|vom|von|zum|zur|im|meiner|meines|de|del|du|des|la|le|los|las|pour|do|da|"
+    r"(?:\s{1,2}(?:for|of|to|at|on|in|from|für|fürs|vom|von|zum|zur|im|meiner|meines|de|del|du|des|la|le|los|las|"
+    r"pour|do|da|"
     r"della|dello|per)\b[^\n.:;=!?\"]{1,40}?)?"
-    r"(?:[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}|\s{1,2}(?:is|was|ist|war|lautet|es|era|est|était|è|é|är|jest)\s{0,2}:?\s{1,3})"
-    r"([\"'`*“„«]{0,3})([^\s\"'`*”“»]{3,200})([\"'`*”“»]{0,3})([ \t]{0,3}[^\s]?)"
+    r"(?:[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}|\s{1,2}(?:is|was|ist|war|lautet|heißt|es|era|est|était|c'est|c’est|è|"
+    r"é|är|jest)\s{0,2}:?\s{1,3})"
+    r"([\"'`*“„«]{0,3})((?:[^\s\"'`*”“»]|\*(?=[^\s*])){3,200})([\"'`*”“»]{0,3})([ \t]{0,3}[^\s]?)"
 )
 # `password correct-horse-battery`, `login jane password hunter22`.
 _BESIDE = r"\s{1,3}([^\s\"'`,;:=]{6,200})"
+# What gives a password some words after its name: `Kennwort fürs Archiv hab ich auf V gesetzt`, `mdp « V »`.
+_GIVES = re.compile(
+    r"(?:(?P<label>[^\W\d_]{0,20})\s?(?:[:=-]{0,2}>|[:=：→])\s{0,3}|(?<=\s)(?:[–—-])\s|(?<!\w)(?:is|was|now|are|"
+    r"to|into|as|just|still|ist|"
+    r"war|auf|jetzt|nun|lautet übrigens|ab sofort|lautet|heißt|wäre|noch|zu|in|c'est|c’est|c'était|est|était|"
+    r"sera|maintenant|toujours|à|"
+    r"mets|mis|es|era|"
+    r"fue|será|ahora|sigue|puse|a|é|era|agora|para|coloquei|è|sarà|adesso|ora|messo|su|wordt|nu|op|naar|werd|"
+    r"gewijzigd|"
+    r"là|是|は|to:)\s{1,2}|\s(?=[«“„\"'`])|是|は)[«“„\"'`*]{0,2}\s?(?P<value>[^\s«»“”„\"`]{6,64})",
+    re.IGNORECASE,
+)
+_REACH = 110
+_SENTENCE_ENDS = re.compile(r"[.!?]\s|[\n;]")
+_WORD_AFTER = re.compile(r"\s?[(,:«“„\"]|\s{1,3}(?P<word>[\w'’-]{0,30})|[：是は]")
+# Labels of what is not a password: `the password for user: jane42`.
+_LABELS = frozenset(
+    """
+user username login id email mail account konto benutzer benutzername usuario usuário utilisateur identifiant utente
+gebruiker ticket version error note hinweis siehe see example format regex algorithm hash policy code fehler beispiel
+ejemplo exemple esempio voorbeeld url link http https issue pr date datum fecha
+""".split()
+)
+_RULES_ABOUT = re.compile(
+    r"\b(?:must|should|at least|characters?|chars|minimum|mindestens|zeichen|caract[eè]res|caracteres|caratteri|"
+    r"tekens|minstens|"
+    r"au moins|al menos|pelo menos|almeno|e\.g|z\.b|for example|zum beispiel|par exemple|por ejemplo|encrypted|"
+    r"hashed|hashing|"
+    r"stored|bcrypt|argon2\w{0,2}|pbkdf2|version|every|alle|tous les|cada|days|tage)\b",
+    re.IGNORECASE,
+)
 _ENDS = frozenset(".!?,;)\n(|")
 _WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 # Words about passwords that are not passwords, in lower case.
@@ -52,6 +85,9 @@ _ABOUT = frozenset(
     """
 reset manager policy less protected based change field prompt hash hashed protection recovery rotation strength only
 generator database store safe login rule rules required requirement requirements free authentication expired expiry
+entropy history length complexity check checker validation dialog box form input parameter option variable env file
+vault hashing encryption algorithm reuse sharing spraying attack guess cracking list dump leak breach expires managers
+prompts
 """.split()
 )
 _FUNCTION_WORDS = frozenset(
@@ -67,11 +103,15 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def find_spoken_password(text: str, end: int, word: str) -> tuple[int, int] | None:
     """Return where the password is that a sentence gives after its name; the name is `word` and ends at `end`."""
     found = _compiled(_SAID).match(text, end)
-    if found:
-        return _plain(text, found, word)
+    plain = _plain(text, found, word) if found else None
+    if plain:
+        return plain
+    given = _given_later(text, end)
+    if given or found:
+        return given
     beside = _compiled(_BESIDE).match(text, end)
     value = beside[1].rstrip(".!?)") if beside else ""
-    if beside and not is_stand_in(value) and (_joined(value) or _mixed(value)):
+    if beside and not is_stand_in(value) and (_joined(value) or _mixed(value) or _has_symbol(value)):
         return beside.start(1), beside.start(1) + len(value)
     return None
 
@@ -79,9 +119,14 @@ def find_spoken_password(text: str, end: int, word: str) -> tuple[int, int] | No
 def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None:
     given = found[2].rstrip(".!?,;)")
     start = found.start(2)
+    named = _WORDS.findall(text[found.start() : start])
+    if named and named[-1].lower() in _LABELS:
+        return None
     if not given or given.lower() in PLACEHOLDERS:
         return None
     if could_be_password(given) and len(given) >= 6 and not is_stand_in(given):
+        return start, start + len(given)
+    if word != "clave" and given.isdigit() and 4 <= len(given) <= 12 and len(set(given)) > 1:
         return start, start + len(given)
     if word in ("passphrase", "mot de passe") and not found[1]:
         words = _phrase(text, start)
@@ -94,9 +139,30 @@ def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None
         return None
     # A quoted word is the password itself; any other word must end its sentence, unlike a remark about a password.
     after = text[start + len(given) : start + len(given) + 4].lstrip(" \t\"'`*”»")
-    if word == "clave" and not found[1] and not _owned(text, found.start()):
+    if word in ("clave", "parola d'ordine", "parola chiave") and not found[1] and not _owned(text, found.start()):
         return None
     return (start, start + len(given)) if found[1] or not after or after[0] in _ENDS else None
+
+
+def _given_later(text: str, end: int) -> tuple[int, int] | None:
+    """Return where the sentence gives a password that looks chosen, with some words between its name and it."""
+    first = _WORD_AFTER.match(text, end)
+    # `pass` alone is more often a verb.
+    if first is None or (first["word"] or "").lower() in _ABOUT or text[end - 4 : end].lower() == "pass":
+        return None
+    rest = text[end : end + _REACH]
+    stop = _SENTENCE_ENDS.search(rest)
+    rest = text[end : end + stop.start()] if stop else text[end : end + _REACH + 64]
+    for found in _GIVES.finditer(rest):
+        value = found["value"].rstrip(".,;:)'’*")
+        if (found["label"] or "").lower() in _LABELS:
+            continue
+        if could_be_chosen(value) or (_joined(value) and not is_stand_in(value)):
+            if _RULES_ABOUT.search(rest[: found.start("value")]):
+                return None
+            start = end + found.start("value")
+            return start, start + len(value)
+    return None
 
 
 def _owned(text: str, place: int) -> bool:
@@ -115,7 +181,14 @@ def _phrase(text: str, start: int) -> int | None:
 def _joined(value: str) -> bool:
     """Return whether a value is at least three words joined by dashes, none of them about passwords."""
     pieces = value.lower().split("-")
+    if len(pieces) >= 3 and pieces[-1].isdigit():
+        pieces = [*pieces[:-1], "and"] if len(pieces) > 3 or len(pieces[-1]) < 4 else pieces
     return len(pieces) >= 3 and all(len(one) > 2 and one.isalpha() for one in pieces) and _ABOUT.isdisjoint(pieces)
+
+
+def _has_symbol(value: str) -> bool:
+    """Return whether a value looks chosen and has a symbol that words about passwords do not have."""
+    return any(map(str.isdigit, value)) and any(one in value for one in "!@#$%^&?+") and could_be_chosen(value)
 
 
 def _mixed(value: str) -> bool:
