@@ -11,7 +11,15 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from clawmem.model.records.bounds import JSON_BYTES, LEDGER_LINE_BYTES, TEXT_BYTES, YAML_BYTES
+from clawmem.errors import Unreadable
+from clawmem.model.records.bounds import (
+    JSON_BYTES,
+    LEDGER_BYTES,
+    TEXT_BYTES,
+    YAML_BYTES,
+    beyond_limit,
+    refuse_unread,
+)
 from clawmem.model.records.entity import ITEMS, ROOTS
 from clawmem.model.records.entity import SUMMARY as SUMMARY_NAME
 
@@ -60,7 +68,7 @@ class FileKind(NamedTuple):
         `{root}` a PARA root, `{version}` a name that a merge gave to the other version of a file.
     parse: `(data, path, yaml) -> value`; raises Unreadable or ConflictMarkers, naming the line.
     render: `(value) -> bytes`, or AS_WRITTEN.
-    limit: the most bytes that are read; of a line, where the owner is LOG.
+    limit: the most bytes that are read.
     otherwise: the row claims only paths that no other row claims.
     """
 
@@ -80,8 +88,15 @@ class FileKind(NamedTuple):
 
     def parsed(self, data: bytes, path: str, yaml: Yaml) -> Any:
         """The value that the file holds; `yaml` reads YAML text, as `vault/strict_yaml.py` does."""
+        self.refuse_large(data, path)
         parse: Parse = function_named(self.parse)
         return parse(data, path, yaml)
+
+    def refuse_large(self, data: bytes, path: str) -> None:
+        """Raise Unreadable if the contents are beyond the limit, whether they were read or not."""
+        refuse_unread(data, path)
+        if len(data) > self.limit:
+            raise Unreadable(path, None, beyond_limit("it", len(data), self.limit, "bytes"))
 
     def rendered(self, value: Any) -> bytes:
         """The file for a value that `parsed` gave."""
@@ -152,7 +167,7 @@ _ENTITIES = (
 
 LEDGER_DAY = FileKind(
     "ledger day", ("ledger/*.jsonl",), "records.parsing:events", "records.event:render_events",
-    EVENTS, EVENTS, LOG, EVENTS, EVENTS, (RECORDS,), AT_INGEST, LEDGER_LINE_BYTES,
+    EVENTS, EVENTS, LOG, EVENTS, EVENTS, (RECORDS,), AT_INGEST, LEDGER_BYTES,
 )  # fmt: skip
 ITEMS_FILE = FileKind(
     "facts",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, IncompleteAnswer, InvalidInput, NoVault, Refused, Unreadable
+from clawmem.model.records.bounds import LOWEST_FILE_LIMIT, UnreadFile, refuse_unread
 from clawmem.model.records.layout import CATALOG, SETTINGS, check_inside
 from clawmem.model.records.seal import checksum
 from clawmem.model.settings.settings import Settings, settings_from_mapping
@@ -78,7 +79,9 @@ class Vault:
 
     def read(self, name: str) -> bytes | None:
         """Return a file of the work tree, or None if it does not exist. Raise Refused if a link leads out of the
-        vault."""
+        vault.
+
+        A file beyond the limit of its kind is not read: its UnreadFile is returned. Only then this runs git."""
         path = self.path(name)
         for part in _parts(self.root, name):
             if os.path.islink(part) and not self._contains(part):  # noqa: PTH114 - no objects on a hot path
@@ -87,9 +90,25 @@ class Vault:
                     "Put a real file or folder in its place.",
                 )
         try:
-            return self.disk.read(path)
+            return self._unread(name, path) or self.disk.read(path)
         except IsADirectoryError:
             raise Refused(f"{name} is a folder where a file should be.", "Move it out of the way.") from None
+
+    def _unread(self, name: str, path: Path) -> UnreadFile | None:
+        """Return what stands for a file beyond its limit, or None."""
+        try:
+            size = os.stat(path).st_size  # noqa: PTH116 - on every command's path
+        except OSError:
+            return None
+        if size <= LOWEST_FILE_LIMIT:
+            return None
+        from clawmem.model.kinds import handling  # few files are large
+
+        limit = handling(name).limit
+        if size <= limit or not path.is_file():
+            return None
+        blob = self.git.run("hash-object", "--no-filters", "--", str(path)).decode().strip()
+        return UnreadFile.of(blob, size, limit)
 
     def obstacle(self, name: str) -> str | None:
         """Return why a vault file cannot be written (a link, a folder, a file where a folder should be), or None."""
@@ -116,6 +135,7 @@ class Vault:
         data = self.read(name)
         if data is None:
             return None
+        refuse_unread(data, name)
         try:
             return data.decode("utf-8-sig")
         except UnicodeDecodeError as problem:
@@ -263,8 +283,8 @@ class Vault:
     def contents_at(self, commit: str, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
         """Return the contents of files in a commit, None for each file that the commit does not contain. Runs git.
 
-        With `checked`, contents are verified against their hashes. Raise GitFailed if git has lost a file of the
-        commit.
+        With `checked`, contents are verified against their hashes. For a file beyond the limit of its kind, this is
+        an UnreadFile. Raise GitFailed if git has lost a file of the commit.
         """
         blobs = self.git.read_blobs((f"{commit}:{name}" for name in names), checked)
         found = {name.split(":", 1)[1]: data for name, data in blobs.items()}

@@ -6,7 +6,7 @@ import errno
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -133,6 +133,10 @@ class FaultyGit(Git):
         except OSError:
             _end(process)
             raise
+
+    def stream(self, *arguments: str, stdin: bytes = b"") -> Generator[bytes]:
+        whole = super().stream
+        yield self.steps.take(f"finish {arguments[0]}", lambda: b"".join(whole(*arguments, stdin=stdin)))
 
 
 def _end(*processes: subprocess.Popen[bytes]) -> None:

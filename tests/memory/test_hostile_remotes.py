@@ -375,3 +375,51 @@ def test_files_of_sixty_megabytes(files: Files, meeting: Meeting) -> None:
     for verb in (("sync",), ("remember", "Jane plays chess."), ("heartbeat",), ("doctor",), ("status",)):
         assert _run(meeting.mine, meeting.environment, *verb).code in (0, 1, 2, 4, 12)
     assert "Jane lives in Oslo." in meeting.meets("list").said
+
+
+LARGE_FILES = {"life/projects/large/items.json": 300 * MEGABYTE, "MEMORY.md": 40 * MEGABYTE}
+# Beyond the limit of a ledger, and of each other kind.
+MORE_LARGE_FILES = {
+    **LARGE_FILES,
+    "ledger/2026-11-19.jsonl": 300 * MEGABYTE,
+    "life/areas/people/jane/summary.md": 40 * MEGABYTE,
+    "daily/2026-11-19.md": 40 * MEGABYTE,
+    "review/prop_large.json": 40 * MEGABYTE,
+}
+_BOUNDED_KB = 120 * 1024
+
+
+@pytest.mark.parametrize("files", [LARGE_FILES, pytest.param(MORE_LARGE_FILES, marks=pytest.mark.soak)], ids=len)
+def test_files_far_beyond_their_limit_are_never_read(files: Mapping[str, int], meeting: Meeting) -> None:
+    """Peak memory is that of each verb and of the git processes that it starts."""
+
+    def meets_within(*arguments: str) -> str:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        ran = _run(meeting.mine, meeting.environment, *arguments)
+        assert ran.code in (0, 1, 4), ran
+        assert ran.memory < before + _BOUNDED_KB, (arguments, ran.memory, before)
+        return ran.said
+
+    git(meeting.mine.parent / "hub.git", meeting.environment, "config", "core.bigFileThreshold", "32m")
+    for path, size in files.items():
+        place = meeting.theirs / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("ab") as file:
+            file.truncate(size)
+    meeting.push({})
+    meets_within("sync")
+    assert (meeting.mine / "life/projects/large/items.json").stat().st_size == 300 * MEGABYTE
+    assert "Jane lives in Oslo." in meets_within("recall", "Jane Oslo")
+    meets_within("remember", "Jane plays chess.", "--entity", "areas/people/jane")
+    meets_within("heartbeat")
+    said = meets_within("doctor")
+    assert [path for path in files if path not in said] == []
+    # Both sides changed something, and a large file changes again.
+    git(meeting.theirs, meeting.environment, "pull", "-q", "--no-rebase", "--no-edit")
+    with (meeting.theirs / "MEMORY.md").open("ab") as file:
+        file.truncate(41 * MEGABYTE)
+    meeting.push({"life/projects/large/items.json": b"[]\n"})
+    meets_within("sync")
+    assert (meeting.mine / "life/projects/large/items.json").read_bytes() == b"[]\n"
+    assert (meeting.mine / "MEMORY.md").stat().st_size == 41 * MEGABYTE
+    assert git(meeting.mine, meeting.environment, "status", "--porcelain") == ""

@@ -463,3 +463,15 @@ def test_no_message_takes_seconds(what: str) -> None:
 def test_a_subject_of_many_redactions_is_compared_in_linear_time() -> None:
     assert _grows(lambda text: _fits("[redacted]" * 12 + "!", text), "a", 20_000, 80_000) is None
     assert _grows(lambda text: _fits(text, "a" * len(text)), "[redacted]", 20_000, 80_000) is None
+
+
+def _searched(rule: re.Pattern[str]) -> Callable[[str], object]:
+    return lambda text: deque(rule.finditer(text), maxlen=0)
+
+
+@pytest.mark.parametrize("kind", injection_rules.all_patterns())
+def test_no_rule_begins_again_on_each_line(kind: str) -> None:
+    """A rule that skips signs before a word must not skip lines: each of these lines is a start of its own."""
+    for pattern in injection_rules.all_patterns()[kind]:
+        rule = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+        assert _grows(_searched(rule), "```\n", _SMALL, _LARGE) is None

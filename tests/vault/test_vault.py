@@ -40,7 +40,7 @@ def test_a_lost_object_is_no_missing_file(vault: Vault, lost: str) -> None:
         with pytest.raises(GitFailed, match=f"has lost its copy of {PATH}"):
             vault.contents_at("HEAD", names, checked=False)
     with pytest.raises(GitFailed, match=f"has lost its copy of {lost}"):
-        read_versions(vault, [FileVersion(REGULAR_MODE, lost)])
+        read_versions(vault, [("MEMORY.md", FileVersion(REGULAR_MODE, lost))])
 
 
 def test_a_lost_tree_is_no_missing_folder(vault: Vault) -> None:

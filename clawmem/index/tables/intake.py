@@ -18,6 +18,7 @@ from clawmem.model.kinds import EVENTS, FACTS, NONE, PAGE, PROPOSAL, SUMMARY, fi
 from clawmem.model.language.dates import sortable
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import line_tokens
+from clawmem.model.records.bounds import refuse_unread
 from clawmem.model.records.entity import kind_of, name_of_path, owner_of, title_of
 from clawmem.model.records.seal import checksum
 from clawmem.model.records.strict_json import read_json
@@ -50,6 +51,7 @@ def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
         take_in_file = INTAKES[kind.indexed_as]
         index.database.execute("DELETE FROM broken WHERE path = ?", (path,))
         try:
+            refuse_unread(data, path)
             take_in_file(index, path, data)
         except ClawmemError as problem:
             take_in_file(index, path, None)

@@ -13,6 +13,7 @@ from clawmem.model.merging.files.merge import merge_file
 from clawmem.model.merging.moves import Files
 from clawmem.model.merging.policy import FAIL, FILE, NEWEST, OURS, THEIRS, MergeConflict, MergePolicy
 from clawmem.model.merging.tree import MergedTree, merge_trees
+from clawmem.model.records.bounds import UnreadFile
 from clawmem.model.records.layout import CATALOG, is_owned
 from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.history.merge_commit import Entries
@@ -111,7 +112,9 @@ def merge_commits(vault: Vault, ours: str, theirs: str, policy: MergePolicy) -> 
 def _load_sides(vault: Vault, found: Versions, bases: list[str]) -> tuple[Files, Files, Files]:
     paths = sorted(path for path in found.paths if is_owned(path))
     sides = (found.base, found.ours, found.theirs)
-    data = read_versions(vault, (side[path] for side in sides for path in paths if path in side and side[path].is_file))
+    data = read_versions(
+        vault, ((path, side[path]) for side in sides for path in paths if path in side and side[path].is_file)
+    )
     base, ours, theirs = (
         {path: data.get(side[path].blob) if path in side else None for path in paths} for side in sides
     )
@@ -151,6 +154,8 @@ def _entries(found: Versions, merged: MergedTree, sides: tuple[Files, Files, Fil
             continue
         if data is not None and path in found.theirs and data == theirs.get(path):
             entries[path] = FileVersion(REGULAR_MODE, found.theirs[path].blob)
+        elif isinstance(data, UnreadFile):
+            entries[path] = FileVersion(REGULAR_MODE, data.blob)
         else:
             entries[path] = data
     return entries
@@ -179,7 +184,7 @@ def _merge_other_file(
 ) -> tuple[dict[str, bytes | FileVersion | None], Iterable[MergeConflict]]:
     base, one, other = sides
     if one.is_file and other.is_file and (base is None or base.is_file):
-        data = read_versions(vault, (side for side in sides if side))
+        data = read_versions(vault, ((path, side) for side in sides if side))
         merged = merge_file(path, data[base.blob] if base else None, data[one.blob], data[other.blob], policy)
         if merged.beside is None and merged.content is not None:
             return {path: merged.content}, merged.conflicts

@@ -8,7 +8,7 @@ from typing import Any
 
 from clawmem.errors import ConflictMarkers, InvalidInput, Unreadable
 from clawmem.model.facts.fact import ACTIVE, ALWAYS_WRITTEN, CANONICAL_KEYS, STATUSES, Fact, FactLink
-from clawmem.model.records.bounds import LARGEST_NUMBER
+from clawmem.model.records.bounds import LARGEST_NUMBER, refuse_unread
 from clawmem.model.records.strict_json import read_json
 
 OTHER_NAMES = {
@@ -146,6 +146,7 @@ def refuse_conflict_markers(text: str, path: str) -> None:
 
 
 def _decode(data: bytes, path: str) -> str:
+    refuse_unread(data, path)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.facts.trust import is_low_trust, least_trust, trust_of_source
-from clawmem.model.records.bounds import LEDGER_LINE_BYTES
+from clawmem.model.records.bounds import LEDGER_LINE_BYTES, refuse_unread
 from clawmem.model.records.strict_json import read_json
 
 _MAY_BE_TEXT = ("speaker", "session", "agent", "source", "external_id", "kind")
@@ -132,6 +132,7 @@ def render_events(events: Iterable[Event]) -> bytes:
 
 def parse_events(data: bytes, path: str) -> tuple[Event, ...]:
     """Read a ledger file. Raise Unreadable, naming the line, if it is wrong."""
+    refuse_unread(data, path)
     events = []
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():

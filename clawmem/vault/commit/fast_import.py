@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clawmem.model.records.bounds import UnreadFile
 from clawmem.model.records.change import Author, Change, commit_message
 
 CLAWMEM_AUTHOR = Author("clawmem", "vault@clawmem")
@@ -18,7 +19,7 @@ def import_stream(changes: Sequence[Change], branch: str, parent: str | None, se
     parts: list[bytes] = [b"feature done\n", *blobs]
     for number, change in enumerate(changes, 1):
         parts += _commit(change, number, branch, parent if number == 1 else None, seconds)
-        parts += [_entry(path, marks.get((number, path))) for path in change.writes]
+        parts += [_entry(path, _object(content, marks.get((number, path)))) for path, content in change.writes.items()]
     parts += [f"get-mark :{number}\n".encode() for number in range(1, len(changes) + 1)]
     parts.append(b"done\n")
     return b"".join(parts)
@@ -33,7 +34,7 @@ def _blobs(changes: Sequence[Change]) -> tuple[list[bytes], dict[tuple[int, str]
     versions: dict[str, list[tuple[int, bytes]]] = {}
     for number, change in enumerate(changes, 1):
         for path, content in change.writes.items():
-            if content is not None:
+            if content is not None and not isinstance(content, UnreadFile):
                 versions.setdefault(path, []).append((number, content))
     blobs: list[bytes] = []
     marks: dict[tuple[int, str], int] = {}
@@ -56,9 +57,16 @@ def _commit(change: Change, mark: int, branch: str, parent: str | None, seconds:
     return parts
 
 
-def _entry(path: str, mark: int | None) -> bytes:
-    """Return the line that sets the contents of a path, or deletes it if there is no mark."""
-    return b"D %s\n" % quoted_path(path) if mark is None else b"M 100644 :%d %s\n" % (mark, quoted_path(path))
+def _object(content: bytes | None, mark: int | None) -> bytes | None:
+    """Return how the stream names the contents of a file, or None if it is deleted."""
+    if isinstance(content, UnreadFile):
+        return content.blob.encode()
+    return None if mark is None else b":%d" % mark
+
+
+def _entry(path: str, name: bytes | None) -> bytes:
+    """Return the line that sets the contents of a path, or deletes it if there are none."""
+    return b"D %s\n" % quoted_path(path) if name is None else b"M 100644 %s %s\n" % (name, quoted_path(path))
 
 
 def identity_line(role: str, author: Author, seconds: int) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from clawmem.model.records.bounds import UnreadFile
 from clawmem.model.records.layout import is_owned
 from clawmem.vault.commit.pending import locked_index
 from clawmem.vault.git.index import replace_index
@@ -46,7 +47,11 @@ def lost_files(vault: Vault, in_head: dict[str, str]) -> list[str]:
 
 def restore_object(vault: Vault, path: str) -> None:
     """Store the contents of a file in git again. Runs git."""
-    vault.git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=vault.read(path) or b"")
+    data = vault.read(path) or b""
+    if isinstance(data, UnreadFile):
+        vault.git.run("hash-object", "-w", "--no-filters", "--", str(vault.path(path)))
+    else:
+        vault.git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=data)
 
 
 def is_git_index_intact(vault: Vault) -> bool:

@@ -13,6 +13,7 @@ from datetime import datetime
 from threading import Thread
 
 from clawmem.errors import ClawmemError, ConflictMarkers, GitFailed, Locked, Refused, SecretFound, Unreadable
+from clawmem.model.records.bounds import LOWEST_FILE_LIMIT, beyond_limit
 from clawmem.model.records.change import Change
 from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.commit.interrupted import refuse_interrupted
@@ -136,6 +137,7 @@ class Transaction:
             self._finish_pending()
         head, paths = self.vault.head(), tuple(dict.fromkeys(path for change in changes for path in change.writes))
         self._refuse_unsafe(paths)
+        _refuse_large(changes)
         changes = screened(changes, self.read_set, self.vault.settings, purpose or self.purpose)
         final: dict[str, bytes | None] = {}
         for change in changes:
@@ -321,6 +323,19 @@ def _abandon(unused: Transaction) -> None:
         unused._importer.communicate(b"")
         if unused._importer.returncode:
             clear_crash_reports(unused.vault)
+
+
+def _refuse_large(changes: Sequence[Change]) -> None:
+    """Raise Refused if a file would be beyond its limit, because nobody could read it then."""
+    for path, data in (written for change in changes for written in change.writes.items()):
+        if data is None or len(data) <= LOWEST_FILE_LIMIT:
+            continue
+        from clawmem.model.kinds import handling  # few files are large
+
+        limit = handling(path).limit
+        if len(data) > limit:
+            told = beyond_limit(path, len(data), limit, "bytes")
+            raise Refused(f"The change is too large: {told}.", "Divide it between several entities or days.")
 
 
 def _consumed(changes: Sequence[Change]) -> tuple[str, ...]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from clawmem.errors import ClawmemError, InvalidInput, Refused, SecretFound, Unreadable
-from clawmem.model.kinds import FACTS, LOG, REDACTIONS, file_kind, handling
-from clawmem.model.records.bounds import beyond_limit
+from clawmem.errors import ClawmemError, InvalidInput, Refused, SecretFound
+from clawmem.model.kinds import FACTS, REDACTIONS, file_kind, handling
 from clawmem.model.records.entity import ITEMS, SUMMARY, check_agent, check_name, name_of_path
 from clawmem.model.safety.secrets.find import find_secret, redact
 from clawmem.vault.edits.copies import copies
@@ -152,7 +151,4 @@ def check_file(path: str, data: bytes | None) -> None:
     """Raise Unreadable, ConflictMarkers or InvalidInput, naming the line, where a file cannot be what its path says."""
     if data is None:
         return
-    kind = handling(path)
-    if kind.owner != LOG and len(data) > kind.limit:
-        raise Unreadable(path, None, beyond_limit("it", len(data), kind.limit, "bytes"))
-    kind.parsed(data, path, parse_yaml)
+    handling(path).parsed(data, path, parse_yaml)

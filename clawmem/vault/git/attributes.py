@@ -10,7 +10,7 @@ from clawmem.vault.vault import Vault
 # `info/attributes` takes precedence over every .gitattributes. Without it git would compare converted bytes with the
 # bytes that clawmem committed, and report the same files as changed forever.
 _KINDS = ("*.md", "*.json", "*.jsonl", "*.yaml")
-_ATTRIBUTES = "".join(f"{kind} -text -filter -ident -working-tree-encoding\n" for kind in _KINDS)
+_ATTRIBUTES = "".join(f"{kind} !diff -text -filter -ident -working-tree-encoding\n" for kind in _KINDS)
 
 
 def install_attributes(vault: Vault) -> None:

@@ -7,8 +7,8 @@ reach another machine, to sign, to know the user's name) run within `with_user_c
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from clawmem.vault.git.refs import common_dir_of, git_dir_of
 if TYPE_CHECKING:
     import subprocess
 
+    from clawmem.vault.git.blobs import Limit
     from clawmem.vault.git.config import ConfigEntry
     from clawmem.vault.git.view import RepositoryView
 
@@ -34,13 +35,14 @@ _OVERRIDES = (
     # Milliseconds. While one git process packs refs, no other can move a branch. git's default of 100 ms is too short
     # on a busy machine.
     "core.filesRefLockTimeout=3000",
+    # git passes larger blobs on in pieces and compares them as binary data, instead of holding them in memory.
+    "core.bigFileThreshold=32m",
     "i18n.logOutputEncoding=UTF-8",
     "log.showSignature=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "advice.detachedHead=false",
 )
-_DAMAGED = "Run `clawmem doctor --full`; restore the vault from a backup or another clone."
 _KEPT = frozenset(("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_EXEC_PATH"))
 # git before 2.32 does not know GIT_CONFIG_GLOBAL.
 _WITHOUT_USER_CONFIG = {
@@ -245,32 +247,45 @@ class Git:
         printed, _ = self.communicate(process, stdin)
         return printed if process.returncode == 0 else None
 
-    def read_blobs(self, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
+    def read_blobs(
+        self, names: Iterable[str], checked: bool = True, limit_of: Limit | None = None
+    ) -> dict[str, bytes | None]:
         """Return the contents of `commit:path` names with one git process, None for each that is missing.
 
-        With `checked`, verify contents against their hashes. git itself verifies loose objects but not packed ones.
+        `limit_of` gives the most bytes that are read of a name, by default the limit of the kind of its path. Contents
+        beyond it are not read: their UnreadFile is returned. With `checked`, verify contents against their hashes.
+        git itself verifies loose objects but not packed ones.
         """
         wanted = list(names)
         if not wanted:
             return {}
+        from clawmem.vault.git.blobs import limit_by_path, read_answers  # a search runs no git
+
         # A path may contain a line break, which would end the name. Such a path is resolved to a hash first.
         given = "".join(f"{self._on_one_line(name)}\n" for name in wanted).encode(errors="surrogateescape")
-        stream = self.run("cat-file", "--batch", stdin=given)
-        found: dict[str, bytes | None] = {}
-        position = 0
-        for name in wanted:
-            end = stream.index(b"\n", position)
-            header = stream[position:end].split(b" ")
-            if header[-1] in (b"missing", b"ambiguous"):
-                found[name] = None
-                position = end + 1
-                continue
-            size = int(header[-1])
-            found[name] = data = stream[end + 1 : end + 1 + size]
-            if checked:
-                _check_hash(name, header[0], header[1], data)
-            position = end + 1 + size + 1
+        with closing(self.stream("cat-file", "--batch", stdin=given)) as pieces:
+            found = read_answers(pieces, wanted, limit_of or limit_by_path, checked)
+            for _ in pieces:
+                pass  # until git has ended
         return found
+
+    def stream(self, *arguments: str, stdin: bytes = b"") -> Generator[bytes]:
+        """Run git and yield its output in pieces. Raise GitFailed after the last one if it fails.
+
+        Close the iterator if not all of it is taken.
+        """
+        from clawmem.vault.git.blobs import GitStream  # a search runs no git
+
+        process = self.start(*arguments)
+        stream = GitStream(process, stdin, _PATIENCE_SECONDS, lambda: self._refuse_blocking_files(process))
+        try:
+            yield from stream.pieces()
+        except BaseException:
+            process.kill()
+            process.communicate()
+            raise
+        if process.wait() != 0:
+            raise git_error(arguments[0], process.returncode, bytes(stream.errors))
 
     def _on_one_line(self, name: str) -> str:
         if "\n" not in name:
@@ -302,15 +317,6 @@ def start_process(
 def _is_own(root: Path, git_dir: Path) -> bool:
     """Return whether git considers the repository the user's own without configuration (`safe.directory`)."""
     return all(os.stat(place).st_uid == os.geteuid() for place in (root, git_dir))  # noqa: PTH116 - runs for every git command
-
-
-def _check_hash(name: str, object_id: bytes, kind: bytes, data: bytes) -> None:
-    """Raise GitFailed if contents do not match their hash."""
-    import hashlib  # not needed by reads that use only the index
-
-    digest = hashlib.sha1 if len(object_id) == 40 else hashlib.sha256
-    if digest(b"%s %d\0" % (kind, len(data)) + data).hexdigest().encode() != object_id:
-        raise GitFailed(f"git's copy of {name.partition(':')[2] or name} is damaged.", _DAMAGED)
 
 
 def lost_object_error(name: str) -> GitFailed:

@@ -23,7 +23,7 @@ from clawmem.vault.git.refs import common_dir_of
 _NOT_LINKED = frozenset((CONFIG, "config.worktree", "commondir", "gitdir", "hooks", "clawmem", "info"))
 # Files that git creates when it needs them.
 _MADE_LATER = ("packed-refs", "shallow")
-_ATTRIBUTES = b"* -text -filter -ident -working-tree-encoding\n"
+_ATTRIBUTES = b"* !diff -text -filter -ident -working-tree-encoding\n"
 
 
 class RepositoryView:

@@ -148,7 +148,7 @@ class _FileStatesByBatch:
 
     def _read(self, paths: Sequence[str]) -> FileStates:
         sides = (self._changed.base, self._changed.theirs)
-        data = read_versions(self._vault, (side[path] for side in sides for path in paths if path in side))
+        data = read_versions(self._vault, ((path, side[path]) for side in sides for path in paths if path in side))
         return FileStates(
             *({path: data[side[path].blob] if path in side else None for path in paths} for side in sides)
         )

@@ -75,7 +75,7 @@ def _stopped(vault: Vault) -> StoppedMerge | None:
         )
     changed = diff_commits(vault, ours, ours, theirs)
     paths = sorted(changed.paths | set(_staged(vault, ours)))
-    file_versions = [side[path] for side in (changed.base, changed.theirs) for path in paths if path in side]
+    file_versions = [(path, side[path]) for side in (changed.base, changed.theirs) for path in paths if path in side]
     data = read_versions(vault, file_versions)
     # If both sides renamed a file, git's merge of it is among the stages of both new names.
     merged = vault.git.read_blobs(f":{stage}:{path}" for path in paths for stage in _STAGES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from clawmem.vault.git.blobs import limits_by_blob
 from clawmem.vault.git.git import lost_object_error
 from clawmem.vault.vault import Vault
 
@@ -65,10 +66,16 @@ def _version(mode: str, blob: str) -> FileVersion | None:
     return None if mode == "000000" else FileVersion(mode, blob)
 
 
-def read_versions(vault: Vault, held: Iterable[FileVersion]) -> dict[str, bytes]:
-    """Return the contents of files by blob name, read by one git process. Raise GitFailed if git has lost one."""
+def read_versions(vault: Vault, held: Iterable[tuple[str, FileVersion]]) -> dict[str, bytes]:
+    """Return the contents of files, given with their paths, by blob name. One git process reads them all.
+
+    A file beyond the limit of its kind gives an UnreadFile. Raise GitFailed if git has lost one.
+    """
+    paths: dict[str, list[str]] = {}
+    for path, one in held:
+        paths.setdefault(one.blob, []).append(path)
     found: dict[str, bytes] = {}
-    for blob, data in vault.git.read_blobs(sorted({one.blob for one in held})).items():
+    for blob, data in vault.git.read_blobs(sorted(paths), limit_of=limits_by_blob(paths)).items():
         if data is None:
             raise lost_object_error(blob)
         found[blob] = data

@@ -7,9 +7,12 @@ its own. A vault that was created or restored here and has no record yet counts 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from clawmem.model.records.bounds import UnreadFile
+from clawmem.model.records.entity import ITEMS
 from clawmem.vault.disk import append_line, complete_lines
 from clawmem.vault.vault import Vault
 
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 _MADE = "made-here"
 _TRUST = "trust.json"
 _BASELINE = "baseline "
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+_UNSHOWN = re.compile(r"^Binary files ", re.MULTILINE)
 
 
 class UnacceptedCommit(NamedTuple):
@@ -123,17 +128,39 @@ def _log(vault: Vault) -> list[str]:
 def _differences(vault: Vault, commits: Sequence[str]) -> list[UnacceptedCommit]:
     """Return how each commit changed lines of facts. For a merge, only lines that neither parent has."""
     options = ("--stdin", "--no-walk=unsorted", "--format=%x01%H", "-p", "-c", "-U0", "--no-renames", "--no-color")
-    plain = ("--no-ext-diff", "--no-textconv", "--text", "--root")
+    plain = ("--no-ext-diff", "--no-textconv", "--root")
     given = "".join(f"{one}\n" for one in commits).encode()
     printed = vault.git.run("log", *options, *plain, "--", ":(glob)**/items.json", stdin=given)
     found = []
     for part in printed.decode(errors="replace").split("\x01")[1:]:
         name, _, body = part.partition("\n")
+        if _UNSHOWN.search(body):
+            found.append(_compared(vault, name.strip()))
+            continue
         signs = [(line[: _width(line)], line[_width(line) :]) for line in body.split("\n") if line[:1] in "+- "]
         added = tuple(text for sign, text in signs if "+" in sign and "-" not in sign)
         removed = tuple(text for sign, text in signs if "-" in sign)
         found.append(UnacceptedCommit(name.strip(), added, removed))
     return found
+
+
+def _compared(vault: Vault, commit: str) -> UnacceptedCommit:
+    """Return how a commit changed lines of facts in files that git does not show: large, or said to be binary data.
+
+    A version beyond its limit has no lines, so all lines of the next smaller one count as new.
+    """
+    parents = vault.git.run("rev-list", "--parents", "--max-count=1", commit).decode().split()[1:] or [_EMPTY_TREE]
+    changed = set.intersection(*(set(vault.changed_paths(parent, commit)) for parent in parents))
+    paths = [path for path in changed if path.rpartition("/")[2] == ITEMS]
+    now = _lines(vault.contents_at(commit, paths))
+    before = [_lines(vault.contents_at(parent, paths)) for parent in parents]
+    added = {line for lines in before for line in now - lines}
+    return UnacceptedCommit(commit, tuple(added), tuple({line for lines in before for line in lines - now}))
+
+
+def _lines(contents: Mapping[str, bytes | None]) -> set[str]:
+    read = (data for data in contents.values() if data is not None and not isinstance(data, UnreadFile))
+    return {line for data in read for line in data.decode(errors="replace").split("\n")}
 
 
 def _width(line: str) -> int:

@@ -22,6 +22,7 @@ from clawmem.memory.health.checks.review import FiledProposal, read_review, revi
 from clawmem.memory.health.checks.tree import VaultTree, walk
 from clawmem.model.kinds import CATALOG, EVENTS, FACTS, NONE, PARSE, PROPOSAL, REDACTIONS, SETTINGS, SUMMARY, handling
 from clawmem.model.language.text import normal
+from clawmem.model.records.bounds import UnreadFile, beyond_limit
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import Event
 from clawmem.vault.vault import Vault
@@ -103,7 +104,11 @@ def _read_file(vault: Vault, path: str, book: _VaultReader) -> None:
             HealthProblem(ERROR, "unreadable", path, None, f"The file cannot be read: {problem.strerror}.")
         )
         return
-    if data is not None:
+    if isinstance(data, UnreadFile):
+        said = beyond_limit("The file", data.size, data.limit, "bytes")
+        book.problems.append(HealthProblem(ERROR, "unreadable", path, None, f"{said}."))
+        book.broken.add(path)
+    elif data is not None:
         name = name_of_path(path)
         if name is not None:
             book.entities.add(name)

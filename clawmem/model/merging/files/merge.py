@@ -26,6 +26,7 @@ from clawmem.model.merging.files.records import (
     merged_proposal,
 )
 from clawmem.model.merging.policy import EVENT, FILE, OURS, SETTING, TEXT, MergeConflict, MergePolicy
+from clawmem.model.records.bounds import UnreadFile
 
 _RESTS = "a fact was learned from it on the other"
 
@@ -66,7 +67,8 @@ def merge_file(
     Raises NeedsDecision where a list of facts cannot be read: half of it would be lost.
     """
     rule = kinds.handling(path).merge
-    whole = _WHOLE.get(rule)
+    unread = any(isinstance(data, UnreadFile) for data in (base, ours, theirs))
+    whole = None if unread else _WHOLE.get(rule)
     done = whole(path, base, ours, theirs, cited) if whole else None
     if done is not None:
         return done
@@ -77,7 +79,8 @@ def merge_file(
     if ours is None or theirs is None:
         # One side deleted the file and the other changed it: the change stays.
         return MergedFile(theirs if ours is None else ours)
-    return RULES[rule](FileVersions(path, base, ours, theirs, policy, cited))
+    file = FileVersions(path, base, ours, theirs, policy, cited)
+    return _either(file) if unread else RULES[rule](file)
 
 
 def _all_redactions(

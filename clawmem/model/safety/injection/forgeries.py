@@ -39,7 +39,7 @@ FORGERIES = {
         r"user)\][^\[\n]{0,400}\[(?:system|assistant|user)\]",
         r"</?\s*(?:events|tool_results?|function_results?|user_message|system_prompt|untrusted_content|"
         r"document_content)\s*>",
-        r"^[\W_]*\[?\(?(?:system|developer)(?: prompt| message| override| note| notice| alert| instructions?| "
+        r"^(?:[^\w\n]|_)*\[?\(?(?:system|developer)(?: prompt| message| override| note| notice| alert| instructions?| "
         r"update)?[\])*]*\s*[:>-]\s*[\"“*]{0,2}(?:you|ignore|override|new|from now|the (?:user|assistant)|"
         "assistant|disregard|always|never|do not|all (?:previous|safety)|your|please|immediately|forward|send|"
         r"execute|run|call|stop)\b",

@@ -27,7 +27,7 @@ ORDERS_BY_RULE = {
         rf"any |all |every )){AI}\b",
         r"(?:^|[.!?>*#\"-]\s*+|\n[^\S\n]*+)(?:hey |dear |hello |attention,? |note to |instructions? (?:to|for) (?:the "
         r")?)(?:assistants?|agents?|models?|bots?)\b[,:]",
-        r"^\W*(?:assistants?|agent|AI|bot|model)\s*[,:]\s+(?:please |you |now |always |never |kindly )*"
+        r"^[^\w\n]*(?:assistants?|agent|AI|bot|model)\s*[,:]\s+(?:please |you |now |always |never |kindly )*"
         rf"{BIDDEN_VERBS}\b",
         rf"\bif you(?: are|'re) (?:an? |the )?(?:\w+ )?(?:{AI}|assistant|agent|bot|model)\b(?:[^.\n]{{0,120}})",
         r"\b(?:the|any|every|your) (?:assistant|agent) (?:reading|processing|summari[sz]ing|parsing|that reads|"
