@@ -12,10 +12,11 @@ _VERBS = (
     "forget forgot forgotten, forgive forgave forgiven, freeze froze frozen, give gave given, go went gone, grow grew "
     "grown, hang hung, hear heard, hide hid hidden, hold held, keep kept, know knew known, lay laid, lead led, leave "
     "left, lend lent, lose lost, make made, mean meant, meet met, pay paid, ride rode ridden, ring rang rung, rise "
-    "rose risen, run ran run, say said, see saw seen, sell sold, send sent, shake shook shaken, shine shone, shoot shot, "
-    "sing sang sung, sink sank sunk, sit sat, sleep slept, speak spoke spoken, spend spent, stand stood, steal stole "
-    "stolen, stick stuck, strike struck, swim swam swum, take took taken, teach taught, tell told, think thought, "
-    "throw threw thrown, understand understood, wake woke woken, wear wore worn, win won, write wrote written"
+    "rose risen, run ran run, say said, see saw seen, sell sold, send sent, shake shook shaken, shine shone, "
+    "shoot shot, sing sang sung, sink sank sunk, sit sat, sleep slept, speak spoke spoken, spend spent, stand stood, "
+    "steal stole stolen, stick stuck, strike struck, swim swam swum, take took taken, teach taught, tell told, "
+    "think thought, throw threw thrown, understand understood, wake woke woken, wear wore worn, "
+    "win won, write wrote written"
 )
 # Verbs that are too common, or whose forms are too ambiguous, for a search.
 _COMMON_VERBS = (
