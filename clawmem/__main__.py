@@ -15,9 +15,7 @@ def main() -> None:
     _settle_streams()
     if sys.argv[1:2] == ["merge-driver"]:
         # git calls it once for every file: it needs no command line.
-        from clawmem.faces.cli.merge_driver import main as merge
-
-        _leave(merge(sys.argv[2:]))
+        _leave(_merge_driver(sys.argv[2:]))
     if sys.argv[1:2] in (["remember"], ["add"]):
         from clawmem.runtime import start_early_scan
 
@@ -30,6 +28,18 @@ def main() -> None:
 
         code = run(sys.argv[1:])
     _leave(code)
+
+
+def _merge_driver(arguments: list[str]) -> int:
+    """Merge BASE and THEIRS into OURS by the rules for PATH."""
+    from clawmem.errors import USAGE
+    from clawmem.vault.git.merge_driver import merge_for_git
+
+    if len(arguments) != 4:
+        sys.stderr.write("usage: clawmem merge-driver BASE OURS THEIRS PATH (git calls this; see docs/sync.md)\n")
+        return USAGE
+    base, ours, theirs, path = arguments
+    return merge_for_git(base, ours, theirs, path, os.environ)
 
 
 def _settle_streams() -> None:

@@ -94,12 +94,12 @@ BREAKS = {
     "a search imports a refresh": Break(
         "index-rooms",
         "index/search/notes.py",
-        "import clawmem.index.refresh.past",
+        "import clawmem.index.refresh.refresh",
         "clawmem.index.search is not allowed to import clawmem.index.refresh",
     ),
     "a refresh imports vectors": Break(
         "index-rooms",
-        "index/refresh/past.py",
+        "index/refresh/refresh.py",
         "import clawmem.index.vectors.store",
         "clawmem.index.refresh is not allowed to import clawmem.index.vectors",
     ),

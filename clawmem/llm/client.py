@@ -129,14 +129,20 @@ def call(model: Model, messages: Sequence[Message], schema: Mapping[str, Any], s
         "drop_params": True,
         **_output(litellm, model, schema),
     }
+    return _reply(*_request(litellm, litellm.completion, model, request))
+
+
+def _request(litellm: Any, function: Callable[..., Any], model: Model, request: Mapping[str, Any]) -> tuple[Any, int]:
+    """Return the answer to a request and how long it took, in milliseconds. Raise ModelTimeout, or what `_failure`
+    makes of an error."""
     started = time.monotonic()
-    outcome = _within(lambda: litellm.completion(**request), seconds + 0.5)
+    outcome = _within(lambda: function(**request), request["timeout"] + 0.5)
     took = round((time.monotonic() - started) * 1000)
     if outcome is None:
         raise ModelTimeout(took)
     if isinstance(outcome.problem, Exception):
         raise _failure(litellm, model, outcome.problem, took) from None
-    return _reply(outcome.value, took)
+    return outcome.value, took
 
 
 def embed(model: Model, texts: Sequence[str], seconds: float) -> EmbeddingReply:
@@ -153,17 +159,11 @@ def embed(model: Model, texts: Sequence[str], seconds: float) -> EmbeddingReply:
         "max_retries": 0,
         "drop_params": True,
     }
-    started = time.monotonic()
-    outcome = _within(lambda: litellm.embedding(**request), seconds + 0.5)
-    took = round((time.monotonic() - started) * 1000)
-    if outcome is None:
-        raise ModelTimeout(took)
-    if isinstance(outcome.problem, Exception):
-        raise _failure(litellm, model, outcome.problem, took) from None
-    vectors = _vectors(outcome.value)
+    answer, took = _request(litellm, litellm.embedding, model, request)
+    vectors = _vectors(answer)
     if vectors is None or len(vectors) != len(texts):
         raise RequestRejected("its answer does not contain one vector for each text.", took)
-    used = getattr(getattr(outcome.value, "usage", None), "prompt_tokens", None)
+    used = getattr(getattr(answer, "usage", None), "prompt_tokens", None)
     return EmbeddingReply(vectors, used if isinstance(used, int) and used > 0 else None, took)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -12,8 +11,9 @@ from clawmem.memory.backup.backup import verify_backup
 from clawmem.vault.exchange.staging import leftover_folders
 from tests.faults.checks import assert_sound, facts, git
 from tests.faults.kills import Arena, Tally, kill_many
+from tests.waiting import wait_until
 
-PATIENCE = 20
+PATIENCE = 60  # seconds
 
 
 def kill_backup(root: Path, environment: Mapping[str, str], count: int, folder: Path) -> Tally:
@@ -41,14 +41,14 @@ def kill_backup(root: Path, environment: Mapping[str, str], count: int, folder: 
 
 
 def _sweep(make: Callable[[], None], target: Path) -> None:
-    """Make the target until nothing of the killed is left beside it: a git that outlived its parent keeps its folder
-    until it ends."""
-    for _ in range(PATIENCE):
+    """Make the target until no folder of a killed command is left beside it. A git that outlives its parent keeps its
+    folder until it ends."""
+
+    def is_swept() -> bool:
         make()
-        if not leftover_folders(target):
-            break
-        time.sleep(1)
-    assert leftover_folders(target) == []
+        return not leftover_folders(target)
+
+    assert wait_until(is_swept, PATIENCE), leftover_folders(target)
 
 
 def kill_restore(root: Path, environment: Mapping[str, str], count: int, folder: Path) -> Tally:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ClawmemError
+from clawmem.faces.cli.complete_values import SOURCES
 from clawmem.index.refresh.refresh import open_index, rebuild, run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.store import Index, index_path
 from clawmem.memory.entities.agents import list_agents
 from clawmem.memory.entities.entities import list_entities, show_entity
-from clawmem.memory.facts.completion import category_candidates, entity_candidates, fact_candidates
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.status import status
 from clawmem.memory.history.log import LogBounds, log
@@ -23,6 +23,7 @@ from clawmem.memory.history.why import why
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.records.caller import Caller
+from clawmem.runtime import Runtime
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.context.context import context
 from clawmem.serving.graph import backlinks, neighbors
@@ -48,6 +49,10 @@ def _draft() -> Draft:
     return draft_from_record({"fact": "Jane has a dog.", "entity": JANE}, NOW)
 
 
+def _completions(vault: Vault, kind: str, prefix: str) -> object:
+    return SOURCES[kind](Runtime(vault.git.environment, vault.root, str(vault.root)), prefix, ())
+
+
 ACTS: dict[str, Callable[[Vault], object]] = {
     "list": lambda vault: list_facts(vault, _caller(), FactFilter(superseded=True)),
     "recall": lambda vault: recall(vault, "Where does Jane live?", _caller(), FactFilter(), 50, (FACTS, EVENTS, NOTES)),
@@ -62,9 +67,9 @@ ACTS: dict[str, Callable[[Vault], object]] = {
     "agents": list_agents,
     "graph": lambda vault: neighbors(vault, JANE, _caller(), FactFilter(), 2, 50),
     "backlinks": lambda vault: backlinks(vault, "projects/harbour", _caller(), FactFilter(), 50),
-    "complete a fact": lambda vault: fact_candidates(vault, "fact_"),
-    "complete an entity": lambda vault: entity_candidates(vault, ""),
-    "complete a category": lambda vault: category_candidates(vault, ""),
+    "complete a fact": lambda vault: _completions(vault, "fact", "fact_"),
+    "complete an entity": lambda vault: _completions(vault, "entity", ""),
+    "complete a category": lambda vault: _completions(vault, "category", ""),
     "count": count_tokens,
     "remember": lambda vault: remember(
         vault, [draft_from_record({"fact": "Jane has a dog.", "entity": JANE}, NOW)], _caller()

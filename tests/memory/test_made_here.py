@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import NotPermitted
-from clawmem.governance.review import approve, list_proposals
-from clawmem.governance.trust import trust
+from clawmem.governance.review import approve, list_proposals, trust
 from clawmem.index.search.channels import FactFilter
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.model.facts.fact import Fact

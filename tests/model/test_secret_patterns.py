@@ -8,7 +8,8 @@ import time
 import pytest
 
 from clawmem.model.safety.leftovers import contains_text
-from clawmem.model.safety.secrets.find import PLACES, STARTS, find_secrets
+from clawmem.model.safety.secrets.find import find_secrets
+from clawmem.model.safety.secrets.hints import PLACES, STARTS
 from clawmem.model.safety.secrets.kept_rules import KEPT
 from clawmem.model.safety.secrets.places import PATTERNS
 from clawmem.model.safety.secrets.rules import RULES

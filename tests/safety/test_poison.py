@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.safety import AGENTS_ROADS, LOW_ROADS, PERSONS_ROADS, detected, texts, travelled
 from clawmem.model.proposals.quarantine import orders_in_text
 from clawmem.model.safety.injection.find import FORGERY_HINTS, HIDDEN, ORDER_HINTS, find_injection
-from clawmem.model.safety.injection.rules import all_patterns, search
-from clawmem.model.safety.injection.text import normalize_disguises, replace_leetspeak
+from clawmem.model.safety.injection.rules import all_patterns, normalize_disguises, replace_leetspeak, search
 
 # What was measured when the texts were first seen stands in docs/decisions/017; these are floors, not goals.
 MISSED = {"first": 0, "second": 5, "held": 9}

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
@@ -19,6 +18,7 @@ from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import assert_whole
 from tests.faults.scenarios import keep
+from tests.waiting import wait_until
 
 HOLD = """
 import sys, time
@@ -79,12 +79,17 @@ def test_a_git_process_that_outlives_its_clawmem_keeps_the_lock(vault: Vault) ->
         assert child.wait(60) == 0
 
 
+def _has_open(pid: int, path: Path) -> bool:
+    return any(file.resolve() == path.resolve() for file in Path(f"/proc/{pid}/fd").iterdir())
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="the files of other processes cannot be seen here")
 def test_a_waiting_writer_gets_its_turn(vault: Vault, environment: dict[str, str], clawmem: Command) -> None:
     with writer_lock(vault.state / "lock", 1, "a moment"):
         waiting = subprocess.Popen(
             [sys.executable, "-m", "clawmem", "remember", "First."], cwd=vault.root, env=environment
         )
-        time.sleep(0.8)
+        assert wait_until(lambda: _has_open(waiting.pid, vault.state / "lock"))
         assert waiting.poll() is None
     assert waiting.wait(60) == 0
     keep(vault, "Second.")

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 
 from clawmem.faces.parts.command import Command
 from clawmem.faces.verbs.table import VERBS, load
-from clawmem.memory.facts.completion import agent_candidates, category_candidates, entity_candidates, fact_candidates
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import entity_names
+from clawmem.index.tables.contents import categories, facts_with_prefix
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.settings.settings import SETTINGS, setting_named
 from clawmem.model.settings.values import PLACES
@@ -14,6 +16,8 @@ from clawmem.runtime import Runtime
 
 FILES = ":files"
 """Asks the shell for the names of files."""
+
+_MAX_FACTS = 100
 
 Pairs = list[tuple[str, str]]
 _Source = Callable[[Runtime, str, Sequence[str]], Pairs]
@@ -24,22 +28,28 @@ def _files(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
 
 
 def _facts(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    return fact_candidates(runtime.vault(), prefix)
+    """Active facts come first, newest first."""
+    return run_query(runtime.vault(), lambda index: facts_with_prefix(index, prefix, _MAX_FACTS))
 
 
 def _entities(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     agent = runtime.caller().agent
     own = prefix.startswith("@/") and agent is not None
-    names = entity_candidates(runtime.vault(), f"@{agent}{prefix[1:]}" if own else prefix)
+    start = f"@{agent}{prefix[1:]}" if own else prefix
+    names = [name for name in run_query(runtime.vault(), entity_names) if name.startswith(start)]
     return [(f"@{name.removeprefix(f'@{agent}')}" if own else name, "") for name in names]
 
 
 def _agents(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    return [(name, "") for name in agent_candidates(runtime.vault(), prefix)]
+    folder = runtime.vault().root / "agents"
+    names = (path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else ()
+    return [(name, "") for name in sorted(names) if name.startswith(prefix)]
 
 
 def _categories(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    return [(name, "") for name in category_candidates(runtime.vault(), prefix)]
+    """A category with white space cannot be completed in every shell."""
+    names = run_query(runtime.vault(), categories)
+    return [(name, "") for name in names if name.startswith(prefix) and not any(map(str.isspace, name))]
 
 
 def _proposals(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:

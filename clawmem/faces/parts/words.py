@@ -53,7 +53,7 @@ def event_warning(event: Event) -> str:
 def outcome_lines(rows: Iterable[tuple[str, Fact, str]], commit: str | None) -> Sequence[str]:
     """What happened to each fact, then the commit that holds it."""
     lines = [f"{_did(outcome, fact)}: {fact_line(fact, entity)}" for outcome, fact, entity in rows]
-    lines.append(f"commit {commit[:12]}" if commit else "nothing changed, so there is no commit")
+    lines.append(f"commit {commit[:12]}" if commit else "nothing changed; no commit was made")
     return lines
 
 

@@ -11,7 +11,7 @@ from clawmem.faces.parts.words import REVISED, outcome_lines
 from clawmem.governance.review import ProposalDetails, ReviewOutcome, list_proposals, show_proposal
 from clawmem.governance.review import approve as approve_act
 from clawmem.governance.review import reject as reject_act
-from clawmem.governance.trust import trust as trust_act
+from clawmem.governance.review import trust as trust_act
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.proposals.proposal import KINDS, Proposal
 from clawmem.model.proposals.proposal_file import proposal_to_record

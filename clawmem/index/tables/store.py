@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 from clawmem.index.tables.keyword import EngineMissing, KeywordEngine, open_engine
 from clawmem.index.tables.schema import SPOKEN_WORDS, TABLES, VERSION
+from clawmem.index.tables.sqlite_store import SqliteStore, connect, roll_back
 from clawmem.model.search.passage import SPREAD
 from clawmem.vault.disk import files_below
 from clawmem.vault.vault import Vault
@@ -25,7 +24,7 @@ _BUSY_SECONDS = 10.0
 _BOOT = "/proc/sys/kernel/random/boot_id"
 
 
-class Index:
+class Index(SqliteStore):
     """An open index.
 
     `engine` searches facts, `passage_engine` the pieces of events and notes. `notices` say what could not be done. `at`
@@ -39,7 +38,7 @@ class Index:
         spoken: KeywordEngine,
         notices: tuple[str, ...] = (),
     ) -> None:
-        self.database = database
+        super().__init__(database)
         self.engine = engine
         self.passage_engine = spoken
         self.notices = notices
@@ -55,50 +54,19 @@ class Index:
         self.set_meta("head", commit)
         self.at = commit
 
-    def meta(self, key: str) -> str | None:
-        """Return a value that the index stores about itself."""
-        row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
-
-    def set_meta(self, key: str, value: str) -> None:
-        """Store such a value."""
-        self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Run one SQLite transaction: all of it is stored or nothing."""
-        self.database.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self.engine.flush()
-            self.passage_engine.flush()
-            self.database.execute("COMMIT")
-        except BaseException:
-            self.engine.discard_changes()
-            self.passage_engine.discard_changes()
-            roll_back(self.database)
-            raise
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Let all reads in this context see the same state. Keep it short, because writers wait."""
-        self.database.execute("BEGIN")
-        try:
-            yield
-        finally:
-            roll_back(self.database)
-
     def close(self) -> None:
         """Close the files."""
         self.engine.close()
         self.passage_engine.close()
-        self.database.close()
+        super().close()
 
+    def _flush(self) -> None:
+        self.engine.flush()
+        self.passage_engine.flush()
 
-def roll_back(database: sqlite3.Connection) -> None:
-    """Roll back the open transaction, unless SQLite did so itself because the disk was full."""
-    if database.in_transaction:
-        database.execute("ROLLBACK")
+    def _discard_changes(self) -> None:
+        self.engine.discard_changes()
+        self.passage_engine.discard_changes()
 
 
 def index_path(vault: Vault) -> Path:
@@ -227,8 +195,10 @@ def _sweep(vault: Vault, keep: str | None) -> None:
 
 
 def _connect(vault: Vault, path: str | None, temporary: str = ":memory:") -> Index:
-    address = f"file:{_quoted(path)}?mode=rw" if path else temporary
-    database = sqlite3.connect(address, timeout=_BUSY_SECONDS, isolation_level=None, uri=path is not None)
+    if path:
+        database = connect(path, "rw", _BUSY_SECONDS)
+    else:
+        database = sqlite3.connect(temporary, timeout=_BUSY_SECONDS, isolation_level=None)
     try:
         if path is None or _boot() != "unknown":
             database.execute("PRAGMA synchronous = OFF")
@@ -267,7 +237,3 @@ def _boot() -> str:
             return file.read().strip()
     except OSError:
         return "unknown"
-
-
-def _quoted(path: str) -> str:
-    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.index.tables.schema import VECTORS_FILE
-from clawmem.index.tables.store import roll_back
+from clawmem.index.tables.sqlite_store import SqliteStore, connect
 from clawmem.model.records.seal import checksum
 from clawmem.vault.vault import Vault
 
@@ -52,20 +51,8 @@ class VectorsDamaged(sqlite3.DatabaseError):
     """The vector store is invalid. The heartbeat rebuilds it."""
 
 
-class Vectors:
-    """The open vector store."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self.database = database
-
-    def meta(self, key: str) -> str | None:
-        """Return a value that the store keeps about itself; `model` is the model of its packs and pieces."""
-        row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
-
-    def set_meta(self, key: str, value: str) -> None:
-        """Store such a value."""
-        self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+class Vectors(SqliteStore):
+    """The open vector store. Its value `model` is the model of its packs and pieces."""
 
     def values(self, model: str, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the packed vectors of those keys that have one."""
@@ -103,30 +90,6 @@ class Vectors:
         row = (kind, "\n".join(pack.ids), pack.keys, pack.codes)
         self.database.execute("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?)", row)
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Run one transaction: all of it is stored or nothing."""
-        self.database.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self.database.execute("COMMIT")
-        except BaseException:
-            roll_back(self.database)
-            raise
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Let all reads in this context see the same state."""
-        self.database.execute("BEGIN")
-        try:
-            yield
-        finally:
-            roll_back(self.database)
-
-    def close(self) -> None:
-        """Close the file."""
-        self.database.close()
-
 
 def vectors_path(vault: Vault) -> Path:
     """Return the path of the store. Past versions of the vault share it, because vectors are keyed by text."""
@@ -161,7 +124,7 @@ def open_vectors(vault: Vault) -> Vectors | None:
     if not os.path.exists(path):  # noqa: PTH110 - runs in every search
         return None
     try:
-        vectors = _connect(path, "rw", _BUSY_SECONDS)
+        vectors = Vectors(connect(str(path), "rw", _BUSY_SECONDS))
     except sqlite3.OperationalError:
         return None
     try:
@@ -196,7 +159,7 @@ def open_or_create_vectors(vault: Vault) -> Vectors:
     for name in (path, path.with_name(f"{VECTORS_FILE}-journal")):
         name.unlink(missing_ok=True)
     path.touch(mode=0o600)
-    vectors = _connect(path, "rwc", _PATIENCE)
+    vectors = Vectors(connect(str(path), "rwc", _PATIENCE))
     with vectors.writing():
         for statement in _TABLES.split(";"):
             vectors.database.execute(statement)
@@ -211,9 +174,3 @@ def _is_intact(vectors: Vectors) -> bool:
     for kind in (FACTS, EVENTS, NOTES):
         vectors.pack(kind)
     return True
-
-
-def _connect(path: Path, mode: str, patience: float) -> Vectors:
-    quoted = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    address = f"file:{quoted}?mode={mode}"
-    return Vectors(sqlite3.connect(address, timeout=patience, isolation_level=None, uri=True))

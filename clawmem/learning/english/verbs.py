@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clawmem.model.language.irregular import irregular_verbs
+
 PRESENT = "present"
 PAST = "past"
 PARTICIPLE = "participle"
@@ -76,24 +78,6 @@ IDLE = frozenset(
     "mention notice stay keep recommend suggest assume doubt expect trust respect cherish value cheer".split()
 )
 
-_IRREGULAR = {
-    "be": "was been", "bear": "bore born", "beat": "beat beaten", "become": "became become", "begin": "began begun",
-    "break": "broke broken", "bring": "brought", "build": "built", "buy": "bought", "catch": "caught",
-    "choose": "chose chosen", "do": "did done", "draw": "drew drawn", "drink": "drank drunk", "drive": "drove driven",
-    "eat": "ate eaten", "feel": "felt", "find": "found", "fly": "flew flown", "forget": "forgot forgotten",
-    "get": "got gotten", "give": "gave given", "go": "went gone", "grow": "grew grown", "hang": "hung", "have": "had",
-    "hear": "heard", "hit": "hit", "hold": "held", "keep": "kept", "know": "knew known", "lead": "led", "leave": "left",
-    "lend": "lent", "let": "let", "lose": "lost", "make": "made", "mean": "meant", "meet": "met", "pay": "paid",
-    "put": "put", "quit": "quit", "read": "read", "ride": "rode ridden", "run": "ran run", "say": "said",
-    "see": "saw seen", "sell": "sold", "send": "sent", "set": "set", "sew": "sewed sewn", "shoot": "shot",
-    "show": "showed shown", "sing": "sang sung", "sleep": "slept", "speak": "spoke spoken", "spend": "spent",
-    "swim": "swam swum", "take": "took taken", "teach": "taught", "tear": "tore torn", "tell": "told",
-    "think": "thought", "throw": "threw thrown", "understand": "understood", "wake": "woke woken", "wear": "wore worn",
-    "win": "won", "write": "wrote written", "rewatch": "rewatched", "reread": "reread", "bet": "bet",
-    "learn": "learned", "rebuild": "rebuilt", "split": "split", "cut": "cut", "hurt": "hurt", "deal": "dealt",
-    "fall": "fell fallen", "fight": "fought", "stand": "stood", "come": "came come", "sit": "sat",
-    "rewrite": "rewrote rewritten", "cancel": "cancelled canceled", "wed": "wed",
-}  # fmt: skip
 _DOUBLED = frozenset(
     "plan stop chat shop jog run swim hit set put get win quit cut let bet skip drop hug pop trim spar refer "
     "snag grab "
@@ -135,8 +119,9 @@ def _ing(lemma: str) -> str:
 
 def _forms() -> dict[str, tuple[tuple[str, str], ...]]:
     table: dict[str, list[tuple[str, str]]] = {}
+    irregular = irregular_verbs()
     for lemma in sorted(MILESTONES | EVENTS | HABITS | UNDERTAKINGS | IDLE | LIKING.keys() | _MORE):
-        past, *participle = _IRREGULAR.get(lemma, _past(lemma)).split()
+        past, *participle = irregular.get(lemma, (_past(lemma),))
         entries = [(lemma, PRESENT), (third_person(lemma), PRESENT), (past, PAST), (_ing(lemma), ING)]
         entries += [(form, PARTICIPLE) for form in participle or [past]]
         for form, kind in entries:

@@ -15,7 +15,6 @@ from clawmem.index.search.lookup import (
     facts_from_event,
     standing_facts_with,
 )
-from clawmem.learning.english.spelling import other_spellings
 from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, Placement, close_people, place
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
@@ -33,6 +32,11 @@ from clawmem.model.records.cursor import LearningCursor
 from clawmem.model.records.entity import items_path
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
+# British and American spelling.
+_STEMS = r"(?P<stem>favo|colo|flavo|neighbo|humo)"
+_ENDS = r"(?=(?:s|ites?|ed|ing|ful)?\b)"
+_BRITISH = re.compile(rf"\b{_STEMS}ur{_ENDS}", re.IGNORECASE)
+_AMERICAN = re.compile(rf"\b{_STEMS}r{_ENDS}", re.IGNORECASE)
 
 
 class _ProposalIndex:
@@ -220,3 +224,9 @@ def _with_mentions(page: str, day: str, lines: Iterable[str]) -> str:
     known = before.split("\n") if before.strip() else ["Mentioned, and kept as notes only:", ""]
     added = [f"- {line}" for line in dict.fromkeys(lines) if f"- {line}" not in known]
     return with_generated(page if page.strip() else f"# {day}\n", "\n".join([*known, *added]))
+
+
+def other_spellings(text: str) -> tuple[str, ...]:
+    """Return the text in British and American spelling, without its own spelling."""
+    ways = (_BRITISH.sub(r"\g<stem>r", text), _AMERICAN.sub(r"\g<stem>ur", text))
+    return tuple(way for way in ways if way != text)

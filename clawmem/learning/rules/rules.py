@@ -37,8 +37,8 @@ from clawmem.learning.rules.paraphrases import plain_form
 from clawmem.learning.rules.requests import assistant_propositions, remember_request, tool_propositions
 from clawmem.learning.rules.requirements import requirement
 from clawmem.learning.rules.shapes.classify import classify
-from clawmem.learning.rules.shapes.job_over import lost_job
 from clawmem.learning.rules.shapes.shape import OWN_ATTRIBUTES, ClauseContext, ClauseShape
+from clawmem.learning.rules.shapes.turns import lost_job
 from clawmem.learning.rules.shared_subject import read_parts
 from clawmem.learning.rules.triples import subject_name, triple_object, triple_subject, without_attribute
 from clawmem.model.facts.catalog import Catalog, canonical_predicate

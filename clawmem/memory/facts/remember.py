@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.errors import ClawmemError, SecretFound
-from clawmem.index.search.lookup import TakenIds, entity_exists
-from clawmem.memory.entities.places import entity_for_draft, new_entity_files
+from clawmem.errors import ClawmemError, InvalidInput, SecretFound
+from clawmem.index.search.lookup import TakenIds, entity_exists, resolve_id
+from clawmem.memory.entities.places import entity_for_draft, expand_own, new_entity_files, resolve_entity
 from clawmem.memory.permission import check_author
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
@@ -24,6 +24,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.entity import items_path
 from clawmem.model.safety.secrets.find import find_secret, redact
+from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -172,9 +173,7 @@ class _BatchPlanner:
         """Return the fact with its references resolved. Most facts have none."""
         if not (fact.source_event or fact.links or fact.related_entities):
             return fact
-        from clawmem.memory.facts.references import resolve_references  # reads ledgers
-
-        fact, notices = resolve_references(self._work, fact, self._batches)
+        fact, notices = _resolve_references(self._work, fact, self._batches)
         self.notices += notices
         return fact
 
@@ -230,3 +229,40 @@ def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
         agent=fact.agent or caller.agent,
         trust=statement_trust(fact.trust, fact.source, caller.agent),
     )
+
+
+def _resolve_references(work: WriteScope, fact: Fact, known: Collection[str]) -> tuple[Fact, list[str]]:
+    """Return the fact with its evidence quoted and with full ids and entity names, and notices.
+
+    There is one notice for each related entity that does not exist. `known` are entities that the same act creates.
+    Raise NotFound if an event or a fact does not exist, InvalidInput if the event does not contain the quote.
+    """
+    from clawmem.memory.history.evidence import with_evidence  # reads ledgers
+
+    fact = _without_quoted_secret(work, with_evidence(work.vault, work.index, fact))
+    links = tuple(link._replace(to=resolve_id(work.index, link.to)) for link in fact.links)
+    related = tuple(dict.fromkeys(_entity_named(work, name, known) for name in fact.related_entities))
+    missing = [name for name in related if name not in known and not entity_exists(work.index, name)]
+    notices = [f"'{name}', a related entity of the fact, does not exist yet" for name in missing]
+    return fact._replace(links=links, related_entities=related), notices
+
+
+def _without_quoted_secret(work: WriteScope, fact: Fact) -> Fact:
+    """Remove a quote that contains a credential. Merges can bring in events with credentials."""
+    if fact.source_text is None or find_secret(fact.source_text) is None:
+        return fact
+    allowed(work.vault.settings, fact.source_text, "The evidence")
+    return fact._replace(source_text=None, source_span=None)
+
+
+def _entity_named(work: WriteScope, text: str, known: Collection[str]) -> str:
+    """Return the entity with this name, title or alias. A word that is not a name yet is returned unchanged."""
+    name = expand_own(text, work.caller)
+    if name in known:
+        return name
+    try:
+        return resolve_entity(work.index, text, work.caller)
+    except InvalidInput:
+        if "/" in name or ".." in name:
+            raise
+        return name

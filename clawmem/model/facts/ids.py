@@ -19,9 +19,14 @@ _FACT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 def new_fact_id(entropy: Entropy, taken: Container[str]) -> str:
     """Return a new fact id that is not in `taken`; each collision doubles the number of digits, up to 64."""
+    return new_id(FACT_PREFIX, entropy, taken)
+
+
+def new_id(prefix: str, entropy: Entropy, taken: Container[str]) -> str:
+    """Return the prefix and 8 random hex digits; each collision with `taken` doubles the digits, up to 64."""
     size = SHORTEST_ID_BYTES
     while True:
-        candidate = FACT_PREFIX + entropy(size).hex()
+        candidate = prefix + entropy(size).hex()
         if candidate not in taken:
             return candidate
         size = min(size * 2, LONGEST_ID_BYTES)

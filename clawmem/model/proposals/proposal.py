@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from clawmem.model.facts.catalog import Predicate
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.ids import PROPOSAL_PREFIX, Entropy
+from clawmem.model.facts.ids import PROPOSAL_PREFIX, Entropy, new_id
 from clawmem.model.language.text import normal
 
 KINDS = ("fact", "conflict", "predicate", "promotion", "guardrail", "tacit")
@@ -20,7 +20,6 @@ ACTIONS = (ADD, SUPERSEDE, MERGE, END, RETRACT, PREDICATE, LINE, PROMOTE)
 
 PREFIX = PROPOSAL_PREFIX
 FOLDER = "review"
-_SHORTEST, _LONGEST = 4, 32
 
 
 class ProposalTarget(NamedTuple):
@@ -90,12 +89,7 @@ class Proposal(NamedTuple):
 
 def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:
     """Return a new id, `prop_` and 8 hex digits; each collision doubles the digits, up to 64."""
-    size = _SHORTEST
-    while True:
-        candidate = PREFIX + entropy(size).hex()
-        if candidate not in taken:
-            return candidate
-        size = min(size * 2, _LONGEST)
+    return new_id(PREFIX, entropy, taken)
 
 
 def proposal_path(proposal_id: str) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import HistoryRewritten, NotFound, Refused, RemoteFailed
 from clawmem.model.language.text import one_line, visible
 from clawmem.vault.exchange.remote_process import ProgressCallback, RemoteOutput, run_remote_git
-from clawmem.vault.git.config import ConfigEntry, join_names
-from clawmem.vault.git.refs import Head, read_ref
+from clawmem.vault.git.config import ConfigEntry, join_names, read_config, split_plain
+from clawmem.vault.git.refs import Head, git_dir_of, read_ref
 from clawmem.vault.vault import Vault
 
 # Fetched objects are checked, and only one branch is fetched.
@@ -27,6 +29,9 @@ _SETTINGS = (
 )
 REMOTE_SETTINGS = r"^(remote\..*\.|core\.sshcommand$)"
 _ADDRESSES = ("url", "pushurl")
+_FILE = "file://"
+# Sections of a repository's configuration that run nothing while others fetch from it or push to it.
+_HARMLESS_SECTIONS = frozenset(("alias", "branch", "color", "gitweb", "http", "merge", "remote"))
 _REMOTE_SECTIONS = frozenset(
     ("core", "credential", "fetch", "http", "include", "includeif", "protocol", "push", "remote", "ssh", "url")
 )
@@ -92,10 +97,45 @@ def _check_address(vault: Vault, name: str, settings: Mapping[str, str], unused:
             )
     addresses = {settings.get(f"remote.{name}.{key}") for key in _ADDRESSES} - {None}
     if addresses and not vault.git.is_accepted():
-        from clawmem.vault.exchange.local_remote import refuse_programs  # rarely needed
-
         for address in addresses:
-            refuse_programs(vault, name, address or "")
+            _refuse_programs(vault, name, address or "")
+
+
+def _refuse_programs(vault: Vault, name: str, address: str) -> None:
+    """Raise Refused if an address is a repository on this machine whose hooks or configuration run programs."""
+    git_dir = _git_dir_at(vault.root, address)
+    if git_dir is None:
+        return
+    what = _program_of(vault, git_dir)
+    if what is not None:
+        raise Refused(
+            f"{name} is {git_dir}, which would run a program of its own here: {what}.",
+            "If you trust that repository, accept this vault on this machine: `clawmem config trust`.",
+        )
+
+
+def _git_dir_at(root: Path, address: str) -> Path | None:
+    """Return the git folder of a remote address, or None if it is on another machine or does not exist."""
+    if address.startswith(_FILE):
+        address = address.removeprefix(_FILE)
+    elif ":" in address.split("/", 1)[0]:
+        return None
+    for place in (root / address, root / f"{address}.git"):
+        found = git_dir_of(place) or place
+        if (found / "HEAD").is_file():
+            return found
+    return None
+
+
+def _program_of(vault: Vault, git_dir: Path) -> str | None:
+    hooks = git_dir / "hooks"
+    if hooks.is_dir():
+        for path in sorted(hooks.iterdir()):
+            if path.suffix != ".sample" and path.is_file() and os.access(path, os.X_OK):
+                return f"the hook {path.name}"
+    _, others = split_plain(read_config(git_dir, vault.git.environment))
+    unsafe = [one for one in others if one.section not in _HARMLESS_SECTIONS and one.key != "core.bare"]
+    return f"{unsafe[0].key} in its configuration" if unsafe else None
 
 
 def ignored_settings_notice(vault: Vault) -> str | None:

@@ -101,7 +101,7 @@ def is_plain(entry: ConfigEntry) -> bool:
 def is_plain_address(address: str) -> bool:
     """Return whether the address of a remote is a folder, or uses a transport of git that starts no program but ssh.
 
-    The repository in a folder may still run programs of its own: see `clawmem.vault.exchange.local_remote`.
+    The repository in a folder may still run programs of its own: see `clawmem.vault.exchange.remote`.
     """
     if address.startswith(_TRANSPORTS):
         # git decodes percent signs, so the path could not be checked.

@@ -26,9 +26,12 @@ from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import git
 from tests.index.contents import assert_equal_to_a_rebuild
+from tests.waiting import wait_until
 
 FACTS = 40
 KILLS = 30
+# How often a journal is seen before a kill, at most: the kills hit different moments of a write.
+LOOKS = 100
 
 
 def fill(vault: Vault, caller: Caller, count: int = FACTS) -> None:
@@ -284,7 +287,8 @@ def test_a_killed_writer_leaves_a_right_index(
         writer = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         assert writer.stdout is not None
         assert [writer.stdout.readline() for _ in range(2)] == ["ready\n"] * 2
-        time.sleep(chance.uniform(0, 0.08))
+        for _ in range(chance.randrange(1, LOOKS)):
+            assert wait_until(lambda: any(vault.state.glob("*-journal")))
         writer.send_signal(signal.SIGKILL)
         writer.communicate()
         torn += len(list(vault.state.glob("*-journal")))

@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,7 @@ from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.loopback import embeds, refuses, serving
 from tests.needs import needs_litellm, needs_local_model
+from tests.waiting import wait_until
 
 DAY = "2026-11-21"
 SAID = (
@@ -211,6 +212,10 @@ def test_vectors_of_another_version_are_not_used(vault: Vault) -> None:
     anew.close()
 
 
+def _all_looked_again(looks: list[int], before: list[int]) -> bool:
+    return all(map(int.__gt__, looks, before))
+
+
 @needs_local_model
 @pytest.mark.usefixtures("told")
 def test_readers_see_whole_vectors_while_they_are_made(vault: Vault) -> None:
@@ -238,9 +243,7 @@ def test_readers_see_whole_vectors_while_they_are_made(vault: Vault) -> None:
         with vectors.writing():
             vectors.set_pack(FACTS, pack)
         # A heartbeat embeds for a while between two writes; without a pause a slow disk would be busy all the time.
-        before = list(looks)
-        while any(map(int.__eq__, looks, before)) and all(reader.is_alive() for reader in readers):
-            time.sleep(0.001)
+        assert wait_until(partial(_all_looked_again, looks, list(looks))) or problems
     vectors.close()
     stop.set()
     for reader in readers:

@@ -206,30 +206,6 @@ def test_half_of_a_move_is_not_taken_in(
     assert "moved by hand: 2 facts from areas/people/jane to areas/people/joanna" in after.json["notices"]
 
 
-@pytest.mark.parametrize(
-    ("path", "data", "why"),
-    [
-        ("daily/2026-11-20.md", b"caf\xe9\n", "daily/2026-11-20.md:1 cannot be read: it is not UTF-8 text"),
-        ("wiki/page.md", b"one\ntwo \xff\n", "wiki/page.md:2 cannot be read: it is not UTF-8 text"),
-        ("life/projects/My Boat/summary.md", b"# Boat\n", "'my boat' cannot be part of it"),
-        ("life/projects/UPPER/items.json", b"[\n]\n", "the entity must be named projects/upper"),
-        ("agents/The Bot/CONTEXT.md", b"# Bot\n", "'The Bot' is not an agent id"),
-    ],
-)
-def test_bad_names_and_other_encodings_are_left_alone_and_named(
-    furnished: Vault, environment: dict[str, str], clawmem: Command, path: str, data: bytes, why: str
-) -> None:
-    place = furnished.root / path
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(data)
-    done = clawmem("remember", "Next.", "--json")
-    assert done.code == 0
-    assert [one for one in done.json["notices"] if one.startswith("left alone: ") and why in one]
-    assert path not in git(furnished.root, environment, "ls-tree", "-r", "-z", "--name-only", "HEAD").split("\0")
-    assert place.read_bytes() == data
-    assert [one["path"] for one in clawmem("status", "--json").data["edits"]["unreadable"]] == [path]
-
-
 def test_many_new_folders_are_a_commit_each(furnished: Vault, environment: dict[str, str], clawmem: Command) -> None:
     for number in range(40):
         folder = furnished.root / f"life/resources/r{number}"

@@ -144,26 +144,32 @@ def test_a_broken_file_stays_as_it_is_and_stops_only_its_own(
 
 
 @pytest.mark.parametrize(
-    ("path", "data", "place"),
+    ("path", "data", "why"),
     [
         ("ledger/2026-11-20.jsonl", b'{"id": "e1"}\n', "ledger/2026-11-20.jsonl:1"),
         ("ledger/2026-11-20.jsonl", b"{}\nnot json\n", "ledger/2026-11-20.jsonl:1"),
         ("life/projects/boat/summary.md", b"---\ntitle: [\n---\nText\n", "life/projects/boat/summary.md:"),
         ("predicates.yaml", b"a: [\n", "predicates.yaml:"),
         ("wiki/page.md", b"a\n<<<<<<< HEAD\nb\n", "wiki/page.md:2"),
+        ("daily/2026-11-20.md", b"caf\xe9\n", "daily/2026-11-20.md:1 cannot be read: it is not UTF-8 text"),
+        ("wiki/page.md", b"one\ntwo \xff\n", "wiki/page.md:2 cannot be read: it is not UTF-8 text"),
+        ("life/projects/My Boat/summary.md", b"# Boat\n", "'my boat' cannot be part of it"),
+        ("life/projects/UPPER/items.json", b"[\n]\n", "the entity must be named projects/upper"),
+        ("agents/The Bot/CONTEXT.md", b"# Bot\n", "'The Bot' is not an agent id"),
     ],
 )
-def test_other_broken_files_are_named_and_left_alone(
-    furnished: Vault, environment: dict[str, str], clawmem: Command, path: str, data: bytes, place: str
+def test_an_invalid_file_is_not_committed_and_is_named(
+    furnished: Vault, environment: dict[str, str], clawmem: Command, path: str, data: bytes, why: str
 ) -> None:
     target = furnished.root / path
-    target.parent.mkdir(exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(data)
     done = clawmem("remember", "Jane moved.", "--entity", "areas/people/jane", "--json")
     assert done.code == 0, done
-    assert [one for one in done.json["notices"] if place in one]
+    assert [one for one in done.json["notices"] if one.startswith("left alone: ") and why in one]
     assert target.read_bytes() == data
     assert path in git(furnished.root, environment, "status", "--porcelain", "--untracked-files=all")
+    assert [one["path"] for one in clawmem("status", "--json").data["edits"]["unreadable"]] == [path]
 
 
 def test_broken_settings_are_named_with_their_line(furnished: Vault, clawmem: Command) -> None:

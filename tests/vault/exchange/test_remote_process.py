@@ -14,6 +14,7 @@ from clawmem.vault.exchange.remote import Remote, fetch
 from clawmem.vault.exchange.remote_process import run_remote_git
 from clawmem.vault.vault import Vault
 from tests.faults.checks import git
+from tests.waiting import wait_until
 
 DEAF = "trap '' TERM; exec 2>&-"
 
@@ -24,14 +25,6 @@ def slow_ssh(folder: Path, manner: str) -> Mapping[str, str]:
     ssh.write_text(f"#!/bin/sh\necho $$ >'{folder}/pid'\n{manner}\nexec sleep 300\n")
     ssh.chmod(0o755)
     return {"GIT_SSH_COMMAND": str(ssh)}
-
-
-def outlives(pid: int, seconds: float = 60) -> bool:
-    """Whether a process is still there after a while: one that was ended takes a moment to be gone."""
-    end = time.monotonic() + seconds
-    while (there := _is_alive(pid)) and time.monotonic() < end:
-        time.sleep(0.01)
-    return there
 
 
 def _is_alive(pid: int) -> bool:
@@ -55,7 +48,8 @@ def test_when_the_time_is_over_all_of_it_is_ended(vault: Vault, tmp_path: Path, 
         assert time.monotonic() - start < seconds + 60
         if noted.exists() and noted.read_text().strip():
             break
-    assert not outlives(int(noted.read_text()))
+    ssh = int(noted.read_text())
+    assert wait_until(lambda: not _is_alive(ssh))
     assert not list((vault.git_dir / "refs").rglob("*.lock"))
 
 

@@ -19,6 +19,7 @@ from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_whole, commits, facts, git
 from tests.faults.scenarios import keep
+from tests.waiting import wait_until
 
 
 @pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock", "packed-refs.lock", "config.lock"])
@@ -61,8 +62,7 @@ def test_a_live_git_is_respected(vault: Vault, environment: dict[str, str], tmp_
         ["git", "commit", "-a"], cwd=vault.root, env={**environment, "GIT_EDITOR": str(editor)}, start_new_session=True
     )
     try:
-        while not (tmp_path / "open").exists():
-            time.sleep(0.02)
+        assert wait_until((tmp_path / "open").exists)
         assert (vault.git_dir / "index.lock").exists()
         with pytest.raises(Locked, match="is running"), transaction(vault, NOW, "test"):
             pass
@@ -99,8 +99,7 @@ def test_a_lock_of_a_remotes_ref_that_a_killed_git_left_is_removed_aloud(
     lock.parent.mkdir(parents=True, exist_ok=True)
     # A git is killed while it holds the lock: nobody is left who would remove it.
     dying = subprocess.Popen(["sh", "-c", f": >'{lock}'; exec sleep 300"], cwd=vault.root)
-    while not lock.exists():
-        time.sleep(0.01)
+    assert wait_until(lock.exists)
     dying.kill()
     dying.wait()
     (vault.git_dir / "refs/heads/kept").write_text(commits(vault.root, environment)[0] + "\n")

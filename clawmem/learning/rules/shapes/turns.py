@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from datetime import date
 
 from clawmem.learning.english import grammar as g
 from clawmem.learning.english import verbs
@@ -12,6 +14,14 @@ from clawmem.learning.english.words import (
 )
 from clawmem.learning.rules.shapes.shape import ClauseContext, ClauseShape
 from clawmem.learning.rules.shapes.states import classify_state
+from clawmem.model.language.date_words import DateMatch
+
+_OVER = re.compile(
+    r"(?:got|was|am|have been|been) (?:laid off|fired|let go|made redundant)|(?:have )?(?:lost|quit|left) my job|"
+    r"(?:have )?resigned"
+)
+# The job before the present one ended longer ago, as a rule.
+_RECENT = 31  # days
 
 
 def classify_future(reading: g.ParsedClause, setting: ClauseContext) -> ClauseShape | None:
@@ -77,3 +87,15 @@ def classify_ending(reading: g.ParsedClause) -> ClauseShape | None:
         )
         return shape._replace(ended=True) if shape and shape.predicate else None
     return None
+
+
+def lost_job(
+    shape: ClauseShape, reading: g.ParsedClause, words: str, dates: Iterable[DateMatch], said: date
+) -> ClauseShape:
+    """Return the shape as the end of the current job, if the job was lost in the last days ("I got laid off")."""
+    told = reading.person == g.SELF and shape.predicate is None and not reading.negated
+    if not told or not _OVER.fullmatch(f"{reading.verb} {reading.rest}".rstrip(" .!,")):
+        return shape
+    days = [(said - date.fromisoformat(found.day)).days for found in dates if found.day]
+    recent = all(0 <= ago <= _RECENT for ago in days) if days else re.search(r"\bjust\b", words) is not None
+    return shape._replace(predicate="works_at", object=None, ended=True) if recent else shape

@@ -108,7 +108,7 @@ def find_injection(text: str, forged_only: bool = False) -> InjectionMatch | Non
     odd = not text.isascii() and any(letter > _LAST_PLAIN and letter not in _SIGNS for letter in text)
     if odd or _spread(text):
         # Plain Latin text, which is most text, needs no normalization.
-        from clawmem.model.safety.injection.text import normalize_disguises
+        from clawmem.model.safety.injection.rules import normalize_disguises
 
         forms.append(normalize_disguises(text))
     rules = _in_question(forms, {**FORGERY_HINTS, **({} if forged_only else ORDER_HINTS)})
@@ -117,8 +117,7 @@ def find_injection(text: str, forged_only: bool = False) -> InjectionMatch | Non
     if not rules:
         return None
     # The patterns take milliseconds to load, and ordinary text rarely gets here.
-    from clawmem.model.safety.injection.rules import search
-    from clawmem.model.safety.injection.text import replace_leetspeak
+    from clawmem.model.safety.injection.rules import replace_leetspeak, search
 
     found = search(list(dict.fromkeys((*forms, replace_leetspeak(forms[-1])))), rules)
     return InjectionMatch(*found, found[0] == HIDDEN or found[0] in FORGERY_HINTS) if found else None

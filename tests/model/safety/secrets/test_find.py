@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.safety.secrets.find import INSIDE, STARTS, find_secret, find_secrets, redact
+from clawmem.model.safety.secrets.find import find_secret, find_secrets, redact
+from clawmem.model.safety.secrets.hints import INSIDE, STARTS
 from clawmem.model.safety.secrets.rules import RULES
 
 MIXED = string.ascii_letters + string.digits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.english.spelling import other_spellings
+from clawmem.learning.reconciling.round_state import other_spellings
 
 CASES = [
     ("Dana's favourite colour", ("Dana's favorite color",)),
