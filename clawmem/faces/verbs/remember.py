@@ -70,7 +70,9 @@ VERB = Command(
         Parameter("predicate", "The relation, such as lives_in.", ("--predicate",), completes="predicate"),
         Parameter("object", "The other end of the relation.", ("--object",)),
         Parameter("valid_from", "The day or time from which it is true.", ("--valid-from",)),
-        Parameter("valid_to", "The day or time until which it was true.", ("--valid-to",)),
+        Parameter(
+            "valid_to", "The day, month or year with which it ends, included, or the time of its end.", ("--valid-to",)
+        ),
         SOURCE,
         EVIDENCE,
         Parameter("source_event", "The id of the event that is the evidence.", ("--event",)),

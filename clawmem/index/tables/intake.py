@@ -14,8 +14,8 @@ from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.facts.fact import Fact, pointers
+from clawmem.model.facts.validity import validity
 from clawmem.model.kinds import EVENTS, FACTS, NONE, PAGE, PROPOSAL, SUMMARY, file_kind
-from clawmem.model.language.dates import sortable
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import line_tokens
 from clawmem.model.records.entity import kind_of, name_of_path, owner_of, title_of
@@ -187,7 +187,7 @@ def _add_up(index: Index, facts: int, seals: int) -> None:
 
 def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, ...]:
     subject = normal(fact.subject) if fact.subject else None
-    begin, end = sortable(fact.valid_from), sortable(fact.valid_to, end=True)
+    begin, end = validity(fact)
     return (
         *(n, fact.id, entity, owner, fact.status, fact.category, subject, fact.predicate, begin, end),
         *(fact.timestamp, fact.source_event, fact.access_count, fact.last_accessed, fact.importance),

@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, importance_of
-from clawmem.model.language.dates import days_between, end_of, sortable, stamp
+from clawmem.model.facts.validity import is_over, shown_end
+from clawmem.model.language.dates import days_between, stamp
 
 HOT = "hot"
 WARM = "warm"
@@ -37,15 +38,6 @@ class TierVerdict(NamedTuple):
     score: float
     score_tier: int
     days: float
-
-
-def is_over(fact: Fact, moment: str) -> bool:
-    """Return whether the fact's validity has ended at a moment (ISO 8601 UTC; a bare day means its last instant).
-
-    A fact that is over is cold whatever its importance, and ranks behind valid ones.
-    """
-    end = sortable(fact.valid_to, end=True)
-    return end is not None and end <= end_of(moment)
 
 
 def last_access(fact: Fact) -> str:
@@ -126,7 +118,7 @@ def tier_of(fact: Fact, now: datetime, asked_of: str | None = None) -> str:
 
     `asked_of` is another moment than now at which a fact may be over.
     """
-    if fact.status in (SUPERSEDED, RETRACTED) or (fact.valid_to and is_over(fact, asked_of or stamp(now))):
+    if fact.status in (SUPERSEDED, RETRACTED) or is_over(fact, asked_of or stamp(now)):
         return COLD
     if importance_of(fact) >= ALWAYS_HOT:
         return HOT
@@ -139,7 +131,7 @@ def _decide(fact: Fact, recency: str, days: float, now: datetime) -> tuple[str, 
     if fact.status == RETRACTED:
         return COLD, "it was retracted"
     if is_over(fact, stamp(now)):
-        return COLD, f"it is over: it was valid until {sortable(fact.valid_to, end=True)}"
+        return COLD, f"it is over: it was valid until {shown_end(fact)}"
     if importance_of(fact) >= ALWAYS_HOT:
         return HOT, f"its importance {importance_of(fact):g} keeps it hot at any age"
     hot, warm = recency_limits(fact.access_count)

@@ -22,10 +22,11 @@ from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact, importance_of
+from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import DaySpan, search_words, time_asked
-from clawmem.model.lifecycle.tiers import is_over, tier_of
+from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import owner_of
@@ -265,7 +266,7 @@ def standing_of(
         fact.timestamp,
         fact.trust,
         own=agent is not None and owner_of(entity) == agent,
-        over=fact.valid_to is not None and is_over(fact, asked_of or as_of or stamp(now)),
+        over=is_over(fact, asked_of or as_of or stamp(now)),
     )
 
 

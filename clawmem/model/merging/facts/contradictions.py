@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.trust import is_low_trust
-from clawmem.model.language.dates import sortable
+from clawmem.model.facts.validity import validity
+from clawmem.model.language.dates import begin_instant
 from clawmem.model.language.text import all_of, normal
 from clawmem.model.merging.facts.chains import Facts
 from clawmem.model.merging.facts.rivals import supersede_all, supersede_proposal
@@ -79,9 +80,9 @@ def _differ(one: Fact, other: Fact) -> bool:
     """Return whether two facts of one relation have different values at the same time."""
     if normal(one.object or "") == normal(other.object or ""):
         return False
-    begin = max(sortable(fact.valid_from) or "" for fact in (one, other))
-    ends = [end for fact in (one, other) if (end := sortable(fact.valid_to, end=True))]
-    return not ends or begin < min(ends)
+    begins, ends = zip(validity(one), validity(other), strict=True)
+    begin, end = max(filter(None, begins), default=""), min(filter(None, ends), default=None)
+    return end is None or begin_instant(begin) < end
 
 
 def settle_values(facts: Facts, found: Contradiction, policy: MergePolicy) -> MergeConflict:
