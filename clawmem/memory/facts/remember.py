@@ -16,6 +16,7 @@ from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
 from clawmem.model.facts.trust import is_low_trust, statement_trust
+from clawmem.model.facts.vital import with_vital_importance
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, normal
 from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
@@ -222,11 +223,12 @@ class _BatchPlanner:
 
 
 def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
-    """Return the fact with its id and time, and with author, trust and source where the draft has none."""
-    return fact._replace(
+    """Return the fact with its id and time, and with author, trust, source and importance where the draft has none."""
+    known = fact._replace(
         id=fact_id,
         timestamp=stamp(caller.now),
         source=fact.source if fact.source != "unknown" else ("agent" if caller.agent else "user"),
         agent=fact.agent or caller.agent,
         trust=statement_trust(fact.trust, fact.source, caller.agent),
     )
+    return known if fact.importance is not None else with_vital_importance(known)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, importance_of
 from clawmem.model.facts.validity import is_over, shown_end
+from clawmem.model.facts.vital import is_given_by_person
 from clawmem.model.language.dates import days_between, stamp
 
 HOT = "hot"
@@ -143,9 +144,12 @@ def _decide(fact: Fact, recency: str, days: float, now: datetime) -> tuple[str, 
 def should_archive(
     fact: Fact, now: datetime, archive_score: float = ARCHIVE_SCORE, archive_days: float = ARCHIVE_DAYS
 ) -> bool:
-    """Return whether an active fact has decayed: score below 0.2 and no access for 90 days, and not always hot."""
-    always_hot = importance_of(fact) >= ALWAYS_HOT and not is_over(fact, stamp(now))
-    if fact.status != ACTIVE or always_hot:
+    """Return whether an active fact has decayed: score below 0.2 and no access for 90 days.
+
+    A fact that is always hot, or that a person gave, decays only once it is over.
+    """
+    kept = importance_of(fact) >= ALWAYS_HOT or is_given_by_person(fact)
+    if fact.status != ACTIVE or (kept and not is_over(fact, stamp(now))):
         return False
     return days_since_access(fact, now) >= archive_days and fact_score(fact, now) < archive_score
 

@@ -41,7 +41,7 @@ def ago(days: float) -> str:
 
 
 def a_fact(days: float = 0, *, recorded: float = 400, accesses: int = 0, **changes: object) -> Fact:
-    fact = Fact("fact_1a2b3c4d", "Jane likes tea.", "fact", ago(recorded), "user", access_count=accesses)
+    fact = Fact("fact_1a2b3c4d", "Jane likes tea.", "fact", ago(recorded), "conversation", access_count=accesses)
     return fact._replace(last_accessed=ago(days), **changes)  # type: ignore[arg-type]
 
 
@@ -138,6 +138,10 @@ def test_access_counts_from_the_recording_where_there_was_none() -> None:
         ({"accesses": 20}, 90, False),
         ({"importance": 0.79}, 90, True),
         ({"importance": 0.8}, 400, False),
+        ({"trust": "user"}, 400, False),
+        ({"trust": "user", "valid_to": "2020-01-01"}, 400, True),
+        ({"trust": "user", "agent": "cli"}, 400, True),
+        ({"trust": "user", "workflow": "heartbeat/rules"}, 400, True),
         ({"status": ARCHIVED}, 400, False),
         ({"status": RETRACTED}, 400, False),
         ({"status": SUPERSEDED}, 400, False),
