@@ -35,6 +35,15 @@ def remember(call: Call, text: str | None, jsonl: str | None, **given: Any) -> A
         "outcome": [one.outcome for one in done.facts],
         "commit": done.commit,
     }
+    if done.conflicts:
+        data["conflicts"] = [
+            {
+                "fact": one.fact.id,
+                "against": [{"id": rival.id, "fact": rival.fact} for rival in one.rivals],
+                "proposal": one.proposal.id,
+            }
+            for one in done.conflicts
+        ]
     rows = [(one.outcome, one.fact, one.entity) for one in done.facts]
     if done.failed is None:
         return Answer(data, outcome_lines(rows, done.commit), done.notices)
@@ -88,7 +97,7 @@ VERB = Command(
         ),
         Parameter("jsonl", "Many facts, one JSON object per line: a file or -.", ("--jsonl",), completes="file"),
     ),
-    REVISED,
+    {**REVISED, "conflicts?": [{"fact": str, "against": [{"id": str, "fact": str}], "proposal": str}]},
     (
         "clawmem remember 'Jane lives in Oslo.' --entity areas/people/jane --valid-from 2024-03-01",
         "cat facts.jsonl | clawmem remember --jsonl -",

@@ -45,3 +45,15 @@ def open_disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tup
         check_dispute(path, target, says, given)
         found.setdefault(target, []).append((path.rpartition("/")[2].removesuffix(".json"), says))
     return found
+
+
+def disputed_with(index: Index, fact_ids: Collection[str]) -> list[tuple[str, str]]:
+    """Return the pairs of a given fact and another active fact that an open proposal puts in dispute together."""
+    rows = index.database.execute(
+        "SELECT one.target, other.target FROM dispute AS one JOIN dispute AS other"
+        " ON other.path = one.path AND other.target != one.target"
+        " JOIN fact ON fact.id = other.target AND fact.status = 'active'"
+        " WHERE one.target IN (SELECT value FROM json_each(?)) ORDER BY fact.timestamp, fact.id",
+        (json.dumps(sorted(fact_ids)),),
+    )
+    return rows.fetchall()

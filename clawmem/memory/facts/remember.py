@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from clawmem.errors import ClawmemError, SecretFound
 from clawmem.index.search.lookup import TakenIds, entity_exists
 from clawmem.memory.entities.places import entity_for_draft, new_entity_files
+from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
 from clawmem.memory.permission import check_author
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
@@ -54,6 +55,7 @@ class RememberResult(NamedTuple):
     commit: str | None
     notices: tuple[str, ...] = ()
     failed: ClawmemError | None = None
+    conflicts: tuple[ValueConflict, ...] = ()
 
 
 def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberResult:
@@ -75,7 +77,8 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
                 break
             kept += [one for one, _ in planned]
         notices = (*work.notices, *_ignored_keys(drafts), *_limited(planner.notices))
-        return RememberResult(tuple(kept), commits[-1] if commits else None, notices, failed)
+        said = tuple(planner.conflicts)
+        return RememberResult(tuple(kept), commits[-1] if commits else None, notices, failed, said)
 
 
 def _ignored_keys(drafts: Sequence[Draft]) -> list[str]:
@@ -140,6 +143,8 @@ class _BatchPlanner:
         self._batches: dict[str, _EntityBatch] = {}
         self._default = work.vault.settings.words("defaults.entity")
         self._proposal_writer: ProposalWriter | None = None
+        self._finder = RivalValueFinder(work)
+        self.conflicts: list[ValueConflict] = []
         self.notices: list[str] = []
 
     def plan(self, draft: Draft) -> tuple[RememberedFact, Change | None]:
@@ -163,11 +168,22 @@ class _BatchPlanner:
         proposed = self._quarantined(fact, entity) if fact.trust != "user" else None
         if proposed is not None:
             return proposed
+        rivals = self._finder.find(fact, entity, batch.facts)
         batch.put(fact)
         writes[items_path(entity)] = batch.render()
-        return RememberedFact(fact, entity, "added"), fact_change(
-            work.caller, "remember", entity, fact.fact, writes, [fact]
+        change = fact_change(work.caller, "remember", entity, fact.fact, writes, [fact])
+        return RememberedFact(fact, entity, "added"), self._asking(change, fact, entity, rivals) if rivals else change
+
+    def _asking(self, change: Change, fact: Fact, entity: str, rivals: Sequence[Fact]) -> Change:
+        """Return the change with the question which of the values is right."""
+        found = ask_about(self._work, fact, entity, rivals)
+        self.conflicts.append(found)
+        against = "; ".join(f"{one.id} ({one.fact})" for one in rivals)
+        self.notices.append(
+            f"{fact.id} stands against {against}. All are kept until you decide:"
+            f" `clawmem review show {found.proposal.id}`"
         )
+        return with_question(change, found)
 
     def _resolved(self, fact: Fact) -> Fact:
         """Return the fact with its references resolved. Most facts have none."""
