@@ -66,13 +66,18 @@ def keyword_channel(index: Index, words: Sequence[str], wanted: FactFilter, limi
     return ChannelHits({match.n: match.score for match in matches if match.n in passing})
 
 
-def predicate_channel(index: Index, question: str, catalog: Catalog, wanted: FactFilter) -> ChannelHits:
-    """Return facts with a predicate that the question asks for and a subject that it names."""
+def predicate_channel(
+    index: Index, question: str, catalog: Catalog, wanted: FactFilter, user: str = "user"
+) -> ChannelHits:
+    """Return facts with a predicate that the question asks for and a subject that it names.
+
+    `user` is the name of the person who says "I".
+    """
     asked = predicates_asked(catalog, question)
     if not asked:
         return ChannelHits({}, False, "the question asks for no predicate of the catalog")
     condition, values = condition_of(wanted)
-    subjects = _names_in(question)
+    subjects = _names_in(question, user)
     rows = index.database.execute(
         f"SELECT n, length(subject) FROM fact WHERE predicate IN ({_marks(asked)})"
         f" AND subject IN ({_marks(subjects)}) AND {condition} LIMIT ?",
@@ -240,7 +245,7 @@ def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
     return " AND ".join(parts), tuple(values)
 
 
-def _names_in(question: str) -> list[str]:
+def _names_in(question: str, user: str) -> list[str]:
     words = [normal(word) for word in question.split()]
     names = {
         normal(" ".join(words[start : start + size])).removesuffix("'s").removesuffix("’s")
@@ -250,6 +255,7 @@ def _names_in(question: str) -> list[str]:
     if {"i", "my", "me", "mine"} & set(words):
         names.add("user")
         names.add("the user")
+        names.add(normal(user))
     return sorted(names - {""})
 
 

@@ -18,6 +18,7 @@ from clawmem.model.facts.stated_value import (
     single_phrases,
     stated_value,
 )
+from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.change import Change
 from clawmem.model.records.entity import owner_of
@@ -36,6 +37,7 @@ class RivalValueFinder:
 
     def __init__(self, work: WriteScope) -> None:
         self._work = work
+        self._user = work.vault.settings.words("user.name")
         self._phrases: tuple[SinglePhrase, ...] | None = None
         self._stated: dict[str, dict[tuple[str, str], list[Fact]]] = {}
 
@@ -44,11 +46,12 @@ class RivalValueFinder:
 
         `known` are the facts of its entity without the new one; they are read by their words too.
         """
-        said = stated_value(fact, self._all_phrases())
+        said = self._value(fact)
         if said is None:
             return ()
         owner = owner_of(entity) or ""
-        subjects = {said.subject, f"the {said.subject}"} | ({"user"} if said.subject == "the user" else set())
+        subjects = {said.subject, f"the {said.subject}"}
+        subjects |= {"user", normal(self._user)} if said.subject == "the user" else set()
         placed = facts_with_value(self._work.index, owner, subjects, said.predicate)
         found = {one.fact.id: one.fact for one in placed if one.entity != entity}
         found |= {one.id: one for one in self._of_entity(entity, known).get(said[:2], ())}
@@ -57,8 +60,13 @@ class RivalValueFinder:
         return tuple(sorted(against, key=lambda one: (one.timestamp, one.id)))
 
     def _stands_against(self, one: Fact, fact: Fact, said: StatedValue) -> bool:
-        value = stated_value(one, self._all_phrases())
+        value = self._value(one)
         return one.stands and value is not None and are_rivals(value, said) and hold_together(one, fact)
+
+    def _value(self, fact: Fact) -> StatedValue | None:
+        """Return the value that a fact states; the user's name means the user."""
+        said = stated_value(fact, self._all_phrases())
+        return said._replace(subject="the user") if said and said.subject == normal(self._user) else said
 
     def _all_phrases(self) -> tuple[SinglePhrase, ...]:
         if self._phrases is None:
@@ -72,7 +80,7 @@ class RivalValueFinder:
         if entity not in self._stated:
             found: dict[tuple[str, str], list[Fact]] = defaultdict(list)
             for fact in known:
-                value = stated_value(fact, self._all_phrases()) if fact.stands else None
+                value = self._value(fact) if fact.stands else None
                 if value:
                     found[value[:2]].append(fact)
             self._stated[entity] = found

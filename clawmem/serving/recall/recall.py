@@ -206,8 +206,9 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
     read = vault.catalog_or_none()
     catalog = read or Catalog({})
     unread = ChannelHits({}, False, f"{CATALOG} cannot be read", unable=True)
+    user = vault.settings.words("user.name")
     hits = {
-        "predicate": predicate_channel(index, question, catalog, wanted) if read else unread,
+        "predicate": predicate_channel(index, question, catalog, wanted, user) if read else unread,
         "keyword": keyword_channel(index, words, wanted),
         "vector": facts_by_meaning(vault, index, question, wanted, now[:10]),
     }
