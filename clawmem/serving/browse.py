@@ -11,6 +11,7 @@ from clawmem.index.search.channels import FactFilter, all_passing, all_sketches,
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.index.search.unreadable import unreadable_notices
+from clawmem.index.tables.accesses import counted_fact
 from clawmem.index.tables.outside import served_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.chains import find_chain
@@ -72,7 +73,7 @@ def show_fact(vault: Vault, reference: str, caller: Caller, as_of: str | None = 
 def _shown(vault: Vault, index: Index, reference: str, caller: Caller, as_of: str | None) -> FactDetails:
     found = find_fact(index, reference)
     check_may_read(caller, found.entity)
-    placed = PlacedFact(served_fact(index, found.fact), found.entity)
+    placed = PlacedFact(served_fact(index, counted_fact(index, found.fact)), found.entity)
     if as_of is None:
         against = conflicts_of_facts(vault, index, caller, [placed.fact.id], None).get(placed.fact.id, ())
         return FactDetails(placed.fact, placed.entity, None, index.notices, against)
@@ -138,8 +139,12 @@ def _ranked(
     return [(place[one.id], one) for one in ordered(standings)]
 
 
+def _counted(index: Index, one: PlacedFact) -> PlacedFact:
+    return PlacedFact(counted_fact(index, one.fact), one.entity)
+
+
 def peek(vault: Vault, reference: str, caller: Caller | None = None) -> PlacedFact:
     """Return a fact by id or unique prefix without counting an access."""
-    placed = run_query(vault, lambda index: find_fact(index, reference))
+    placed = run_query(vault, lambda index: _counted(index, find_fact(index, reference)))
     check_may_read(caller, placed.entity)
     return PlacedFact(add_accesses(placed.fact, count_accesses(unfolded_accesses(vault))), placed.entity)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
+from clawmem.index.tables.accesses import counted_fact, has_accesses
 from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.seals import RowDamaged, check_total
 from clawmem.index.tables.store import Index
@@ -176,7 +177,9 @@ def facts_in_rows(
 
 
 def _as_served(index: Index, found: dict[int, PlacedFact]) -> dict[int, PlacedFact]:
-    """Mark facts with something at stake that came from outside. Most vaults have none."""
+    """Add the accesses beside the lines, and mark facts with something at stake that came from outside."""
+    if has_accesses(index):
+        found = {n: PlacedFact(counted_fact(index, one.fact), one.entity) for n, one in found.items()}
     if index.database.execute("SELECT 1 FROM outside LIMIT 1").fetchone() is None:
         return found
     from clawmem.index.tables.outside import served_fact
