@@ -30,7 +30,13 @@ _LOOSE = re.compile(
 _NOW = r"(?:right now|now|currently|today|these days|nowadays|at the moment|at present|again|instead)"
 _ASIDE = re.compile(rf"(?:,? {_NOW}|,? (?:since|as of|from|for|with|near|by) .*|,? \(.*\)|[,.! ])+$", re.IGNORECASE)
 _LEADING = re.compile(rf"^(?:{_NOW},? )", re.IGNORECASE)
-_ADVERB = re.compile(rf" {_NOW}$", re.IGNORECASE)
+# What may stand between a subject and the phrase: "Jane has just moved to", "Jane's new home city is".
+_BETWEEN = re.compile(rf"(?: (?:{_NOW}|has|just|really|already|actually|new|current|latest))+$", re.IGNORECASE)
+_WHEN = re.compile(r"^(?:since|as of|from|in) [^,]{2,30}, ", re.IGNORECASE)
+_GOING_ON = re.compile(
+    rf" (?:(?:is|am|has been) (?:(?:{_NOW}|just) )?(?:living|working)|has (?:lived|worked)(?=.* since )) (in|at|for|as)\b",
+    re.IGNORECASE,
+)
 _FIRST_PERSON = {"I'm": "is", "I am": "is", "I have": "has", "I was": "was"}
 
 
@@ -95,14 +101,15 @@ def _holds(longer: str, shorter: str) -> bool:
 
 
 def _read(statement: str, phrases: Iterable[SinglePhrase]) -> StatedValue | None:
-    text = _third_person(statement.replace("’", "'").strip())
+    text = _GOING_ON.sub(_plainly, _third_person(_WHEN.sub("", statement.replace("’", "'").strip())))
     lowered = text.lower()
     for phrase, predicate, kind in phrases:
         if predicate in _UNREAD or phrase not in lowered:
             continue
-        verb = phrase.split()[0] in _PAST_VERBS or phrase.split()[0].endswith("s")
+        first = phrase.split()[0]
+        verb = first in _PAST_VERBS or first.endswith("s") or " is " in phrase
         before, found, after = _around(text, lowered, f" {phrase} " if verb and " " in phrase else f" {phrase} is ")
-        subject = _ADVERB.sub("", before).removesuffix("'s")
+        subject = _BETWEEN.sub("", before).removesuffix("'s")
         value = _bare(after)
         if found and value and 0 < len(subject.split()) <= _LONGEST_SUBJECT and not _LOOSE.search(f"{subject} {after}"):
             return StatedValue(_subject(subject), predicate, kind, value)
@@ -112,6 +119,11 @@ def _read(statement: str, phrases: Iterable[SinglePhrase]) -> StatedValue | None
 def _around(text: str, lowered: str, phrase: str) -> tuple[str, bool, str]:
     at = lowered.find(phrase)
     return text[: max(at, 0)], at > 0, text[at + len(phrase) :] if at > 0 else ""
+
+
+def _plainly(found: re.Match[str]) -> str:
+    """Return "lives in" for "is living in" or "has lived in"."""
+    return f" {'lives' if ' li' in found[0] else 'works'} {found[1]}"
 
 
 def _third_person(text: str) -> str:
