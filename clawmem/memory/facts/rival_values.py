@@ -18,6 +18,7 @@ from clawmem.model.facts.stated_value import (
     single_phrases,
     stated_value,
 )
+from clawmem.model.facts.validity import is_over
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.change import Change
@@ -60,8 +61,11 @@ class RivalValueFinder:
         return tuple(sorted(against, key=lambda one: (one.timestamp, one.id)))
 
     def _stands_against(self, one: Fact, fact: Fact, said: StatedValue) -> bool:
+        begins = fact.valid_from or fact.timestamp
+        if not one.stands or is_over(one, begins) or is_over(fact, fact.timestamp):
+            return False  # what is over stands against nothing
         value = self._value(one)
-        return one.stands and value is not None and are_rivals(value, said) and hold_together(one, fact)
+        return value is not None and are_rivals(value, said) and hold_together(one, fact)
 
     def _value(self, fact: Fact) -> StatedValue | None:
         """Return the value that a fact states; the user's name means the user."""

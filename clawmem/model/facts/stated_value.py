@@ -34,7 +34,8 @@ _LEADING = re.compile(rf"^(?:{_NOW},? )", re.IGNORECASE)
 _BETWEEN = re.compile(rf"(?: (?:{_NOW}|has|just|really|already|actually|new|current|latest))+$", re.IGNORECASE)
 _WHEN = re.compile(r"^(?:since|as of|from|in) [^,]{2,30}, ", re.IGNORECASE)
 _GOING_ON = re.compile(
-    rf" (?:(?:is|am|has been) (?:(?:{_NOW}|just) )?(?:living|working)|has (?:lived|worked)(?=.* since )) (in|at|for|as)\b",
+    rf" (?:(?:is|am|has been) (?:(?:{_NOW}|just) )?(?:living|working)|has (?:lived|worked)(?=.* since ))"
+    r" (in|at|for|as)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON = {"I'm": "is", "I am": "is", "I have": "has", "I was": "was"}

@@ -115,7 +115,9 @@ def _mark(fact_id: str, conflict: FactConflict, placed: Mapping[int, PlacedFact]
         where = f"show them with `clawmem list --entity {placed[conflict.rivals[0]].entity}`"
         lines.append(f"! In conflict with {rest} more; {where}\n")
     for proposal, says in conflict.proposals:
-        lines.append(f"! Waits for a person to decide: {servable(says)} (`clawmem review show {proposal}`)\n")
+        # The values are in the lines above already.
+        words = "" if spelled else f": {servable(says)}"
+        lines.append(f"! Waits for a person to decide{words} (`clawmem review show {proposal}`)\n")
     return ConflictMark("".join(lines), spelled)
 
 

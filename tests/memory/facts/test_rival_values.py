@@ -45,6 +45,7 @@ def test_a_second_value_is_said_and_every_reader_marks_both(clawmem: Command) ->
         ("Jane also lives in Rome.", ()),
         ("Ben lives in Rome.", ("--entity", "areas/people/ben")),
         ("Jane lives in Rome.", ("--valid-to", "2019")),
+        ("Jane lives in Rome.", ("--valid-from", "2020", "--valid-to", "2021")),
     ],
 )
 def test_what_stands_against_nothing(clawmem: Command, words: str, options: tuple[str, ...]) -> None:
