@@ -4,8 +4,6 @@ The counts are beside the facts, so that a fold changes no line of `items.json`.
 has stay there, and these are added.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import NamedTuple
