@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.context import context_rows
+from benchmarks.kept import kept_rows
 from benchmarks.library import index_rows, library_rows
 from benchmarks.many import batch_rows, repository_rows
 from benchmarks.redaction import redaction_rows
@@ -27,6 +28,7 @@ SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "batch": batch_rows,
     "repository": repository_rows,
     "year": year_rows,
+    "kept": kept_rows,
     "sync": sync_rows,
     "redact": redaction_rows,
 }

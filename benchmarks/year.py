@@ -19,7 +19,7 @@ from benchmarks.measure import environment, folder_size
 from benchmarks.report import Row
 
 _CLAWMEM = [str(Path(sys.executable).with_name("clawmem"))]
-_START = datetime(2025, 11, 22, 8, tzinfo=UTC)
+START = datetime(2025, 11, 22, 8, tzinfo=UTC)
 _SMALL_TALK = (
     "Hey, how are you doing today?",
     "That sounds great, thanks for telling me!",
@@ -59,7 +59,7 @@ def year_of_talk(count: int, seed: int = 1) -> Iterator[str]:
     for number in range(count):
         pattern = chance.choice(_NEWS if chance.random() < 0.2 else _SMALL_TALK)
         text = pattern.format(name=words.name(), name2=words.name(), noun=words.word(), noun2=words.word())
-        when = _START + timedelta(days=365) * number / count
+        when = START + timedelta(days=365) * number / count
         record = {"role": "user", "speaker": ("Ada", "Ben")[number % 2], "content": text, "id": f"m{number}"}
         yield json.dumps({**record, "timestamp": when.isoformat(), "session": f"s{number // 60}"})
 

@@ -32,6 +32,7 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
     "undated note": ("daily/boats.md", b"# Boats\n", b"Jos\xe9\n"),
     "ledger day": ("ledger/2026-11-20.jsonl", EVENT, b"not json\n"),
     "learning cursor": ("ledger/learned.json", b'{"days": {}, "mentions": {}}\n', b'{"days": 3}\n'),
+    "accesses": ("ledger/accesses.json", b'{"fact_00000001": [3, "2026-11-20T08:00:00Z"]}\n', b'{"fact_1": 3}\n'),
     "promotion outcomes": ("ledger/adaptation.json", OUTCOMES, b'{"outcomes": {"recalled": "x"}}\n'),
     "redactions": ("ledger/redactions.json", REDACTIONS, b'{"redactions": 3}\n'),
     "agent's page": ("agents/cli/TACIT.md", b"# Tacit\n", CONFLICT),

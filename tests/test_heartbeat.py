@@ -26,6 +26,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, parse_events
 from clawmem.model.safety.recalled_text import wrap_context
 from clawmem.model.transcripts.message import Message
+from clawmem.serving.browse import peek
 from clawmem.vault.disk import Disk
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.state.heartbeat_state import STATE, read_heartbeat_state
@@ -155,7 +156,7 @@ def test_daily_notes_are_read_once(vault: Vault, caller: Caller) -> None:
 
 def test_accesses_are_folded_once_and_wake_archived_facts(vault: Vault, caller: Caller) -> None:
     draft = draft_from_record({"fact": "The bicycle is green"}, caller.now)
-    fact = remember(vault, [draft], caller).facts[0].fact
+    fact = remember(vault, [draft], caller._replace(agent="cli")).facts[0].fact
     late = caller._replace(now=caller.now + timedelta(days=120))
     assert [one.fact.id for one in (run_heartbeat(vault, late).of("decay") or ()).facts] == [fact.id]  # type: ignore[union-attr]
     assert _facts(vault)[0].status == "archived"
@@ -164,7 +165,7 @@ def test_accesses_are_folded_once_and_wake_archived_facts(vault: Vault, caller: 
     woken = run_heartbeat(vault, late)
     assert woken.of("fold") is not None
     assert woken.of("fold").restored == (fact.id,)
-    after = _facts(vault)[0]
+    after = peek(vault, fact.id).fact
     assert (after.status, after.access_count, after.last_accessed) == ("active", 3, "2027-03-21T09:30:00Z")
     assert run_heartbeat(vault, late).commits == ()
 

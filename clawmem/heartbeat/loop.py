@@ -65,6 +65,7 @@ def run_heartbeat(
     `only` names an unknown step.
     """
     steps = choose_steps(only)
+    caller = caller._replace(unattended=True)
     check_not_read_only(vault, caller)
     if dry_run:
         return _run_steps(steps, StepContext(vault, caller, read_heartbeat_state(vault), model, True, {}), on_progress)

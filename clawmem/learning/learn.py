@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
+from clawmem.learning.attribution.speaker import said_by_user
 from clawmem.learning.by_model.extraction import BY_RULES, Extraction, extract_unread, ledger_paths
 from clawmem.learning.by_model.telemetry import add_event
 from clawmem.learning.promotion.adapt import current_adaptation
@@ -95,7 +96,9 @@ def learn(
     read = extract_unread(vault, caller, model, dry_run, days)
     with writing(vault, caller, "learn", dry_run=dry_run) as work:
         cursor = parse_cursor(work.read(CURSOR_PATH))
-        events, reached = unread_events(work, cursor, read, days)
+        found, reached = unread_events(work, cursor, read, days)
+        user = vault.settings.words("user.name")
+        events = [said_by_user(event, user) for event in found]
         if not events and not read.telemetry:
             _keep_progress(vault, read, dry_run)
             return LearnResult(0, (), (), None, read.extractor, (*work.notices, *read.notices), extraction=read)

@@ -69,7 +69,8 @@ def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = Fals
 def _missing_triples(vault: Vault, index: Index, since: str | None) -> list[RelatedFact]:
     """Return the changes to make, based on the index."""
     past = _past(vault, since)
-    called = EntityNames(entities(index), vault.settings.words("defaults.entity"))
+    user = vault.settings.words("user.name")
+    called = EntityNames(entities(index), vault.settings.words("defaults.entity"), user)
     new: list[RelatedFact] = []
     reworded: list[RelatedFact] = []
     for name in entity_names(index) if past is None else past.entities:

@@ -17,6 +17,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import items_path, name_of_path
 from clawmem.vault.commit.transaction import Transaction
+from clawmem.vault.git.identity import IdentityQuestion
 from clawmem.vault.vault import Vault
 
 
@@ -31,6 +32,24 @@ class WriteScope:
         self._purpose = purpose
         self._unindexed: dict[str, bytes | None] = {}
         self._last_commit: str | None = None
+        self._identity: IdentityQuestion | None = None
+
+    def ask_identity(self) -> None:
+        """Ask git who the person is, where the commits of this scope are a person's. The answer is read later."""
+        if self.caller.agent is None and not self.caller.unattended and self._identity is None:
+            self._identity = IdentityQuestion(self.vault.git)
+
+    def close(self) -> None:
+        """Wait for git, if it was asked and nobody needed the answer."""
+        if self._identity is not None:
+            self._identity.answer()
+
+    def _by_whom(self, change: Change) -> Change:
+        """Return the change with the person as author, unless it has one or an agent or a heartbeat made it."""
+        if change.author is not None or self.caller.agent is not None or self.caller.unattended:
+            return change
+        self.ask_identity()
+        return change._replace(author=self._identity.answer()) if self._identity else change
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -81,6 +100,7 @@ class WriteScope:
         # A commit takes about ten milliseconds. The modules that the index needs are imported in that time.
         ready = Thread(target=preload_intake)
         ready.start()
+        changes = [self._by_whom(change) for change in changes]
         names = self.transaction.commit(changes, purpose)
         ready.join()
         for path in (path for change in changes for path in change.writes):

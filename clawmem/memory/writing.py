@@ -35,8 +35,11 @@ def writing(
         if txn.adopt().good:
             index.close()
             index = open_index(vault)
+        work: WriteScope | None = None
         try:
             work = WriteScope(vault, caller, txn, index, purpose)
+            if eager:
+                work.ask_identity()
             if not dry_run and (last_merge_mark(vault.git_dir) is not None or (vault.state / "merges-left").exists()):
                 _complete_git_merges(work)
             if not dry_run and index.meta(HAS_DUPLICATES):
@@ -55,6 +58,8 @@ def writing(
             raise _index_error(vault, problem) from problem
         finally:
             index.close()
+            if work is not None:
+                work.close()
 
 
 @contextmanager

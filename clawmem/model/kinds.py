@@ -36,13 +36,13 @@ REDACTIONS, PARSE, NONE = "redactions", "parse", "none"
 CHECKS = (FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG, REDACTIONS, PARSE, NONE)
 
 # How the index takes the file in: a table in `index/tables/intake.py` has a function for each but NONE.
-PAGE = "page"
-INDEXES = (FACTS, EVENTS, SUMMARY, PROPOSAL, PAGE, NONE)
+PAGE, ACCESSES = "page", "accesses"
+INDEXES = (FACTS, EVENTS, SUMMARY, PROPOSAL, PAGE, ACCESSES, NONE)
 
 # How two versions merge: a table in `model/merging/files/merge.py` has a function for each.
 RECORD, CURSOR, ADAPTATION, NOTE = "record", "cursor", "adaptation", "note"
 YAML, NAMES, TEXT = "yaml", "names", "text"
-MERGES = (FACTS, EVENTS, RECORD, PROPOSAL, CURSOR, ADAPTATION, REDACTIONS, PAGE, NOTE, YAML, NAMES, TEXT)
+MERGES = (FACTS, EVENTS, RECORD, PROPOSAL, CURSOR, ADAPTATION, REDACTIONS, ACCESSES, PAGE, NOTE, YAML, NAMES, TEXT)
 
 # What undo does: fact by fact, event by event, with the entity (SUMMARY), line by line (NOTE), a whole page but for its
 # generated part (PAGE), the whole file, never (NEVER), or whole unless a redaction would be forgotten (REDACTIONS).
@@ -204,6 +204,10 @@ KINDS: tuple[FileKind, ...] = (
         "learning cursor", "ledger/learned.json", "records.parsing:cursor", "records.cursor:render_cursor",
         CURSOR, (RECORDS,),
     )._replace(undo=NEVER),
+    _json(
+        "accesses", "ledger/accesses.json", "records.parsing:accesses", "records.accesses:render_accesses",
+        ACCESSES, (RECORDS,),
+    )._replace(indexed_as=ACCESSES, undo=NEVER),
     _json(
         "promotion outcomes", "ledger/adaptation.json", "records.parsing:adaptation",
         "proposals.adaptation:render_adaptation", ADAPTATION, (RECORDS,),

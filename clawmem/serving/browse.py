@@ -11,6 +11,7 @@ from clawmem.index.search.channels import FactFilter, all_passing, all_sketches,
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.index.search.unreadable import unreadable_notices
+from clawmem.index.tables.accesses import counted_fact
 from clawmem.index.tables.outside import served_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.chains import find_chain
@@ -20,7 +21,7 @@ from clawmem.model.facts.validity import last_true, untrue_reason
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.search.ranking import FactStanding, ordered
-from clawmem.serving.recall.recall import standing_of
+from clawmem.serving.recall.recall import conflicts_of_facts, standing_of
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
@@ -34,26 +35,32 @@ class TruthAt(NamedTuple):
 
 
 class FactDetails(NamedTuple):
-    """A fact with current access counts, its entity, whether it was true at the requested time, and notices."""
+    """A fact with current access counts, its entity, whether it was true at the requested time, and notices.
+
+    `against` are the ids of the facts that it is in conflict with."""
 
     fact: Fact
     entity: str
     truth: TruthAt | None
     notices: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
 
 
 class FactList(NamedTuple):
-    """Facts in ranking order, each with its tier, and their total number."""
+    """Facts in ranking order, each with its tier, and their total number.
+
+    `conflicts` are the ids of the facts that some of them are in conflict with, by id."""
 
     facts: tuple[tuple[PlacedFact, str], ...]
     total: int
     notices: tuple[str, ...] = ()
+    conflicts: Mapping[str, tuple[str, ...]] = {}
 
 
 def show_fact(vault: Vault, reference: str, caller: Caller, as_of: str | None = None) -> FactDetails:
     """Show a fact by id or unique prefix and count an access; with `as_of`, only say whether it was true then."""
     try:
-        shown = run_query(vault, lambda index: _shown(index, reference, caller, as_of))
+        shown = run_query(vault, lambda index: _shown(vault, index, reference, caller, as_of))
     except NotFound:
         _refuse_later(vault, reference)
         raise
@@ -63,12 +70,13 @@ def show_fact(vault: Vault, reference: str, caller: Caller, as_of: str | None = 
     return shown._replace(fact=add_accesses(shown.fact, counted), notices=notices)
 
 
-def _shown(index: Index, reference: str, caller: Caller, as_of: str | None) -> FactDetails:
+def _shown(vault: Vault, index: Index, reference: str, caller: Caller, as_of: str | None) -> FactDetails:
     found = find_fact(index, reference)
     check_may_read(caller, found.entity)
-    placed = PlacedFact(served_fact(index, found.fact), found.entity)
+    placed = PlacedFact(served_fact(index, counted_fact(index, found.fact)), found.entity)
     if as_of is None:
-        return FactDetails(placed.fact, placed.entity, None, index.notices)
+        against = conflicts_of_facts(vault, index, caller, [placed.fact.id], None).get(placed.fact.id, ())
+        return FactDetails(placed.fact, placed.entity, None, index.notices, against)
     reason = untrue_reason(placed.fact, as_of)
     instead = None
     if reason:
@@ -115,7 +123,9 @@ def list_facts(
         whole = passing if limit is None else facts_in_rows(index, [n for n, _ in chosen[:limit]])
         given = ((whole[n], heat) for n, heat in chosen[:limit])
         facts = tuple((PlacedFact(add_accesses(one.fact, counted), one.entity), heat) for one, heat in given)
-        return FactList(facts, len(chosen), (*index.notices, *unreadable_notices(index, wanted.entity, wanted.owners)))
+        conflicts = conflicts_of_facts(vault, index, caller, [one.fact.id for one, _ in facts], wanted.as_of)
+        notices = (*index.notices, *unreadable_notices(index, wanted.entity, wanted.owners))
+        return FactList(facts, len(chosen), notices, conflicts)
 
     return run_query(vault, act)
 
@@ -129,8 +139,12 @@ def _ranked(
     return [(place[one.id], one) for one in ordered(standings)]
 
 
+def _counted(index: Index, one: PlacedFact) -> PlacedFact:
+    return PlacedFact(counted_fact(index, one.fact), one.entity)
+
+
 def peek(vault: Vault, reference: str, caller: Caller | None = None) -> PlacedFact:
     """Return a fact by id or unique prefix without counting an access."""
-    placed = run_query(vault, lambda index: find_fact(index, reference))
+    placed = run_query(vault, lambda index: _counted(index, find_fact(index, reference)))
     check_may_read(caller, placed.entity)
     return PlacedFact(add_accesses(placed.fact, count_accesses(unfolded_accesses(vault))), placed.entity)

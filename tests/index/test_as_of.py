@@ -14,7 +14,7 @@ from clawmem.index.search.channels import FactFilter, all_passing, keyword_chann
 from clawmem.index.tables.intake import take_in
 from clawmem.index.tables.store import Index, create_in_memory
 from clawmem.model.facts.codec import fact_from_record, render_items
-from clawmem.model.facts.fact import RETRACTED, STATUSES, Fact
+from clawmem.model.facts.fact import RETRACTED, STATUSES, SUPERSEDED, Fact
 from clawmem.model.facts.validity import true_at, untrue_reason
 from clawmem.model.language.dates import parse_moment, parse_state
 from clawmem.vault.vault import Vault
@@ -58,6 +58,10 @@ def some_facts(chance: random.Random, number: int) -> list[tuple[Fact, Instant, 
         (begin, began), (end, ended) = some_time(chance), some_time(chance, end=True)
         record: dict[str, Any] = {"id": f"fact_{n:08x}", "fact": f"Boats are {n}.", "timestamp": "2026-01-01T00:00:00Z"}
         record |= {"status": chance.choice(STATUSES), "valid_from": begin, "valid_to": end}
+        replaced = record["status"] == SUPERSEDED
+        if ended and end and (len(end) == 7 or (len(end) == 10 and not replaced) or f"{ended:%T}" == "23:59:59"):
+            # A day, a month or a year is included, but not the day on which a successor begins.
+            ended = ended.replace(hour=0, minute=0, second=0) + timedelta(days=1)
         found.append((fact_from_record(record), began, ended))
     return found
 
@@ -113,8 +117,8 @@ def test_as_of_is_what_the_intervals_say(vault: Vault, seed: int) -> None:
         ("2026-11-20", None, "2026-11-20T00:00:00Z", True),
         ("2026-11-20", None, "2026-11-20T00:30:00+01:00", False),
         (None, "2026-11-20", "2026-11-19", True),
-        (None, "2026-11-20", "2026-11-20", False),
-        (None, "2026-11-20", "2026-11-20T00:00:00Z", False),
+        (None, "2026-11-20", "2026-11-20", True),
+        (None, "2026-11-20", "2026-11-21T00:00:00Z", False),
         (None, "2026-11-20T12:00:00Z", "2026-11-20T11:59:59Z", True),
         (None, "2026-11-20T12:00:00Z", "2026-11-20T12:00:00Z", False),
         (None, "2026-11-20T12:00:00Z", "2026-11-20", False),

@@ -12,8 +12,9 @@ from clawmem.index.search.by_tier import ALWAYS, PAST
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.token_counts import count_exactly
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, importance_of
+from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
-from clawmem.model.lifecycle.tiers import ALWAYS_HOT, is_over, tier_of
+from clawmem.model.lifecycle.tiers import ALWAYS_HOT, tier_of
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import owner_of

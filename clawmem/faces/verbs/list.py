@@ -32,11 +32,17 @@ def list_(
     wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, replaced)
     listed = list_facts(here.vault, here.caller, wanted, limit, tier, status)
     data = {
-        "facts": [{**fact_data(one.fact, one.entity), "tier": heat} for one, heat in listed.facts],
+        "facts": [
+            {**fact_data(one.fact, one.entity, listed.conflicts.get(one.fact.id, ())), "tier": heat}
+            for one, heat in listed.facts
+        ],
         "total": listed.total,
         **here.data,
     }
-    lines = [f"{heat:<4}  {fact_line(one.fact, one.entity)}" for one, heat in listed.facts]
+    lines = [
+        f"{heat:<4}  {fact_line(one.fact, one.entity, listed.conflicts.get(one.fact.id, ()))}"
+        for one, heat in listed.facts
+    ]
     more = listed.total - len(listed.facts)
     talk = [f"{more:,} more; use a higher --limit to show them"] if more else []
     if not lines:

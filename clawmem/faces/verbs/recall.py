@@ -87,7 +87,12 @@ def _places(where: str) -> tuple[str, ...]:
 def _data(result: RecallResult) -> dict[str, Any]:
     return {
         "facts": [
-            {**fact_data(one.fact, one.entity), "score": one.score, "tier": one.tier, "channels": _scores(one.channels)}
+            {
+                **fact_data(one.fact, one.entity, result.conflicts.get(one.fact.id, ())),
+                "score": one.score,
+                "tier": one.tier,
+                "channels": _scores(one.channels),
+            }
             for one in result.found
         ],
         "events": [_event_data(one) for one in result.heard],
@@ -109,7 +114,9 @@ def _scores(channels: Mapping[str, float]) -> dict[str, float]:
 def _lines(result: RecallResult, explain: bool) -> list[str]:
     lines: list[str] = []
     for fact in result.found:
-        lines += _shown(fact_line(fact.fact, fact.entity), fact, explain, f"; {fact.tier}")
+        lines += _shown(
+            fact_line(fact.fact, fact.entity, result.conflicts.get(fact.fact.id, ())), fact, explain, f"; {fact.tier}"
+        )
     for heard in result.heard:
         lines += _shown(_event_line(heard), heard, explain)
     for note in result.noted:

@@ -35,6 +35,15 @@ def remember(call: Call, text: str | None, jsonl: str | None, **given: Any) -> A
         "outcome": [one.outcome for one in done.facts],
         "commit": done.commit,
     }
+    if done.conflicts:
+        data["conflicts"] = [
+            {
+                "fact": one.fact.id,
+                "against": [{"id": rival.id, "fact": rival.fact} for rival in one.rivals],
+                "proposal": one.proposal.id,
+            }
+            for one in done.conflicts
+        ]
     rows = [(one.outcome, one.fact, one.entity) for one in done.facts]
     if done.failed is None:
         return Answer(data, outcome_lines(rows, done.commit), done.notices)
@@ -70,7 +79,9 @@ VERB = Command(
         Parameter("predicate", "The relation, such as lives_in.", ("--predicate",), completes="predicate"),
         Parameter("object", "The other end of the relation.", ("--object",)),
         Parameter("valid_from", "The day or time from which it is true.", ("--valid-from",)),
-        Parameter("valid_to", "The day or time until which it was true.", ("--valid-to",)),
+        Parameter(
+            "valid_to", "The day, month or year with which it ends, included, or the time of its end.", ("--valid-to",)
+        ),
         SOURCE,
         EVIDENCE,
         Parameter("source_event", "The id of the event that is the evidence.", ("--event",)),
@@ -86,7 +97,7 @@ VERB = Command(
         ),
         Parameter("jsonl", "Many facts, one JSON object per line: a file or -.", ("--jsonl",), completes="file"),
     ),
-    REVISED,
+    {**REVISED, "conflicts?": [{"fact": str, "against": [{"id": str, "fact": str}], "proposal": str}]},
     (
         "clawmem remember 'Jane lives in Oslo.' --entity areas/people/jane --valid-from 2024-03-01",
         "cat facts.jsonl | clawmem remember --jsonl -",

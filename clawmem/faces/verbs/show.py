@@ -29,7 +29,7 @@ def show(call: Call, fact: str, as_of: str | None, at: str | None) -> Answer:
 
 
 def _data(shown: FactDetails) -> dict[str, Any]:
-    data: dict[str, Any] = {"fact": fact_data(shown.fact, shown.entity)}
+    data: dict[str, Any] = {"fact": fact_data(shown.fact, shown.entity, shown.against)}
     if shown.truth:
         instead = shown.truth.instead
         data["as_of"] = {
@@ -43,7 +43,7 @@ def _data(shown: FactDetails) -> dict[str, Any]:
 
 def _lines(shown: FactDetails) -> list[str]:
     lines = _truth_lines(shown.truth) if shown.truth else []
-    record = fact_data(shown.fact, shown.entity)
+    record = fact_data(shown.fact, shown.entity, shown.against)
     width = max(map(len, record))
     notes = {"trust": f", {OUTSIDE_WARNING}"} if shown.fact.trust == EXTERNAL else {}
     told = ((key, f"{_plain(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
+from clawmem.index.tables.accesses import counted_fact, has_accesses
 from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.seals import RowDamaged, check_total
 from clawmem.index.tables.store import Index
@@ -66,13 +67,18 @@ def keyword_channel(index: Index, words: Sequence[str], wanted: FactFilter, limi
     return ChannelHits({match.n: match.score for match in matches if match.n in passing})
 
 
-def predicate_channel(index: Index, question: str, catalog: Catalog, wanted: FactFilter) -> ChannelHits:
-    """Return facts with a predicate that the question asks for and a subject that it names."""
+def predicate_channel(
+    index: Index, question: str, catalog: Catalog, wanted: FactFilter, user: str = "user"
+) -> ChannelHits:
+    """Return facts with a predicate that the question asks for and a subject that it names.
+
+    `user` is the name of the person who says "I".
+    """
     asked = predicates_asked(catalog, question)
     if not asked:
         return ChannelHits({}, False, "the question asks for no predicate of the catalog")
     condition, values = condition_of(wanted)
-    subjects = _names_in(question)
+    subjects = _names_in(question, user)
     rows = index.database.execute(
         f"SELECT n, length(subject) FROM fact WHERE predicate IN ({_marks(asked)})"
         f" AND subject IN ({_marks(subjects)}) AND {condition} LIMIT ?",
@@ -171,7 +177,9 @@ def facts_in_rows(
 
 
 def _as_served(index: Index, found: dict[int, PlacedFact]) -> dict[int, PlacedFact]:
-    """Mark facts with something at stake that came from outside. Most vaults have none."""
+    """Add the accesses beside the lines, and mark facts with something at stake that came from outside."""
+    if has_accesses(index):
+        found = {n: PlacedFact(counted_fact(index, one.fact), one.entity) for n, one in found.items()}
     if index.database.execute("SELECT 1 FROM outside LIMIT 1").fetchone() is None:
         return found
     from clawmem.index.tables.outside import served_fact
@@ -226,7 +234,7 @@ def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
         values += [RETRACTED, instant, instant]
     elif wanted.replaced_in:
         parts.append("status = ? AND (valid_from IS NULL OR valid_from <= ?) AND (valid_to IS NULL OR valid_to > ?)")
-        values += [SUPERSEDED, f"{wanted.replaced_in.last}T23:59:59Z", wanted.replaced_in.first]
+        values += [SUPERSEDED, f"{wanted.replaced_in.last}T23:59:59Z", f"{wanted.replaced_in.first}T00:00:00Z"]
     elif not wanted.superseded:
         parts.append("status IN (?, ?)")
         values += [ACTIVE, ARCHIVED]
@@ -240,7 +248,7 @@ def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
     return " AND ".join(parts), tuple(values)
 
 
-def _names_in(question: str) -> list[str]:
+def _names_in(question: str, user: str) -> list[str]:
     words = [normal(word) for word in question.split()]
     names = {
         normal(" ".join(words[start : start + size])).removesuffix("'s").removesuffix("’s")
@@ -250,6 +258,7 @@ def _names_in(question: str) -> list[str]:
     if {"i", "my", "me", "mine"} & set(words):
         names.add("user")
         names.add("the user")
+        names.add(normal(user))
     return sorted(names - {""})
 
 

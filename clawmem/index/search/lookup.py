@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, NotFound
 from clawmem.index.search.unreadable import refuse_if_unreadable
+from clawmem.index.tables.accesses import counted_fact
 from clawmem.index.tables.seals import check_alias, check_entity, check_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file
@@ -157,12 +158,16 @@ def facts_containing(index: Index, *pieces: str) -> list[PlacedFact]:
 
 
 def unused_since(index: Index, moment: str) -> list[PlacedFact]:
-    """Return the active facts that were neither recorded nor used after a time (ISO 8601 UTC), as far as committed."""
+    """Return the active facts that were neither recorded nor used after a time (ISO 8601 UTC), as far as committed.
+
+    They have all their accesses, so they are not what is written to `items.json`.
+    """
     rows = index.database.execute(
         f"SELECT {FACT_COLUMNS} FROM fact WHERE status = ? AND coalesce(last_accessed, timestamp) <= ? ORDER BY n",
         (ACTIVE, moment),
     )
-    return [fact_from_row(row) for row in rows]
+    found = [fact_from_row(row) for row in rows]
+    return [PlacedFact(counted_fact(index, one.fact), one.entity) for one in found]
 
 
 def important_facts(index: Index, categories: Iterable[str], importance: float, mark: str) -> list[PlacedFact]:

@@ -38,5 +38,5 @@ def replaced_since(
         passing = passing_rows(index, matches, replaced)
         answering = [n for n in matches if n in passing]
     facts = [one.fact for one in facts_in_rows(index, answering).values()]
-    moments = (last_moment_within(fact.valid_from, fact.valid_to, span.first, span.last) for fact in facts)
+    moments = (last_moment_within(fact, span.first, span.last) for fact in facts)
     return max(filter(None, moments), default=None)

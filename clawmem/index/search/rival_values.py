@@ -5,8 +5,9 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from clawmem.index.search.by_tier import QUARANTINE_PACE
+from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.fact import ACTIVE
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED
 
 # At most this many values of one subject and predicate are compared.
 MOST_VALUES = 20
@@ -47,6 +48,27 @@ def find_rival_values(
     for subject, n, *value in rows:
         groups.setdefault((subject, value[0]), []).append(RivalValue(n, *value))
     return [group[:MOST_VALUES] for group in groups.values() if len(group) > 1]
+
+
+def facts_with_value(index: Index, owner: str, subjects: Collection[str], predicate: str) -> list[PlacedFact]:
+    """Return the current facts of an owner whose triple gives one of the subjects (normal form) this relation."""
+    rows = index.database.execute(
+        f"SELECT {FACT_COLUMNS} FROM fact INDEXED BY fact_subject WHERE subject IN (SELECT value FROM json_each(?))"
+        f" AND predicate = ? AND owner = ? AND status IN ('{ACTIVE}', '{ARCHIVED}') AND pace != {QUARANTINE_PACE}"
+        " ORDER BY timestamp, id",
+        (json.dumps(sorted(subjects)), predicate, owner),
+    )
+    return [fact_from_row(row) for row in rows]
+
+
+def rows_of_ids(index: Index, ids: Collection[str]) -> dict[int, str]:
+    """Return the rows of the active facts among some ids."""
+    rows = index.database.execute(
+        "SELECT fact.n, fact.id FROM json_each(?) AS given CROSS JOIN fact ON fact.id = given.value"
+        f" WHERE status = '{ACTIVE}'",
+        (json.dumps(sorted(ids)),),
+    )
+    return dict(rows.fetchall())
 
 
 def ended_rows(index: Index, numbers: Collection[int], moment: str) -> set[int]:

@@ -35,9 +35,16 @@ def take_in_proposal(index: Index, path: str, data: bytes | None) -> None:
 
 
 def open_disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tuple[str, str]]]:
-    """Return the open proposals that concern some facts: proposal id and statement, by fact id."""
+    """Return the open proposals that concern some facts: proposal id and statement, by fact id.
+
+    A proposal between several facts is left out where none of the others is active any more.
+    """
     rows = index.database.execute(
-        "SELECT target, path, says, seal FROM dispute WHERE target IN (SELECT value FROM json_each(?)) ORDER BY path",
+        "SELECT target, path, says, seal FROM dispute WHERE target IN (SELECT value FROM json_each(?))"
+        " AND (NOT EXISTS (SELECT 1 FROM dispute AS other WHERE other.path = dispute.path"
+        " AND other.target != dispute.target) OR EXISTS (SELECT 1 FROM dispute AS other JOIN fact"
+        " ON fact.id = other.target AND fact.status = 'active' WHERE other.path = dispute.path"
+        " AND other.target != dispute.target)) ORDER BY path",
         (json.dumps(sorted(fact_ids)),),
     )
     found: dict[str, list[tuple[str, str]]] = {}
@@ -45,3 +52,15 @@ def open_disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tup
         check_dispute(path, target, says, given)
         found.setdefault(target, []).append((path.rpartition("/")[2].removesuffix(".json"), says))
     return found
+
+
+def disputed_with(index: Index, fact_ids: Collection[str]) -> list[tuple[str, str]]:
+    """Return the pairs of a given fact and another active fact that an open proposal puts in dispute together."""
+    rows = index.database.execute(
+        "SELECT one.target, other.target FROM dispute AS one JOIN dispute AS other"
+        " ON other.path = one.path AND other.target != one.target"
+        " JOIN fact ON fact.id = other.target AND fact.status = 'active'"
+        " WHERE one.target IN (SELECT value FROM json_each(?)) ORDER BY fact.timestamp, fact.id",
+        (json.dumps(sorted(fact_ids)),),
+    )
+    return rows.fetchall()

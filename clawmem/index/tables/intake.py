@@ -9,13 +9,14 @@ from typing import Any
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.outside import stakes
 from clawmem.index.search.by_tier import columns
+from clawmem.index.tables.accesses import counted_fact, has_accesses, take_in_accesses
 from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.facts.fact import Fact, pointers
-from clawmem.model.kinds import EVENTS, FACTS, NONE, PAGE, PROPOSAL, SUMMARY, file_kind
-from clawmem.model.language.dates import sortable
+from clawmem.model.facts.validity import validity
+from clawmem.model.kinds import ACCESSES, EVENTS, FACTS, NONE, PAGE, PROPOSAL, SUMMARY, file_kind
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import line_tokens
 from clawmem.model.records.bounds import refuse_unread
@@ -80,6 +81,10 @@ def _page(index: Index, path: str, data: bytes | None) -> None:
     take_in_page(index, path, page_lines(path, data))
 
 
+def _accesses(index: Index, path: str, data: bytes | None) -> None:
+    take_in_again(index, take_in_accesses(index, path, data))
+
+
 def _proposal(index: Index, path: str, data: bytes | None) -> None:
     from clawmem.index.tables.disputes import take_in_proposal  # most changes are of facts alone
 
@@ -140,7 +145,7 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
     owner = owner_of(entity) or ""
     fresh = index.database.execute("SELECT coalesce(max(n), 0) FROM fact").fetchone()[0]
     rows, old, new, edges, changed, left = [], [], [], [], [], 0
-    staked = stakes(index)
+    staked, used = stakes(index), has_accesses(index)
     for fact in facts:
         n, before = standing.get(fact.id, (0, None))
         line = fact_to_line(fact)
@@ -159,7 +164,8 @@ def _put(index: Index, entity: str, facts: Sequence[Fact], standing: Mapping[str
             changed.append((n,))
             left += checksum(n, entity, before)
         edges += [(n, kind, target) for kind, target in pointers(fact)]
-        rows.append(_row(n, entity, owner, as_served(fact, staked.get(fact.id)), line))
+        shown = counted_fact(index, fact) if used else fact
+        rows.append(_row(n, entity, owner, as_served(shown, staked.get(fact.id)), line))
     if old:
         index.engine.remove(old)
     if new:
@@ -179,7 +185,7 @@ def take_in_again(index: Index, fact_ids: Iterable[str]) -> None:
     for fact_id in fact_ids:
         query = "SELECT n, entity, owner, line FROM fact WHERE id = ?"
         for n, entity, owner, line in index.database.execute(query, (fact_id,)).fetchall():
-            fact = as_served(fact_from_record(json.loads(line)), staked.get(fact_id))
+            fact = as_served(counted_fact(index, fact_from_record(json.loads(line))), staked.get(fact_id))
             index.database.execute(_INSERT, _row(n, entity, owner, fact, line))
 
 
@@ -189,7 +195,7 @@ def _add_up(index: Index, facts: int, seals: int) -> None:
 
 def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, ...]:
     subject = normal(fact.subject) if fact.subject else None
-    begin, end = sortable(fact.valid_from), sortable(fact.valid_to, end=True)
+    begin, end = validity(fact)
     return (
         *(n, fact.id, entity, owner, fact.status, fact.category, subject, fact.predicate, begin, end),
         *(fact.timestamp, fact.source_event, fact.access_count, fact.last_accessed, fact.importance),
@@ -244,5 +250,6 @@ INTAKES: Mapping[str, Callable[[Index, str, bytes | None], None]] = {
     SUMMARY: _summary,
     EVENTS: _events,
     PROPOSAL: _proposal,
+    ACCESSES: _accesses,
     PAGE: _page,
 }

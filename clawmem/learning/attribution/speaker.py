@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from clawmem.model.proposals.proposition import EntityHint, Proposition
-from clawmem.model.records.event import Event
+from clawmem.model.records.event import Event, is_from_outside
 
 THE_USER = "The user"
 _ASSISTANTS = frozenset("assistant ai bot claude chatgpt gpt gemini copilot agent system model".split())
@@ -31,6 +31,16 @@ def speaker_of(event: Event, speakers: Collection[str]) -> Speaker | None:
         return None
     among_people = len(_people(speakers)) > 1
     return Speaker(speaker if person else THE_USER, chat=not (person and among_people))
+
+
+def said_by_user(event: Event, name: str) -> Event:
+    """Return a user's message without a speaker, or with a generic one, as said by the user of this name.
+
+    Text from outside stays unnamed, and a generic name changes nothing.
+    """
+    unnamed = (event.speaker or "").strip().lower() in _GENERIC | {""}
+    meant = event.role == "user" and unnamed and not is_from_outside(event)
+    return event._replace(speaker=name) if meant and name.lower() not in _GENERIC else event
 
 
 def _people(speakers: Collection[str]) -> list[str]:

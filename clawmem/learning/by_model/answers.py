@@ -16,7 +16,8 @@ from clawmem.learning.reconciling.gate import content_words
 from clawmem.learning.reconciling.predicates import predicate_name
 from clawmem.learning.rules.dating import start_day, without_value_as_start
 from clawmem.model.facts.catalog import Catalog, canonical_predicate
-from clawmem.model.language.date_words import DateMatch, find_dates
+from clawmem.model.facts.validity import PLANS
+from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day
 from clawmem.model.language.text import check_statement, normal, one_line
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 
@@ -138,6 +139,7 @@ def _proposition(
         confidence=_share(fact["confidence"]),
         importance=_share(fact["importance"]),
         valid_from=_day(fact, quote, piece, category),
+        valid_to=_last_day(quote, piece) if category in PLANS and not fact["ended"] else None,
         entity_hints=_hints(fact, piece, subject, before),
         trust="external" if piece.orders else _TRUST[piece.role],
         ended=fact["ended"] and piece.role == "user",
@@ -238,6 +240,15 @@ def _day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category: str) 
     # A date that the quote calls due or future is not a start date, even if the model says so.
     read = [one for one in dates if one.day == day]
     return start_day(read or (DateMatch(0, 0, day, "", False),), category, said)
+
+
+def _last_day(quote: str, piece: EventPiece) -> str | None:
+    """Return the last day that the quote of a plan names, or None."""
+    try:
+        said = date.fromisoformat(piece.event.timestamp[:10])
+    except ValueError:
+        return None
+    return last_coming_day(find_dates(quote, said, ahead=True), said)
 
 
 def _hints(

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
+from clawmem.learning.attribution.speaker import said_by_user
 from clawmem.learning.by_model.answers import CATEGORIES, SCHEMA, parse_answer
 from clawmem.learning.by_model.extraction import RULES, Extraction, ledger_paths
 from clawmem.learning.by_model.pieces import (
@@ -62,7 +63,8 @@ def read_by_model(
         return Extraction(model.name, False, notices=(_dry_run_notice(model, waiting, vault.catalog),))
     runs = model_runs(vault.read, day_of(stamp(caller.now)))
     reader = _ReadingRun(model, total_cents(runs), vault.catalog, kept)
-    problem = reader.read(readable)
+    user = vault.settings.words("user.name")
+    problem = reader.read([said_by_user(event, user) for event in readable])
     return _extraction(reader, caller, silent, problem, runs)
 
 

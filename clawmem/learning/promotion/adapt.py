@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from clawmem.errors import Unreadable
 from clawmem.index.search.lookup import facts_containing
+from clawmem.index.tables.accesses import counted_facts
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.scope import WriteScope
@@ -58,9 +59,8 @@ def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> Adapt
     with writing(vault, caller, "adapt", dry_run=dry_run) as work:
         base = _base(vault.settings)
         before = adapt_limits(base, _stored(work.read))
-        seen = count_outcomes(
-            [one.fact for one in facts_containing(work.index, f'"{MARK}"', '"supersedes"')], on, _rejected(work, on)
-        )
+        marked = [one.fact for one in facts_containing(work.index, f'"{MARK}"', '"supersedes"')]
+        seen = count_outcomes(counted_facts(work.index, marked), on, _rejected(work, on))
         after = adapt_limits(base, seen)
         if dry_run or after == before:
             return AdaptResult(before, after, seen, notices=work.notices)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import TakenIds, entities, facts_about, facts_of_days, standing_facts_with
+from clawmem.learning.attribution.speaker import said_by_user
 from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, close_people, place
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.reconciling.reconcile import ADD, reconcile
@@ -77,8 +78,10 @@ def _noted(work: WriteScope, on: str) -> list[PromotionCandidate]:
 
 
 def _propositions(work: WriteScope, events: Sequence[Event]) -> Iterable[tuple[Proposition, Event]]:
-    speakers = tuple(people_in(events))
-    for event in events:
+    user = work.vault.settings.words("user.name")
+    named = [said_by_user(event, user) for event in events]
+    speakers = tuple(people_in(named))
+    for event in named:
         if not event.recalled:
             for proposition in extract(
                 event._replace(text=mask_recalled(event.text, parts_of(event.metadata))), work.vault.catalog, speakers

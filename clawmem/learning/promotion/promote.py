@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import entity_exists, facts_containing
+from clawmem.index.tables.accesses import counted_fact
 from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.by_model.telemetry import add_event
 from clawmem.learning.promotion.adapt import current_adaptation
@@ -141,7 +142,9 @@ def _day(work: WriteScope, on: str, model: Model | None) -> _PromotionDay:
         settings.whole("promotion.max_proposals"),
         pending.count(on),
     )
-    candidates = tuple(pending.scored(one, score_fact(one.fact, one.entity, on)) for one in found.values())
+    candidates = tuple(
+        pending.scored(one, score_fact(counted_fact(work.index, one.fact), one.entity, on)) for one in found.values()
+    )
     return _PromotionDay(on, candidates, found, pending, terms)
 
 

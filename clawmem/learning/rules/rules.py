@@ -42,7 +42,8 @@ from clawmem.learning.rules.shapes.turns import lost_job
 from clawmem.learning.rules.shared_subject import read_parts
 from clawmem.learning.rules.triples import subject_name, triple_object, triple_subject, without_attribute
 from clawmem.model.facts.catalog import Catalog, canonical_predicate
-from clawmem.model.language.date_words import DateMatch, find_dates
+from clawmem.model.facts.validity import PLANS
+from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside
 
@@ -254,6 +255,7 @@ def _propose(
         confidence=shape.confidence,
         importance=shape.importance,
         valid_from=day or (event.timestamp[:10] if shape.ended or shape.former else None),
+        valid_to=last_coming_day(dates, said_day(event)) if shape.category in PLANS and not shape.ended else None,
         entity_hints=hints_of(reading, shape, voice.name, relation, context),
         trust=voice.trust,
         ended=shape.ended,

@@ -85,15 +85,19 @@ class SubjectPhrase(NamedTuple):
 
 
 class EntityNames:
-    """All names of each entity in statements. `default` is the entity of facts without an explicit one."""
+    """All names of each entity in statements. `default` is the entity of facts without an explicit one.
 
-    def __init__(self, known: Iterable[Entity], default: str) -> None:
+    `user` is the name of the user of the vault."""
+
+    def __init__(self, known: Iterable[Entity], default: str, user: str = "user") -> None:
         self._default = default
+        self.user = "the user" if normal(user) == "user" else user
         self._known = {one.name: one for one in known}
         self._names: dict[str, set[str]] = defaultdict(set)
         for one in self._known.values():
             for name in (one.title, *one.aliases, title_of(one.name)):
                 self._names[normal(name)].add(one.name)
+        self._names["user"] |= self._names[normal(user)]
 
     def whose(self, text: str, entity: str) -> SubjectPhrase | None:
         """Return the subject of a text if it is the entity that holds it.
@@ -104,7 +108,7 @@ class EntityNames:
             name = normal(head)
             bare = name.removeprefix("the ")
             if bare == "user" and (entity == self._default or self.is_the_users(entity)):
-                return SubjectPhrase("the user", "person", rest, owned)
+                return SubjectPhrase(self.user, "person", rest, owned)
             about = self._about(bare, entity)
             if about:
                 kind = about.kind or kind_of(about.name)
@@ -151,20 +155,20 @@ def triple_of(fact: Fact, entity: str, called: EntityNames, catalog: Catalog) ->
         return None
     if re.match(r"(?:I|I'm|My) ", text):
         spoken = fact.trust == "user" and fact.agent is None and called.is_the_users(entity)
-        return _first_person(text, fact, catalog) if spoken else None
+        return _first_person(text, called.user, fact, catalog) if spoken else None
     whose = called.whose(text, entity)
     if whose is None or _LOOSE.search(whose.rest) or _STAND_IN in whose.rest:
         return None
     return _slot(text, whose, fact, catalog) or _named(whose, fact, catalog)
 
 
-def _first_person(text: str, fact: Fact, catalog: Catalog) -> StatementTriple | None:
+def _first_person(text: str, user: str, fact: Fact, catalog: Catalog) -> StatementTriple | None:
     """What the user says of themself."""
     first, _, rest = text.partition(" ")
     if _LOOSE.search(rest):
         return None
     said = {"My": f"{THE_USER}'s {rest}", "I'm": f"{THE_USER} am {rest}"}.get(first, f"{THE_USER} {rest}")
-    return _certain(text, said, SubjectPhrase("the user", "person", rest, first == "My"), "the user", fact, catalog)
+    return _certain(text, said, SubjectPhrase(user, "person", rest, first == "My"), "the user", fact, catalog)
 
 
 def _named(whose: SubjectPhrase, fact: Fact, catalog: Catalog) -> StatementTriple | None:

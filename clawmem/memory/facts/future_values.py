@@ -9,9 +9,10 @@ from clawmem.index.search.lookup import PlacedFact, by_ids, facts_containing
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.validity import PENDING_SUCCESSION
 from clawmem.model.language.dates import sortable, stamp
 from clawmem.model.language.text import counted
-from clawmem.model.lifecycle.succession import PENDING_SUCCESSION, announced_successor, ending_later, reopened, succeed
+from clawmem.model.lifecycle.succession import announced_successor, ending_later, reopened, succeed
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.vault.vault import Vault

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from clawmem.errors import ClawmemError, InvalidInput, SecretFound
 from clawmem.index.search.lookup import TakenIds, entity_exists, resolve_id
 from clawmem.memory.entities.places import entity_for_draft, expand_own, new_entity_files, resolve_entity
+from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
 from clawmem.memory.permission import check_author
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
@@ -16,6 +17,7 @@ from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
 from clawmem.model.facts.trust import is_low_trust, statement_trust
+from clawmem.model.facts.vital import with_vital_importance
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, normal
 from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
@@ -54,6 +56,7 @@ class RememberResult(NamedTuple):
     commit: str | None
     notices: tuple[str, ...] = ()
     failed: ClawmemError | None = None
+    conflicts: tuple[ValueConflict, ...] = ()
 
 
 def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberResult:
@@ -75,7 +78,8 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
                 break
             kept += [one for one, _ in planned]
         notices = (*work.notices, *_ignored_keys(drafts), *_limited(planner.notices))
-        return RememberResult(tuple(kept), commits[-1] if commits else None, notices, failed)
+        said = tuple(planner.conflicts)
+        return RememberResult(tuple(kept), commits[-1] if commits else None, notices, failed, said)
 
 
 def _ignored_keys(drafts: Sequence[Draft]) -> list[str]:
@@ -140,6 +144,8 @@ class _BatchPlanner:
         self._batches: dict[str, _EntityBatch] = {}
         self._default = work.vault.settings.words("defaults.entity")
         self._proposal_writer: ProposalWriter | None = None
+        self._finder = RivalValueFinder(work)
+        self.conflicts: list[ValueConflict] = []
         self.notices: list[str] = []
 
     def plan(self, draft: Draft) -> tuple[RememberedFact, Change | None]:
@@ -163,11 +169,22 @@ class _BatchPlanner:
         proposed = self._quarantined(fact, entity) if fact.trust != "user" else None
         if proposed is not None:
             return proposed
+        rivals = self._finder.find(fact, entity, batch.facts)
         batch.put(fact)
         writes[items_path(entity)] = batch.render()
-        return RememberedFact(fact, entity, "added"), fact_change(
-            work.caller, "remember", entity, fact.fact, writes, [fact]
+        change = fact_change(work.caller, "remember", entity, fact.fact, writes, [fact])
+        return RememberedFact(fact, entity, "added"), self._asking(change, fact, entity, rivals) if rivals else change
+
+    def _asking(self, change: Change, fact: Fact, entity: str, rivals: Sequence[Fact]) -> Change:
+        """Return the change with the question which of the values is right."""
+        found = ask_about(self._work, fact, entity, rivals)
+        self.conflicts.append(found)
+        against = "; ".join(f"{one.id} ({one.fact})" for one in rivals)
+        self.notices.append(
+            f"{fact.id} stands against {against}. All are kept until you decide:"
+            f" `clawmem review show {found.proposal.id}`"
         )
+        return with_question(change, found)
 
     def _resolved(self, fact: Fact) -> Fact:
         """Return the fact with its references resolved. Most facts have none."""
@@ -221,14 +238,15 @@ class _BatchPlanner:
 
 
 def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
-    """Return the fact with its id and time, and with author, trust and source where the draft has none."""
-    return fact._replace(
+    """Return the fact with its id and time, and with author, trust, source and importance where the draft has none."""
+    known = fact._replace(
         id=fact_id,
         timestamp=stamp(caller.now),
         source=fact.source if fact.source != "unknown" else ("agent" if caller.agent else "user"),
         agent=fact.agent or caller.agent,
         trust=statement_trust(fact.trust, fact.source, caller.agent),
     )
+    return known if fact.importance is not None else with_vital_importance(known)
 
 
 def _resolve_references(work: WriteScope, fact: Fact, known: Collection[str]) -> tuple[Fact, list[str]]:

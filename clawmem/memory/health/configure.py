@@ -30,6 +30,7 @@ from clawmem.model.settings.settings import (
 from clawmem.model.settings.values import Setting, Value
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.state.local_settings import SettingsFile, effective_settings, local_settings_file, user_settings_file
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -124,7 +125,9 @@ def _commit(vault: Vault, caller: Caller, named: Setting, new: Value) -> Setting
             new_text = with_value(old_text, named.key, new, FILE)
             assert _value_of(_values(new_text), named.key) == new
             check_may_write(vault, caller, [FILE], "config")
-            (commit,) = txn.commit([_change(named.key, old, new, new_text, caller)])
+            change = _change(named.key, old, new, new_text, caller)
+            person = None if caller.agent else personal_identity(vault.git)
+            (commit,) = txn.commit([change._replace(author=change.author or person)])
         suggested = named.key in LOCAL and new not in named.offline
         return SettingChange(named.key, old, new, commit, (*put_back, *txn.notices), suggested=suggested)
 

@@ -293,7 +293,9 @@ def _within_bounds(entries: Iterable[HistoryEntry], bounds: LogBounds) -> Iterat
 
 
 def _is_author(entry: HistoryEntry, author: str) -> bool:
-    return author.casefold() in (entry.author.casefold(), entry.author_email.casefold(), entry.agent)
+    """Return whether an entry is by somebody: a whole name or address, or a word of the name."""
+    asked, name = author.casefold(), entry.author.casefold()
+    return asked in (name, entry.author_email.casefold(), entry.agent, *name.split())
 
 
 def _log_result(

@@ -9,6 +9,7 @@ from clawmem.errors import ClawmemError, NotFound
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, find_fact
 from clawmem.index.search.unreadable import unreadable_notices
+from clawmem.index.tables.accesses import counted_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.chains import find_chain
 from clawmem.memory.history.evidence import find_event
@@ -76,7 +77,9 @@ def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> W
     chain = tuple(_link(each, told[each.fact.id], begins.get(each.fact.id)) for each in members)
     own = next(link for link in chain if link.fact.id == one.fact.id)
     event, problems = _evidence(vault, index, one.fact)
-    fact = add_accesses(one.fact, count_accesses(unfolded_accesses(vault)))
+    fact = add_accesses(
+        one.fact if removed else counted_fact(index, one.fact), count_accesses(unfolded_accesses(vault))
+    )
     notices = (*index.notices, *unreadable_notices(index), *problems, *shallow_notices(vault))
     return WhyResult(
         fact, one.entity, event, own.recorded, own.begins, chain, tuple(told[one.fact.id]), notices, removed

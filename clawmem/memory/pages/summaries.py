@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import all_facts, entities
+from clawmem.index.tables.accesses import counted_fact
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import refuse_conflict_markers
@@ -43,7 +44,7 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
     since = week_began(work.caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour"))
     by_entity: dict[str, list[Fact]] = defaultdict(list)
     for one in all_facts(work.index):
-        by_entity[one.entity].append(one.fact)
+        by_entity[one.entity].append(counted_fact(work.index, one.fact))
     described = {entity.name: entity for entity in entities(work.index)}
     writes: dict[str, bytes | None] = {}
     unread = work.unreadable_files()

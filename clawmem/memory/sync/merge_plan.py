@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NeedsDecision, Refused
-from clawmem.model.facts.catalog import catalog_from_mapping, is_single
+from clawmem.model.facts.catalog import Catalog, catalog_from_mapping, is_single
+from clawmem.model.facts.stated_value import single_phrases
 from clawmem.model.kinds import PAGE, YAML, handling
 from clawmem.model.language.text import counted
 from clawmem.model.merging.files.merge import merge_file
@@ -47,17 +48,18 @@ def policy_for(vault: Vault, name: str, ours: str, theirs: str) -> MergePolicy:
     """Return the merge policy with this name. The commit times decide which side is newer; the predicate catalog says
     which predicates have a single value."""
     times = commit_times(vault, ours, theirs) if name == NEWEST else ((), ())
-    return MergePolicy(name, OURS if times[0] > times[1] else THEIRS, _single_valued(vault))
+    catalog = _catalog(vault)
+    single = frozenset(one for one in catalog.predicates if is_single(catalog, one))
+    return MergePolicy(name, OURS if times[0] > times[1] else THEIRS, single, single_phrases(catalog))
 
 
-def _single_valued(vault: Vault) -> frozenset[str]:
+def _catalog(vault: Vault) -> Catalog:
     try:
-        catalog = vault.catalog
+        return vault.catalog
     except ClawmemError:
         # A stopped merge or an edit may have made it unreadable. Then the committed catalog is used.
         data = (vault.contents_at("HEAD", [CATALOG])[CATALOG] or b"").decode(errors="replace")
-        catalog = catalog_from_mapping(parse_yaml(data, CATALOG) or {})
-    return frozenset(name for name in catalog.predicates if is_single(catalog, name))
+        return catalog_from_mapping(parse_yaml(data, CATALOG) or {})
 
 
 def plan_merge(

@@ -10,7 +10,8 @@ from clawmem.errors import InvalidInput
 from clawmem.model.facts.codec import OTHER_NAMES, fact_from_record
 from clawmem.model.facts.fact import LINK_TYPES, TRUSTS, Fact, FactLink
 from clawmem.model.facts.ids import check_reference
-from clawmem.model.language.dates import parse_end, parse_moment, parse_start, stamp
+from clawmem.model.facts.validity import PLANS
+from clawmem.model.language.dates import after_end, begin_instant, parse_end, parse_moment, parse_start, stamp
 from clawmem.model.language.text import check_statement, check_visible, one_line
 
 UNSET_ID = "new"
@@ -61,10 +62,12 @@ def _normalised(fact: Fact, now: datetime) -> Fact:
         raise InvalidInput(f"'{category}' is not a category.", "Use one word, such as preference or milestone.")
     valid_from = parse_start(fact.valid_from, now) if fact.valid_from else None
     valid_to = parse_end(fact.valid_to, now) if fact.valid_to else None
-    if valid_from and valid_to and valid_to <= valid_from:
+    if valid_from and valid_to and (after_end(valid_to) or valid_to) <= begin_instant(valid_from):
         raise InvalidInput(
             f"The fact would end ({valid_to}) before it begins ({valid_from}).", "Swap the two dates, or drop one."
         )
+    if fact.category.lower() in PLANS and not (valid_from or valid_to):
+        valid_to = _planned_for(fact.fact, now)
     _check_verbatim(fact)
     lines: dict[str, Any] = {key: _line(getattr(fact, key), key.replace("_", " ")) for key in _LINES}
     return fact._replace(
@@ -76,6 +79,13 @@ def _normalised(fact: Fact, now: datetime) -> Fact:
         tags=tuple(dict.fromkeys(_tag(tag) for tag in fact.tags if tag.strip())),
         links=tuple(_checked_link(link, now) for link in fact.links),
     )
+
+
+def _planned_for(statement: str, now: datetime) -> str | None:
+    """Return the last day that a plan names, or None."""
+    from clawmem.model.language.date_words import find_dates, last_coming_day  # its pattern takes milliseconds
+
+    return last_coming_day(find_dates(statement, now.date(), ahead=True), now.date())
 
 
 def _line(text: str | None, what: str) -> str | None:

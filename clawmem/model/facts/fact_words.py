@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from clawmem.model.facts.codec import fact_to_record
@@ -11,11 +12,11 @@ from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.proposals.quarantine import quarantine_rule
 
 
-def fact_data(fact: Fact, entity: str) -> dict[str, Any]:
+def fact_data(fact: Fact, entity: str, against: Sequence[str] = ()) -> dict[str, Any]:
     """Return a fact as JSON output: its record and its entity.
 
     A fact that waits for a person gets the status `proposed` and the id of its proposal. A quarantined one gets the
-    rule that matched.
+    rule that matched. `against` are the ids of the facts that it is in conflict with.
     """
     record = {**fact_to_record(fact), "entity": entity}
     rule = quarantine_rule(fact)
@@ -23,6 +24,8 @@ def fact_data(fact: Fact, entity: str) -> dict[str, Any]:
         record.update(status="proposed", proposal=fact.id)
     elif rule:
         record["quarantined"] = rule
+    if against:
+        record["conflicts_with"] = list(against)
     return record
 
 
@@ -34,7 +37,7 @@ def origin_warnings(fact: Fact) -> list[str]:
     return [OUTSIDE_WARNING] if fact.trust == EXTERNAL else []
 
 
-def fact_line(fact: Fact, entity: str) -> str:
+def fact_line(fact: Fact, entity: str, against: Sequence[str] = ()) -> str:
     """Return a fact as one line: id, statement, entity, and everything unusual about it."""
     remarks = [entity]
     if fact.status != "active":
@@ -44,4 +47,6 @@ def fact_line(fact: Fact, entity: str) -> str:
         remarks.append(f"{since_or_from(fact)} {fact.valid_from}")
     if fact.valid_to:
         remarks.append(f"until {fact.valid_to}")
+    if against:
+        remarks.append(f"in conflict with {', '.join(against)}, not settled")
     return f"{fact.id}  {fact.fact}  ({', '.join(remarks)})"

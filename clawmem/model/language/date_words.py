@@ -6,7 +6,7 @@ Learning and questions both use this reader.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -121,6 +121,12 @@ def days_named(question: str, today: date) -> DaySpan | None:
     found = [one for one in find_dates(question, today) if one.span is not None]
     dated = [one for one in found if not one.label]
     return (dated or found)[0].span if found else None
+
+
+def last_coming_day(dates: Iterable[DateMatch], said: date) -> str | None:
+    """Return the last day that the future dates of a plan name, or None. A date on which something starts is no end."""
+    coming = (one.span.last for one in dates if one.span and one.day and not (one.since or one.names))
+    return max((day for day in coming if day > said.isoformat()), default=None)
 
 
 def find_dates(text: str, said: date, ahead: bool = False, ahead_from: int = 0) -> tuple[DateMatch, ...]:

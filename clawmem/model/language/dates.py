@@ -135,11 +135,28 @@ def sortable(written: str | None, end: bool = False) -> str | None:
         return None
 
 
-def covers(valid_from: str | None, valid_to: str | None, moment: str) -> bool:
-    """Return whether the half-open interval [valid_from, valid_to) contains `moment`; an unknown bound is open.
+def begin_instant(written: str) -> str:
+    """Return the first instant of a sortable time (`YYYY-MM-DD` or a time in UTC)."""
+    return f"{written}T00:00:00Z" if len(written) == 10 else written
 
-    A bare day asks about its last instant, so what began on that day is true and what ended on it is not. As text
-    a bare day sorts before any moment of that day, as the midnight it means.
+
+def after_end(written: str | None) -> str | None:
+    """Return the instant at which a written end is over, as a sortable time, or None if the text is not a time.
+
+    A day, a month or a year is included, and so is the last second of a day. The instant is then
+    `YYYY-MM-DDT24:00:00Z`, which sorts between that day and the next one. Any other time is excluded.
     """
-    instant, begin, ended = end_of(moment), sortable(valid_from), sortable(valid_to, end=True)
-    return (begin is None or begin <= instant) and (ended is None or instant < ended)
+    last = sortable(written, end=True)
+    if last is not None and end_of(last).endswith("T23:59:59Z"):
+        return f"{day_of(last)}T24:00:00Z"
+    return last
+
+
+def covers(begin: str | None, end: str | None, moment: str) -> bool:
+    """Return whether the half-open interval [begin, end) of sortable times contains `moment`; None is open.
+
+    A bare day as `moment` means its last instant. As text a bare day sorts before any moment of that day, as the
+    midnight it means.
+    """
+    instant = end_of(moment)
+    return (begin is None or begin <= instant) and (end is None or instant < end)

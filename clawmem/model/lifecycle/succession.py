@@ -10,11 +10,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
-from clawmem.model.facts.validity import ended_at
+from clawmem.model.facts.validity import PENDING_SUCCESSION, ended_at, is_over
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import normal
-
-PENDING_SUCCESSION = "yields_to"
 
 
 class Succession(NamedTuple):
@@ -48,7 +46,7 @@ def stays_current(old: Fact, new: Fact, begins: str, at: str) -> bool:
 
     It does not if it is over, begins no earlier than the new one, or is the same event moved to a later day.
     """
-    if begins <= at or (old.valid_to is not None and old.valid_to <= at):
+    if begins <= at or is_over(old, at):
         return False
     begun = old.valid_from or ""
     put_off = begun > at and old.object is not None and normal(old.object) == normal(new.object or "")

@@ -5,7 +5,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, importance_of
-from clawmem.model.language.dates import days_between, end_of, sortable, stamp
+from clawmem.model.facts.validity import is_over, shown_end
+from clawmem.model.facts.vital import is_given_by_person
+from clawmem.model.language.dates import days_between, stamp
 
 HOT = "hot"
 WARM = "warm"
@@ -37,15 +39,6 @@ class TierVerdict(NamedTuple):
     score: float
     score_tier: int
     days: float
-
-
-def is_over(fact: Fact, moment: str) -> bool:
-    """Return whether the fact's validity has ended at a moment (ISO 8601 UTC; a bare day means its last instant).
-
-    A fact that is over is cold whatever its importance, and ranks behind valid ones.
-    """
-    end = sortable(fact.valid_to, end=True)
-    return end is not None and end <= end_of(moment)
 
 
 def last_access(fact: Fact) -> str:
@@ -126,7 +119,7 @@ def tier_of(fact: Fact, now: datetime, asked_of: str | None = None) -> str:
 
     `asked_of` is another moment than now at which a fact may be over.
     """
-    if fact.status in (SUPERSEDED, RETRACTED) or (fact.valid_to and is_over(fact, asked_of or stamp(now))):
+    if fact.status in (SUPERSEDED, RETRACTED) or is_over(fact, asked_of or stamp(now)):
         return COLD
     if importance_of(fact) >= ALWAYS_HOT:
         return HOT
@@ -139,7 +132,7 @@ def _decide(fact: Fact, recency: str, days: float, now: datetime) -> tuple[str, 
     if fact.status == RETRACTED:
         return COLD, "it was retracted"
     if is_over(fact, stamp(now)):
-        return COLD, f"it is over: it was valid until {sortable(fact.valid_to, end=True)}"
+        return COLD, f"it is over: it was valid until {shown_end(fact)}"
     if importance_of(fact) >= ALWAYS_HOT:
         return HOT, f"its importance {importance_of(fact):g} keeps it hot at any age"
     hot, warm = recency_limits(fact.access_count)
@@ -151,9 +144,12 @@ def _decide(fact: Fact, recency: str, days: float, now: datetime) -> tuple[str, 
 def should_archive(
     fact: Fact, now: datetime, archive_score: float = ARCHIVE_SCORE, archive_days: float = ARCHIVE_DAYS
 ) -> bool:
-    """Return whether an active fact has decayed: score below 0.2 and no access for 90 days, and not always hot."""
-    always_hot = importance_of(fact) >= ALWAYS_HOT and not is_over(fact, stamp(now))
-    if fact.status != ACTIVE or always_hot:
+    """Return whether an active fact has decayed: score below 0.2 and no access for 90 days.
+
+    A fact that is always hot, or that a person gave, decays only once it is over.
+    """
+    kept = importance_of(fact) >= ALWAYS_HOT or is_given_by_person(fact)
+    if fact.status != ACTIVE or (kept and not is_over(fact, stamp(now))):
         return False
     return days_since_access(fact, now) >= archive_days and fact_score(fact, now) < archive_score
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from clawmem.model.facts.stated_value import SinglePhrase
+
 REVIEW, NEWEST, OURS, THEIRS, FAIL = "review", "newest", "ours", "theirs", "fail"
 POLICIES = (NEWEST, OURS, THEIRS, REVIEW, FAIL)
 
@@ -18,12 +20,13 @@ class MergePolicy(NamedTuple):
     """How to settle conflicts.
 
     `newer` is the side (`ours` or `theirs`) with the later commit, for the policy `newest`. `single` are the relations
-    that take one value at a time.
+    that take one value at a time, and `phrases` are the words by which statements without a triple name them.
     """
 
     name: str = REVIEW
     newer: str = OURS
     single: frozenset[str] = frozenset()
+    phrases: tuple[SinglePhrase, ...] = ()
 
     @property
     def side(self) -> str | None:

@@ -9,17 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
-from clawmem.model.language.dates import day_of
+from clawmem.model.facts.validity import PLANS, is_over
 from clawmem.model.language.text import one_line
-from clawmem.model.lifecycle.tiers import ALWAYS_HOT, is_over
-from clawmem.model.pages.tokens import fact_dates, said_on
+from clawmem.model.lifecycle.tiers import ALWAYS_HOT
+from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.proposals.promotion import promotion_of
 
 Count = Callable[[str], int]
 
-_PLANS = ("plan", "goal")
 # Categories with their own section, regardless of importance.
-CATEGORIES = ("decision", "lesson", *_PLANS)
+CATEGORIES = ("decision", "lesson", *PLANS)
 
 
 class PageSection(NamedTuple):
@@ -40,11 +39,9 @@ def sections(facts: Iterable[Fact], now: str) -> tuple[PageSection, ...]:
     known = [fact for fact in known if not is_over(fact, now)]
     decisions = [fact for fact in known if fact.category == "decision"]
     lessons = [fact for fact in known if fact.category == "lesson"]
-    # The memory's own clock is its newest fact. The machine's clock would change the page without new facts.
-    latest = max((_stated_on(fact) for fact in known), default="")
-    plans = [fact for fact in known if fact.category in _PLANS and not _is_past(fact, latest)]
+    plans = [fact for fact in known if fact.category in PLANS]
     placed = {fact.id for fact in (*decisions, *lessons, *plans)}
-    rest = [fact for fact in known if fact.id not in placed and fact.category not in _PLANS]
+    rest = [fact for fact in known if fact.id not in placed and fact.category not in PLANS]
     important = [fact for fact in rest if importance_of(fact) >= ALWAYS_HOT or promotion_of(fact)]
     return (
         PageSection("Important", _lines(important, _by_importance), "clawmem list --tier hot", 3),
@@ -52,16 +49,6 @@ def sections(facts: Iterable[Fact], now: str) -> tuple[PageSection, ...]:
         PageSection("Lessons", _lines(lessons, _by_time), "clawmem list --category lesson", 2),
         PageSection("Open plans", _lines(plans, _by_time), "clawmem list --category plan", 1),
     )
-
-
-def _stated_on(fact: Fact) -> str:
-    """Return the day on which the fact was said, or recorded if that is unknown."""
-    return said_on(fact) or day_of(fact.timestamp)
-
-
-def _is_past(plan: Fact, latest: str) -> bool:
-    """Return whether a plan was for a later day that has passed since."""
-    return _stated_on(plan) < day_of(plan.valid_from or "") < latest
 
 
 def memory_block(parts: Sequence[PageSection], budget: int, count: Count) -> str:

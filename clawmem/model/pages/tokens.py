@@ -89,6 +89,8 @@ def with_said_day(fact: Fact, day: str) -> Fact:
 
 def fact_dates(fact: Fact) -> str:
     """Return when the fact was true if known, else the day it was said, else the day it was recorded."""
+    if fact.valid_from and fact.valid_to and day_of(fact.valid_from) == day_of(fact.valid_to):
+        return f"on {day_of(fact.valid_to)}"
     if fact.valid_from and fact.valid_to:
         return f"{day_of(fact.valid_from)} to {day_of(fact.valid_to)}"
     if fact.valid_from:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.vital import with_vital_importance
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.event import Event
 
@@ -14,7 +15,7 @@ def learned_fact(proposition: Proposition, event: Event, fact_id: str, now: str,
     because the extractor may have seen other white space.
     """
     start, end = proposition.span
-    return Fact(
+    fact = Fact(
         fact_id,
         proposition.statement,
         proposition.category,
@@ -25,6 +26,7 @@ def learned_fact(proposition: Proposition, event: Event, fact_id: str, now: str,
         object=proposition.object,
         relation_phrase=proposition.relation_phrase,
         valid_from=proposition.valid_from,
+        valid_to=proposition.valid_to,
         source_event=event.id,
         source_text=event.text[start:end],
         source_span=proposition.span,
@@ -35,3 +37,4 @@ def learned_fact(proposition: Proposition, event: Event, fact_id: str, now: str,
         workflow=workflow,
         metadata={"said_at": proposition.said_at} if proposition.said_at else None,
     )
+    return fact if proposition.ended else with_vital_importance(fact)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
 from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.facts.validity import is_over, shown_end
 from clawmem.model.language.dates import day_of
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT
 from clawmem.model.records.entity import kind_of
@@ -140,8 +141,8 @@ def promotion_refusal(fact: Fact, entity: str, on: str) -> str | None:
     if fact.status != ACTIVE:
         by = f" by {fact.superseded_by}" if fact.superseded_by else ""
         return f"it is {fact.status}{by}"
-    if fact.valid_to and day_of(fact.valid_to) <= on:
-        return f"it ended on {day_of(fact.valid_to)}"
+    if is_over(fact, on):
+        return f"it ended on {day_of(shown_end(fact) or on)}"
     return f"{entity} is archived" if para_class(entity) == "archive" else None
 
 

@@ -25,8 +25,8 @@ class Proposition(NamedTuple):
 
     `ended` means that the triple is no longer true. `former` is the value that the text says was replaced ("from X to
     Y"), and `scope` is the thing in which it was replaced. `corrects` means that the text begins with "No," or the
-    like, and `anew` that it describes a change ("now"). `valid_from` is an ISO day; confidence and importance are from
-    0 to 1.
+    like, and `anew` that it describes a change ("now"). `valid_from` and `valid_to` are ISO days; confidence and
+    importance are from 0 to 1.
     """
 
     statement: str
@@ -41,6 +41,7 @@ class Proposition(NamedTuple):
     confidence: float = 0.7
     importance: float = DEFAULT_IMPORTANCE
     valid_from: str | None = None
+    valid_to: str | None = None
     entity_hints: tuple[EntityHint, ...] = ()
     trust: str = "user"
     ended: bool = False

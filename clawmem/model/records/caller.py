@@ -7,9 +7,12 @@ from clawmem.model.facts.ids import Entropy
 
 
 class Caller(NamedTuple):
-    """The agent for whom an act runs (None for a person), its session, the time, and a source of random bytes."""
+    """The agent for whom an act runs (None for a person), its session, the time, and a source of random bytes.
+
+    `unattended` means that neither a person nor an agent decides what happens: a heartbeat."""
 
     now: datetime
     entropy: Entropy
     agent: str | None = None
     session: str | None = None
+    unattended: bool = False

@@ -119,6 +119,14 @@ def cursor(data: bytes, path: str, yaml: Yaml) -> Any:
     return parse_cursor(data)
 
 
+def accesses(data: bytes, path: str, yaml: Yaml) -> Any:
+    """How often facts were accessed."""
+    from clawmem.model.records.accesses import parse_accesses
+
+    text(data, path, yaml)
+    return parse_accesses(data, path)
+
+
 def adaptation(data: bytes, path: str, yaml: Yaml) -> dict[str, Any]:
     """What became of promoted facts."""
     from clawmem.model.proposals.adaptation import outcomes_from_record

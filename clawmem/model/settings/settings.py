@@ -15,6 +15,7 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 SETTINGS = (
     Setting("format", "int", FORMAT, "the layout of this vault; clawmem raises it, people leave it alone", 1, FORMAT),
     Setting("vault.name", "text", "memory", "what this memory is called"),
+    Setting("user.name", "text", "user", "your name: who says `I`, and who `User` and `the user` are"),
     Setting("defaults.entity", "entity", "areas/general", "where a fact goes when no entity is named"),
     Setting("defaults.limit", "int", 10, "how many facts recall gives", 1, 1000),
     Setting("context.budget", "int", 4000, "how many tokens context may fill", 100, 1_000_000),

@@ -1,7 +1,7 @@
 """Facts in conflict with others or with an open proposal: the conflict is shown below each of them."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.search.by_tier import FactCandidate, ReaderScope
@@ -14,7 +14,7 @@ from clawmem.index.search.rival_values import (
     linked_as_contrary,
     oldest_first,
 )
-from clawmem.index.tables.disputes import open_disputes
+from clawmem.index.tables.disputes import disputed_with, open_disputes
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, is_single
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
@@ -45,7 +45,7 @@ def conflict_marks(
     """Return the lines to show below facts that are in conflict at a moment, by row."""
     ids = {one.n: one.id for one in candidates}
     against: dict[int, set[int]] = {}
-    for one, other in _pairs(index, reader, catalog, moment, ids):
+    for one, other in _pairs(index, reader.owners, catalog, moment, ids):
         if one in ids:
             against.setdefault(one, set()).add(other)
     waiting = open_disputes(index, set(ids.values()))
@@ -61,15 +61,31 @@ def conflict_marks(
     return found
 
 
+def conflicting_ids(
+    index: Index, owners: Collection[str], catalog: Catalog, moment: str, ids: Mapping[int, str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the active facts that stand against some active facts at a moment, by id.
+
+    `ids` are the facts by row. Facts without a conflict are left out.
+    """
+    pairs = [(one, other) for one, other in _pairs(index, owners, catalog, moment, ids) if one in ids]
+    placed = facts_in_rows(index, sorted({n for _, n in pairs} - ids.keys()), context_fact_from_row)
+    named = {**ids, **{n: one.fact.id for n, one in placed.items()}}
+    found: dict[str, list[str]] = {}
+    for one, other in (*((ids[n], named[m]) for n, m in pairs), *disputed_with(index, ids.values())):
+        found.setdefault(one, []).append(other)
+    return {one: tuple(dict.fromkeys(others)) for one, others in found.items()}
+
+
 def _pairs(
-    index: Index, reader: ReaderScope, catalog: Catalog, moment: str, ids: Mapping[int, str]
+    index: Index, owners: Collection[str], catalog: Catalog, moment: str, ids: Mapping[int, str]
 ) -> Iterable[tuple[int, int]]:
     single = [name for name in catalog.predicates if is_single(catalog, name)]
-    for group in find_rival_values(index, reader.owners, single, ids):
+    for group in find_rival_values(index, owners, single, ids):
         kind = catalog.predicates[group[0].predicate].value
         true = [one for one in group if covers(one.valid_from, one.valid_to, moment)]
         yield from ((one.n, other.n) for one in true if one.n in ids for other in true if _differ(one, other, kind))
-    linked = linked_as_contrary(index, reader.owners, ids)
+    linked = linked_as_contrary(index, owners, ids)
     over = ended_rows(index, {n for pair in linked for n in pair}, end_of(moment)) if linked else set()
     for one, other in linked:
         # A fact that is over and its replacement do not contradict each other.
@@ -99,7 +115,9 @@ def _mark(fact_id: str, conflict: FactConflict, placed: Mapping[int, PlacedFact]
         where = f"show them with `clawmem list --entity {placed[conflict.rivals[0]].entity}`"
         lines.append(f"! In conflict with {rest} more; {where}\n")
     for proposal, says in conflict.proposals:
-        lines.append(f"! Waits for a person to decide: {servable(says)} (`clawmem review show {proposal}`)\n")
+        # The values are in the lines above already.
+        words = "" if spelled else f": {servable(says)}"
+        lines.append(f"! Waits for a person to decide{words} (`clawmem review show {proposal}`)\n")
     return ConflictMark("".join(lines), spelled)
 
 

@@ -17,15 +17,17 @@ from clawmem.index.search.channels import (
     time_channel,
 )
 from clawmem.index.search.lookup import PlacedFact
+from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact, importance_of
+from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import DaySpan, search_words, time_asked
-from clawmem.model.lifecycle.tiers import is_over, tier_of
+from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import owner_of
@@ -102,6 +104,7 @@ class ChannelReport(NamedTuple):
 class RecallResult(NamedTuple):
     """The facts, events and notes, each best first, and a report on each channel.
 
+    `conflicts` are the ids of the facts that some of them are in conflict with, by id.
     `earlier` is a moment in the days of the question at which a fact answered it that was replaced later. Such a fact
     is left out.
     """
@@ -112,6 +115,7 @@ class RecallResult(NamedTuple):
     heard: tuple[EventHit, ...] = ()
     noted: tuple[NoteHit, ...] = ()
     earlier: str | None = None
+    conflicts: Mapping[str, tuple[str, ...]] = {}
 
 
 class _ChannelAnswers(NamedTuple):
@@ -162,7 +166,8 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
         unkept = count_accesses(unfolded_accesses(vault))
         answers = _facts(vault, index, asked, unkept)
         found, channels = _whole(index, answers.best, unkept), _account([answers.hits])
-        result = result._replace(found=found, channels=channels, earlier=answers.earlier)
+        conflicts = conflicts_of_facts(vault, index, asked.caller, [one.fact.id for one in found], wanted.as_of)
+        result = result._replace(found=found, channels=channels, earlier=answers.earlier, conflicts=conflicts)
     if EVENTS not in where and NOTES not in where:
         return result
     from clawmem.serving.recall.events import find_said  # not needed for facts
@@ -170,6 +175,18 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     said = find_said(vault, index, asked)
     accounts = [result.channels] if FACTS in where else []
     return result._replace(heard=said.heard, noted=said.noted, channels=_account([*said.hits], *accounts))
+
+
+def conflicts_of_facts(
+    vault: Vault, index: Index, caller: Caller, ids: Sequence[str], as_of: str | None
+) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the facts that some facts are in conflict with, by id, now or at `as_of`."""
+    from clawmem.serving.recall.conflicts import conflicting_ids
+
+    rows = rows_of_ids(index, ids)
+    owners = ["", *([caller.agent] if caller.agent else [])]
+    catalog = vault.catalog_or_none() or Catalog({})
+    return conflicting_ids(index, owners, catalog, as_of or stamp(caller.now), rows) if rows else {}
 
 
 def best_rows(
@@ -189,8 +206,9 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
     read = vault.catalog_or_none()
     catalog = read or Catalog({})
     unread = ChannelHits({}, False, f"{CATALOG} cannot be read", unable=True)
+    user = vault.settings.words("user.name")
     hits = {
-        "predicate": predicate_channel(index, question, catalog, wanted) if read else unread,
+        "predicate": predicate_channel(index, question, catalog, wanted, user) if read else unread,
         "keyword": keyword_channel(index, words, wanted),
         "vector": facts_by_meaning(vault, index, question, wanted, now[:10]),
     }
@@ -265,7 +283,7 @@ def standing_of(
         fact.timestamp,
         fact.trust,
         own=agent is not None and owner_of(entity) == agent,
-        over=fact.valid_to is not None and is_over(fact, asked_of or as_of or stamp(now)),
+        over=is_over(fact, asked_of or as_of or stamp(now)),
     )
 
 

@@ -15,6 +15,7 @@ from clawmem.model.records.change import Author, Change, subject_line, trailers
 from clawmem.model.records.entity import items_path, name_of_path
 from clawmem.vault.edits.copies import find_in_head
 from clawmem.vault.edits.moved_facts import gathered, place_of, travels
+from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.vault import Vault
 
 UNNAMED = Author("by hand", "hand@clawmem")
@@ -103,12 +104,8 @@ def _touched(states: Iterable[tuple[Mapping[str, Fact], Mapping[str, Fact]]]) ->
 
 def user_identity(vault: Vault) -> Author:
     """Return the author of edits made by hand: the user that git is configured with, else `by hand`."""
-    with vault.git.with_user_config():
-        printed = vault.git.try_run("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
-    if printed is None:
-        return UNNAMED
-    name, _, rest = printed.decode(errors="replace").partition(" <")
-    return Author(name or UNNAMED.name, rest.partition(">")[0] or UNNAMED.email)
+    found = personal_identity(vault.git)
+    return Author(found.name, found.email or UNNAMED.email) if found else UNNAMED
 
 
 def adoption_notices(vault: Vault, adopted: Sequence[Adoption], commits: Sequence[str]) -> Iterator[str]:

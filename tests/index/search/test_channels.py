@@ -23,6 +23,7 @@ from clawmem.index.search.channels import (
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.validity import validity_end
 from clawmem.model.language.question import DaySpan
 from clawmem.model.records.change import Change
 from clawmem.model.records.entity import items_path
@@ -221,7 +222,8 @@ def test_a_sketch_has_what_ordering_needs(vault: Vault) -> None:
     index = index_of(vault, {HOME: [whole]})
     ((n, sketch),) = sketches(index, [1]).items()
     assert (n, sketch.entity) == (1, HOME)
-    same = ("id", "category", "timestamp", "status", "access_count", "last_accessed", "importance", "trust", "valid_to")
+    same = ("id", "category", "timestamp", "status", "access_count", "last_accessed", "importance", "trust")
     assert [getattr(sketch.fact, key) for key in same] == [getattr(whole, key) for key in same]
     assert sketch.fact.superseded_by is None
+    assert validity_end(sketch.fact) == validity_end(whole)
     index.close()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from clawmem.index.refresh.refresh import open_index
-from clawmem.index.search.lookup import find_fact
+from pathlib import Path
+
+from clawmem.index.search.channels import FactFilter
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import retract
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
+from clawmem.serving.browse import list_facts, peek
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
+from tests.memory.machines import make_machines
 
 USED = "2026-11-21T10:00:00Z"
 
@@ -29,7 +33,62 @@ def test_uses_of_an_unreadable_file_wait_in_the_journal(vault: Vault, caller: Ca
     path.write_bytes(whole)
     assert fold_accesses(vault, caller).facts == 1
     assert unfolded_accesses(vault) == b""
-    index = open_index(vault)
-    counts = [find_fact(index, one).fact.access_count for one in (bike, car)]
-    index.close()
+    counts = [peek(vault, one).fact.access_count for one in (bike, car)]
     assert counts == [2, 1]
+
+
+def _blamed(vault: Vault, path: str) -> list[str]:
+    """The subject of the commit that git blames for each line."""
+    printed = vault.git.run("blame", "--line-porcelain", "HEAD", "--", path).decode()
+    return [line.removeprefix("summary ") for line in printed.splitlines() if line.startswith("summary ")]
+
+
+def test_a_fold_changes_no_line_of_facts(vault: Vault, caller: Caller) -> None:
+    drafts = [
+        draft_from_record({"fact": f"The {name} is green", "entity": "resources/bike"}, caller.now) for name in "ab"
+    ]
+    facts = [one.fact for one in remember(vault, drafts, caller).facts]
+    path = "life/resources/bike/items.json"
+    before = (vault.read(path), _blamed(vault, path))
+    for one in facts:
+        assert record_access(vault, USED, [one.id]) is None
+    assert fold_accesses(vault, caller).facts == 2
+    assert (vault.read(path), _blamed(vault, path)) == before
+    assert not any(line.startswith("access") for line in before[1])
+    listed = list_facts(vault, caller, FactFilter()).facts
+    assert [(one.fact.access_count, one.fact.last_accessed) for one, _ in listed] == [(1, USED)] * 2
+
+
+def test_counts_in_lines_of_an_older_vault_are_added(vault: Vault, caller: Caller) -> None:
+    draft = draft_from_record({"fact": "The bike is green", "entity": "resources/bike"}, caller.now)
+    ((fact, _, _),) = remember(vault, [draft], caller).facts
+    path = vault.root / "life/resources/bike/items.json"
+    path.write_bytes(path.read_bytes().replace(b'"access_count": 0', b'"access_count": 5'))
+    for _ in range(2):
+        assert record_access(vault, USED, [fact.id]) is None
+        fold_accesses(vault, caller)
+    assert peek(vault, fact.id).fact.access_count == 7
+    assert b'"access_count": 5' in path.read_bytes()
+
+
+def test_a_revision_keeps_the_counts(vault: Vault, caller: Caller) -> None:
+    draft = draft_from_record({"fact": "The bike is green", "entity": "resources/bike"}, caller.now)
+    ((fact, _, _),) = remember(vault, [draft], caller).facts
+    assert record_access(vault, USED, [fact.id]) is None
+    fold_accesses(vault, caller)
+    retract(vault, fact.id, caller)
+    archived = peek(vault, fact.id).fact
+    assert (archived.status, archived.access_count) == ("retracted", 1)
+
+
+def test_two_clones_add_up_their_counts(tmp_path: Path, environment: dict[str, str]) -> None:
+    one, other = make_machines(tmp_path, environment)
+    (fact,) = one.keep("The bike is green")
+    for machine in (one, other):
+        machine.sync()
+    for machine, times in ((one, 2), (other, 3)):
+        assert record_access(machine.vault, USED, [fact.id] * times) is None
+        fold_accesses(machine.vault, machine.caller)
+    for machine in (one, other, one):
+        machine.sync()
+    assert [peek(machine.vault, fact.id).fact.access_count for machine in (one, other)] == [5, 5]

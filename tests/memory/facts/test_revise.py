@@ -13,7 +13,7 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, merge, retract, supersede
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import Fact
-from clawmem.model.language.dates import covers
+from clawmem.model.facts.validity import true_at
 from clawmem.model.lifecycle.chain import chain_problems
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
@@ -44,7 +44,7 @@ def test_a_supersession_closes_one_interval_where_the_next_begins(vault: Vault, 
     assert (new.valid_from, new.subject, new.predicate, new.object) == ("2026-11-01", "Jane", "lives_in", "Rome")
     assert [(one.type, one.to, one.reason) for one in new.links] == [("supersedes", old.id, "moved")]
     for day, truth in (("2026-10-31", gone), ("2026-11-01", new)):
-        holding = [fact for fact in (gone, new) if covers(fact.valid_from, fact.valid_to, day)]
+        holding = [fact for fact in (gone, new) if true_at(fact, day)]
         assert holding == [truth]
 
 

@@ -74,7 +74,7 @@ def test_the_whole_chain_is_told_from_any_of_its_facts(vault: Vault, caller: Cal
     for each in (oldest, second, third):
         told = why(vault, each)
         assert [link.fact.id for link in told.chain] == [oldest, second, third]
-        assert [link.recorded.author for link in told.chain if link.recorded] == ["clawmem", "a1", "a2"]
+        assert [link.recorded.author for link in told.chain if link.recorded] == ["Ada Person", "a1", "a2"]
         assert told.fact.id == each
     assert [entry.op for entry in why(vault, second).history] == ["supersede", "supersede"]
 

@@ -29,6 +29,7 @@ from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.lifecycle import chain
 from clawmem.model.merging.facts.duplicates import DUPLICATE_REASON
+from clawmem.serving.browse import peek
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept
 from clawmem.vault.history.rescue_refs import MAX_KEPT
@@ -150,7 +151,9 @@ def test_uses_on_two_machines_add_up(machines: list[Machine]) -> None:
             record_access(machine.vault, f"2026-11-21T08:0{minute}:00Z", [jane])
         fold_accesses(machine.vault, machine.caller)
     meet(one, other)
-    assert (one.facts()[jane].access_count, one.facts()[jane].last_accessed) == (7, "2026-11-21T08:03:00Z")
+    for machine in machines:
+        shown = peek(machine.vault, jane).fact
+        assert (shown.access_count, shown.last_accessed) == (7, "2026-11-21T08:03:00Z")
 
 
 def test_two_successors_stand_until_a_person_decides(machines: list[Machine]) -> None:

@@ -7,7 +7,16 @@ from datetime import UTC, datetime
 import pytest
 
 from clawmem.errors import InvalidInput
-from clawmem.model.language.dates import covers, days_of, parse_end, parse_moment, parse_start, parse_state, sortable
+from clawmem.model.language.dates import (
+    after_end,
+    covers,
+    days_of,
+    parse_end,
+    parse_moment,
+    parse_start,
+    parse_state,
+    sortable,
+)
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
@@ -55,6 +64,7 @@ def test_where_one_day_is_asked_for_a_month_is_not_taken_for_it() -> None:
 
 
 def test_what_ended_in_a_month_or_year_held_until_its_last_day() -> None:
-    assert covers("2020", "2020", "2020-06-01")
-    assert not covers("2020", "2020", "2020-12-31")
-    assert covers(None, "2020-05", "2020-05-30")
+    assert covers(sortable("2020"), after_end("2020"), "2020-12-31")
+    assert not covers(sortable("2020"), after_end("2020"), "2021-01-01")
+    assert covers(None, after_end("2020-05"), "2020-05-31")
+    assert after_end("2020-05-31T23:59:59Z") == after_end("2020-05-31")

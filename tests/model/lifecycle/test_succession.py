@@ -35,7 +35,7 @@ def test_what_is_announced_lets_stand_what_holds_until_it_begins() -> None:
     assert (waits.status, waits.superseded_by, waits.valid_to) == (OLD.status, None, "2026-12-01")
     assert announced_successor(waits) == (NEW.id, "she said so")
     assert reopened(waits) == OLD
-    assert (gone.superseded_by, gone.valid_to) == (NEW.id, "2025-01-01")
+    assert (gone.superseded_by, gone.valid_to) == (NEW.id, "2025-01-01T23:59:59Z")
     assert [link.to for link in done.new.links] == [over.id]
     # Something else follows that: each stands until the next begins.
     then = NEW._replace(id="fact_00000004", object="Faro", valid_from="2027-01-01")

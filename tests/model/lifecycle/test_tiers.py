@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.model.facts.fact import ARCHIVED, RETRACTED, STATUSES, SUPERSEDED, Fact
+from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.tiers import (
     COLD,
@@ -22,7 +23,6 @@ from clawmem.model.lifecycle.tiers import (
     explain,
     fact_score,
     importance_tier,
-    is_over,
     raised_importance,
     recency_boost,
     recency_tier,
@@ -41,7 +41,7 @@ def ago(days: float) -> str:
 
 
 def a_fact(days: float = 0, *, recorded: float = 400, accesses: int = 0, **changes: object) -> Fact:
-    fact = Fact("fact_1a2b3c4d", "Jane likes tea.", "fact", ago(recorded), "user", access_count=accesses)
+    fact = Fact("fact_1a2b3c4d", "Jane likes tea.", "fact", ago(recorded), "conversation", access_count=accesses)
     return fact._replace(last_accessed=ago(days), **changes)  # type: ignore[arg-type]
 
 
@@ -138,6 +138,10 @@ def test_access_counts_from_the_recording_where_there_was_none() -> None:
         ({"accesses": 20}, 90, False),
         ({"importance": 0.79}, 90, True),
         ({"importance": 0.8}, 400, False),
+        ({"trust": "user"}, 400, False),
+        ({"trust": "user", "valid_to": "2020-01-01"}, 400, True),
+        ({"trust": "user", "agent": "cli"}, 400, True),
+        ({"trust": "user", "workflow": "heartbeat/rules"}, 400, True),
         ({"status": ARCHIVED}, 400, False),
         ({"status": RETRACTED}, 400, False),
         ({"status": SUPERSEDED}, 400, False),
@@ -205,7 +209,8 @@ def test_the_explanation_is_json_and_says_what_the_verdict_says(fact: Fact) -> N
     [
         (None, False),
         ("2020-01-01", True),
-        ("2026-11-21", True),
+        ("2026-11-20", True),
+        ("2026-11-21", False),
         ("2026-11-21T09:30:00Z", True),
         ("2026-11-21T09:30:01Z", False),
         ("2026-11-22", False),
@@ -223,8 +228,8 @@ def test_what_is_over_is_cold_however_important_or_fresh(valid_to: str | None, o
 
 def test_what_was_not_over_at_the_time_that_is_asked_about_keeps_its_tier() -> None:
     fact = a_fact(0, importance=0.95, valid_to="2020-01-01")
-    assert tier_of(fact, NOW, "2019-12-31") == HOT
-    assert tier_of(fact, NOW, "2020-01-01") == COLD
+    assert tier_of(fact, NOW, "2020-01-01") == HOT
+    assert tier_of(fact, NOW, "2020-01-02") == COLD
 
 
 def test_what_is_over_is_archived_however_important_it_was() -> None:

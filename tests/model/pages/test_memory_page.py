@@ -61,8 +61,8 @@ def test_each_fact_stands_where_it_belongs() -> None:
         a_fact(8, importance=0.9, trust="external"),
         a_fact(9, importance=0.9, status=RETRACTED),
         a_fact(12, importance=0.9, valid_to="2020-01-01"),
-        a_fact(13, "decision", valid_to="2026-11-21"),
-        a_fact(14, "plan", valid_to="2026-11-22"),
+        a_fact(13, "decision", valid_to="2026-11-20"),
+        a_fact(14, "plan", valid_to="2026-11-21"),
     ]
     shown = {one.title: [line[-14:-1] for line in one.lines] for one in sections(facts, NOW)}
     assert shown == {

@@ -85,7 +85,7 @@ def test_what_does_not_hold_is_refused_with_the_reason() -> None:
         "it is superseded by fact_2": ALLERGY._replace(status=SUPERSEDED, superseded_by="fact_2"),
         "it is retracted": ALLERGY._replace(status=RETRACTED),
         "it is archived": ALLERGY._replace(status=ARCHIVED),
-        "it ended on 2026-11-20": ALLERGY._replace(valid_to=DAY),
+        "it ended on 2026-11-19": ALLERGY._replace(valid_to="2026-11-19"),
     }
     for reason, fact in cases.items():
         assert score_fact(fact, NORA, DAY).refusal == reason

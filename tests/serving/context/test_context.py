@@ -180,7 +180,8 @@ def test_values_that_exclude_each_other_are_marked(vault: Vault, caller: Caller)
         vault, caller, _lives("Lisbon", valid_to="2020-01-01"), _lives("lisbon", fact="Lisbon is home"), _lives("Porto")
     )
     lines = _lines(context(vault, caller, 1000))
-    (at,) = (n for n, line in enumerate(lines) if line.startswith("! "))
+    (at,) = (n for n, line in enumerate(lines) if line.startswith("! In conflict"))
+    assert "! Waits for a person to decide (`clawmem review show prop_" in lines[at + 1]
     assert lines[at].startswith("! In conflict with the line above (fact_")
     assert {"Lisbon is home", "Jane lives in Porto"} == {
         lines[at - 1].removeprefix("- ").split(" (")[0],
@@ -188,7 +189,7 @@ def test_values_that_exclude_each_other_are_marked(vault: Vault, caller: Caller)
     }
     assert "- Jane lives in Lisbon (until 2020-01-01)" in lines
     retract(vault, porto, caller, "it was a guess")
-    assert "! In conflict" not in context(vault, caller, 1000).text
+    assert "! " not in context(vault, caller, 1000).text
     assert lisbon in context(vault, caller, 1000).facts
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.stated_value import SinglePhrase, StatedValue, are_rivals, hold_together, stated_value
 from clawmem.model.facts.trust import is_low_trust
-from clawmem.model.language.dates import sortable
-from clawmem.model.language.text import all_of, normal
+from clawmem.model.language.text import all_of
 from clawmem.model.merging.facts.chains import Facts
 from clawmem.model.merging.facts.rivals import supersede_all, supersede_proposal
 from clawmem.model.merging.facts.table import FiledFact
@@ -24,47 +24,70 @@ _AGENTS = "agents/"
 class Contradiction(NamedTuple):
     """Facts that disagree about one subject and relation: the new ones of each side, and all current ones.
 
-    Each field holds ids, oldest first.
+    The first three fields hold ids, oldest first. `subject` and `relation` are for people.
     """
 
     mine: tuple[str, ...]
     yours: tuple[str, ...]
     all: tuple[str, ...]
+    subject: str = ""
+    relation: str = ""
 
 
 def find_contradictions(
-    facts: Mapping[str, FiledFact], mine: Collection[str], yours: Collection[str], single: Collection[str]
+    facts: Mapping[str, FiledFact], mine: Collection[str], yours: Collection[str], policy: MergePolicy
 ) -> Iterator[Contradiction]:
     """Yield the contradictions between facts that are new on one side and facts that are new on the other.
 
-    `single` are the relations that take one value at a time. Contradictions within one side are ignored.
+    `policy` names the relations that take one value at a time. Contradictions within one side are ignored.
     """
-    if not single:
+    if not policy.single:
         return
-    for members in _groups(facts, single, {*mine, *yours}):
-        ours = [one for one in members if one.id in mine]
-        theirs = [one for one in members if one.id in yours]
-        against = {pair for one in ours for other in theirs if _differ(one, other) for pair in (one.id, other.id)}
+    phrases = _phrases(policy)
+    for members in _groups(facts, phrases, {*mine, *yours}):
+        ours = [one for one in members if one.fact.id in mine]
+        theirs = [one for one in members if one.fact.id in yours]
+        against = {pair.fact.id for one in ours for other in theirs if _differ(one, other) for pair in (one, other)}
         if against:
+            latest = members[-1]
             yield Contradiction(
-                tuple(one.id for one in ours if one.id in against),
-                tuple(one.id for one in theirs if one.id in against),
-                tuple(one.id for one in members),
+                tuple(one.fact.id for one in ours if one.fact.id in against),
+                tuple(one.fact.id for one in theirs if one.fact.id in against),
+                tuple(one.fact.id for one in members),
+                latest.fact.subject or latest.value.subject,
+                latest.value.predicate,
             )
 
 
-def _groups(facts: Mapping[str, FiledFact], single: Collection[str], fresh: Collection[str]) -> list[list[Fact]]:
-    """Group current facts by owner, subject and relation; keep the groups with at least two new facts.
+def _phrases(policy: MergePolicy) -> tuple[SinglePhrase, ...]:
+    """Return the phrases of the policy's relations; one without phrases is known by its name."""
+    known = {one.predicate for one in policy.phrases}
+    return (*policy.phrases, *(SinglePhrase(name, name, "text") for name in sorted(policy.single - known)))
+
+
+class _Stating(NamedTuple):
+    fact: Fact
+    value: StatedValue
+
+
+def _groups(
+    facts: Mapping[str, FiledFact], phrases: Sequence[SinglePhrase], fresh: Collection[str]
+) -> list[list[_Stating]]:
+    """Group current facts by owner, subject and relation, oldest first; keep the groups with at least two new facts.
 
     The owner is an agent for its own workspace, else the whole vault.
     """
-    groups: dict[tuple[str, str, str], list[Fact]] = defaultdict(list)
-    for one in facts.values():
-        fact = one.fact
-        if fact.stands and fact.subject and fact.object and fact.predicate in single:
-            groups[_owner(one.path), normal(fact.subject), fact.predicate or ""].append(fact)
-    found = (sorted(group, key=_age) for _, group in sorted(groups.items()))
-    return [group for group in found if sum(one.id in fresh for one in group) > 1]
+    groups: dict[tuple[str, str, str], list[_Stating]] = defaultdict(list)
+    # Only values that a new fact states are looked for in the words of the others.
+    new = [value for one in fresh if one in facts and (value := stated_value(facts[one].fact, phrases))]
+    wanted = {(value.subject, value.predicate) for value in new}
+    asked = [one for one in phrases if any(one.predicate == predicate for _, predicate in wanted)]
+    for one in facts.values() if wanted else ():
+        value = stated_value(one.fact, asked) if one.fact.stands else None
+        if value and value[:2] in wanted:
+            groups[_owner(one.path), *value[:2]].append(_Stating(one.fact, value))
+    found = (sorted(group, key=lambda one: _age(one.fact)) for _, group in sorted(groups.items()))
+    return [group for group in found if sum(one.fact.id in fresh for one in group) > 1]
 
 
 def _owner(path: str) -> str:
@@ -75,26 +98,29 @@ def _age(fact: Fact) -> tuple[str, str]:
     return fact.timestamp, fact.id
 
 
-def _differ(one: Fact, other: Fact) -> bool:
+def _differ(one: _Stating, other: _Stating) -> bool:
     """Return whether two facts of one relation have different values at the same time."""
-    if normal(one.object or "") == normal(other.object or ""):
-        return False
-    begin = max(sortable(fact.valid_from) or "" for fact in (one, other))
-    ends = [end for fact in (one, other) if (end := sortable(fact.valid_to, end=True))]
-    return not ends or begin < min(ends)
+    return are_rivals(one.value, other.value) and hold_together(one.fact, other.fact)
+
+
+def _stating(fact: Fact, policy: MergePolicy) -> _Stating | None:
+    value = stated_value(fact, _phrases(policy))
+    return _Stating(fact, value) if value else None
 
 
 def settle_values(facts: Facts, found: Contradiction, policy: MergePolicy) -> MergeConflict:
     """Let the policy's winner replace the other side's facts; without a winner, keep all and report it."""
     latest = facts[found.all[-1]]
-    what = f"{latest.fact.subject} has several values of {latest.fact.predicate}"
+    what = f"{found.subject} has several values of {found.relation}"
     winner = _winner(facts, found, policy)
     if winner is None:
         standing = [one for one in found.all if one in found.mine or one in found.yours]
         words = f"{' and '.join(standing)}; {all_of(len(standing))} are kept"
         return MergeConflict(VALUES, latest.path, latest.fact.id, f"{what}: {words}")
     others = found.yours if winner.id in found.mine else found.mine
-    losers = [facts[one].fact for one in others if _differ(facts[one].fact, winner)]
+    won = _stating(winner, policy)
+    stated = [_stating(facts[one].fact, policy) for one in others]
+    losers = [lost.fact for lost in stated if won and lost and _differ(lost, won)]
     path = facts[winner.id].path
     supersede_all(facts, winner, losers, _WHY)
     return MergeConflict(VALUES, path, winner.id, f"{what}; {winner.id} wins")
@@ -125,5 +151,5 @@ def contradiction_proposal(
     latest = max((one for one in standing if one.id in new), key=_age)
     others = [one for one in standing if one.id != latest.id]
     stand = f"{all_of(len(standing))} stay active until this is decided"
-    why = f"Two machines learned different values of {latest.predicate}; {stand}."
+    why = f"Two machines learned different values of {found.relation}; {stand}."
     return supersede_proposal(conflict, (*others, latest), why, name_of_path(facts[latest.id].path))

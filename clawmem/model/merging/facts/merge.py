@@ -75,7 +75,7 @@ def _contradicting(
         for conflict in conflicts
         if conflict.kind == SUCCESSORS
     ]
-    for one in find_contradictions(facts, *fresh, policy.single):
+    for one in find_contradictions(facts, *fresh, policy):
         if not any({*one.mine, *one.yours} <= known for known in asked):
             yield one
 

@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from clawmem.errors import InvalidInput
+from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.merging.facts.values import MISSING, canonical, merge_mappings, more_complete, three_way
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED
 from clawmem.model.proposals.proposal_file import proposal_from_record, render_proposal
+from clawmem.model.records.accesses import merged_accesses, parse_accesses, render_accesses
 from clawmem.model.records.strict_json import read_json
 
 Record = dict[str, Any]
@@ -37,6 +38,15 @@ def latest_adaptation(base: Record, ours: Record, theirs: Record, files: tuple[b
     """The file that was changed later, as a whole: its values depend on each other."""
     both = zip((ours, theirs), files, strict=True)
     return max(both, key=lambda side: (canonical(side[0].get("changed")), side[1]))[1]
+
+
+def summed_accesses(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes | None:
+    """The accesses that both sides counted, added up; None where a file is not one of counts."""
+    try:
+        sides = [parse_accesses(json.dumps(side).encode()) for side in (base, ours, theirs)]
+    except Unreadable:
+        return None
+    return render_accesses(merged_accesses(*sides))
 
 
 def merged_cursor(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:

@@ -70,7 +70,7 @@ def test_the_web_replaces_nobody_by_policy() -> None:
         home(2, "oslo", 2)._replace(fact="Jane's home is Oslo."),
         home(2, "Rome", 2, subject="John"),
         home(2, "Rome", 2, predicate="likes"),
-        home(2, "Rome", 2, valid_to="2020-01-01"),
+        home(2, "Rome", 2, valid_to="2019-12-31"),
         home(2, "Rome", 2, status="retracted"),
         home(2, "Rome", 2, object=None),
     ],

@@ -1,0 +1,42 @@
+"""Accesses of facts in the index: the counts of `ledger/accesses.json` by fact id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clawmem.index.tables.store import Index
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.accesses import Accesses, parse_accesses, with_accesses
+
+
+def take_in_accesses(index: Index, path: str, data: bytes | None) -> list[str]:
+    """Update the index with the file of counts, and return the ids of the facts whose counts changed."""
+    known = {fact_id: (number, last) for fact_id, number, last in index.database.execute("SELECT * FROM access")}
+    counts = parse_accesses(data, path)
+    changed = [fact_id for fact_id, one in counts.items() if known.get(fact_id) != tuple(one)]
+    gone = [fact_id for fact_id in known if fact_id not in counts]
+    index.database.executemany("DELETE FROM access WHERE id = ?", [(fact_id,) for fact_id in gone])
+    rows = [(fact_id, *counts[fact_id]) for fact_id in changed]
+    index.database.executemany("INSERT OR REPLACE INTO access VALUES (?, ?, ?)", rows)
+    return [*changed, *gone]
+
+
+def has_accesses(index: Index) -> bool:
+    """Return whether any fact has counts beside its line."""
+    return index.database.execute("SELECT 1 FROM access LIMIT 1").fetchone() is not None
+
+
+def accesses_of(index: Index, fact_id: str) -> Accesses | None:
+    """Return the accesses of a fact beside those in its line, or None."""
+    row = index.database.execute("SELECT number, last FROM access WHERE id = ?", (fact_id,)).fetchone()
+    return Accesses(*row) if row else None
+
+
+def counted_fact(index: Index, fact: Fact) -> Fact:
+    """Return a fact with all its committed accesses. What is written to `items.json` must not come from here."""
+    return with_accesses(fact, accesses_of(index, fact.id))
+
+
+def counted_facts(index: Index, facts: Iterable[Fact]) -> list[Fact]:
+    """Return facts with all their committed accesses."""
+    return [counted_fact(index, one) for one in facts] if has_accesses(index) else list(facts)

@@ -1,0 +1,149 @@
+"""The value that a fact states for a relation with one value at a time, by its triple or by plain words.
+
+"Jane lives in Lisbon now." states that the home of Jane is Lisbon. Only statements that begin with their subject and
+use a phrase of the catalog are read; hedges, denials and additions ("also lives in") state no value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.validity import validity
+from clawmem.model.language.dates import begin_instant
+from clawmem.model.language.text import normal
+
+# Their phrases are too common to be read without grammar.
+_UNREAD = frozenset(("age", "diet", "favorite", "limit", "set_to"))
+_PAST_VERBS = frozenset("born moved relocated grew joined married must is was".split())
+_LONGEST_SUBJECT = 5
+_LOOSE = re.compile(
+    r"n't\b|\b(?:not|never|no|nobody|if|unless|maybe|perhaps|probably|possibly|might|may be|may have|"
+    r"could|would|should|will|wants?|"
+    r"plans?|hopes?|thinks?|believes?|says?|said|used|former|formerly|previously|once|also|too|either|part[- ]time|"
+    r"sometimes|temporarily|because|but|when|while|until|almost|nearly)\b|[?;:]",
+    re.IGNORECASE,
+)
+_NOW = r"(?:right now|now|currently|today|these days|nowadays|at the moment|at present|again|instead)"
+_ASIDE = re.compile(rf"(?:,? {_NOW}|,? (?:since|as of|from|for|with|near|by) .*|,? \(.*\)|[,.! ])+$", re.IGNORECASE)
+_LEADING = re.compile(rf"^(?:{_NOW},? )", re.IGNORECASE)
+# What may stand between a subject and the phrase: "Jane has just moved to", "Jane's new home city is".
+_BETWEEN = re.compile(rf"(?: (?:{_NOW}|has|just|really|already|actually|new|current|latest))+$", re.IGNORECASE)
+_WHEN = re.compile(r"^(?:since|as of|from|in) [^,]{2,30}, ", re.IGNORECASE)
+_GOING_ON = re.compile(
+    rf" (?:(?:is|am|has been) (?:(?:{_NOW}|just) )?(?:living|working)|has (?:lived|worked)(?=.* since ))"
+    r" (in|at|for|as)\b",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = {"I'm": "is", "I am": "is", "I have": "has", "I was": "was"}
+
+
+class SinglePhrase(NamedTuple):
+    """A phrase of the catalog for a relation with one value, and the type of its values."""
+
+    phrase: str
+    predicate: str
+    kind: str
+
+
+class StatedValue(NamedTuple):
+    """Whose value it is (normal form), of which relation, of which type, and the value without extra words."""
+
+    subject: str
+    predicate: str
+    kind: str
+    value: str
+
+
+def single_phrases(catalog: Catalog) -> tuple[SinglePhrase, ...]:
+    """Return the phrases of all relations with one value, longest first, and each relation's own name."""
+    found = [
+        SinglePhrase(phrase, name, catalog.predicates[name].value)
+        for phrase, name in catalog.names.items()
+        if catalog.predicates[name].single
+    ]
+    return tuple(sorted(found, key=lambda one: (-len(one.phrase), one.phrase)))
+
+
+def stated_value(fact: Fact, phrases: Iterable[SinglePhrase]) -> StatedValue | None:
+    """Return the value that a fact states, or None. A fact with a relation is read by its triple alone."""
+    if fact.predicate or fact.object:
+        kinds = {one.predicate: one.kind for one in phrases}
+        if not (fact.subject and fact.object and fact.predicate in kinds):
+            return None
+        return StatedValue(
+            _subject(fact.subject), fact.predicate or "", kinds[fact.predicate or ""], _bare(fact.object)
+        )
+    return _read(fact.fact, phrases)
+
+
+def are_rivals(one: StatedValue, other: StatedValue) -> bool:
+    """Return whether two values of one subject and relation cannot both be true."""
+    from clawmem.model.facts.values import are_exclusive  # few facts share subject and relation
+
+    ours, theirs = normal(one.value), normal(other.value)
+    if one[:2] != other[:2] or ours == theirs or _holds(ours, theirs) or _holds(theirs, ours):
+        return False
+    return are_exclusive(one.kind, one.value, other.value)
+
+
+def hold_together(one: Fact, other: Fact) -> bool:
+    """Return whether there is a time at which both facts are true."""
+    begins, ends = zip(validity(one), validity(other), strict=True)
+    begin, end = max(filter(None, begins), default=""), min(filter(None, ends), default=None)
+    return end is None or begin_instant(begin) < end
+
+
+def _holds(longer: str, shorter: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(shorter)}(?!\w)", longer) is not None
+
+
+def _read(statement: str, phrases: Iterable[SinglePhrase]) -> StatedValue | None:
+    text = _GOING_ON.sub(_plainly, _third_person(_WHEN.sub("", statement.replace("’", "'").strip())))
+    lowered = text.lower()
+    for phrase, predicate, kind in phrases:
+        if predicate in _UNREAD or phrase not in lowered:
+            continue
+        first = phrase.split()[0]
+        verb = first in _PAST_VERBS or first.endswith("s") or " is " in phrase
+        before, found, after = _around(text, lowered, f" {phrase} " if verb and " " in phrase else f" {phrase} is ")
+        subject = _BETWEEN.sub("", before).removesuffix("'s")
+        value = _bare(after)
+        if found and value and 0 < len(subject.split()) <= _LONGEST_SUBJECT and not _LOOSE.search(f"{subject} {after}"):
+            return StatedValue(_subject(subject), predicate, kind, value)
+    return None
+
+
+def _around(text: str, lowered: str, phrase: str) -> tuple[str, bool, str]:
+    at = lowered.find(phrase)
+    return text[: max(at, 0)], at > 0, text[at + len(phrase) :] if at > 0 else ""
+
+
+def _plainly(found: re.Match[str]) -> str:
+    """Return "lives in" for "is living in" or "has lived in"."""
+    return f" {'lives' if ' li' in found[0] else 'works'} {found[1]}"
+
+
+def _third_person(text: str) -> str:
+    """Return a statement of the user about themself as one about the user."""
+    for words, verb in _FIRST_PERSON.items():
+        if text.startswith(f"{words} "):
+            return f"The user {verb} {text[len(words) + 1 :]}"
+    if text.startswith("My "):
+        return f"The user's {text[3:]}"
+    match = re.match(r"I (?:(now|currently) )?([a-z]+)( .+)", text, re.DOTALL)
+    return f"The user {match[2]}{'' if match[2].endswith('ed') else 's'}{match[3]}" if match else text
+
+
+def _subject(text: str) -> str:
+    """Return the normal form of a subject without its article; the user keeps it."""
+    name = normal(text).removeprefix("the ")
+    return "the user" if name == "user" else name
+
+
+def _bare(value: str) -> str:
+    """Return a value without words that only say when, or with whom."""
+    return _ASIDE.sub("", _LEADING.sub("", value.strip())).strip(" \"'“”")

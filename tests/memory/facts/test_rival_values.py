@@ -1,0 +1,80 @@
+"""A second value for a relation that takes one is said at once, asked about, and marked by every reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clawmem.index.search.channels import FactFilter
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.serving.browse import list_facts
+from tests.conftest import Command
+from tests.memory.machines import make_machines
+
+HOME = ("--entity", "areas/people/jane")
+
+
+def test_a_second_value_is_said_and_every_reader_marks_both(clawmem: Command) -> None:
+    old = clawmem("remember", "Jane lives in Porto.", *HOME, "--json").data["facts"][0]["id"]
+    answer = clawmem("remember", "Jane lives in Lisbon now.", *HOME, "--json")
+    new = answer.data["facts"][0]["id"]
+    (conflict,) = answer.data["conflicts"]
+    assert (conflict["fact"], [one["id"] for one in conflict["against"]]) == (new, [old])
+    assert any(f"{new} stands against {old}" in one for one in answer.json["notices"])
+    (asked,) = clawmem("review", "list", "--json").data["proposals"]
+    assert (asked["id"], asked["kind"]) == (conflict["proposal"], "conflict")
+    both = {new: [old], old: [new]}
+    for verb in (("recall", "where does Jane live?"), ("list",)):
+        facts = clawmem(*verb, "--json").data["facts"]
+        assert {one["id"]: one.get("conflicts_with") for one in facts} == both, verb
+        assert clawmem(*verb).out.count("not settled") == 2
+    for one, others in both.items():
+        assert clawmem("show", one, "--json").data["fact"]["conflicts_with"] == others
+    context = clawmem("context", "where does Jane live?").out
+    assert context.count("! ") == 2
+    clawmem("review", "approve", asked["id"])
+    (left,) = clawmem("recall", "where does Jane live?", "--json").data["facts"]
+    assert (left["id"], left.get("conflicts_with")) == (new, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("Jane lives in Porto, Portugal.", ()),
+        ("Jane also lives in Rome.", ()),
+        ("Ben lives in Rome.", ("--entity", "areas/people/ben")),
+        ("Jane lives in Rome.", ("--valid-to", "2019")),
+        ("Jane lives in Rome.", ("--valid-from", "2020", "--valid-to", "2021")),
+    ],
+)
+def test_what_stands_against_nothing(clawmem: Command, words: str, options: tuple[str, ...]) -> None:
+    clawmem("remember", "Jane lives in Porto.", *HOME, "--valid-from", "2020")
+    assert "conflicts" not in clawmem("remember", words, *HOME, *options, "--json").data
+
+
+def test_an_undo_takes_the_question_back(clawmem: Command) -> None:
+    clawmem("remember", "Jane lives in Porto.", *HOME)
+    clawmem("remember", "Jane lives in Rome.", *HOME, "--quiet")
+    clawmem("undo", "HEAD")
+    assert clawmem("review", "list", "--json").data["proposals"] == []
+    assert clawmem("doctor").code == 0
+
+
+def test_a_triple_in_another_entity_counts(clawmem: Command) -> None:
+    triple = ("--subject", "Jane", "--predicate", "lives_in", "--object")
+    clawmem("remember", "Jane's home: Porto", "--entity", "areas/people/friends", *triple, "Porto")
+    assert clawmem("remember", "Jane lives in Rome.", *HOME, "--json").data["conflicts"]
+
+
+def test_after_a_sync_of_two_clones_both_are_marked(tmp_path: Path, environment: dict[str, str]) -> None:
+    one, other = make_machines(tmp_path, environment)
+    home = {"entity": "areas/people/nora"}
+    (porto,) = one.keep("Nora lives in Porto.", **home)
+    (lisbon,) = other.keep("Nora lives in Lisbon now.", **home)
+    one.sync()
+    other.sync()
+    listed = list_facts(other.vault, other.caller, FactFilter(entity="areas/people/nora"))
+    assert dict(listed.conflicts) == {porto.id: (lisbon.id,), lisbon.id: (porto.id,)}
+    (asked,) = read_proposals(other.vault).open
+    assert {target.id for target in asked.targets} == {porto.id, lisbon.id}
