@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import DEFAULT_HINT
 from clawmem.model.pages.tokens import token_bound
-from tests.needs import exact_count
 
 TITLES = [
     frame.ALWAYS, frame.ASKED, frame.SAID, frame.NOTED, frame.TIMELINE, frame.SUMMARIES, frame.HOT_FACTS,
@@ -21,8 +21,8 @@ TITLES = [
 
 @pytest.fixture(scope="module")
 def count() -> Callable[[str], int]:
-    """The exact count; skips where this machine has no vocabulary."""
-    return exact_count()
+    """The exact count."""
+    return exact_counter()
 
 
 def test_every_fixed_text_is_counted_right(count: Callable[[str], int]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,20 +9,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.common_words import COMMON_WORDS
 from clawmem.model.pages.tokens import context_line, event_line, line_tokens, note_line, token_bound, with_said_day
 from clawmem.model.records.event import Event
-from clawmem.vault.state.token_counter import token_counter
 
 
 @pytest.fixture(scope="module")
 def exact() -> Callable[[str], int]:
-    """The exact count; skips where this machine has no vocabulary."""
-    counter = token_counter(os.environ)
-    if not counter.exact:
-        pytest.skip("the cl100k_base vocabulary is not on this machine: install the extra `llm`")
-    return counter.count
+    """The exact count."""
+    return exact_counter()
 
 
 def _fact(**more: Any) -> Fact:

@@ -9,6 +9,7 @@ import pytest
 
 from clawmem.errors import InvalidInput
 from clawmem.index.search.channels import FactFilter
+from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.agents import create_agent
 from clawmem.memory.facts.remember import remember
@@ -24,7 +25,6 @@ from clawmem.serving.recall.budgeted import recalled_context
 from clawmem.serving.recall.recall import recall
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
-from tests.needs import exact_count
 
 
 def _keep(vault: Vault, caller: Caller, *records: str | dict[str, Any]) -> list[str]:
@@ -85,7 +85,7 @@ def test_what_was_cut_is_said_with_the_command_that_shows_it(vault: Vault, calle
 
 
 def test_a_count_says_whether_it_is_exact(vault: Vault, caller: Caller) -> None:
-    count = exact_count()
+    count = exact_counter()
     _keep(vault, caller, *_ordinary(5), "Zdravko Krzyżanowski mag Żurek")
     bounded = context(vault, caller, 1000)
     assert bounded.counted_by == "upper bound"
