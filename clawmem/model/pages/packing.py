@@ -52,10 +52,15 @@ class Section(NamedTuple):
 
 
 class OmittedHint(NamedTuple):
-    """The commands that show everything left out of all sections: facts, and other lines."""
+    """The commands that show everything left out of all sections: facts, and other lines.
+
+    If both are the same, one remark covers all sections but the one that leads, and the command has the option
+    `--limit` if `limit` is not 0.
+    """
 
     facts: str = "clawmem list"
     others: str = "clawmem recall QUESTION --in all"
+    limit: int = 0
 
 
 DEFAULT_HINT = OmittedHint()
@@ -102,7 +107,9 @@ def pack(
     asides = [aside] if aside is not None and aside.tokens <= free * _ASIDE_SHARE else []
     free -= sum(part.tokens for part in asides)
     reserves = {one.title: _reserve(one) for one in sections}
-    if sum(reserves.values()) > free * _REMARKS_SHARE:
+    if more.facts == more.others:
+        filled, remarks = _with_joint_remark(sections, free, budget, more)
+    elif sum(reserves.values()) > free * _REMARKS_SHARE:
         filled, remarks = _with_one_remark(sections, free, budget, more)
     else:
         filled = _fill(sections, free - sum(reserves.values()), reserves)
@@ -150,12 +157,43 @@ def _with_one_remark(
     lacking = _lacking(sections, filled)
     left = free - sum(_cost(section, one.units) for section, one in zip(sections, filled, strict=True))
     remarks = []
-    for number, command, among in zip(_missing(sections, filled), more, (lacking, 0), strict=True):
+    commands = (more.facts, more.others)
+    for number, command, among in zip(_missing(sections, filled), commands, (lacking, 0), strict=True):
         remark = frame.remark_on_all(number, command, leader, among)
         if number and remark.tokens <= left:
             remarks.append(remark)
             left -= remark.tokens
     return filled, remarks
+
+
+def _with_joint_remark(
+    sections: Sequence[Section], free: int, budget: int, more: OmittedHint
+) -> tuple[list[FilledSection], list[FramePart]]:
+    """Fill the sections and return the remark on the one that leads, and one on all others, as far as they are needed.
+
+    Room is kept only for remarks that are needed.
+    """
+    joint = frame.remark_on_all(_MANY, more.others, limit=more.limit).tokens
+    leading = sum(_reserve(one) for one in sections if one.leads)
+    for reserve in sorted({0, joint, joint + leading}):
+        if free < reserve:
+            short = f"A budget of {counted(budget, 'token')} is too small."
+            raise InvalidInput(short, f"This memory needs at least {budget - free + reserve:,} tokens.")
+        filled = _fill(sections, free - reserve, {})
+        remarks = _joint_remarks(sections, filled, more)
+        if sum(one.tokens for one in remarks) <= reserve:
+            break
+    return filled, remarks
+
+
+def _joint_remarks(sections: Sequence[Section], filled: Sequence[FilledSection], more: OmittedHint) -> list[FramePart]:
+    remarks, others = [], 0
+    for section, one in zip(sections, filled, strict=True):
+        if not section.leads:
+            others += one.left_out
+        elif one.left_out:
+            remarks.append(frame.remark(one.title, one.left_out, section.more))
+    return [*remarks, *([frame.remark_on_all(others, more.others, limit=more.limit)] if others else [])]
 
 
 def _lacking(sections: Sequence[Section], filled: Sequence[FilledSection]) -> int:

@@ -1,6 +1,6 @@
 """Context: what an agent should know, as text for its prompt within a token budget."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import run_query
@@ -12,13 +12,16 @@ from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.language.question import DaySpan, time_asked
+from clawmem.model.language.question import DaySpan, search_words, time_asked
+from clawmem.model.language.topics import is_private, is_technical
 from clawmem.model.lifecycle.tiers import COLD, HOT, WARM
 from clawmem.model.pages import context_frame as frame
-from clawmem.model.pages.packing import PackedContext, Section, Shown, Unit, pack, render_context
+from clawmem.model.pages.packing import OmittedHint, PackedContext, Section, Shown, Unit, pack, render_context
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
+from clawmem.model.records.speech import is_speech
+from clawmem.model.search.relevance import ScoredHit, close_to_best
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
 from clawmem.serving.context.pages import (
     event_units,
@@ -31,20 +34,23 @@ from clawmem.serving.context.pages import (
 from clawmem.serving.context.tiers import TITLES, TierCounts, current_tiers, first_of_tier, tiers_at, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units, words_of
 from clawmem.serving.recall.recall import EVENTS, RecallQuery, best_rows, check_question
-from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
+from clawmem.vault.state.journal import AccessCount, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
-# One answer for this many tokens, within limits: most lines are shorter, and answers do not get the whole budget.
-_TOKENS_PER_ANSWER = 40
-_FEWEST_ANSWERS, _MOST_ANSWERS = 20, 200
-# Shares of the free budget: important facts beside a question, each of an agent's own pages, events about the
-# question, the days in the question, and summaries.
-ALWAYS_SHARE = 0.5
+# One hit of each kind for this many tokens, within limits: few lines are shorter.
+_TOKENS_PER_ANSWER = 25
+_FEWEST_ANSWERS, _MOST_ANSWERS = 40, 200
+# Shares of the free budget: important facts beside a question, each of an agent's own pages, facts about the question,
+# the days in the question, and summaries. What was said about the question gets the rest before them.
+ALWAYS_SHARE = 0.25
 PAGE_SHARE = 0.12
-SAID_SHARE = 0.3
+ASKED_SHARE = 0.2
 TIMELINE_SHARE = 0.25
 SUMMARIES_SHARE = 0.2
 _MOST_SUMMARIES = 12
+# A hit is shown if its score is at least this part of the best one's.
+_FACTS_FROM = 0.5
+_EVENTS_FROM = 0.25
 _NEAR = 1000  # tokens of facts, best first, whose entities are summarized
 _MOST_RECENT = 30
 _MOST_EVENTS = 40
@@ -71,11 +77,15 @@ class ContextResult(NamedTuple):
 
 
 class QuestionHits(NamedTuple):
-    """The results for a question: facts and events, best first, and the events that may be shown, as units."""
+    """The results for a question: facts and events, best first, and the events that may be shown, as units.
+
+    `technical` means that the task is about software.
+    """
 
     facts: Sequence[FactCandidate]
     heard: Sequence[Event]
     said: Sequence[Unit]
+    technical: bool = False
 
 
 class ContextRequest(NamedTuple):
@@ -100,8 +110,9 @@ def context(
 ) -> ContextResult:
     """Return context within a budget of tokens.
 
-    Its sections are the agent's own pages, the most important facts, answers to the question, people's notes, facts by
-    tier, and the days in the question. Superseded, retracted and quarantined facts are left out; with `as_of`, all
+    Its sections are the agent's own pages, the most important facts, and people's notes. With a question, the others
+    are the facts and events that answer it and the days in it, and the text ends where nothing more bears on it.
+    Without one, they are the facts by tier. Superseded, retracted and quarantined facts are left out; with `as_of`, all
     facts that were true then are in. Only facts that answer the question count as accessed.
     Raise InvalidInput if the budget is too small for the frame.
     """
@@ -122,28 +133,14 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     counted = count_accesses(unfolded_accesses(vault))
     on = tiers_at(index, reader, counted, wanted) if wanted.as_of else current_tiers(index, reader, counted)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
-    asked, asides = None, list[str]()
-    if wish.question:
-        most = _answers_wanted(wish.budget)
-        numbers, earlier = best_rows(vault, index, RecallQuery(wish.question, caller, wanted, most), counted)
-        asides += [replaced_remark(wanted, wish.question, earlier)] if earlier else []
-        placed = tiers_of(on, numbers)
-        heard = _heard(vault, index, wish, most)
-        said = said_units(index, heard)
-        asked = QuestionHits([placed[n] for n in numbers if n in placed], heard, said)
-        orders = orders_remark(len(heard) - len(said), follow_up_commands(wanted, wish.question).recall)
-        asides += [orders] if orders else []
+    asked, asides = _asked(vault, index, on, wish, counted) if _has_words(wish) else (None, [])
     aside = frame.aside("; ".join(asides)) if asides else None
     sections = [
         *_own_pages(index, caller.agent),
-        *_shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE if asked and asked.facts else 1.0),
-        *(_answers(on, way, wish, asked) if asked else ()),
-        _summaries(on),
-        *(section for shelf in (HOT, WARM, COLD, PAST) for section in _shelf(on, way, wish, shelf, 6)),
-        *_timeline(on, way, wish, asked.heard if asked else ()),
+        *(_hits(on, way, wish, asked) if asked else _tiers(on, way, wish)),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
-    packed = pack(heading, sections, wish.budget, follow_up_commands(wanted, None).of_all(), aside)
+    packed = pack(heading, sections, wish.budget, _omitted_hint(wish, asked), aside)
     omitted = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=False)
     suggested = suggestion_notices(vault) if wish.question else ()
@@ -151,6 +148,71 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         (*index.notices, *unread, *vault.catalog_notice(), *_quarantined(index, reader), *omitted, *suggested)
     )
     return context_result(on, packed, tuple(notices))
+
+
+def _has_words(wish: ContextRequest) -> bool:
+    """Return whether there is something to search for; a task such as "go on" is served as if there were none."""
+    return bool(wish.question) and bool(search_words(wish.question) or time_asked(wish.question, wish.caller.now))
+
+
+def _asked(
+    vault: Vault, index: Index, on: TierCounts, wish: ContextRequest, counted: Mapping[str, AccessCount]
+) -> tuple[QuestionHits, list[str]]:
+    """Return the hits of the question that are close to the best one of their kind, and remarks on others."""
+    question, wanted, most = wish.question or "", wish.wanted, _answers_wanted(wish.budget)
+    ranked, earlier = best_rows(vault, index, RecallQuery(question, wish.caller, wanted, most), counted)
+    rows = [(n, ScoredHit(one.score, one.channels)) for n, one in ranked]
+    numbers = close_to_best(rows, _FACTS_FROM)
+    placed = tiers_of(on, numbers)
+    technical = is_technical(question) and not is_private(question)
+    facts = _public(on, [placed[n] for n in numbers if n in placed], technical)
+    facts.sort(key=lambda one: not one.owner or one.shelf == PAST)  # an agent's own facts come first
+    heard = [event for event in _heard(vault, index, wish, most) if not (technical and is_private(event.text))]
+    said = said_units(index, heard)
+    asides = [replaced_remark(wanted, question, earlier)] if earlier else []
+    orders = orders_remark(len(heard) - len(said), follow_up_commands(wanted, question).recall)
+    return QuestionHits(facts, heard, said, technical), [*asides, *([orders] if orders else [])]
+
+
+def _public(on: TierCounts, candidates: Sequence[FactCandidate], technical: bool) -> list[FactCandidate]:
+    """Return the candidates, for a technical task without those about somebody's family or health."""
+    if not technical or not candidates:
+        return list(candidates)
+    facts = facts_in_rows(on.source, [one.n for one in candidates])
+    return [one for one in candidates if one.n not in facts or not is_private(facts[one.n].fact.fact)]
+
+
+def _hits(on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
+    """Return the sections for a question; nothing is in them only because it is fresh."""
+    return [
+        *(_always_public(on, way, wish) if asked.technical else _shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE)),
+        *_answers(on, way, wish, asked),
+        _summaries(on, ()),
+        *_timeline(on, way, wish, asked.heard),
+    ]
+
+
+def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
+    """Return the sections without a question: the facts by tier."""
+    return [
+        *_shelf(on, way, wish, ALWAYS, 1),
+        _summaries(on, (HOT, WARM)),
+        *(section for shelf in (HOT, WARM, COLD, PAST) for section in _shelf(on, way, wish, shelf, 6)),
+    ]
+
+
+def _always_public(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
+    units = fact_units(on, _public(on, first_of_tier(on, ALWAYS, wish.budget), technical=True), way)
+    more = f"clawmem list --tier {HOT}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
+    return [Section(TITLES[ALWAYS], _given(units), more, share=ALWAYS_SHARE, turn=1, leads=True)] if units else []
+
+
+def _omitted_hint(wish: ContextRequest, asked: QuestionHits | None) -> OmittedHint:
+    """Return the commands for what is left out: with a question, the search that finds all of its hits."""
+    commands = follow_up_commands(wish.wanted, None)
+    if asked is None:
+        return commands.of_all()
+    return OmittedHint(commands.others, commands.others, _answers_wanted(wish.budget))
 
 
 def _answers_wanted(budget: int) -> int:
@@ -191,15 +253,16 @@ def _heard(vault: Vault, index: Index, wish: ContextRequest, most: int) -> list[
     from clawmem.serving.recall.events import find_said  # many vaults have no events
 
     said = find_said(vault, index, RecallQuery(wish.question or "", wish.caller, wish.wanted, most, (EVENTS,)))
-    return [one.event for one in said.heard]
+    spoken = [(one.event, ScoredHit(one.score, one.channels)) for one in said.heard if is_speech(one.event)]
+    return close_to_best(spoken, _EVENTS_FROM)
 
 
 def _answers(on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
     """Return the sections with the facts and the events that answer the question."""
     more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
     sections = [
-        Section(frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, turn=2),
-        Section(frame.SAID, _given(asked.said), f"{more} --in events", share=SAID_SHARE, turn=3),
+        Section(frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, share=ASKED_SHARE, turn=2),
+        Section(frame.SAID, _given(asked.said), f"{more} --in events", turn=4),
     ]
     return [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
 
@@ -225,7 +288,7 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
     def beyond(shown: Shown) -> int:
         return further - len(among & shown.keys())
 
-    section = Section(frame.TIMELINE, _given(units), more, share=TIMELINE_SHARE, turn=4, further=beyond)
+    section = Section(frame.TIMELINE, _given(units), more, share=TIMELINE_SHARE, turn=3, further=beyond)
     return [section] if units else []
 
 
@@ -236,11 +299,13 @@ def _dated(on: TierCounts, way: UnitStyle, wish: ContextRequest, span: DaySpan) 
     return [(facts[n].valid_from or facts[n].timestamp, unit) for n, unit in units]
 
 
-def _summaries(on: TierCounts) -> Section:
+def _summaries(on: TierCounts, tiers: Sequence[str]) -> Section:
+    """Return the section with people's words about the entities of the shown facts and of the first ones of tiers."""
+
     def units(tokens: int, shown: Shown) -> Sequence[Unit]:
         named = [on.reader.entity] if on.reader.entity else []
         named += entities_of(on.source, [n for n in shown if isinstance(n, int)])
-        for tier in (HOT, WARM):
+        for tier in tiers:
             if len(set(named)) < _MOST_SUMMARIES:
                 named += entities_of(on.source, [one.n for one in first_of_tier(on, tier, _NEAR)])
         return summary_units(on.source, list(dict.fromkeys(named))[:_MOST_SUMMARIES])

@@ -174,13 +174,13 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
 
 def best_rows(
     vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str, AccessCount]
-) -> tuple[list[int], str | None]:
-    """Return the rows of the facts that `recall` finds, best first, and `RecallResult.earlier`.
+) -> tuple[list[tuple[int, RankedFact]], str | None]:
+    """Return the rows and ranks of the facts that `recall` finds, best first, and `RecallResult.earlier`.
 
     `counted` are the accesses that are not committed yet.
     """
     answers = _facts(vault, index, asked, counted)
-    return [n for n, _, _ in answers.best], answers.earlier
+    return [(n, one) for n, _, one in answers.best], answers.earlier
 
 
 def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str, AccessCount]) -> _ChannelAnswers:
