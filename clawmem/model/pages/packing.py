@@ -54,13 +54,12 @@ class Section(NamedTuple):
 class OmittedHint(NamedTuple):
     """The commands that show everything left out of all sections: facts, and other lines.
 
-    If both are the same, one remark covers all sections but the one that leads, and the command has the option
-    `--limit` if `limit` is not 0.
+    If both are the same, one remark covers all sections but the one that leads, and names the command with a `--limit`
+    for all lines, shown or not.
     """
 
     facts: str = "clawmem list"
     others: str = "clawmem recall QUESTION --in all"
-    limit: int = 0
 
 
 DEFAULT_HINT = OmittedHint()
@@ -157,8 +156,7 @@ def _with_one_remark(
     lacking = _lacking(sections, filled)
     left = free - sum(_cost(section, one.units) for section, one in zip(sections, filled, strict=True))
     remarks = []
-    commands = (more.facts, more.others)
-    for number, command, among in zip(_missing(sections, filled), commands, (lacking, 0), strict=True):
+    for number, command, among in zip(_missing(sections, filled), more, (lacking, 0), strict=True):
         remark = frame.remark_on_all(number, command, leader, among)
         if number and remark.tokens <= left:
             remarks.append(remark)
@@ -173,7 +171,7 @@ def _with_joint_remark(
 
     Room is kept only for remarks that are needed.
     """
-    joint = frame.remark_on_all(_MANY, more.others, limit=more.limit).tokens
+    joint = frame.remark_on_all(_MANY, more.others, limit=_MANY).tokens
     leading = sum(_reserve(one) for one in sections if one.leads)
     for reserve in sorted({0, joint, joint + leading}):
         if free < reserve:
@@ -193,7 +191,8 @@ def _joint_remarks(sections: Sequence[Section], filled: Sequence[FilledSection],
             others += one.left_out
         elif one.left_out:
             remarks.append(frame.remark(one.title, one.left_out, section.more))
-    return [*remarks, *([frame.remark_on_all(others, more.others, limit=more.limit)] if others else [])]
+    everything = others + sum(len(one.units) for one in filled)
+    return [*remarks, *([frame.remark_on_all(others, more.others, limit=everything)] if others else [])]
 
 
 def _lacking(sections: Sequence[Section], filled: Sequence[FilledSection]) -> int:

@@ -12,7 +12,7 @@ from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.language.question import DaySpan, search_words, time_asked
+from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
 from clawmem.model.language.topics import is_private, is_technical
 from clawmem.model.lifecycle.tiers import COLD, HOT, WARM
 from clawmem.model.pages import context_frame as frame
@@ -152,7 +152,10 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
 
 def _has_words(wish: ContextRequest) -> bool:
     """Return whether there is something to search for; a task such as "go on" is served as if there were none."""
-    return bool(wish.question) and bool(search_words(wish.question) or time_asked(wish.question, wish.caller.now))
+    question = wish.question or ""
+    names = any(word[0].isupper() and word != "I" for word in question.split()[1:])
+    words = names or not STOPWORDS.issuperset(search_words(question))
+    return words or time_asked(question, wish.caller.now) is not None
 
 
 def _asked(
@@ -170,6 +173,8 @@ def _asked(
     heard = [event for event in _heard(vault, index, wish, most) if not (technical and is_private(event.text))]
     said = said_units(index, heard)
     asides = [replaced_remark(wanted, question, earlier)] if earlier else []
+    if not facts and not heard:
+        asides.append(f"nothing was found for this task; `{follow_up_commands(wanted, None).list}` shows all facts")
     orders = orders_remark(len(heard) - len(said), follow_up_commands(wanted, question).recall)
     return QuestionHits(facts, heard, said, technical), [*asides, *([orders] if orders else [])]
 
@@ -212,7 +217,7 @@ def _omitted_hint(wish: ContextRequest, asked: QuestionHits | None) -> OmittedHi
     commands = follow_up_commands(wish.wanted, None)
     if asked is None:
         return commands.of_all()
-    return OmittedHint(commands.others, commands.others, _answers_wanted(wish.budget))
+    return OmittedHint(commands.others, commands.others)
 
 
 def _answers_wanted(budget: int) -> int:
