@@ -14,6 +14,10 @@ Shown = Mapping[Key, str]
 # Remarks may reserve this part of the budget; if they need more, one remark covers all sections.
 _REMARKS_SHARE = 1 / 4
 _ASIDE_SHARE = 1 / 2
+# The part of the budget that may stay unused if there is more to say, and the fewest units of a section of which one is
+# replaced to use it.
+_WASTE = 1 / 50
+_FEW = 4
 _MANY = 999_999_999
 
 
@@ -226,6 +230,8 @@ def _fill(sections: Sequence[Section], free: int, reserves: Mapping[str, int]) -
     for section in in_turn:
         if section.share < 1:
             filling.give_more(section)
+    for section in reversed(in_turn):
+        filling.fit_better(section)
     return [filling.filled(section) for section in sections]
 
 
@@ -264,6 +270,26 @@ class _BudgetFill:
         """Fill a section further with the tokens that the others left."""
         title = frame.title(section.title).tokens if self._kept[section.title] else 0
         self._keep(section, _some(section, self._offered[section.title], self._shown, self._left + title))
+
+    def fit_better(self, section: Section) -> None:
+        """Replace a unit of the second half of a section by a longer one, if too much of the budget is left."""
+        kept = self._kept[section.title]
+        if self._left <= self._free * _WASTE or len(kept) < _FEW:
+            return
+        rest = [unit for unit in self._offered[section.title] if unit.key not in self._shown]
+        pairs = [
+            (longer.tokens - unit.tokens, at, longer)
+            for at, unit in enumerate(kept)
+            if at >= len(kept) // 2 and len(unit.shelves) < 2
+            for longer in rest
+            if 0 < longer.tokens - unit.tokens <= self._left
+        ]
+        if pairs:
+            _, at, longer = max(pairs, key=lambda pair: pair[:2])
+            self._shown.pop(kept[at].key)
+            self._kept[section.title] = (*kept[:at], *kept[at + 1 :])
+            self._left += kept[at].tokens
+            self._keep(section, [longer])
 
     def filled(self, section: Section) -> FilledSection:
         """Return the result for the section."""

@@ -38,7 +38,7 @@ from clawmem.vault.state.journal import AccessCount, count_accesses, record_acce
 from clawmem.vault.vault import Vault
 
 # One hit of each kind for this many tokens, within limits: few lines are shorter.
-_TOKENS_PER_ANSWER = 25
+_TOKENS_PER_ANSWER = 20
 _FEWEST_ANSWERS, _MOST_ANSWERS = 40, 200
 # Shares of the free budget: important facts beside a question, each of an agent's own pages, facts about the question,
 # the days in the question, and summaries. What was said about the question gets the rest before them.
