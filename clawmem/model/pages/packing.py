@@ -171,20 +171,22 @@ def _with_one_remark(
 def _with_joint_remark(
     sections: Sequence[Section], free: int, budget: int, more: OmittedHint
 ) -> tuple[list[FilledSection], list[FramePart]]:
-    """Fill the sections and return the remark on the one that leads, and one on all others, as far as they are needed.
-
-    Room is kept only for remarks that are needed.
-    """
+    """Fill the sections, and return the remark on the one that leads and the one on all others, if they are needed."""
     joint = frame.remark_on_all(_MANY, more.others, limit=_MANY).tokens
     leading = sum(_reserve(one) for one in sections if one.leads)
-    for reserve in sorted({0, joint, joint + leading}):
-        if free < reserve:
-            short = f"A budget of {counted(budget, 'token')} is too small."
-            raise InvalidInput(short, f"This memory needs at least {budget - free + reserve:,} tokens.")
-        filled = _fill(sections, free - reserve, {})
+    filled = _fill(sections, max(free - joint, 0), {})
+    remarks = _joint_remarks(sections, filled, more)
+    if sum(unit.tokens for one in filled for unit in one.missing) <= joint:  # there may be room without a remark
+        complete = _fill(sections, free, {})
+        if not _joint_remarks(sections, complete, more):
+            return complete, []
+    if sum(one.tokens for one in remarks) > joint:
+        filled = _fill(sections, max(free - joint - leading, 0), {})
         remarks = _joint_remarks(sections, filled, more)
-        if sum(one.tokens for one in remarks) <= reserve:
-            break
+    needed = sum(one.tokens for one in remarks)
+    if free < needed:
+        short = f"A budget of {counted(budget, 'token')} is too small."
+        raise InvalidInput(short, f"This memory needs at least {budget - free + needed:,} tokens.")
     return filled, remarks
 
 

@@ -20,7 +20,6 @@ from clawmem.model.pages.packing import OmittedHint, PackedContext, Section, Sho
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
-from clawmem.model.records.speech import is_speech
 from clawmem.model.search.relevance import ScoredHit, close_to_best
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
 from clawmem.serving.context.pages import (
@@ -255,7 +254,8 @@ def _heard(vault: Vault, index: Index, wish: ContextRequest, most: int) -> list[
     # With `as_of`, only facts are searched: an event has only the time at which it happened.
     if wish.wanted.as_of or wish.wanted.entity or not has_events(index):
         return []
-    from clawmem.serving.recall.events import find_said  # many vaults have no events
+    from clawmem.model.records.speech import is_speech  # many vaults have no events
+    from clawmem.serving.recall.events import find_said
 
     said = find_said(vault, index, RecallQuery(wish.question or "", wish.caller, wish.wanted, most, (EVENTS,)))
     spoken = [(one.event, ScoredHit(one.score, one.channels)) for one in said.heard if is_speech(one.event)]

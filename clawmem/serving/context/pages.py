@@ -21,7 +21,6 @@ from clawmem.model.pages.packing import Unit
 from clawmem.model.pages.tokens import event_line, servable, shorten, token_bound
 from clawmem.model.records.entity import summary_path
 from clawmem.model.records.event import Event, event_from_record, is_visible_to
-from clawmem.model.records.speech import is_speech
 
 MOST_LINES = 200
 _LONGEST_PROSE = 600
@@ -51,6 +50,8 @@ def event_units(index: Index, span: DaySpan, owners: Collection[str], most: int)
 
     Events that read as orders, that nobody said, and notes of agents other than `owners` are left out.
     """
+    from clawmem.model.records.speech import is_speech  # few questions name days
+
     found = [event_from_record(json.loads(line)) for line in events_between(index, span.first, span.last, most)]
     events = [event for event in found if is_visible_to(event, owners)]
     times = {event.id: event.timestamp for event in events}

@@ -13,7 +13,7 @@ from clawmem.model.language.topics import is_private, is_technical
         "fix the failing test of the parser",
         "why does load_items() raise?",
         "look at src/app.ts",
-        "the CI fails, debug it",
+        "the pipeline fails, debug it",
         "rename getName in the API",
         "write a migration for the database",
     ],
