@@ -20,8 +20,8 @@ _PRIVATE = frozenset(
     "baby babies kid kids toddler mother mothers father fathers mum mom mommy dad daddy parents sister sisters brother "
     "brothers siblings twins grandma grandpa grandmother grandfather grandson granddaughter grandchild grandchildren "
     "grandparents aunt aunts uncle uncles niece nieces nephew nephews cousin cousins family families birthday "
-    "birthdays wedding weddings anniversary pregnant pregnancy divorce divorced allergic allergy allergies asthma diabetes "
-    "diabetic medication medications therapy therapist kindergarten daycare".split()
+    "birthdays wedding weddings anniversary pregnant pregnancy divorce divorced allergic allergy allergies asthma "
+    "diabetes diabetic medication medications therapy therapist kindergarten daycare".split()
 )
 
 

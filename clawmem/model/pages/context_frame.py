@@ -14,6 +14,7 @@ ALWAYS = "Always"
 ASKED = "Facts for this question"
 SAID = "Said before"
 NOTED = "Noted before"
+CLOSE = "Close in meaning"
 TIMELINE = "In the days asked about"
 SUMMARIES = "Written by people"
 HOT_FACTS = "Fresh in use"
@@ -39,6 +40,7 @@ FIXED: Mapping[str, int] = {
     "## Facts for this question\n": 6,
     "## Said before\n": 4,
     "## Noted before\n": 5,
+    "## Close in meaning\n": 5,
     "## In the days asked about\n": 7,
     "## Written by people\n": 5,
     "## Fresh in use\n": 5,

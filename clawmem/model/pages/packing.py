@@ -43,6 +43,7 @@ class Section(NamedTuple):
     total. `further` is the number of lines beyond the units that are neither shown nor counted elsewhere. `more` is the
     command that shows them. The section gets up to `share` of the budget, and lower turns are filled first, wherever
     the section is on the page. A section that `leads` gets at least one line, and remarks name it if lines are missing.
+    An `extra` section only gets what all others leave, and its other lines do not count as left out.
     """
 
     title: str
@@ -53,6 +54,7 @@ class Section(NamedTuple):
     turn: int = 0
     further: Callable[[Shown], int] | None = None
     leads: bool = False
+    extra: bool = False
 
 
 class OmittedHint(NamedTuple):
@@ -226,7 +228,7 @@ def _remarks(sections: Sequence[Section], filled: Sequence[FilledSection]) -> li
 
 def _fill(sections: Sequence[Section], free: int, reserves: Mapping[str, int]) -> list[FilledSection]:
     filling = _BudgetFill(free, reserves)
-    in_turn = sorted(sections, key=lambda one: one.turn)
+    in_turn = sorted((one for one in sections if not one.extra), key=lambda one: one.turn)
     for section in in_turn:
         filling.give(section)
     for section in in_turn:
@@ -234,6 +236,9 @@ def _fill(sections: Sequence[Section], free: int, reserves: Mapping[str, int]) -
             filling.give_more(section)
     for section in reversed(in_turn):
         filling.fit_better(section)
+    for section in sections:
+        if section.extra:
+            filling.give_rest(section)
     return [filling.filled(section) for section in sections]
 
 
@@ -272,6 +277,13 @@ class _BudgetFill:
         """Fill a section further with the tokens that the others left."""
         title = frame.title(section.title).tokens if self._kept[section.title] else 0
         self._keep(section, _some(section, self._offered[section.title], self._shown, self._left + title))
+
+    def give_rest(self, section: Section) -> None:
+        """Fill an extra section with what is left; it offers nothing else."""
+        units = section.units(self._left, self._shown)
+        self._offered[section.title] = _some(section, units, self._shown, self._left)
+        self._counted[section.title] = []
+        self._keep(section, self._offered[section.title])
 
     def fit_better(self, section: Section) -> None:
         """Replace a unit of the second half of a section by a longer one, if too much of the budget is left."""

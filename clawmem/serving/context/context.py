@@ -1,55 +1,44 @@
 """Context: what an agent should know, as text for its prompt within a token budget."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.by_tier import ALWAYS, PAST, FactCandidate, ReaderScope, entities_of, quarantined_facts
+from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, entities_of, quarantined_facts
 from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channel
-from clawmem.index.search.notes import has_events
 from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
-from clawmem.model.language.topics import is_private, is_technical
 from clawmem.model.lifecycle.tiers import COLD, HOT, WARM
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import OmittedHint, PackedContext, Section, Shown, Unit, pack, render_context
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
-from clawmem.model.search.relevance import ScoredHit, close_to_best
-from clawmem.serving.context.commands import follow_up_commands, replaced_remark
+from clawmem.serving.context.commands import follow_up_commands
+from clawmem.serving.context.hits import ContextRequest, QuestionHits, answers, find_hits, given, public_facts
 from clawmem.serving.context.pages import (
     event_units,
-    orders_remark,
     page_units,
     recent_units,
-    said_units,
     summary_units,
 )
 from clawmem.serving.context.tiers import TITLES, TierCounts, current_tiers, first_of_tier, tiers_at, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units, words_of
-from clawmem.serving.recall.recall import EVENTS, RecallQuery, best_rows, check_question
-from clawmem.vault.state.journal import AccessCount, count_accesses, record_access, unfolded_accesses
+from clawmem.serving.recall.recall import check_question
+from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
-# One hit of each kind for this many tokens, within limits: few lines are shorter.
-_TOKENS_PER_ANSWER = 20
-_FEWEST_ANSWERS, _MOST_ANSWERS = 40, 200
-# Shares of the free budget: important facts beside a question, each of an agent's own pages, facts about the question,
-# the days in the question, and summaries. What was said about the question gets the rest before them.
+# Shares of the free budget: important facts beside a question, each of an agent's own pages, the days in the question,
+# and summaries.
 ALWAYS_SHARE = 0.25
 PAGE_SHARE = 0.12
-ASKED_SHARE = 0.2
 TIMELINE_SHARE = 0.25
 SUMMARIES_SHARE = 0.2
 _MOST_SUMMARIES = 12
-# A hit is shown if its score is at least this part of the best one's.
-_FACTS_FROM = 0.5
-_EVENTS_FROM = 0.25
 _NEAR = 1000  # tokens of facts, best first, whose entities are summarized
 _MOST_RECENT = 30
 _MOST_EVENTS = 40
@@ -73,29 +62,6 @@ class ContextResult(NamedTuple):
     facts: tuple[str, ...]
     left_out: tuple[tuple[str, int], ...]
     notices: tuple[str, ...] = ()
-
-
-class QuestionHits(NamedTuple):
-    """The results for a question: facts and events, best first, and the events that may be shown, as units.
-
-    `technical` means that the task is about software.
-    """
-
-    facts: Sequence[FactCandidate]
-    heard: Sequence[Event]
-    said: Sequence[Unit]
-    technical: bool = False
-
-
-class ContextRequest(NamedTuple):
-    """A request for context: the caller, the budget in tokens, the question, the facts to use, and whether to quote
-    evidence."""
-
-    caller: Caller
-    budget: int
-    question: str | None = None
-    wanted: FactFilter = FactFilter()
-    evidence: bool = False
 
 
 def context(
@@ -132,11 +98,11 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     counted = count_accesses(unfolded_accesses(vault))
     on = tiers_at(index, reader, counted, wanted) if wanted.as_of else current_tiers(index, reader, counted)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
-    asked, asides = _asked(vault, index, on, wish, counted) if _has_words(wish) else (None, [])
+    asked, asides = find_hits(vault, index, on, wish, counted) if _has_words(wish) else (None, [])
     aside = frame.aside("; ".join(asides)) if asides else None
     sections = [
         *_own_pages(index, caller.agent),
-        *(_hits(on, way, wish, asked) if asked else _tiers(on, way, wish)),
+        *(_hits(vault, on, way, wish, asked) if asked else _tiers(on, way, wish)),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
     packed = pack(heading, sections, wish.budget, _omitted_hint(wish, asked), aside)
@@ -157,40 +123,11 @@ def _has_words(wish: ContextRequest) -> bool:
     return words or time_asked(question, wish.caller.now) is not None
 
 
-def _asked(
-    vault: Vault, index: Index, on: TierCounts, wish: ContextRequest, counted: Mapping[str, AccessCount]
-) -> tuple[QuestionHits, list[str]]:
-    """Return the hits of the question that are close to the best one of their kind, and remarks on others."""
-    question, wanted, most = wish.question or "", wish.wanted, _answers_wanted(wish.budget)
-    ranked, earlier = best_rows(vault, index, RecallQuery(question, wish.caller, wanted, most), counted)
-    rows = [(n, ScoredHit(one.score, one.channels)) for n, one in ranked]
-    numbers = close_to_best(rows, _FACTS_FROM)
-    placed = tiers_of(on, numbers)
-    technical = is_technical(question) and not is_private(question)
-    facts = _public(on, [placed[n] for n in numbers if n in placed], technical)
-    facts.sort(key=lambda one: not one.owner or one.shelf == PAST)  # an agent's own facts come first
-    heard = [event for event in _heard(vault, index, wish, most) if not (technical and is_private(event.text))]
-    said = said_units(index, heard)
-    asides = [replaced_remark(wanted, question, earlier)] if earlier else []
-    if not facts and not heard:
-        asides.append(f"nothing was found for this task; `{follow_up_commands(wanted, None).list}` shows all facts")
-    orders = orders_remark(len(heard) - len(said), follow_up_commands(wanted, question).recall)
-    return QuestionHits(facts, heard, said, technical), [*asides, *([orders] if orders else [])]
-
-
-def _public(on: TierCounts, candidates: Sequence[FactCandidate], technical: bool) -> list[FactCandidate]:
-    """Return the candidates, for a technical task without those about somebody's family or health."""
-    if not technical or not candidates:
-        return list(candidates)
-    facts = facts_in_rows(on.source, [one.n for one in candidates])
-    return [one for one in candidates if one.n not in facts or not is_private(facts[one.n].fact.fact)]
-
-
-def _hits(on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
+def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
     """Return the sections for a question; nothing is in them only because it is fresh."""
     return [
         *(_always_public(on, way, wish) if asked.technical else _shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE)),
-        *_answers(on, way, wish, asked),
+        *answers(vault, on, way, wish, asked),
         _summaries(on, ()),
         *_timeline(on, way, wish, asked.heard),
     ]
@@ -206,9 +143,9 @@ def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section
 
 
 def _always_public(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
-    units = fact_units(on, _public(on, first_of_tier(on, ALWAYS, wish.budget), technical=True), way)
+    units = fact_units(on, public_facts(on, first_of_tier(on, ALWAYS, wish.budget), technical=True), way)
     more = f"clawmem list --tier {HOT}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
-    return [Section(TITLES[ALWAYS], _given(units), more, share=ALWAYS_SHARE, turn=1, leads=True)] if units else []
+    return [Section(TITLES[ALWAYS], given(units), more, share=ALWAYS_SHARE, turn=1, leads=True)] if units else []
 
 
 def _omitted_hint(wish: ContextRequest, asked: QuestionHits | None) -> OmittedHint:
@@ -217,10 +154,6 @@ def _omitted_hint(wish: ContextRequest, asked: QuestionHits | None) -> OmittedHi
     if asked is None:
         return commands.of_all()
     return OmittedHint(commands.others, commands.others)
-
-
-def _answers_wanted(budget: int) -> int:
-    return max(_FEWEST_ANSWERS, min(_MOST_ANSWERS, budget // _TOKENS_PER_ANSWER))
 
 
 def _own_pages(index: Index, agent: str | None) -> list[Section]:
@@ -232,7 +165,7 @@ def _own_pages(index: Index, agent: str | None) -> list[Section]:
         frame.FOCUS: page_units(index, f"{folder}/CONTEXT.md"),
         frame.RECENT: recent_units(index, agent, _MOST_RECENT),
     }
-    return [Section(title, _given(units), more, share=PAGE_SHARE) for title, units in pages.items() if units]
+    return [Section(title, given(units), more, share=PAGE_SHARE) for title, units in pages.items() if units]
 
 
 def _shelf(
@@ -247,29 +180,6 @@ def _shelf(
     more = f"clawmem list --tier {_TIER_OF.get(shelf, shelf)}{options}"
     section = Section(TITLES[shelf], units, more, on.totals[shelf], share, turn, leads=shelf == ALWAYS)
     return [section] if on.totals[shelf] else []
-
-
-def _heard(vault: Vault, index: Index, wish: ContextRequest, most: int) -> list[Event]:
-    """Return the events that answer the question."""
-    # With `as_of`, only facts are searched: an event has only the time at which it happened.
-    if wish.wanted.as_of or wish.wanted.entity or not has_events(index):
-        return []
-    from clawmem.model.records.speech import is_speech  # many vaults have no events
-    from clawmem.serving.recall.events import find_said
-
-    said = find_said(vault, index, RecallQuery(wish.question or "", wish.caller, wish.wanted, most, (EVENTS,)))
-    spoken = [(one.event, ScoredHit(one.score, one.channels)) for one in said.heard if is_speech(one.event)]
-    return close_to_best(spoken, _EVENTS_FROM)
-
-
-def _answers(on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
-    """Return the sections with the facts and the events that answer the question."""
-    more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
-    sections = [
-        Section(frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, share=ASKED_SHARE, turn=2),
-        Section(frame.SAID, _given(asked.said), f"{more} --in events", turn=4),
-    ]
-    return [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
 
 
 def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Sequence[Event]) -> list[Section]:
@@ -293,7 +203,7 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
     def beyond(shown: Shown) -> int:
         return further - len(among & shown.keys())
 
-    section = Section(frame.TIMELINE, _given(units), more, share=TIMELINE_SHARE, turn=3, further=beyond)
+    section = Section(frame.TIMELINE, given(units), more, share=TIMELINE_SHARE, turn=3, further=beyond)
     return [section] if units else []
 
 
@@ -318,10 +228,6 @@ def _summaries(on: TierCounts, tiers: Sequence[str]) -> Section:
     return Section(frame.SUMMARIES, units, "clawmem entity show NAME", share=SUMMARIES_SHARE, turn=5)
 
 
-def _given(units: Sequence[Unit]) -> Callable[[int, Shown], Sequence[Unit]]:
-    return lambda tokens, shown: units
-
-
 def _quarantined(index: Index, reader: ReaderScope) -> list[str]:
     number, ids = quarantined_facts(index, reader, _NAMED)
     if not number:
@@ -335,7 +241,7 @@ def context_result(on: TierCounts, packed: PackedContext, notices: tuple[str, ..
     shown = {part.title: [n for unit in part.units for n, _ in unit.shelves] for part in packed.sections}
     placed = tiers_of(on, {n for numbers in shown.values() for n in numbers if isinstance(n, int)})
     ids = {title: [placed[n].id for n in numbers if n in placed] for title, numbers in shown.items()}
-    answering = [*ids.get(frame.ASKED, ()), *ids.get(frame.TIMELINE, ())]
+    answering = [one for title in (frame.ASKED, frame.TIMELINE, frame.CLOSE) for one in ids.get(title, ())]
     left_out = tuple((part.title, part.left_out) for part in packed.sections if part.left_out)
     facts = tuple(dict.fromkeys(one for part in ids.values() for one in part))
     text = render_context(packed, words_of(on, packed))

@@ -42,7 +42,8 @@ RECALL_KINDS = (FACTS, EVENTS, NOTES)
 class RecallQuery(NamedTuple):
     """A question with its caller, the facts to use, the limit for each kind, and where to look.
 
-    Each pass after the first one adds facts that are linked to the best ones.
+    Each pass after the first one adds facts that are linked to the best ones. Without `by_meaning`, vectors are not
+    searched.
     """
 
     words: str
@@ -51,6 +52,7 @@ class RecallQuery(NamedTuple):
     limit: int
     where: Collection[str] = (FACTS,)
     passes: int = 1
+    by_meaning: bool = True
 
 
 class FactHit(NamedTuple):
@@ -85,6 +87,9 @@ class NoteHit(NamedTuple):
     text: str
     score: float
     channels: Mapping[str, float]
+
+
+WORDS_ONLY = ChannelHits({}, False, "only words are searched")
 
 
 class ChannelReport(NamedTuple):
@@ -192,7 +197,7 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
     hits = {
         "predicate": predicate_channel(index, question, catalog, wanted) if read else unread,
         "keyword": keyword_channel(index, words, wanted),
-        "vector": facts_by_meaning(vault, index, question, wanted, now[:10]),
+        "vector": facts_by_meaning(vault, index, question, wanted, now[:10]) if asked.by_meaning else WORDS_ONLY,
     }
     near = {n for one in hits.values() for n in one.scores}
     span = time_asked(question, asked.caller.now)

@@ -8,23 +8,28 @@ from typing import Any
 import pytest
 
 from clawmem.errors import InvalidInput
+from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.vectors.embed import embed_missing
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.agents import create_agent
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
+from clawmem.memory.health.configure import change_setting
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.recalled_text import is_recalled
 from clawmem.model.transcripts.message import Message
-from clawmem.serving.context.context import ContextResult, context
+from clawmem.serving.context.context import ContextResult, context, context_in
+from clawmem.serving.context.hits import ContextRequest
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.budgeted import recalled_context
 from clawmem.serving.recall.recall import recall
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
+from tests.needs import needs_local_model
 
 
 def _keep(vault: Vault, caller: Caller, *records: str | dict[str, Any]) -> list[str]:
@@ -405,3 +410,35 @@ def test_a_task_without_words_is_served_by_tier_and_one_without_hits_says_so(vau
     text = context(vault, caller, 400, "who services the boiler?").text
     assert "Tea" not in text
     assert "(nothing was found for this task; `clawmem list` shows all facts)" in text
+
+
+@needs_local_model
+def test_a_search_by_meaning_only_adds_lines(vault: Vault, caller: Caller) -> None:
+    _keep(
+        vault, caller, "The standup is at 9:30", "Jane adopted a puppy", *(f"Time slot {n} is free" for n in range(30))
+    )
+    talk = [
+        Message(n, "user", f"What time is the call {n}? The {thing} is late", f"2026-11-20T10:{n:02}:00Z", "Mia")
+        for n, thing in enumerate(("train", "meeting", "puppy", "standup", "boat") * 6)
+    ]
+    ingest(vault, talk, caller, "chat")
+    embed_missing(vault, seconds=60)
+    count_tokens(vault)
+
+    def served(question: str, budget: int) -> list[str]:
+        index = open_index(Vault(vault.root, vault.environment))
+        done, _ = context_in(Vault(vault.root, vault.environment), index, ContextRequest(caller, budget, question))
+        index.close()
+        return [line for line in _lines(done) if line.startswith("- ")]
+
+    asked = [
+        (question, budget) for question in ("What time is standup?", "who has a dog?") for budget in (200, 900, 4000)
+    ]
+    with_model = [served(*one) for one in asked]
+    change_setting(vault, "semantic.model", "none", caller)
+    without = [served(*one) for one in asked]
+    for more, fewer in zip(with_model, without, strict=True):
+        assert set(fewer) <= set(more)
+    assert "- The standup is at 9:30 (2026-11-21)" in with_model[0]
+    assert "- Jane adopted a puppy (2026-11-21)" in with_model[-1]
+    assert "- Jane adopted a puppy (2026-11-21)" not in without[-1]
