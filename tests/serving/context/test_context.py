@@ -435,7 +435,7 @@ def test_a_search_by_meaning_only_adds_lines(vault: Vault, caller: Caller) -> No
         (question, budget) for question in ("What time is standup?", "who has a dog?") for budget in (200, 900, 4000)
     ]
     with_model = [served(*one) for one in asked]
-    change_setting(vault, "semantic.model", "none", caller)
+    change_setting(vault, caller, "semantic.model", "none")
     without = [served(*one) for one in asked]
     for more, fewer in zip(with_model, without, strict=True):
         assert set(fewer) <= set(more)
