@@ -1,27 +1,30 @@
-"""Tell what somebody said from what programs wrote."""
+"""Tell what is worth showing as said from what programs wrote for programs."""
 
 import json
 import re
 
 from clawmem.model.records.event import Event
 
-_SILENT_ROLES = ("system", "tool")
-_SILENT_KINDS = ("tool_call", "tool_result", "attachment", "app")
+_SILENT_KINDS = ("tool_call", "app")
 # What agents' tools answer, and what their programs add to a chat, where a transcript gives it to a person.
 _OF_PROGRAMS = re.compile(
     r"\s*(?:(?:the )?file (?:\S+ )?(?:has been |was )?(?:created|updated|written|edited|deleted|saved) successfully"
     r"|the file \S+ has been (?:created|updated|written|edited)|todos have been modified successfully"
-    r"|<(?:system-reminder|command-(?:name|message|args)|local-command-\w+|tool_(?:use|result)\w*|function_(?:calls|results))\b"
+    r"|</?(?:system-reminder|command-(?:name|message|args)|local-command-\w+|tool_(?:use|result)\w*|function_\w+)\b"
     r"|caveat: the messages below were generated)",
     re.IGNORECASE,
 )
+# Data, markup and numbered lines in a tool's result; its prose is shown, with the warning that it is from outside.
+_DATA = re.compile(r"\s*(?:[{\[<]|[0-9]+\s*[\u2192:|\t]|[-+@]{2,3} |(?:diff|total) )")
 
 
 def is_speech(event: Event) -> bool:
-    """Return whether a person or an assistant said or noted an event: no tool's JSON, result or system text."""
-    if event.role in _SILENT_ROLES or event.kind in _SILENT_KINDS:
+    """Return whether an event may be shown as said: no JSON, message or data of a tool, and no system text."""
+    if event.role == "system" or event.kind in _SILENT_KINDS or _OF_PROGRAMS.match(event.text):
         return False
-    return _OF_PROGRAMS.match(event.text) is None and not _is_json(event.text)
+    if event.role == "tool" and _DATA.match(event.text):
+        return False
+    return not _is_json(event.text)
 
 
 def _is_json(text: str) -> bool:

@@ -27,15 +27,18 @@ def test_the_words_of_programs_are_not_speech(text: str, said: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "kind", "said"),
+    ("role", "kind", "text", "said"),
     [
-        ("assistant", "message", True),
-        ("note", "note", True),
-        ("tool", "message", False),
-        ("system", "message", False),
-        ("assistant", "tool_call", False),
-        ("user", "tool_result", False),
+        ("assistant", "message", "The boiler is new", True),
+        ("note", "note", "The boiler is new", True),
+        ("tool", "tool_result", "The boiler is new", True),
+        ("tool", "tool_result", '{"boiler": "cut off', False),
+        ("tool", "tool_result", "<html><body>The boiler", False),
+        ("tool", "tool_result", "     1\u2192def boiler():", False),
+        ("system", "message", "The boiler is new", False),
+        ("assistant", "tool_call", "Read boiler.md", False),
+        ("system", "app", "opened boiler.md", False),
     ],
 )
-def test_tools_and_systems_do_not_speak(role: str, kind: str, said: bool) -> None:
-    assert is_speech(Event("e", "2026-01-01T00:00:00Z", role, "The boiler is new", kind=kind)) is said
+def test_of_tools_only_prose_is_shown_and_of_systems_nothing(role: str, kind: str, text: str, said: bool) -> None:
+    assert is_speech(Event("e", "2026-01-01T00:00:00Z", role, text, kind=kind)) is said
