@@ -14,7 +14,7 @@ from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Shown, Unit
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
-from clawmem.model.search.relevance import close_to_best
+from clawmem.model.search.relevance import close_to_best, normalized_share
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
 from clawmem.serving.context.pages import orders_remark, said_units
 from clawmem.serving.context.tiers import TierCounts, tiers_of
@@ -28,7 +28,7 @@ _TOKENS_PER_ANSWER = 20
 _FEWEST_ANSWERS, _MOST_ANSWERS = 40, 200
 # A hit is shown if its score is at least this part of the best one's.
 _FACTS_FROM = 0.5
-_EVENTS_FROM = 0.25
+_EVENTS_FROM = 0.2
 # The share of the free budget for facts about the question. What was said about it gets the rest.
 ASKED_SHARE = 0.2
 # The tokens from which on a search by meaning may add lines.
@@ -106,7 +106,9 @@ def _heard(vault: Vault, index: Index, query: RecallQuery) -> list[Event]:
     from clawmem.serving.recall.events import find_said
 
     said = find_said(vault, index, query._replace(where=(EVENTS,)))
-    return close_to_best([(one.event, one.score) for one in said.heard if is_speech(one.event)], _EVENTS_FROM)
+    scored = [(one.event, one.score) for one in said.heard if is_speech(one.event)]
+    words = said.hits[0]["keyword"].scores.values()
+    return close_to_best(scored, normalized_share(_EVENTS_FROM, words))
 
 
 def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical: bool) -> list[FactCandidate]:
