@@ -175,16 +175,13 @@ def _with_joint_remark(
 ) -> tuple[list[FilledSection], list[FramePart]]:
     """Fill the sections, and return the remark on the one that leads and the one on all others, if they are needed."""
     joint = frame.remark_on_all(_MANY, more.others, limit=_MANY).tokens
-    leading = sum(_reserve(one) for one in sections if one.leads)
-    filled = _fill(sections, max(free - joint, 0), {})
+    leading = {one.title: _reserve(one) for one in sections if one.leads}
+    filled = _fill(sections, max(free - joint - sum(leading.values()), 0), leading)
     remarks = _joint_remarks(sections, filled, more)
     if sum(unit.tokens for one in filled for unit in one.missing) <= joint:  # there may be room without a remark
         complete = _fill(sections, free, {})
         if not _joint_remarks(sections, complete, more):
             return complete, []
-    if sum(one.tokens for one in remarks) > joint:
-        filled = _fill(sections, max(free - joint - leading, 0), {})
-        remarks = _joint_remarks(sections, filled, more)
     needed = sum(one.tokens for one in remarks)
     if free < needed:
         short = f"A budget of {counted(budget, 'token')} is too small."

@@ -24,8 +24,8 @@ from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 
 # One hit of each kind for this many tokens, within limits: few lines are shorter.
-_TOKENS_PER_ANSWER = 20
-_FEWEST_ANSWERS, _MOST_ANSWERS = 40, 200
+_TOKENS_PER_ANSWER = 25
+_FEWEST_ANSWERS, _MOST_ANSWERS = 40, 240
 # A hit is shown if its score is at least this part of the best one's.
 _FACTS_FROM = 0.5
 _EVENTS_FROM = 0.2
