@@ -6,25 +6,34 @@ import re
 from clawmem.model.records.event import Event
 
 _SILENT_KINDS = ("tool_call", "app")
-# What agents' tools answer, and what their programs add to a chat, where a transcript gives it to a person.
-_OF_PROGRAMS = re.compile(
-    r"\s*(?:(?:the )?file (?:\S+ )?(?:has been |was )?(?:created|updated|written|edited|deleted|saved) successfully"
-    r"|the file \S+ has been (?:created|updated|written|edited)|todos have been modified successfully"
-    r"|</?(?:system-reminder|command-(?:name|message|args)|local-command-\w+|tool_(?:use|result)\w*|function_\w+)\b"
-    r"|caveat: the messages below were generated)",
-    re.IGNORECASE,
+# The first words of what agents' tools answer and their programs add to a chat, where a transcript gives it to a person.
+_OF_PROGRAMS = (
+    "<system-reminder", "<command-", "<local-command-", "<tool_", "<function_", "</tool_", "</function_",
+    "caveat: the messages below were generated", "todos have been modified successfully",
+)  # fmt: skip
+_ON_FILES = re.compile(
+    r"(?:the )?file (?:\S+ )?(?:(?:has been|was) )?(?:created|updated|written|edited|deleted|saved)\b"
 )
+_HEAD = 200
 # Data, markup and numbered lines in a tool's result; its prose is shown, with the warning that it is from outside.
 _DATA = re.compile(r"\s*(?:[{\[<]|[0-9]+\s*[\u2192:|\t]|[-+@]{2,3} |(?:diff|total) )")
 
 
 def is_speech(event: Event) -> bool:
     """Return whether an event may be shown as said: no JSON, message or data of a tool, and no system text."""
-    if event.role == "system" or event.kind in _SILENT_KINDS or _OF_PROGRAMS.match(event.text):
+    if event.role == "system" or event.kind in _SILENT_KINDS:
         return False
     if event.role == "tool" and _DATA.match(event.text):
         return False
-    return not _is_json(event.text)
+    return not _is_message(event.text.lstrip()[:_HEAD].lower()) and not _is_json(event.text)
+
+
+def _is_message(head: str) -> bool:
+    """Return whether the start of a text, in lower case, is that of a program's message."""
+    if head.startswith(_OF_PROGRAMS):
+        return True
+    on_file = _ON_FILES.match(head)
+    return on_file is not None and ("successfully" in head or on_file.group().startswith("the file "))
 
 
 def _is_json(text: str) -> bool:

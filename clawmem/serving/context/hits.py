@@ -23,8 +23,8 @@ from clawmem.serving.recall.recall import EVENTS, RecallQuery, best_rows
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 
-# One hit of each kind for this many tokens, within limits: few lines are shorter.
-_TOKENS_PER_ANSWER = 25
+# One hit of each kind for this many tokens, within limits: the lines of both kinds together are longer.
+_TOKENS_PER_ANSWER = 30
 _FEWEST_ANSWERS, _MOST_ANSWERS = 40, 240
 # A hit is shown if its score is at least this part of the best one's.
 _FACTS_FROM = 0.5
