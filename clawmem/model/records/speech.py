@@ -6,13 +6,15 @@ import re
 from clawmem.model.records.event import Event
 
 _SILENT_KINDS = ("tool_call", "app")
-# The first words of what agents' tools answer and their programs add to a chat, where a transcript gives it to a person.
+# The first words of the answers of agents' tools, and of what their programs add to a chat, where a transcript gives
+# them to a person.
 _OF_PROGRAMS = (
     "<system-reminder", "<command-", "<local-command-", "<tool_", "<function_", "</tool_", "</function_",
     "caveat: the messages below were generated", "todos have been modified successfully",
 )  # fmt: skip
+_WRITTEN = "(?:created|updated|written|edited|deleted|saved)"
 _ON_FILES = re.compile(
-    r"(?:the )?file (?:\S+ )?(?:(?:has been|was) )?(?:created|updated|written|edited|deleted|saved)\b"
+    rf"(?:the )?file (?:\S+ )?(?:has been |was )?{_WRITTEN} successfully|the file \S*[/.]\S* has been {_WRITTEN}"
 )
 _HEAD = 200
 # Data, markup and numbered lines in a tool's result; its prose is shown, with the warning that it is from outside.
@@ -30,10 +32,7 @@ def is_speech(event: Event) -> bool:
 
 def _is_message(head: str) -> bool:
     """Return whether the start of a text, in lower case, is that of a program's message."""
-    if head.startswith(_OF_PROGRAMS):
-        return True
-    on_file = _ON_FILES.match(head)
-    return on_file is not None and ("successfully" in head or on_file.group().startswith("the file "))
+    return head.startswith(_OF_PROGRAMS) or _ON_FILES.match(head) is not None
 
 
 def _is_json(text: str) -> bool:
