@@ -39,7 +39,8 @@ from clawmem.model.pages.tokens import event_line, servable
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, trailers
 from clawmem.model.records.event import Event, display_speaker, render_events
-from clawmem.serving.context.context import ContextRequest, context_in
+from clawmem.serving.context.context import context_in
+from clawmem.serving.context.hits import ContextRequest
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
@@ -184,11 +185,11 @@ def figures(corpus: Corpus, vault: Vault, budgets: Sequence[int], count: Count) 
         for budget in budgets:
             done, _ = context_in(vault, index, ContextRequest(caller, budget, asked.question, FactFilter(("",))))
             packed = [_packed(order, lines, size, budget) for lines, size in zip((whole, cut), sizes, strict=True)]
-            shares = [share_in(text, evidence) for text in (done.text, *packed)]
+            ours, most, less = (share_in(text, evidence) for text in (done.text, *packed))
             tokens = count(done.text)
             if tokens > budget:
                 raise AssertionError(f"{tokens} tokens in a budget of {budget}: {asked.question}")
-            yield Figure(asked, budget, *shares, tokens)
+            yield Figure(asked, budget, ours, most, less, tokens)
     index.close()
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.index.tables.token_counts import count_exactly
 from clawmem.model.records.caller import Caller
-from clawmem.serving.context.context import ContextRequest, context_in
+from clawmem.serving.context.context import context_in
+from clawmem.serving.context.hits import ContextRequest
 from clawmem.vault.vault import Vault
 from tests.serving.budgets import Count, check_one
 from tests.serving.invented import NOW, indexed, talkative
