@@ -178,7 +178,8 @@ def _with_joint_remark(
     leading = {one.title: _reserve(one) for one in sections if one.leads}
     filled = _fill(sections, max(free - joint - sum(leading.values()), 0), leading)
     remarks = _joint_remarks(sections, filled, more)
-    if sum(unit.tokens for one in filled for unit in one.missing) <= joint:  # there may be room without a remark
+    missing = sum(unit.tokens for one in filled for unit in one.missing)
+    if free >= 0 and missing <= joint:  # there may be room without a remark
         complete = _fill(sections, free, {})
         if not _joint_remarks(sections, complete, more):
             return complete, []

@@ -110,8 +110,10 @@ def _line_of_event(text: str) -> str:
 
 
 def test_a_long_turn_is_cut() -> None:
-    line = _line_of_event("word " * 100)
-    assert line == f"- word: {('word ' * 60).strip()}… (2026-11-21)\n"
+    line = _line_of_event("word " * 300)
+    assert line == f"- word: {('word ' * 200).strip()}… (2026-11-21)\n"
+    answer = event_line(Event("evt_1", "2026-11-21T09:30:00Z", "assistant", "word " * 100))
+    assert answer == f"- assistant: {('word ' * 60).strip()}… (2026-11-21)\n"
 
 
 def test_what_an_outsider_said_is_marked_like_a_fact_of_his() -> None:
