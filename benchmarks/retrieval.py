@@ -75,7 +75,7 @@ class Corpus(NamedTuple):
 
 def read(path: Path, as_one: bool = False) -> list[Corpus]:
     """The conversations of a file, each for itself or all as one."""
-    corpora = [_corpus(sample, f"{at}") for at, sample in enumerate(json.loads(path.read_text(encoding="utf-8")))]
+    corpora = [conversation(sample, f"{at}") for at, sample in enumerate(json.loads(path.read_text(encoding="utf-8")))]
     if not as_one:
         return corpora
     events: list[Event] = []
@@ -87,7 +87,7 @@ def read(path: Path, as_one: bool = False) -> list[Corpus]:
     return [Corpus(tuple(events), tuple(asked))]
 
 
-def _corpus(sample: Mapping[str, Any], fallback: str) -> Corpus:
+def conversation(sample: Mapping[str, Any], fallback: str) -> Corpus:
     name = str(sample.get("sample_id", fallback))
     events = tuple(_events(sample["conversation"], name))
     number = {event.external_id: n for n, event in enumerate(events)}
@@ -158,12 +158,12 @@ def rank_bm25(events: Sequence[Event]) -> Ranker:
     return rank
 
 
-def fts5(events: Sequence[Event]) -> Ranker:
-    """By SQLite's FTS5 with the Porter stemmer, whole texts."""
+def fts5(events: Sequence[Event], most: int = max(DEPTHS)) -> Ranker:
+    """By SQLite's FTS5 (BM25) with the Porter stemmer, whole texts."""
     database = _words_table((n, text) for n, text in enumerate(_texts(events)))
 
     def rank(question: str) -> Sequence[int]:
-        return [n for n, _ in _matches(database, [_phrase(word) for word in search_words(question)], max(DEPTHS))]
+        return [n for n, _ in _matches(database, [_phrase(word) for word in search_words(question)], most)]
 
     return rank
 

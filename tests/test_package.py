@@ -18,6 +18,7 @@ from tests.needs import needs_local_model
 ROOT = Path(__file__).parent.parent
 TEMPLATE = ROOT / "vault-template"
 LICENCES = ("LICENSE", "LICENSE-APACHE", "NOTICE")
+TOKENS = "clawmem/index/tables/cl100k_base.tiktoken.gz"
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,7 @@ def test_the_wheel_holds_the_package_the_template_and_the_licence(wheel: Path) -
     prompts = [path.relative_to(ROOT).as_posix() for path in (ROOT / "clawmem/llm/prompts").glob("*.txt")]
     assert len(prompts) >= 2
     vocabulary = [f"clawmem/index/vectors/vocabulary/{name}" for name in ("wordpieces.txt", "priors.bin")]
-    assert {*modules, *prompts, *vocabulary} <= set(names)
+    assert {*modules, *prompts, *vocabulary, TOKENS} <= set(names)
     assert sorted(name.removeprefix("clawmem/vault-template/") for name in names if "vault-template/" in name) == (
         template_files()
     )
@@ -121,4 +122,4 @@ def test_the_source_distribution_holds_what_the_wheel_needs(tmp_path: Path) -> N
     vocabulary = {
         f"clawmem/index/vectors/vocabulary/{name}" for name in ("wordpieces.txt", "priors.bin", "make_priors.py")
     }
-    assert {*LICENCES, *vocabulary, "vault-template/clawmem.yaml"} <= names
+    assert {*LICENCES, *vocabulary, TOKENS, "vault-template/clawmem.yaml"} <= names

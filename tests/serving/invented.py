@@ -52,6 +52,24 @@ def invent(seed: int, most: int = 60) -> Invented:
     return Invented(facts, files)
 
 
+def talkative(seed: int) -> Invented:
+    """A vault of 500 facts and 500 events that all mention a boiler, from a few words to a hundred each."""
+    chance = random.Random(seed)
+    texts = [f"boiler {n} {' '.join(chance.choices(_WORDS, k=chance.choice((3, 8, 20, 60))))}" for n in range(1000)]
+    ids = [f"fact_{number:08x}" for number in chance.sample(range(16**8), 500)]
+    facts = tuple(
+        ("projects/boat", Fact(fact_id, text, "fact", "2026-11-20T10:00:00Z", "conversation", importance=0.5))
+        for fact_id, text in zip(ids, texts, strict=False)
+    )
+    said = [
+        {"id": f"evt_{n:08x}", "timestamp": f"2026-11-20T10:{n % 60:02}:00Z", "role": "user", "text": text}
+        for n, text in enumerate(texts[500:])
+    ]
+    files: dict[str, bytes | None] = {items_path("projects/boat"): render_items(fact for _, fact in facts)}
+    files["ledger/2026-11-20.jsonl"] = b"".join((json.dumps(one) + "\n").encode() for one in said)
+    return Invented(facts, files)
+
+
 def indexed(vault: Vault, invented: Invented) -> Index:
     """An index of the invented vault, in memory."""
     index = create_in_memory(vault, "a test")

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.token_counts import count_exactly
+from clawmem.model.records.caller import Caller
+from clawmem.serving.context.context import context_in
+from clawmem.serving.context.hits import ContextRequest
 from clawmem.vault.vault import Vault
-from tests.needs import exact_count
 from tests.serving.budgets import Count, check_one
+from tests.serving.invented import NOW, indexed, talkative
 
 
 @pytest.fixture(scope="module")
 def count() -> Count:
-    """The exact count; skips where this machine has no vocabulary."""
-    return exact_count()
+    """The exact count."""
+    return exact_counter()
 
 
 @settings(
@@ -31,7 +37,24 @@ def test_what_is_checked_happens(vault: Vault, count: Count) -> None:
     done = [check_one(vault, seed, 150 + 15 * seed, count) for seed in range(60)]
     assert {one.counted_by for one in done if one} == {"exact", "mixed", "upper bound"}
     told = "\n".join(one.text for one in done if one)
-    for part in ("## Always", "## For this question", "## Said before", "## Known",
+    for part in ("## Always", "## Facts for this question", "## Said before", "## Known",
                  "## Written by people", "## How you work", "! In conflict", "> ", "(left out of"):  # fmt: skip
         assert part in told, part
     assert Counter(title for one in done if one for title, _ in one.left_out)["Always"] > 2
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(seed=st.integers(0, 10**9), budget=st.integers(500, 6000), question=st.sampled_from([None, "which boiler?"]))
+def test_a_budget_is_used_where_there_is_more_to_say(
+    vault: Vault, count: Count, seed: int, budget: int, question: str | None
+) -> None:
+    index = indexed(vault, talkative(seed))
+    count_exactly(index, count)
+    done, _ = context_in(vault, index, ContextRequest(Caller(NOW, random.randbytes), budget, question))
+    index.close()
+    assert done.counted_by == "exact"
+    assert done.tokens == count(done.text + "\n") <= budget
+    assert not done.left_out or done.tokens >= 0.95 * budget
+    assert done.left_out, "there is more than any of these budgets holds"

@@ -6,14 +6,14 @@ import random
 
 import pytest
 
+from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.vault.vault import Vault
-from tests.needs import exact_count
 from tests.serving.budgets import check_one
 
 pytestmark = pytest.mark.soak
 
 
 def test_2000_budgets_are_kept(vault: Vault) -> None:
-    count, chance = exact_count(), random.Random(1)
+    count, chance = exact_counter(), random.Random(1)
     served = sum(check_one(vault, 10**9 + seed, chance.randrange(20, 4000), count) is not None for seed in range(2_100))
     assert served >= 2_000

@@ -49,6 +49,11 @@ def notes_by_meaning(vault: Vault, index: Index, question: str, owners: Collecti
     return note_vector_channel(vault, index, question, owners, day)
 
 
+def has_vectors(vault: Vault) -> bool:
+    """Return whether there are vectors to search."""
+    return _missing(vault) is None
+
+
 def suggestion_notices(vault: Vault) -> tuple[str, ...]:
     """Return notices if the vault suggests a model that is not in effect here."""
     if not vault.settings.suggested:

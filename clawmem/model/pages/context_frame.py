@@ -11,9 +11,10 @@ from clawmem.model.pages.tokens import servable, token_bound
 from clawmem.model.safety.recalled_text import CLOSING, OPENING
 
 ALWAYS = "Always"
-ASKED = "For this question"
+ASKED = "Facts for this question"
 SAID = "Said before"
 NOTED = "Noted before"
+CLOSE = "Close in meaning"
 TIMELINE = "In the days asked about"
 SUMMARIES = "Written by people"
 HOT_FACTS = "Fresh in use"
@@ -32,12 +33,14 @@ FIXED: Mapping[str, int] = {
     "-": 1,
     "\n": 1,
     "(left out: ": 4,
+    " --limit ": 3,
     ", of Always ": 4,
     "` shows them)\n": 4,
     "## Always\n": 3,
-    "## For this question\n": 5,
+    "## Facts for this question\n": 6,
     "## Said before\n": 4,
     "## Noted before\n": 5,
+    "## Close in meaning\n": 5,
     "## In the days asked about\n": 7,
     "## Written by people\n": 5,
     "## Fresh in use\n": 5,
@@ -48,7 +51,7 @@ FIXED: Mapping[str, int] = {
     "## What you are working on\n": 7,
     "## Your recent notes\n": 5,
     "(left out of Always: ": 6,
-    "(left out of For this question: ": 8,
+    "(left out of Facts for this question: ": 9,
     "(left out of Said before: ": 7,
     "(left out of Noted before: ": 8,
     "(left out of In the days asked about: ": 10,
@@ -121,10 +124,11 @@ def aside(sentence: str) -> FramePart:
     return count_tokens(f"({servable(sentence)})\n")
 
 
-def remark_on_all(number: int, more: str, name: str = "", among: int = 0) -> FramePart:
-    """Return one remark on all lines left out, if there is no room for one per section.
+def remark_on_all(number: int, more: str, name: str = "", among: int = 0, limit: int = 0) -> FramePart:
+    """Return one remark on all lines left out.
 
-    `among` of them belong to the most important section, `name`.
+    `among` of them belong to the most important section, `name`. `limit` is an option of the command, if not 0.
     """
     part = (f", of {name} ", str(among)) if among else ()
-    return count_tokens("(left out: ", str(number), *part, f"; `{more}", "` shows them)\n")
+    option = (" --limit ", str(limit)) if limit else ()
+    return count_tokens("(left out: ", str(number), *part, f"; `{more}", *option, "` shows them)\n")

@@ -14,6 +14,10 @@ Shown = Mapping[Key, str]
 # Remarks may reserve this part of the budget; if they need more, one remark covers all sections.
 _REMARKS_SHARE = 1 / 4
 _ASIDE_SHARE = 1 / 2
+# The part of the budget that may stay unused if there is more to say, and the fewest units of a section of which one is
+# replaced to use it.
+_WASTE = 1 / 50
+_FEW = 4
 _MANY = 999_999_999
 
 
@@ -39,6 +43,7 @@ class Section(NamedTuple):
     total. `further` is the number of lines beyond the units that are neither shown nor counted elsewhere. `more` is the
     command that shows them. The section gets up to `share` of the budget, and lower turns are filled first, wherever
     the section is on the page. A section that `leads` gets at least one line, and remarks name it if lines are missing.
+    An `extra` section only gets what all others leave, and its other lines do not count as left out.
     """
 
     title: str
@@ -49,10 +54,15 @@ class Section(NamedTuple):
     turn: int = 0
     further: Callable[[Shown], int] | None = None
     leads: bool = False
+    extra: bool = False
 
 
 class OmittedHint(NamedTuple):
-    """The commands that show everything left out of all sections: facts, and other lines."""
+    """The commands that show everything left out of all sections: facts, and other lines.
+
+    If both are the same, one remark covers all sections but the one that leads, and names the command with a `--limit`
+    for all lines, shown or not.
+    """
 
     facts: str = "clawmem list"
     others: str = "clawmem recall QUESTION --in all"
@@ -102,7 +112,9 @@ def pack(
     asides = [aside] if aside is not None and aside.tokens <= free * _ASIDE_SHARE else []
     free -= sum(part.tokens for part in asides)
     reserves = {one.title: _reserve(one) for one in sections}
-    if sum(reserves.values()) > free * _REMARKS_SHARE:
+    if more.facts == more.others:
+        filled, remarks = _with_joint_remark(sections, free, budget, more)
+    elif sum(reserves.values()) > free * _REMARKS_SHARE:
         filled, remarks = _with_one_remark(sections, free, budget, more)
     else:
         filled = _fill(sections, free - sum(reserves.values()), reserves)
@@ -158,6 +170,37 @@ def _with_one_remark(
     return filled, remarks
 
 
+def _with_joint_remark(
+    sections: Sequence[Section], free: int, budget: int, more: OmittedHint
+) -> tuple[list[FilledSection], list[FramePart]]:
+    """Fill the sections, and return the remark on the one that leads and the one on all others, if they are needed."""
+    joint = frame.remark_on_all(_MANY, more.others, limit=_MANY).tokens
+    leading = {one.title: _reserve(one) for one in sections if one.leads}
+    filled = _fill(sections, max(free - joint - sum(leading.values()), 0), leading)
+    remarks = _joint_remarks(sections, filled, more)
+    missing = sum(unit.tokens for one in filled for unit in one.missing)
+    if free >= 0 and missing <= joint:  # there may be room without a remark
+        complete = _fill(sections, free, {})
+        if not _joint_remarks(sections, complete, more):
+            return complete, []
+    needed = sum(one.tokens for one in remarks)
+    if free < needed:
+        short = f"A budget of {counted(budget, 'token')} is too small."
+        raise InvalidInput(short, f"This memory needs at least {budget - free + needed:,} tokens.")
+    return filled, remarks
+
+
+def _joint_remarks(sections: Sequence[Section], filled: Sequence[FilledSection], more: OmittedHint) -> list[FramePart]:
+    remarks, others = [], 0
+    for section, one in zip(sections, filled, strict=True):
+        if not section.leads:
+            others += one.left_out
+        elif one.left_out:
+            remarks.append(frame.remark(one.title, one.left_out, section.more))
+    everything = others + sum(len(one.units) for one in filled)
+    return [*remarks, *([frame.remark_on_all(others, more.others, limit=everything)] if others else [])]
+
+
 def _lacking(sections: Sequence[Section], filled: Sequence[FilledSection]) -> int:
     """Return how many lines of the leading section were left out."""
     return sum(one.left_out for section, one in zip(sections, filled, strict=True) if section.leads)
@@ -183,12 +226,17 @@ def _remarks(sections: Sequence[Section], filled: Sequence[FilledSection]) -> li
 
 def _fill(sections: Sequence[Section], free: int, reserves: Mapping[str, int]) -> list[FilledSection]:
     filling = _BudgetFill(free, reserves)
-    in_turn = sorted(sections, key=lambda one: one.turn)
+    in_turn = sorted((one for one in sections if not one.extra), key=lambda one: one.turn)
     for section in in_turn:
         filling.give(section)
     for section in in_turn:
         if section.share < 1:
             filling.give_more(section)
+    for section in reversed(in_turn):
+        filling.fit_better(section)
+    for section in sections:
+        if section.extra:
+            filling.give_rest(section)
     return [filling.filled(section) for section in sections]
 
 
@@ -227,6 +275,33 @@ class _BudgetFill:
         """Fill a section further with the tokens that the others left."""
         title = frame.title(section.title).tokens if self._kept[section.title] else 0
         self._keep(section, _some(section, self._offered[section.title], self._shown, self._left + title))
+
+    def give_rest(self, section: Section) -> None:
+        """Fill an extra section with what is left; it offers nothing else."""
+        units = section.units(self._left, self._shown)
+        self._offered[section.title] = _some(section, units, self._shown, self._left)
+        self._counted[section.title] = []
+        self._keep(section, self._offered[section.title])
+
+    def fit_better(self, section: Section) -> None:
+        """Replace a unit of the second half of a section by a longer one, if too much of the budget is left."""
+        kept = self._kept[section.title]
+        if self._left <= self._free * _WASTE or len(kept) < _FEW:
+            return
+        rest = [unit for unit in self._offered[section.title] if unit.key not in self._shown]
+        pairs = [
+            (longer.tokens - unit.tokens, at, longer)
+            for at, unit in enumerate(kept)
+            if at >= len(kept) // 2 and len(unit.shelves) < 2
+            for longer in rest
+            if 0 < longer.tokens - unit.tokens <= self._left
+        ]
+        if pairs:
+            _, at, longer = max(pairs, key=lambda pair: pair[:2])
+            self._shown.pop(kept[at].key)
+            self._kept[section.title] = (*kept[:at], *kept[at + 1 :])
+            self._left += kept[at].tokens
+            self._keep(section, [longer])
 
     def filled(self, section: Section) -> FilledSection:
         """Return the result for the section."""

@@ -31,7 +31,9 @@ _PIECE = re.compile(
 )
 _NEVER = -(10**6)
 _MARK = "clawmem-context"
-LONGEST_TURN = 300
+# The most characters of a turn in a line of context: what people said, and the answers of assistants and tools, which
+# are long and seldom what is asked for.
+LONGEST_TURN, LONGEST_ANSWER = 1000, 300
 _REMARK = f", {OUTSIDE_WARNING}"
 
 
@@ -43,7 +45,8 @@ def context_line(fact: Fact) -> str:
 
 def event_line(event: Event) -> str:
     """Return an event as a line of context: speaker, text (shortened), day, and a warning for text from outside."""
-    text = shorten(servable(event.text), LONGEST_TURN)
+    most = LONGEST_TURN if event.role in ("user", "note") else LONGEST_ANSWER
+    text = shorten(servable(event.text), most)
     remark = _REMARK if trust_limit(event) == EXTERNAL else ""
     return f"- {servable(display_speaker(event))}: {text} ({day_of(event.timestamp)}{remark})\n"
 

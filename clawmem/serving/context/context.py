@@ -1,47 +1,41 @@
 """Context: what an agent should know, as text for its prompt within a token budget."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.by_tier import ALWAYS, PAST, FactCandidate, ReaderScope, entities_of, quarantined_facts
+from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, entities_of, quarantined_facts
 from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channel
-from clawmem.index.search.notes import has_events
 from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.language.question import DaySpan, time_asked
+from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
 from clawmem.model.lifecycle.tiers import COLD, HOT, WARM
 from clawmem.model.pages import context_frame as frame
-from clawmem.model.pages.packing import PackedContext, Section, Shown, Unit, pack, render_context
+from clawmem.model.pages.packing import OmittedHint, PackedContext, Section, Shown, Unit, pack, render_context
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
-from clawmem.serving.context.commands import follow_up_commands, replaced_remark
+from clawmem.serving.context.commands import follow_up_commands
+from clawmem.serving.context.hits import ContextRequest, QuestionHits, answers, find_hits, given, public_facts
 from clawmem.serving.context.pages import (
     event_units,
-    orders_remark,
     page_units,
     recent_units,
-    said_units,
     summary_units,
 )
 from clawmem.serving.context.tiers import TITLES, TierCounts, current_tiers, first_of_tier, tiers_at, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units, words_of
-from clawmem.serving.recall.recall import EVENTS, RecallQuery, best_rows, check_question
+from clawmem.serving.recall.recall import check_question
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
-# One answer for this many tokens, within limits: most lines are shorter, and answers do not get the whole budget.
-_TOKENS_PER_ANSWER = 40
-_FEWEST_ANSWERS, _MOST_ANSWERS = 20, 200
-# Shares of the free budget: important facts beside a question, each of an agent's own pages, events about the
-# question, the days in the question, and summaries.
-ALWAYS_SHARE = 0.5
+# Shares of the free budget: important facts beside a question, each of an agent's own pages, the days in the question,
+# and summaries.
+ALWAYS_SHARE = 0.25
 PAGE_SHARE = 0.12
-SAID_SHARE = 0.3
 TIMELINE_SHARE = 0.25
 SUMMARIES_SHARE = 0.2
 _MOST_SUMMARIES = 12
@@ -70,25 +64,6 @@ class ContextResult(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-class QuestionHits(NamedTuple):
-    """The results for a question: facts and events, best first, and the events that may be shown, as units."""
-
-    facts: Sequence[FactCandidate]
-    heard: Sequence[Event]
-    said: Sequence[Unit]
-
-
-class ContextRequest(NamedTuple):
-    """A request for context: the caller, the budget in tokens, the question, the facts to use, and whether to quote
-    evidence."""
-
-    caller: Caller
-    budget: int
-    question: str | None = None
-    wanted: FactFilter = FactFilter()
-    evidence: bool = False
-
-
 def context(
     vault: Vault,
     caller: Caller,
@@ -100,8 +75,9 @@ def context(
 ) -> ContextResult:
     """Return context within a budget of tokens.
 
-    Its sections are the agent's own pages, the most important facts, answers to the question, people's notes, facts by
-    tier, and the days in the question. Superseded, retracted and quarantined facts are left out; with `as_of`, all
+    Its sections are the agent's own pages, the most important facts, and people's notes. With a question, the others
+    are the facts and events that answer it and the days in it, and the text ends where nothing more bears on it.
+    Without one, they are the facts by tier. Superseded, retracted and quarantined facts are left out; with `as_of`, all
     facts that were true then are in. Only facts that answer the question count as accessed.
     Raise InvalidInput if the budget is too small for the frame.
     """
@@ -122,28 +98,14 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     counted = count_accesses(unfolded_accesses(vault))
     on = tiers_at(index, reader, counted, wanted) if wanted.as_of else current_tiers(index, reader, counted)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
-    asked, asides = None, list[str]()
-    if wish.question:
-        most = _answers_wanted(wish.budget)
-        numbers, earlier = best_rows(vault, index, RecallQuery(wish.question, caller, wanted, most), counted)
-        asides += [replaced_remark(wanted, wish.question, earlier)] if earlier else []
-        placed = tiers_of(on, numbers)
-        heard = _heard(vault, index, wish, most)
-        said = said_units(index, heard)
-        asked = QuestionHits([placed[n] for n in numbers if n in placed], heard, said)
-        orders = orders_remark(len(heard) - len(said), follow_up_commands(wanted, wish.question).recall)
-        asides += [orders] if orders else []
+    asked, asides = find_hits(vault, index, on, wish, counted) if _has_words(wish) else (None, [])
     aside = frame.aside("; ".join(asides)) if asides else None
     sections = [
         *_own_pages(index, caller.agent),
-        *_shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE if asked and asked.facts else 1.0),
-        *(_answers(on, way, wish, asked) if asked else ()),
-        _summaries(on),
-        *(section for shelf in (HOT, WARM, COLD, PAST) for section in _shelf(on, way, wish, shelf, 6)),
-        *_timeline(on, way, wish, asked.heard if asked else ()),
+        *(_hits(vault, on, way, wish, asked) if asked else _tiers(on, way, wish)),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
-    packed = pack(heading, sections, wish.budget, follow_up_commands(wanted, None).of_all(), aside)
+    packed = pack(heading, sections, wish.budget, _omitted_hint(wish, asked), aside)
     omitted = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=False)
     suggested = suggestion_notices(vault) if wish.question else ()
@@ -153,8 +115,45 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     return context_result(on, packed, tuple(notices))
 
 
-def _answers_wanted(budget: int) -> int:
-    return max(_FEWEST_ANSWERS, min(_MOST_ANSWERS, budget // _TOKENS_PER_ANSWER))
+def _has_words(wish: ContextRequest) -> bool:
+    """Return whether there is something to search for; a task such as "go on" is served as if there were none."""
+    question = wish.question or ""
+    names = any(word[0].isupper() and word != "I" for word in question.split()[1:])
+    words = names or not STOPWORDS.issuperset(search_words(question))
+    return words or time_asked(question, wish.caller.now) is not None
+
+
+def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
+    """Return the sections for a question; nothing is in them only because it is fresh."""
+    return [
+        *(_always_public(on, way, wish) if asked.technical else _shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE)),
+        *answers(vault, on, way, wish, asked),
+        _summaries(on, ()),
+        *_timeline(on, way, wish, asked.heard),
+    ]
+
+
+def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
+    """Return the sections without a question: the facts by tier."""
+    return [
+        *_shelf(on, way, wish, ALWAYS, 1),
+        _summaries(on, (HOT, WARM)),
+        *(section for shelf in (HOT, WARM, COLD, PAST) for section in _shelf(on, way, wish, shelf, 6)),
+    ]
+
+
+def _always_public(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
+    units = fact_units(on, public_facts(on, first_of_tier(on, ALWAYS, wish.budget), technical=True), way)
+    more = f"clawmem list --tier {HOT}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
+    return [Section(TITLES[ALWAYS], given(units), more, share=ALWAYS_SHARE, turn=1, leads=True)] if units else []
+
+
+def _omitted_hint(wish: ContextRequest, asked: QuestionHits | None) -> OmittedHint:
+    """Return the commands for what is left out: with a question, the search that finds all of its hits."""
+    commands = follow_up_commands(wish.wanted, None)
+    if asked is None:
+        return commands.of_all()
+    return OmittedHint(commands.others, commands.others)
 
 
 def _own_pages(index: Index, agent: str | None) -> list[Section]:
@@ -166,7 +165,7 @@ def _own_pages(index: Index, agent: str | None) -> list[Section]:
         frame.FOCUS: page_units(index, f"{folder}/CONTEXT.md"),
         frame.RECENT: recent_units(index, agent, _MOST_RECENT),
     }
-    return [Section(title, _given(units), more, share=PAGE_SHARE) for title, units in pages.items() if units]
+    return [Section(title, given(units), more, share=PAGE_SHARE) for title, units in pages.items() if units]
 
 
 def _shelf(
@@ -181,27 +180,6 @@ def _shelf(
     more = f"clawmem list --tier {_TIER_OF.get(shelf, shelf)}{options}"
     section = Section(TITLES[shelf], units, more, on.totals[shelf], share, turn, leads=shelf == ALWAYS)
     return [section] if on.totals[shelf] else []
-
-
-def _heard(vault: Vault, index: Index, wish: ContextRequest, most: int) -> list[Event]:
-    """Return the events that answer the question."""
-    # With `as_of`, only facts are searched: an event has only the time at which it happened.
-    if wish.wanted.as_of or wish.wanted.entity or not has_events(index):
-        return []
-    from clawmem.serving.recall.events import find_said  # many vaults have no events
-
-    said = find_said(vault, index, RecallQuery(wish.question or "", wish.caller, wish.wanted, most, (EVENTS,)))
-    return [one.event for one in said.heard]
-
-
-def _answers(on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
-    """Return the sections with the facts and the events that answer the question."""
-    more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
-    sections = [
-        Section(frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, turn=2),
-        Section(frame.SAID, _given(asked.said), f"{more} --in events", share=SAID_SHARE, turn=3),
-    ]
-    return [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
 
 
 def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Sequence[Event]) -> list[Section]:
@@ -225,7 +203,7 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
     def beyond(shown: Shown) -> int:
         return further - len(among & shown.keys())
 
-    section = Section(frame.TIMELINE, _given(units), more, share=TIMELINE_SHARE, turn=4, further=beyond)
+    section = Section(frame.TIMELINE, given(units), more, share=TIMELINE_SHARE, turn=3, further=beyond)
     return [section] if units else []
 
 
@@ -236,20 +214,18 @@ def _dated(on: TierCounts, way: UnitStyle, wish: ContextRequest, span: DaySpan) 
     return [(facts[n].valid_from or facts[n].timestamp, unit) for n, unit in units]
 
 
-def _summaries(on: TierCounts) -> Section:
+def _summaries(on: TierCounts, tiers: Sequence[str]) -> Section:
+    """Return the section with people's words about the entities of the shown facts and of the first ones of tiers."""
+
     def units(tokens: int, shown: Shown) -> Sequence[Unit]:
         named = [on.reader.entity] if on.reader.entity else []
         named += entities_of(on.source, [n for n in shown if isinstance(n, int)])
-        for tier in (HOT, WARM):
+        for tier in tiers:
             if len(set(named)) < _MOST_SUMMARIES:
                 named += entities_of(on.source, [one.n for one in first_of_tier(on, tier, _NEAR)])
         return summary_units(on.source, list(dict.fromkeys(named))[:_MOST_SUMMARIES])
 
     return Section(frame.SUMMARIES, units, "clawmem entity show NAME", share=SUMMARIES_SHARE, turn=5)
-
-
-def _given(units: Sequence[Unit]) -> Callable[[int, Shown], Sequence[Unit]]:
-    return lambda tokens, shown: units
 
 
 def _quarantined(index: Index, reader: ReaderScope) -> list[str]:
@@ -265,7 +241,7 @@ def context_result(on: TierCounts, packed: PackedContext, notices: tuple[str, ..
     shown = {part.title: [n for unit in part.units for n, _ in unit.shelves] for part in packed.sections}
     placed = tiers_of(on, {n for numbers in shown.values() for n in numbers if isinstance(n, int)})
     ids = {title: [placed[n].id for n in numbers if n in placed] for title, numbers in shown.items()}
-    answering = [*ids.get(frame.ASKED, ()), *ids.get(frame.TIMELINE, ())]
+    answering = [one for title in (frame.ASKED, frame.TIMELINE, frame.CLOSE) for one in ids.get(title, ())]
     left_out = tuple((part.title, part.left_out) for part in packed.sections if part.left_out)
     facts = tuple(dict.fromkeys(one for part in ids.values() for one in part))
     text = render_context(packed, words_of(on, packed))

@@ -48,13 +48,16 @@ def summary_units(index: Index, entities: Sequence[str]) -> list[Unit]:
 def event_units(index: Index, span: DaySpan, owners: Collection[str], most: int) -> tuple[list[tuple[str, Unit]], int]:
     """Return the first `most` events of the days, each with its time, and the number of further ones.
 
-    Events that read as orders, and notes of agents other than `owners`, are left out.
+    Events that read as orders, that nobody said, and notes of agents other than `owners` are left out.
     """
+    from clawmem.model.records.speech import is_speech  # few questions name days
+
     found = [event_from_record(json.loads(line)) for line in events_between(index, span.first, span.last, most)]
     events = [event for event in found if is_visible_to(event, owners)]
     times = {event.id: event.timestamp for event in events}
     further = count_events(index, span.first, span.last, owners) - len(events) if len(found) == most else 0
-    return [(times[str(unit.key)], unit) for unit in said_units(index, events)], further
+    said = said_units(index, [event for event in events if is_speech(event)])
+    return [(times[str(unit.key)], unit) for unit in said], further
 
 
 def said_units(index: Index, events: Sequence[Event]) -> list[Unit]:

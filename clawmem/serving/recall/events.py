@@ -22,7 +22,7 @@ from clawmem.model.language.question import search_words, time_asked
 from clawmem.model.records.event import is_visible_to
 from clawmem.model.search.event_ranking import coverage
 from clawmem.model.search.ranking import RankedFact, event_weights, fuse
-from clawmem.serving.recall.recall import EVENTS, NOTES, EventHit, NoteHit, RecallQuery
+from clawmem.serving.recall.recall import EVENTS, NOTES, WORDS_ONLY, EventHit, NoteHit, RecallQuery
 from clawmem.vault.vault import Vault
 
 _EQUALS = 500  # further hits with the same score that are looked at
@@ -50,7 +50,8 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
     hits: list[Mapping[str, ChannelHits]] = []
     if EVENTS in where:
         keyword = _spoken(event_keywords(index, question, words), words)
-        close = events_by_meaning(vault, index, question, stamp(asked.caller.now)[:10])
+        day = stamp(asked.caller.now)[:10]
+        close = events_by_meaning(vault, index, question, day) if asked.by_meaning else WORDS_ONLY
         meant = rank_by_meaning(index, question, close)
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})

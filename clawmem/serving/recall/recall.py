@@ -44,7 +44,8 @@ RECALL_KINDS = (FACTS, EVENTS, NOTES)
 class RecallQuery(NamedTuple):
     """A question with its caller, the facts to use, the limit for each kind, and where to look.
 
-    Each pass after the first one adds facts that are linked to the best ones.
+    Each pass after the first one adds facts that are linked to the best ones. Without `by_meaning`, vectors are not
+    searched.
     """
 
     words: str
@@ -53,6 +54,7 @@ class RecallQuery(NamedTuple):
     limit: int
     where: Collection[str] = (FACTS,)
     passes: int = 1
+    by_meaning: bool = True
 
 
 class FactHit(NamedTuple):
@@ -87,6 +89,9 @@ class NoteHit(NamedTuple):
     text: str
     score: float
     channels: Mapping[str, float]
+
+
+WORDS_ONLY = ChannelHits({}, False, "only words are searched")
 
 
 class ChannelReport(NamedTuple):
@@ -191,13 +196,13 @@ def conflicts_of_facts(
 
 def best_rows(
     vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str, AccessCount]
-) -> tuple[list[int], str | None]:
-    """Return the rows of the facts that `recall` finds, best first, and `RecallResult.earlier`.
+) -> tuple[list[tuple[int, RankedFact]], str | None]:
+    """Return the rows and ranks of the facts that `recall` finds, best first, and `RecallResult.earlier`.
 
     `counted` are the accesses that are not committed yet.
     """
     answers = _facts(vault, index, asked, counted)
-    return [n for n, _, _ in answers.best], answers.earlier
+    return [(n, one) for n, _, one in answers.best], answers.earlier
 
 
 def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str, AccessCount]) -> _ChannelAnswers:
@@ -210,7 +215,7 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
     hits = {
         "predicate": predicate_channel(index, question, catalog, wanted, user) if read else unread,
         "keyword": keyword_channel(index, words, wanted),
-        "vector": facts_by_meaning(vault, index, question, wanted, now[:10]),
+        "vector": facts_by_meaning(vault, index, question, wanted, now[:10]) if asked.by_meaning else WORDS_ONLY,
     }
     near = {n for one in hits.values() for n in one.scores}
     span = time_asked(question, asked.caller.now)

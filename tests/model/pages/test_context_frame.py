@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import DEFAULT_HINT
 from clawmem.model.pages.tokens import token_bound
-from tests.needs import exact_count
 
 TITLES = [
     frame.ALWAYS, frame.ASKED, frame.SAID, frame.NOTED, frame.TIMELINE, frame.SUMMARIES, frame.HOT_FACTS,
@@ -21,8 +21,8 @@ TITLES = [
 
 @pytest.fixture(scope="module")
 def count() -> Callable[[str], int]:
-    """The exact count; skips where this machine has no vocabulary."""
-    return exact_count()
+    """The exact count."""
+    return exact_counter()
 
 
 def test_every_fixed_text_is_counted_right(count: Callable[[str], int]) -> None:
@@ -36,6 +36,7 @@ def test_the_frame_of_every_section_is_exact(count: Callable[[str], int]) -> Non
     parts += [
         frame.remark(frame.SUMMARIES, 12345, "clawmem entity show NAME"),
         *(frame.remark_on_all(7, one) for one in DEFAULT_HINT),
+        frame.remark_on_all(7, DEFAULT_HINT.others, limit=1234),
     ]
     for part in parts:
         assert part.exact, part

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,20 +9,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.common_words import COMMON_WORDS
 from clawmem.model.pages.tokens import context_line, event_line, line_tokens, note_line, token_bound, with_said_day
 from clawmem.model.records.event import Event
-from clawmem.vault.state.token_counter import token_counter
 
 
 @pytest.fixture(scope="module")
 def exact() -> Callable[[str], int]:
-    """The exact count; skips where this machine has no vocabulary."""
-    counter = token_counter(os.environ)
-    if not counter.exact:
-        pytest.skip("the cl100k_base vocabulary is not on this machine: install the extra `llm`")
-    return counter.count
+    """The exact count."""
+    return exact_counter()
 
 
 def _fact(**more: Any) -> Fact:
@@ -114,8 +110,10 @@ def _line_of_event(text: str) -> str:
 
 
 def test_a_long_turn_is_cut() -> None:
-    line = _line_of_event("word " * 100)
-    assert line == f"- word: {('word ' * 60).strip()}… (2026-11-21)\n"
+    line = _line_of_event("word " * 300)
+    assert line == f"- word: {('word ' * 200).strip()}… (2026-11-21)\n"
+    answer = event_line(Event("evt_1", "2026-11-21T09:30:00Z", "assistant", "word " * 100))
+    assert answer == f"- assistant: {('word ' * 60).strip()}… (2026-11-21)\n"
 
 
 def test_what_an_outsider_said_is_marked_like_a_fact_of_his() -> None:

@@ -8,23 +8,28 @@ from typing import Any
 import pytest
 
 from clawmem.errors import InvalidInput
+from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
+from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.vectors.embed import embed_missing
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.agents import create_agent
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
+from clawmem.memory.health.configure import change_setting
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.recalled_text import is_recalled
 from clawmem.model.transcripts.message import Message
-from clawmem.serving.context.context import ContextResult, context
+from clawmem.serving.context.context import ContextResult, context, context_in
+from clawmem.serving.context.hits import ContextRequest
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.budgeted import recalled_context
 from clawmem.serving.recall.recall import recall
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
-from tests.needs import exact_count
+from tests.needs import needs_local_model
 
 
 def _keep(vault: Vault, caller: Caller, *records: str | dict[str, Any]) -> list[str]:
@@ -63,14 +68,15 @@ def test_what_always_surfaces_has_room_before_what_is_short(vault: Vault, caller
         "For dinner on Sunday they want fish with potatoes and a green salad",
         "Tea is hot",
     )
-    done = context(vault, caller, 100, "plan the dinner")
+    done = context(vault, caller, 120, "plan the dinner")
     assert _lines(done)[2:] == [
         "## Always",
         "- Nora is allergic to hazelnuts and walnuts and carries a pen (2026-11-21)",
-        "(left out: 3, of Always 1; `clawmem list` shows them)",
+        "(left out of Always: 1; `clawmem list --tier hot` shows them)",
+        "(left out: 1; `clawmem recall QUESTION --in all --limit 2` shows them)",
         "</clawmem-context>",
     ]
-    assert done.left_out == (("Always", 1), ("For this question", 1), ("Fresh in use", 1))
+    assert done.left_out == (("Always", 1), ("Facts for this question", 1))
 
 
 def test_what_was_cut_is_said_with_the_command_that_shows_it(vault: Vault, caller: Caller) -> None:
@@ -85,7 +91,7 @@ def test_what_was_cut_is_said_with_the_command_that_shows_it(vault: Vault, calle
 
 
 def test_a_count_says_whether_it_is_exact(vault: Vault, caller: Caller) -> None:
-    count = exact_count()
+    count = exact_counter()
     _keep(vault, caller, *_ordinary(5), "Zdravko Krzyżanowski mag Żurek")
     bounded = context(vault, caller, 1000)
     assert bounded.counted_by == "upper bound"
@@ -100,14 +106,14 @@ def test_a_count_says_whether_it_is_exact(vault: Vault, caller: Caller) -> None:
     assert context(vault, caller, exact.tokens).tokens <= exact.tokens
 
 
-def test_a_question_brings_its_answers_before_the_rest_and_only_they_count_as_accessed(
+def test_a_question_brings_its_answers_and_nothing_else_and_only_they_count_as_accessed(
     vault: Vault, caller: Caller
 ) -> None:
     ids = _keep(vault, caller, *_ordinary(20), "The boiler is serviced by Warmfix")
     context(vault, caller, 400)
     assert count_accesses(unfolded_accesses(vault)) == {}
     text = context(vault, caller, 400, "who services the boiler?").text
-    assert text.index("## For this question") < text.index("Warmfix") < text.index("Ordinary fact")
+    assert "## Facts for this question\n- The boiler is serviced by Warmfix (2026-11-21)\n</clawmem" in text
     assert set(count_accesses(unfolded_accesses(vault))) == {ids[-1]}
 
 
@@ -347,7 +353,8 @@ def test_a_fact_has_the_day_it_was_said(vault: Vault, caller: Caller) -> None:
 
 def test_one_remark_for_all_counts_each_fact_once_and_only_facts(vault: Vault, caller: Caller) -> None:
     _keep(vault, caller, *(f"The boiler number {n} is serviced by Warmfix" for n in range(30)))
-    assert "(left out: 30; `clawmem list` shows them)" in context(vault, caller, 60, "who services the boiler?").text
+    text = context(vault, caller, 60, "who services the boiler?").text
+    assert "(left out: 30; `clawmem recall QUESTION --in all --limit 30` shows them)" in text
 
 
 def test_one_remark_where_only_events_were_left_out_names_what_shows_them(vault: Vault, caller: Caller) -> None:
@@ -357,9 +364,82 @@ def test_one_remark_where_only_events_were_left_out_names_what_shows_them(vault:
     ingest(vault, said, caller, "chat")
     done = context(vault, caller, 60, "which boiler was serviced yesterday?")
     shown = sum(line.startswith("- Mia") for line in _lines(done))
-    assert f"(left out: {60 - shown}; `clawmem recall QUESTION --in all` shows them)" in done.text
+    assert f"(left out: {60 - shown}; `clawmem recall QUESTION --in all --limit 60` shows them)" in done.text
     wide = context(vault, caller, 1200, "what was said yesterday?")
     told = dict(wide.left_out)
-    assert set(told) == {"Said before", "In the days asked about"}, "an event that both offer counts once"
+    assert set(told) <= {"Said before", "In the days asked about"}, "an event that both offer counts once"
     assert sum(told.values()) == 60 - sum(line.startswith("- Mia") for line in _lines(wide))
-    assert " --in all` shows them)" in wide.text
+    assert " --in all --limit 60` shows them)" in wide.text
+
+
+def test_a_coding_task_gets_no_family(vault: Vault, caller: Caller) -> None:
+    _keep(
+        vault,
+        caller,
+        "The parser of the boat project is in boat/parser.py",
+        "My wife Anna takes her driving test on Friday",
+        {"fact": "My son Leo is allergic to peanuts", "importance": 0.95},
+        {"fact": "Run the linter before each commit", "importance": 0.9},
+    )
+    text = context(vault, caller, 1000, "fix the failing test of the parser").text
+    assert "boat/parser.py" in text
+    assert "linter" in text
+    assert "Anna" not in text
+    assert "Leo" not in text
+    assert "Leo is allergic" in context(vault, caller, 1000, "plan the dinner").text
+    assert "Anna" in context(vault, caller, 1000, "debug the calendar script for my wife's test").text
+
+
+def test_what_programs_wrote_was_not_said(vault: Vault, caller: Caller) -> None:
+    day = "2026-05-07T10:0{}:00Z"
+    said = [
+        Message(1, "user", "The boiler report is in reports/boiler.md", day.format(1), "Jane"),
+        Message(2, "tool", '{"boiler": "report", "rows": 3}', day.format(2)),
+        Message(3, "user", '{"boiler": {"report": [1, 2]}}', day.format(3), "Jane"),
+        Message(4, "assistant", "File created successfully at: reports/boiler.md", day.format(4)),
+        Message(5, "system", "The boiler report has to be in English", day.format(5)),
+    ]
+    ingest(vault, said, caller, "chat")
+    for question in ("where is the boiler report?", "what happened to the boiler report on 2026-05-07?"):
+        lines = [line for line in _lines(context(vault, caller, 1000, question)) if line.startswith("- ")]
+        assert lines == ["- Jane: The boiler report is in reports/boiler.md (2026-05-07)"]
+
+
+def test_a_task_without_words_is_served_by_tier_and_one_without_hits_says_so(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller, "Tea is hot")
+    assert "- Tea is hot" in context(vault, caller, 400, "what is it about?").text
+    text = context(vault, caller, 400, "who services the boiler?").text
+    assert "Tea" not in text
+    assert "(nothing was found for this task; `clawmem list` shows all facts)" in text
+
+
+@needs_local_model
+def test_a_search_by_meaning_only_adds_lines(vault: Vault, caller: Caller) -> None:
+    _keep(
+        vault, caller, "The standup is at 9:30", "Jane adopted a puppy", *(f"Time slot {n} is free" for n in range(30))
+    )
+    talk = [
+        Message(n, "user", f"What time is the call {n}? The {thing} is late", f"2026-11-20T10:{n:02}:00Z", "Mia")
+        for n, thing in enumerate(("train", "meeting", "puppy", "standup", "boat") * 6)
+    ]
+    ingest(vault, talk, caller, "chat")
+    embed_missing(vault, seconds=60)
+    count_tokens(vault)
+
+    def served(question: str, budget: int) -> list[str]:
+        index = open_index(Vault(vault.root, vault.environment))
+        done, _ = context_in(Vault(vault.root, vault.environment), index, ContextRequest(caller, budget, question))
+        index.close()
+        return [line for line in _lines(done) if line.startswith("- ")]
+
+    asked = [
+        (question, budget) for question in ("What time is standup?", "who has a dog?") for budget in (200, 900, 4000)
+    ]
+    with_model = [served(*one) for one in asked]
+    change_setting(vault, caller, "semantic.model", "none")
+    without = [served(*one) for one in asked]
+    for more, fewer in zip(with_model, without, strict=True):
+        assert set(fewer) <= set(more)
+    assert "- The standup is at 9:30 (2026-11-21)" in with_model[0]
+    assert "- Jane adopted a puppy (2026-11-21)" in with_model[-1]
+    assert "- Jane adopted a puppy (2026-11-21)" not in without[-1]

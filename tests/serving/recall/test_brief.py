@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from clawmem.index.search.channels import FactFilter
+from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import recall
-from clawmem.vault.state.token_counter import token_counter
 from clawmem.vault.vault import Vault
 
 
@@ -23,8 +23,7 @@ def test_what_people_said_is_told_within_its_own_count(vault: Vault, caller: Cal
     assert told is not None
     assert len(told.facts) == 2
     assert told.text.count("\n- ") == 2
-    count = token_counter(vault.git.environment)
-    assert not count.exact or count.count(told.text) <= told.tokens
+    assert exact_counter()(told.text) <= told.tokens
     assert told.counted_by == "upper bound"
 
 

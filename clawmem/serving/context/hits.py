@@ -1,0 +1,150 @@
+"""The hits of a question in a context: chosen by relevance, by words first, and by meaning where room is left."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from clawmem.index.search.by_tier import PAST, FactCandidate
+from clawmem.index.search.channels import FactFilter, facts_in_rows
+from clawmem.index.search.notes import has_events
+from clawmem.index.tables.store import Index
+from clawmem.index.vectors.search import has_vectors
+from clawmem.model.language.topics import is_private, is_technical
+from clawmem.model.pages import context_frame as frame
+from clawmem.model.pages.packing import Section, Shown, Unit
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event
+from clawmem.model.search.relevance import close_to_best, normalized_share
+from clawmem.serving.context.commands import follow_up_commands, replaced_remark
+from clawmem.serving.context.pages import orders_remark, said_units
+from clawmem.serving.context.tiers import TierCounts, tiers_of
+from clawmem.serving.context.units import UnitStyle, fact_units
+from clawmem.serving.recall.recall import EVENTS, RecallQuery, best_rows
+from clawmem.vault.state.journal import AccessCount
+from clawmem.vault.vault import Vault
+
+# One hit of each kind for this many tokens, within limits: the lines of both kinds together are longer.
+_TOKENS_PER_ANSWER = 30
+_FEWEST_ANSWERS, _MOST_ANSWERS = 40, 240
+# A hit is shown if its score is at least this part of the best one's.
+_FACTS_FROM = 0.5
+_EVENTS_FROM = 0.2
+# The share of the free budget for facts about the question. What was said about it gets the rest.
+ASKED_SHARE = 0.2
+# The tokens from which on a search by meaning may add lines.
+_WORTH_A_SEARCH = 30
+
+
+class ContextRequest(NamedTuple):
+    """A request for context: the caller, the budget in tokens, the question, the facts to use, and whether to quote
+    evidence."""
+
+    caller: Caller
+    budget: int
+    question: str | None = None
+    wanted: FactFilter = FactFilter()
+    evidence: bool = False
+
+
+class QuestionHits(NamedTuple):
+    """The results for a question: facts and events, best first, and the events that may be shown, as units.
+
+    `technical` means that the task is about software.
+    """
+
+    facts: Sequence[FactCandidate]
+    heard: Sequence[Event]
+    said: Sequence[Unit]
+    technical: bool = False
+
+
+def find_hits(
+    vault: Vault, index: Index, on: TierCounts, wish: ContextRequest, counted: Mapping[str, AccessCount]
+) -> tuple[QuestionHits, list[str]]:
+    """Return the hits of the question by its words, and remarks on others.
+
+    Vectors are searched if the words find nothing; else in `answers`, if there is room.
+    """
+    question, wanted = wish.question or "", wish.wanted
+    hits, earlier = _search(vault, index, on, wish, counted)
+    if not hits.facts and not hits.heard and has_vectors(vault):
+        hits, earlier = _search(vault, index, on, wish, counted, by_meaning=True)
+    asides = [replaced_remark(wanted, question, earlier)] if earlier else []
+    if not hits.facts and not hits.heard:
+        asides.append(f"nothing was found for this task; `{follow_up_commands(wanted, None).list}` shows all facts")
+    orders = orders_remark(len(hits.heard) - len(hits.said), follow_up_commands(wanted, question).recall)
+    return hits, [*asides, *([orders] if orders else [])]
+
+
+def _search(
+    vault: Vault,
+    index: Index,
+    on: TierCounts,
+    wish: ContextRequest,
+    counted: Mapping[str, AccessCount],
+    by_meaning: bool = False,
+) -> tuple[QuestionHits, str | None]:
+    """Return the hits that are close to the best one of their kind, and `RecallResult.earlier`."""
+    question = wish.question or ""
+    query = RecallQuery(question, wish.caller, wish.wanted, _answers_wanted(wish.budget), by_meaning=by_meaning)
+    ranked, earlier = best_rows(vault, index, query, counted)
+    numbers = close_to_best([(n, one.score) for n, one in ranked], _FACTS_FROM)
+    placed = tiers_of(on, numbers)
+    technical = is_technical(question) and not is_private(question)
+    facts = public_facts(on, [placed[n] for n in numbers if n in placed], technical)
+    facts.sort(key=lambda one: not one.owner or one.shelf == PAST)  # an agent's own facts come first
+    heard = [event for event in _heard(vault, index, query) if not (technical and is_private(event.text))]
+    return QuestionHits(facts, heard, said_units(index, heard), technical), earlier
+
+
+def _heard(vault: Vault, index: Index, query: RecallQuery) -> list[Event]:
+    """Return the events that answer the question."""
+    # With `as_of`, only facts are searched: an event has only the time at which it happened.
+    if query.wanted.as_of or query.wanted.entity or not has_events(index):
+        return []
+    from clawmem.model.records.speech import is_speech  # many vaults have no events
+    from clawmem.serving.recall.events import find_said
+
+    said = find_said(vault, index, query._replace(where=(EVENTS,)))
+    scored = [(one.event, one.score) for one in said.heard if is_speech(one.event)]
+    words = said.hits[0]["keyword"].scores.values()
+    return close_to_best(scored, normalized_share(_EVENTS_FROM, words))
+
+
+def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical: bool) -> list[FactCandidate]:
+    """Return the candidates, for a technical task without those about somebody's family or health."""
+    if not technical or not candidates:
+        return list(candidates)
+    facts = facts_in_rows(on.source, [one.n for one in candidates])
+    return [one for one in candidates if one.n not in facts or not is_private(facts[one.n].fact.fact)]
+
+
+def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
+    """Return the sections with the facts and the events that answer the question."""
+    more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
+    sections = [
+        Section(frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, share=ASKED_SHARE, turn=2),
+        Section(frame.SAID, given(asked.said), f"{more} --in events", turn=4),
+    ]
+    found = [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
+    if not found or not has_vectors(vault):
+        return found
+
+    @cache
+    def near() -> list[Unit]:
+        hits, _ = _search(vault, on.source, on, wish, {}, by_meaning=True)
+        return [*fact_units(on, hits.facts, way), *hits.said]
+
+    def units(tokens: int, shown: Shown) -> Sequence[Unit]:
+        return near() if tokens >= _WORTH_A_SEARCH else ()
+
+    return [*found, Section(frame.CLOSE, units, more, extra=True)]
+
+
+def given(units: Sequence[Unit]) -> Callable[[int, Shown], Sequence[Unit]]:
+    """Return the function of a section whose units are known."""
+    return lambda tokens, shown: units
+
+
+def _answers_wanted(budget: int) -> int:
+    return max(_FEWEST_ANSWERS, min(_MOST_ANSWERS, budget // _TOKENS_PER_ANSWER))
