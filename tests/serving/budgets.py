@@ -11,7 +11,7 @@ from clawmem.errors import InvalidInput
 from clawmem.index.search.by_tier import ALWAYS, PAST
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.token_counts import count_exactly
-from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, importance_of
+from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, importance_of
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.topics import is_technical
