@@ -50,7 +50,8 @@ def heartbeat(
     failed = [{"act": name, "code": problem.code, "message": problem.message} for name, problem in done.failed]
     data = {"commits": list(done.commits), **{key: value for one in told_of for key, value in one.data.items()}}
     lines = [f"{before}{line}" for line in _lines(done, told_of, dry_run, explain)]
-    return Answer({**data, "failed": failed}, lines, [f"{before}{each}" for each in notices], _exit_code(done))
+    said = [f"{before}{each}" for each in notices]
+    return Answer({**data, "failed": failed}, lines, said, _exit_code(done), is_report=not dry_run)
 
 
 def _model(call: Call, budget_cents: float | None) -> Model | None:
