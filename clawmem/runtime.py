@@ -60,13 +60,29 @@ class Runtime:
                 return VaultLocation(folder, f"the nearest {SETTINGS} upwards")
             # A vault that lost its settings is still meant: do not fall through to another vault.
             self._refuse_incomplete(folder, "the nearest vault upwards")
-        default = self.home() / DEFAULT_FOLDER
+        default = self._default()
         if (default / SETTINGS).is_file():
             return VaultLocation(default, "the user's default")
         raise NoVault(
             f"There is no vault here: no {SETTINGS} in {self.working_folder} or above it, and none in {default}.",
-            "Create one with `clawmem init PATH`, or name one with --vault or CLAWMEM_VAULT.",
+            f"Create one in {default} with `clawmem init`, or name one with --vault or CLAWMEM_VAULT.",
         )
+
+    def new_vault_folder(self, path: str | None) -> Path:
+        """Return the folder for a new vault: `path` or `--vault`, else CLAWMEM_VAULT, else `~/.clawmem`, where `locate`
+        then finds it. Raise InvalidInput if `path` and `--vault` are both given."""
+        if path is not None and self._vault is not None:
+            raise InvalidInput("The folder is given twice, as PATH and with --vault.", "Use one of them.")
+        named = ((path, "PATH"), (self._vault, "--vault"), (self.environment.get("CLAWMEM_VAULT"), "CLAWMEM_VAULT"))
+        for text, rule in named:
+            if text is not None:
+                return self._resolved(_not_empty(text, rule, "the vault's folder"))
+        return self._default()
+
+    def is_found_anywhere(self, root: Path) -> bool:
+        """Return whether a command in a folder without a vault uses this one, without an option."""
+        named = self.environment.get("CLAWMEM_VAULT")
+        return root == (self._default() if named is None else self._resolved(named))
 
     def vault(self) -> Vault:
         """Return the open vault. Raise NoVault if there is none."""
@@ -130,8 +146,14 @@ class Runtime:
         named = self.environment.get("HOME")
         return Path(named) if named else Path.home()
 
+    def _default(self) -> Path:
+        return self.home() / DEFAULT_FOLDER
+
+    def _resolved(self, text: str) -> Path:
+        return (self.working_folder / Path(text).expanduser()).resolve()
+
     def _location(self, text: str, rule: str) -> VaultLocation:
-        root = (self.working_folder / Path(text).expanduser()).resolve()
+        root = self._resolved(text)
         if not root.is_dir():
             raise NoVault(f"There is no folder {root} ({rule}).", f"Create a vault there with `clawmem init {text}`.")
         if not (root / SETTINGS).is_file():

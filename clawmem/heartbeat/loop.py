@@ -11,6 +11,7 @@ from clawmem.heartbeat.nights import nights_due
 from clawmem.heartbeat.step import Report, Step, StepContext
 from clawmem.heartbeat.steps import STEPS
 from clawmem.index.vectors.embed import needs_embedding
+from clawmem.learning.reconciling.candidate import KEPT
 from clawmem.llm.choice import Model
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.memory.permission import check_not_read_only
@@ -20,12 +21,15 @@ from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.state.heartbeat_state import (
+    HeartbeatRun,
     HeartbeatState,
+    StepFailure,
     commits_between,
     heartbeat_lock,
     read_heartbeat_state,
     rotate_log,
     write_heartbeat_state,
+    write_last_run,
 )
 from clawmem.vault.state.journal import unfolded_accesses
 from clawmem.vault.vault import Vault
@@ -70,19 +74,50 @@ def run_heartbeat(
     if dry_run:
         return _run_steps(steps, StepContext(vault, caller, read_heartbeat_state(vault), model, True, {}), on_progress)
     with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds")):
-        rotate_log(vault)
-        with transaction(vault, caller.now, "heartbeat") as started:
-            edits = started.adopt()
-            notices = tuple(started.notices)
-        last = read_heartbeat_state(vault)
-        run = StepContext(vault, caller, last, model, False, {})
-        if not only and _is_up_to_date(run):
-            count_tokens(vault)  # a rebuilt index has no token counts
-            return _with_edits(HeartbeatResult(notices=notices), edits)
-        start = vault.head().commit
-        done = _run_steps(steps, run, on_progress)
-        write_heartbeat_state(vault, _next_state(run, done, start, complete=not only))
-        return _with_edits(done._replace(notices=tuple(dict.fromkeys((*notices, *done.notices)))), edits)
+        try:
+            done = _run_locked(steps, vault, caller, model, on_progress, complete=not only)
+        except ClawmemError as problem:
+            record_failure(vault, caller, problem)
+            raise
+        write_last_run(vault, _last_run(caller, done))
+        return done
+
+
+def record_failure(vault: Vault, caller: Caller, problem: ClawmemError) -> None:
+    """Store that a heartbeat could not start, and why, for `status` and `doctor`."""
+    failure = StepFailure("", problem.code, problem.message, problem.hint)
+    write_last_run(vault, HeartbeatRun(stamp(caller.now), failed=(failure,)))
+
+
+def _run_locked(
+    steps: tuple[Step, ...],
+    vault: Vault,
+    caller: Caller,
+    model: Model | None,
+    on_progress: Callable[[str], None] | None,
+    complete: bool,
+) -> HeartbeatResult:
+    rotate_log(vault)
+    with transaction(vault, caller.now, "heartbeat") as started:
+        edits = started.adopt()
+        notices = tuple(started.notices)
+    run = StepContext(vault, caller, read_heartbeat_state(vault), model, False, {})
+    if complete and _is_up_to_date(run):
+        count_tokens(vault)  # a rebuilt index has no token counts
+        return _with_edits(HeartbeatResult(notices=notices), edits)
+    start = vault.head().commit
+    done = _run_steps(steps, run, on_progress)
+    write_heartbeat_state(vault, _next_state(run, done, start, complete))
+    return _with_edits(done._replace(notices=tuple(dict.fromkeys((*notices, *done.notices)))), edits)
+
+
+def _last_run(caller: Caller, done: HeartbeatResult) -> HeartbeatRun:
+    learned = done.of("learn")
+    failed = tuple(StepFailure(name, one.code, one.message, one.hint) for name, one in done.failed)
+    if learned is None:
+        return HeartbeatRun(stamp(caller.now), commits=len(done.commits), failed=failed)
+    facts = sum(learned.count(outcome) for outcome in KEPT)
+    return HeartbeatRun(stamp(caller.now), learned.events, learned.taught_nothing, facts, len(done.commits), failed)
 
 
 def choose_steps(only: Collection[str]) -> tuple[Step, ...]:

@@ -12,7 +12,7 @@ from clawmem.learning.attribution.speaker import said_by_user
 from clawmem.learning.by_model.extraction import BY_RULES, Extraction, extract_unread, ledger_paths
 from clawmem.learning.by_model.telemetry import add_event
 from clawmem.learning.promotion.adapt import current_adaptation
-from clawmem.learning.reconciling.candidate import KEPT, LearningCandidate
+from clawmem.learning.reconciling.candidate import KEPT, NOTED, REFUSED, LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import RoundState
@@ -59,6 +59,12 @@ class LearnResult(NamedTuple):
     def count(self, outcome: str) -> int:
         """Return the number of candidates with this outcome."""
         return sum(1 for one in self.candidates if one.outcome == outcome)
+
+    @property
+    def taught_nothing(self) -> int:
+        """Return the number of events read from which no fact came: none new, known, changed or proposed."""
+        useful = {one.proposition.event_id for one in self.candidates if one.outcome not in (NOTED, REFUSED)}
+        return max(0, self.events - len(useful))
 
 
 def days_to_read(vault: Vault, since: str | None) -> frozenset[str] | None:

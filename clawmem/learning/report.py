@@ -26,6 +26,7 @@ from clawmem.model.proposals.promotion import PromotionVerdict, para_class
 LEARNED = {
     "extractor": str,
     "events": int,
+    "taught_nothing": int,
     **dict.fromkeys(OUTCOMES, int),
     "entities": [str],
     "model": ("run", None),
@@ -75,6 +76,7 @@ def learn_data(learned: LearnResult) -> dict[str, Any]:
     return {
         "extractor": learned.extractor,
         "events": learned.events,
+        "taught_nothing": learned.taught_nothing,
         **{outcome: learned.count(outcome) for outcome in OUTCOMES},
         "entities": list(learned.entities),
         "model": learned.extraction.run,
@@ -98,7 +100,7 @@ def candidate_data(one: LearningCandidate) -> dict[str, Any]:
 
 
 def learn_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
-    """Yield one line with the counts, then one line per proposal."""
+    """Yield one line with the counts, one about the events from which no fact came, then one line per proposal."""
     replaced = sum(learned.count(outcome) for outcome in (UPDATED, MERGED, RETRACTED))
     older = "an older one" if replaced == 1 else "older ones"
     waiting = learned.count(PROPOSED)
@@ -109,6 +111,8 @@ def learn_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
         f"{learned.count(NOTED)} noted only, {learned.count(REFUSED)} refused"
         + (f", {waiting} for a person to decide" if waiting else "")
     )
+    if learned.taught_nothing:
+        yield f"taught nothing: {learned.taught_nothing:,} of {counted(learned.events, 'event')}"
     for one in learned.proposals:
         name = "" if dry_run else f"{one.id}  "
         yield f"waits for review: {name}{one.says}  [{one.kind}: {one.why}]"

@@ -13,6 +13,18 @@ from clawmem.model.settings.settings import Settings, parse_value
 NOT_CALLED = ("local", "none")
 # They run on this machine or on one beside it, and nobody charges for them.
 LOCAL_PROVIDERS = ("ollama/", "ollama_chat/", "lm_studio/", "llamafile/")
+# Where litellm finds the key of a provider for which the settings name no variable.
+_PROVIDER_KEYS = {
+    "anthropic": "ANTHROPIC_API_KEY",
+    "cohere": "COHERE_API_KEY",
+    "deepseek": "DEEPSEEK_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+    "groq": "GROQ_API_KEY",
+    "mistral": "MISTRAL_API_KEY",
+    "openai": "OPENAI_API_KEY",
+    "openrouter": "OPENROUTER_API_KEY",
+    "xai": "XAI_API_KEY",
+}
 # The second name is older; scripts that set it keep working.
 _PREFIXES = ("CLAWMEM_PARA_PROMOTION_", "CLAWPY_PARA_PROMOTION_")
 _OVERRIDES = {
@@ -77,6 +89,25 @@ def choose_model(settings: Settings, environment: Mapping[str, str]) -> Model | 
             daily_cents=settings.number("llm.daily_cents"),
         ),
     )
+
+
+def key_variable(model: Model) -> str | None:
+    """Return the environment variable that must hold the model's key, or None if it needs none or none is known."""
+    if model.key_name or model.api_base:
+        return model.key_name
+    return _PROVIDER_KEYS.get(model.name.partition("/")[0])
+
+
+def needed_keys(settings: Settings) -> dict[str, str]:
+    """Return the environment variables that must hold keys, by the setting that names the model."""
+    chosen = {"llm.model": choose_model(settings, {}), "semantic.model": choose_embedder(settings, {})}
+    variables = {key: key_variable(model) for key, model in chosen.items() if model is not None}
+    return {key: variable for key, variable in variables.items() if variable}
+
+
+def missing_keys(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return those of `needed_keys` whose variable is not set or empty."""
+    return {key: name for key, name in needed_keys(settings).items() if not environment.get(name)}
 
 
 def choose_embedder(settings: Settings, environment: Mapping[str, str]) -> Model | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, cast
@@ -17,7 +18,7 @@ from clawmem.faces.cli.terminal import bounded, document, run_command, say, tell
 from clawmem.faces.cli.typed import typed
 from clawmem.faces.parts.command import Command, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
-from clawmem.faces.verbs.table import ALIASES, VERBS, help_of, load
+from clawmem.faces.verbs.table import ALIASES, EXAMPLES, OTHER_NAMES, VERBS, help_of, load
 
 # typer.BadParameter < UsageError < ClickException: the click that Typer carries has moved between releases.
 _UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
@@ -48,6 +49,13 @@ class Verbs(TyperGroup):
         """Import the verb's module and make its command."""
         name = ALIASES.get(cmd_name, cmd_name)
         return click_command(name) if name in VERBS else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the verb; for a word that other programs use for one, name the verb."""
+        meant = OTHER_NAMES.get(args[0])
+        if meant:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {meant!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs from the table, so that help imports none of them."""
@@ -139,7 +147,7 @@ def _root(
 def application() -> Any:
     """The whole command line as one click command."""
     app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
-    app.callback()(_root)
+    app.callback(epilog=_epilog(EXAMPLES))(_root)
     return _with_common(get_command(app))
 
 
@@ -175,14 +183,36 @@ def _usage(arguments: Sequence[str], problem: Any) -> int:
             return failed(arguments, "usage", USAGE, "The verb is missing.", f"See `{path} --help`.")
         tell(f"{context.get_help()}\n")
         return USAGE
-    message = _unknown_option(problem) if type(problem).__name__ == "NoSuchOption" else problem.format_message()
+    message = _unknown_option(problem) if type(problem).__name__ == "NoSuchOption" else _plainly(problem)
     if not message.endswith((".", "?", "!", ")")):
         message += "."
-    hint = f"See `{path} --help`."
+    hint = " ".join((*_what_fits(problem, context), f"See `{path} --help`."))
     if type(problem).__name__ == "NoSuchOption" and not problem.option_name.startswith("--"):
         hint += " Put a text that begins with a dash after `--`."
         message = message if problem.option_name.strip("- ") else "A text that begins with a dash is read as an option."
     return failed(arguments, "usage", USAGE, message, hint)
+
+
+def _plainly(problem: Any) -> str:
+    """The message of a usage error, without the names of Python's types and ranges."""
+    message: str = problem.format_message()
+    message = re.sub(r"is not a valid int(?:eger)?(?: range)?", "is not a whole number", message)
+    message = re.sub(r"is not a valid float(?: range)?", "is not a number", message)
+    message = re.sub(r"is not in the range (\S+?)<=x<=(\S+?)\.$", r"is not between \1 and \2.", message)
+    return re.sub(r"is not in the range x>=(\S+?)\.$", r"is less than \1.", message)
+
+
+def _what_fits(problem: Any, context: Any) -> list[str]:
+    """What to type instead: an example where something is missing, the commands of a group where one is unknown."""
+    if context is None:
+        return []
+    if type(problem).__name__ == "MissingParameter":
+        example = (context.command.epilog or "").partition("Examples:\n")[2].partition("\n")[0].strip()
+        return [f"Example: `{example}`."] if example else []
+    known = getattr(context.command, "commands", {})
+    if type(problem) is _UsageError and context.parent is not None and known:
+        return [f"Its commands are {', '.join(known)}."]
+    return []
 
 
 def _unknown_option(problem: Any) -> str:

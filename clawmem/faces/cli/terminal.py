@@ -64,6 +64,8 @@ class Terminal(Call):
             return document({"ok": True, "data": data, "notices": list(answer.notices)}, answer.exit_code)
         # The reason why a command was not completed is needed, also with --quiet.
         self._notice([*answer.notices, *answer.talk], needed=answer.exit_code != DONE)
+        if self._quiet and answer.is_report and answer.exit_code == DONE:
+            return DONE
         lines = self._table(answer.lines) if isinstance(answer.lines, Table) else map(visible, answer.lines)
         return say("".join(f"{line}\n" for line in lines), answer.exit_code)
 

@@ -32,13 +32,15 @@ class Table:
 
 class Answer(NamedTuple):
     """The result of a command: `data` for programs, or a function that makes it if that is expensive; `lines` for
-    people; `notices` for remarks; `talk` for remarks that the data already contains, such as that nothing was found."""
+    people; `notices` for remarks; `talk` for remarks that the data already contains, such as that nothing was found.
+    `is_report` says that the lines only report work, so that --quiet leaves them out of a command that succeeded."""
 
     data: _Record | Callable[[], _Record]
     lines: Iterable[str] | Table = ()
     notices: Sequence[str] = ()
     exit_code: int = DONE
     talk: Sequence[str] = ()
+    is_report: bool = False
 
     def finished(self, runtime: "Runtime") -> "Answer":
         """The answer with what the settings have wrong; PARTIAL in place of DONE where a notice says what it lacks."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clawmem.errors import DONE, PARTIAL, ClawmemError
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, EXPLAIN, Parameter
-from clawmem.heartbeat.loop import HeartbeatResult, due_steps, run_heartbeat, step_reports
+from clawmem.heartbeat.loop import HeartbeatResult, due_steps, record_failure, run_heartbeat, step_reports
 from clawmem.heartbeat.step import Report
 from clawmem.heartbeat.steps import STEPS
 from clawmem.llm.choice import Model
@@ -33,29 +33,35 @@ def heartbeat(
     caller = call.runtime.caller()
     before = f"{stamp(caller.now)} " if stamped else ""
     try:
+        vault = call.runtime.vault()
         with call.progress() as on_progress:
-            done = run_heartbeat(
-                call.runtime.vault(), caller, dry_run, _model(call, budget_cents), on_progress, only or ()
-            )
+            model = _model(call, budget_cents, keep_failure=not dry_run)
+            done = run_heartbeat(vault, caller, dry_run, model, on_progress, only or ())
     except ClawmemError as problem:
         if stamped:
             problem.add_note(f"{before}the heartbeat did not run")
         raise
     notices = [
         *done.notices,
-        *suggestion_message(call.runtime.vault().settings, "llm", "semantic"),
+        *suggestion_message(vault.settings, "llm", "semantic"),
         *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed),
     ]
     told_of = step_reports(done, explain)
     failed = [{"act": name, "code": problem.code, "message": problem.message} for name, problem in done.failed]
     data = {"commits": list(done.commits), **{key: value for one in told_of for key, value in one.data.items()}}
     lines = [f"{before}{line}" for line in _lines(done, told_of, dry_run, explain)]
-    return Answer({**data, "failed": failed}, lines, [f"{before}{each}" for each in notices], _exit_code(done))
+    said = [f"{before}{each}" for each in notices]
+    return Answer({**data, "failed": failed}, lines, said, _exit_code(done), is_report=not dry_run)
 
 
-def _model(call: Call, budget_cents: float | None) -> Model | None:
+def _model(call: Call, budget_cents: float | None, keep_failure: bool) -> Model | None:
     """The model of the settings, with this run's budget where one was given."""
-    model = call.runtime.model()
+    try:
+        model = call.runtime.model()
+    except ClawmemError as problem:
+        if keep_failure:
+            record_failure(call.runtime.vault(), call.runtime.caller(), problem)
+        raise
     if model is None or budget_cents is None:
         return model
     return model._replace(limits=model.limits._replace(cents=budget_cents))

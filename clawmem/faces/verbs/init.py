@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import shlex
 
 from clawmem.errors import StorageFailed
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -11,31 +11,34 @@ from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import try_accept
 
 
-def init(call: Call, path: str, inside_repository: bool) -> Answer:
-    """The vault is a separate git repository. Its first commit contains the template."""
+def init(call: Call, path: str | None, inside_repository: bool) -> Answer:
+    """The vault is a separate git repository. Its first commit contains the template. Without PATH it is created where
+    every command looks for it: at --vault, CLAWMEM_VAULT or ~/.clawmem."""
     runtime = call.runtime
-    root = (runtime.working_folder / Path(path).expanduser()).resolve()
+    root = runtime.new_vault_folder(path)
     try:
         vault = create_vault(root, runtime.environment, runtime.now(), inside_repository=inside_repository)
     except OSError as problem:
         why = f"{root} cannot be created: {problem.strerror}."
         raise StorageFailed(why, "Choose a folder that you can write to.") from None
     notices = try_accept(vault.git_dir, runtime.environment)
-    return Answer(
-        {"vault": str(vault.root), "commit": vault.head().commit},
-        [f"A new vault is ready in {vault.root}.", "Next: clawmem remember 'a fact worth keeping'"],
-        notices,
-    )
+    lines = [f"A new vault is ready in {vault.root}."]
+    if not runtime.is_found_anywhere(vault.root):
+        lines.append(f"To use it from any folder: export CLAWMEM_VAULT={shlex.quote(str(vault.root))}")
+    lines.append("Next: clawmem remember 'a fact worth keeping'")
+    return Answer({"vault": str(vault.root), "commit": vault.head().commit}, lines, notices)
 
 
 VERB = Command(
     init,
     (
         Parameter(
-            "path", "The folder of the new vault; it must not exist or must be empty.", default=".", completes="file"
+            "path",
+            "The folder of the new vault; it must not exist or must be empty. Default: ~/.clawmem.",
+            completes="file",
         ),
         INSIDE_REPOSITORY,
     ),
     {"vault": str, "commit": str},
-    ("clawmem init ~/memory",),
+    ("clawmem init ~/memory", "clawmem init"),
 )

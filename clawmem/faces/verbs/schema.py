@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 
 from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command, Group
@@ -34,7 +35,10 @@ def _command(verb: str, word: str | None) -> Command:
         command = found.get(word or "")
     if command is None:
         name = " ".join(filter(None, (verb, word)))
-        raise NotFound(f"There is no command '{name}'.", "`clawmem schema` lists all commands.")
+        known = [one for each in VERBS for one in _names(each)]
+        near = get_close_matches(name, known, n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise NotFound(f"There is no command '{name}'.", f"{hint}`clawmem schema` lists all commands.")
     return command
 
 

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 
 from clawmem import __version__
 from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.past import minute
+from clawmem.memory.health.learning_state import LearningState, failure_sentences, missing_key_sentence
 from clawmem.memory.health.status import Status
 from clawmem.memory.health.status import status as act
+from clawmem.model.language.text import counted
 from clawmem.runtime import VaultLocation
+from clawmem.vault.state.heartbeat_state import HeartbeatRun
 
 
 def status(call: Call) -> Answer:
@@ -32,6 +36,7 @@ def _data(found: VaultLocation, state: Status) -> dict[str, object]:
         "events": state.events,
         "unfolded_accesses": state.unfolded_accesses,
         "proposals": state.proposals,
+        "learning": _learning_data(state.learning),
         "edits": {"waiting": list(state.edits.waiting), "unreadable": _reasons(state.edits.unreadable)},
         "unfinished": state.unfinished,
         "accepted": state.accepted,
@@ -46,6 +51,41 @@ def _data(found: VaultLocation, state: Status) -> dict[str, object]:
     }
 
 
+def _learning_data(learning: LearningState) -> dict[str, object]:
+    keys = [{"setting": setting, "variable": variable} for setting, variable in learning.missing_keys.items()]
+    last = learning.last
+    if last is None:
+        return {"waiting": learning.waiting, "missing_keys": keys, "last_heartbeat": None}
+    failed = [one._asdict() for one in last.failed]
+    return {
+        "waiting": learning.waiting,
+        "missing_keys": keys,
+        "last_heartbeat": {**last._asdict(), "failed": failed},
+    }
+
+
+def _learning_lines(learning: LearningState) -> Iterator[str]:
+    waiting = learning.waiting
+    told = f"{counted(waiting, 'event')} {'waits' if waiting == 1 else 'wait'} for the heartbeat"
+    yield f"learning  {told if waiting else 'no event waits for the heartbeat'}"
+    yield f"heartbeat {_last_run(learning.last)}"
+    if learning.last is not None:
+        for sentence in failure_sentences(learning.last):
+            yield f"failed    {sentence}"
+    for setting, variable in learning.missing_keys.items():
+        yield f"key       {missing_key_sentence(setting, variable)}"
+
+
+def _last_run(last: HeartbeatRun | None) -> str:
+    if last is None:
+        return "never on this machine; `clawmem cron install` schedules it"
+    if any(not one.step for one in last.failed):
+        return f"{minute(last.ended)}, could not start"
+    read = f"read {counted(last.events, 'event')}, {counted(last.facts, 'fact')} kept"
+    nothing = f"; taught nothing: {last.taught_nothing:,} of {counted(last.events, 'event')}"
+    return f"{minute(last.ended)}, {read}{nothing if last.taught_nothing else ''}"
+
+
 def _reasons(rows: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
     return [{"path": path, "problem": problem} for path, problem in rows]
 
@@ -57,6 +97,7 @@ def _lines(found: VaultLocation, state: Status) -> Iterator[str]:
     yield "facts     " + ", ".join(f"{number:,} {status}" for status, number in state.facts.items())
     yield f"entities  {state.entities:,}"
     yield f"events    {state.events:,}"
+    yield from _learning_lines(state.learning)
     yield f"accesses  {state.unfolded_accesses:,} not counted in facts yet"
     if state.proposals:
         yield f"review    {state.proposals:,} open; `clawmem review list` shows them"
@@ -96,6 +137,21 @@ VERB = Command(
         "events": int,
         "unfolded_accesses": int,
         "proposals": int,
+        "learning": {
+            "waiting": int,
+            "missing_keys": [{"setting": str, "variable": str}],
+            "last_heartbeat": (
+                {
+                    "ended": str,
+                    "events": int,
+                    "taught_nothing": int,
+                    "facts": int,
+                    "commits": int,
+                    "failed": [{"step": str, "code": str, "message": str, "hint": str}],
+                },
+                None,
+            ),
+        },
         "edits": {"waiting": [str], "unreadable": _PROBLEMS},
         "unfinished": (str, None),
         "accepted": bool,

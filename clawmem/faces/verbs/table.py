@@ -45,6 +45,19 @@ VERBS = {
 
 ALIASES = {"search": "recall", "add": "remember"}
 
+OTHER_NAMES = {
+    "ask": "recall", "change": "supersede", "check": "doctor", "cat": "show", "create": "init", "delete": "retract",
+    "edit": "supersede", "export": "backup", "find": "recall", "forget": "retract", "get": "show", "help": "--help",
+    "history": "log", "import": "ingest", "info": "status", "learn": "heartbeat", "ls": "list", "new": "init",
+    "prompt": "context", "pull": "sync", "push": "sync", "query": "recall", "remove": "retract", "revert": "undo",
+    "rm": "retract", "save": "remember", "schedule": "cron", "settings": "config", "stats": "status",
+    "store": "remember", "update": "supersede", "verify": "doctor", "version": "--version",
+}  # fmt: skip
+"""Words that other programs use for a verb; the message for an unknown verb names the verb."""
+
+EXAMPLES = ("clawmem init", "clawmem remember 'Jane prefers tea.'", "clawmem recall 'what does Jane drink?'")
+"""The examples at the end of `clawmem --help`."""
+
 
 def load(name: str) -> Command | Group:
     """Import one verb's module; the verb is a command, or a group of commands by the word that follows."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE
+from clawmem.model.records.event import MODEL_RUN
 
 
 class RowCounts(NamedTuple):
@@ -31,6 +32,21 @@ def row_counts(index: Index) -> RowCounts:
 def event_rows(index: Index) -> int:
     """Return the number of events. An id that occurs on two days counts twice."""
     return int(index.database.execute("SELECT count(*) FROM event").fetchone()[0])
+
+
+def events_by_day(index: Index) -> dict[str, int]:
+    """Return the number of events of each day."""
+    return dict(index.database.execute("SELECT day, count(*) FROM event GROUP BY day"))
+
+
+def events_after_event(index: Index, day: str, event_id: str | None) -> int:
+    """Return the number of events of a day after one of them, or of all if the day does not have it, without clawmem's
+    own records of model runs."""
+    query = (
+        "SELECT count(*) FROM event WHERE day = ? AND n > coalesce((SELECT n FROM event WHERE id = ? AND day = ?), -1)"
+        " AND NOT instr(line, ?)"
+    )
+    return int(index.database.execute(query, (day, event_id, day, f'"{MODEL_RUN}"')).fetchone()[0])
 
 
 def sqlite_problem(index: Index) -> str | None:

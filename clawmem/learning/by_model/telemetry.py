@@ -11,10 +11,9 @@ from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, parse_cursor, render_cursor
-from clawmem.model.records.event import Event, ledger_path, parse_events, render_events
+from clawmem.model.records.event import MODEL_RUN, Event, ledger_path, parse_events, render_events
 
 SOURCE = "clawmem"
-_RUN = "model_run"
 JUDGING = "promotion"
 Read = Callable[[str], bytes | None]
 
@@ -62,7 +61,7 @@ def _event(caller: Caller, did: str, record: dict[str, Any]) -> Event:
     identity = f"evt_{caller.entropy(8).hex()}"
     return Event(
         identity, stamp(caller.now), "system", text, agent=caller.agent, source=SOURCE, kind="app",
-        metadata={_RUN: record},
+        metadata={MODEL_RUN: record},
     )  # fmt: skip
 
 
@@ -80,7 +79,7 @@ def is_worth_recording(spent: Spent, outcome: str, runs: Sequence[Mapping[str, A
 
 def model_run(event: Event) -> Mapping[str, Any] | None:
     """Return the record of the model run in an event, or None for other events."""
-    run = (event.metadata or {}).get(_RUN)
+    run = (event.metadata or {}).get(MODEL_RUN)
     return run if event.kind == "app" and event.source == SOURCE and isinstance(run, dict) else None
 
 

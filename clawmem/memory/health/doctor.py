@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack
+from datetime import datetime
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.memory.health.checks.derived import expected_at_head, index_problems
+from clawmem.memory.health.checks.learning import learning_problems
 from clawmem.memory.health.checks.local_settings import local_settings_problems
 from clawmem.memory.health.checks.merging import merging_problems
 from clawmem.memory.health.checks.problem import ERROR, INFO, HealthProblem, sorted_problems
@@ -27,6 +29,7 @@ from clawmem.memory.health.checks.storage import (
 from clawmem.memory.health.checks.tree import case_problems, tree_problems
 from clawmem.memory.health.checks.withdrawn import withdrawn_problems
 from clawmem.memory.health.repair import repair
+from clawmem.model.kinds import LEDGER_DAY, file_kind
 from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
 from clawmem.vault.edits.hand_edits import check_edits
@@ -62,11 +65,11 @@ def doctor(vault: Vault, caller: Caller, *, fix: bool = False, full: bool = Fals
 
     With `full`, git checks every object too, and nothing is skipped to save time. With `fix`, the vault is checked
     again after the repair, so a problem counts as fixed only if it does not exist any more."""
-    before = _examine(vault, full)
+    before = _examine(vault, full, caller.now)
     if not fix or not any(one.fixable for one in before.problems):
         return before
     commits, notices = repair(vault, caller, before.problems)
-    after = _examine(Vault(vault.root, vault.git.environment, vault.disk), full)
+    after = _examine(Vault(vault.root, vault.git.environment, vault.disk), full, caller.now)
     left = {_key(one) for one in after.problems}
     fixed = [one._replace(fixed=True) for one in before.problems if one.fixable and _key(one) not in left]
     return Diagnosis(sorted_problems([*fixed, *after.problems]), after.checked, commits, (*before.notices, *notices))
@@ -76,7 +79,7 @@ def _key(problem: HealthProblem) -> tuple[str, str | None, str]:
     return problem.check, problem.path, problem.message
 
 
-def _examine(vault: Vault, full: bool) -> Diagnosis:
+def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
     notices: list[str] = []
     with ExitStack() as held:
         # The lock keeps writers away, so that all files are of one state.
@@ -91,6 +94,8 @@ def _examine(vault: Vault, full: bool) -> Diagnosis:
     # Writers do not have to wait for the rest.
     problems += reading_problems(reading)
     problems += local_settings_problems(vault)
+    ledgers = [path for path in reading.tree.owned if file_kind(path) is LEDGER_DAY]
+    problems += learning_problems(vault, ledgers, now)
     search = VaultSecretSearch(None if full else SEARCH_SECONDS)
     problems += search.search(vault, files_to_search(reading))
     notices += search.notices()

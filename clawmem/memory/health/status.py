@@ -13,6 +13,7 @@ from clawmem.index.search.unreadable import broken_files, unreadable_notices
 from clawmem.index.tables.contents import event_rows
 from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
 from clawmem.memory.health.checks.repository import unfinished_git
+from clawmem.memory.health.learning_state import LearningState, learning_state
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.fact import STATUSES
 from clawmem.model.language.text import counted
@@ -65,6 +66,7 @@ class Status(NamedTuple):
     proposals: int = 0
     accepted: bool = True
     suggested: tuple[SettingSuggestion, ...] = ()
+    learning: LearningState = LearningState()
 
 
 def status(vault: Vault) -> Status:
@@ -76,6 +78,8 @@ def status(vault: Vault) -> Status:
     waiting = finish_scan(vault, scan)
 
     def read_status(index: Index) -> Status:
+        learning = learning_state(vault, index)
+        uncounted = () if learning.uncounted is None else (learning.uncounted,)
         return Status(
             name=vault.settings.words("vault.name"),
             format=vault.settings.whole("format"),
@@ -88,10 +92,11 @@ def status(vault: Vault) -> Status:
             edits=_pending_edits(vault, waiting),
             unfinished=_unfinished(vault),
             search=IndexState(found, index.engine.name, tuple(broken_files(index))),
-            notices=(*index.notices, *unreadable_notices(index), *filed.unreadable, *_set_aside(vault)),
+            notices=(*index.notices, *unreadable_notices(index), *filed.unreadable, *uncounted, *_set_aside(vault)),
             proposals=len(filed.open),
             accepted=is_accepted(vault.git_dir, vault.environment),
             suggested=open_suggestions(vault.settings),
+            learning=learning,
         )
 
     return run_query(vault, read_status)

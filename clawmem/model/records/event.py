@@ -39,6 +39,8 @@ class Event(NamedTuple):
 _THE_USER = frozenset("user human me myself i".split())
 # Kinds in which nobody speaks.
 SILENT_KINDS = ("tool_call", "app")
+MODEL_RUN = "model_run"
+"""The key of an event's metadata that holds the record of a model run; only clawmem's own events have it."""
 _OF_TOOLS = ("tool_call", "tool_result", "attachment")
 
 

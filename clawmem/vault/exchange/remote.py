@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -76,13 +77,15 @@ def find_remote(vault: Vault, name: str, settings: Mapping[str, str] | None = No
     if name in known or any((one.section, one.subsection) == ("remote", name) for one in unused):
         _check_address(vault, name, settings, unused)
         return Remote(name, _silent(vault, "core.sshcommand" in settings))
+    add = f"git -C {shlex.quote(str(vault.root))} remote add {name} URL"
     if not known:
         raise NotFound(
-            "There is no remote to sync with: git has none configured here.", f"Add one: `git remote add {name} URL`."
+            "There is no remote to sync with: git has none configured here.",
+            f"Add one: `{add}`.",
         )
     raise NotFound(
         f"git has no remote '{name}' here; it has {', '.join(known)}.",
-        f"Choose one with --remote or `clawmem config set sync.remote {known[0]}`, or `git remote add {name} URL`.",
+        f"Choose one with --remote or `clawmem config set sync.remote {known[0]}`, or `{add}`.",
     )
 
 

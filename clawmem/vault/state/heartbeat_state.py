@@ -13,6 +13,7 @@ from clawmem.vault.vault import Vault
 
 LOCK = "heartbeat.lock"
 STATE = "heartbeat.json"
+LAST_RUN = "last-heartbeat.json"
 LOG = "heartbeat.log"
 MOST_LOG_BYTES = 256 * 1024
 
@@ -29,6 +30,28 @@ class HeartbeatState(NamedTuple):
     day: str | None = None
     week: str | None = None
     promoted: str | None = None
+
+
+class StepFailure(NamedTuple):
+    """A failure of a heartbeat: the step, or `model` or `edits`, then the code, sentence and hint of the error. The
+    step is empty if the heartbeat did not start."""
+
+    step: str
+    code: str
+    message: str
+    hint: str = ""
+
+
+class HeartbeatRun(NamedTuple):
+    """What the last heartbeat on this machine did: when it ended, the events it read, how many of them gave no fact,
+    the facts it added or changed, its commits, and what failed."""
+
+    ended: str
+    events: int = 0
+    taught_nothing: int = 0
+    facts: int = 0
+    commits: int = 0
+    failed: tuple[StepFailure, ...] = ()
 
 
 @contextmanager
@@ -57,6 +80,23 @@ def write_heartbeat_state(vault: Vault, state: HeartbeatState) -> None:
     """Store the state if it has changed."""
     if state != read_heartbeat_state(vault):
         vault.disk.replace(vault.state / STATE, (json.dumps(state._asdict()) + "\n").encode(), vault.state)
+
+
+def read_last_run(vault: Vault) -> HeartbeatRun | None:
+    """Return the last heartbeat of this machine, or None if none ran or the file is invalid."""
+    try:
+        record = json.loads(vault.disk.read(vault.state / LAST_RUN) or b"null")
+        failed = tuple(StepFailure(*map(str, one)) for one in record["failed"])
+        counts = (int(record[key]) for key in ("events", "taught_nothing", "facts", "commits"))
+        return HeartbeatRun(str(record["ended"]), *counts, failed)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def write_last_run(vault: Vault, run: HeartbeatRun) -> None:
+    """Store what a heartbeat did."""
+    vault.prepare_state()
+    vault.disk.replace(vault.state / LAST_RUN, (json.dumps(run._asdict()) + "\n").encode(), vault.state)
 
 
 def commits_between(vault: Vault, old: str, new: str) -> frozenset[str] | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.faces.verbs.table import VERBS
+from clawmem.faces.verbs.table import OTHER_NAMES, VERBS
 from tests.conftest import Command
 
 
@@ -79,6 +79,34 @@ def test_what_was_meant_is_named(words: list[str], meant: str, clawmem: Command)
     assert "Did you mean " in done.err and meant in done.err
 
 
+@pytest.mark.parametrize("word", OTHER_NAMES)
+def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, clawmem: Command) -> None:
+    done = clawmem(word, "tea")
+    assert (done.code, done.out) == (2, "")
+    assert f"Did you mean '{OTHER_NAMES[word]}'?" in done.err
+    assert clawmem(OTHER_NAMES[word], "--help").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (["context", "--budget", "no"], "'no' is not a whole number.", "context --help"),
+        (["context", "--budget", "0"], "0 is less than 1.", "context --help"),
+        (["recall", "x", "--limit", "2000"], "2000 is not between 1 and 1000.", "recall --help"),
+        (["heartbeat", "--budget-cents", "a"], "'a' is not a number.", "heartbeat --help"),
+        (["undo"], "Missing argument", "Example: `clawmem undo fact_1a2b`."),
+        (["merge", "fact_1"], "Missing option '--into'.", "Example: `clawmem merge fact_1a2b fact_5e6f --into"),
+        (["graph", "jane"], "No such command 'jane'.", "Its commands are neighbors, path, backlinks."),
+        (["schema", "recal"], "There is no command 'recal'.", "Did you mean 'recall'?"),
+    ],
+)
+def test_a_usage_error_is_plain_and_says_what_fits(words: list[str], message: str, hint: str, clawmem: Command) -> None:
+    done = clawmem(*words, "--json")
+    error = done.json["error"]
+    assert message in error["message"]
+    assert hint in error["hint"]
+
+
 def test_text_and_many_facts_come_from_stdin(clawmem: Command) -> None:
     done = clawmem("remember", "-", "--json", given="Jane likes tea\n")
     assert done.data["facts"][0]["fact"] == "Jane likes tea"
@@ -114,6 +142,40 @@ def test_the_vault_is_found_by_option_then_environment_then_upwards_then_default
     assert clawmem("status", "--json", cwd=elsewhere).code == 10
     assert clawmem("init", str(Path(environment["HOME"]) / ".clawmem")).code == 0
     assert "default" in rule(cwd=elsewhere)
+
+
+def test_a_new_vault_without_a_path_is_where_every_command_looks(
+    clawmem: Command, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    def made_and_found(*options: str, env: dict[str, str] | None = None) -> tuple[str, str]:
+        made = clawmem("init", *options, cwd=elsewhere, env=env)
+        assert made.code == 0, made.err
+        assert ("export" in made.out) == bool(options)
+        found = clawmem("status", "--json", *options, cwd=elsewhere, env=env).data["vault"]
+        return made.out.splitlines()[0], f"A new vault is ready in {found}."
+
+    named = {"CLAWMEM_VAULT": str(tmp_path / "named")}
+    for line, found in (made_and_found(), made_and_found(env=named), made_and_found("--vault", "../option")):
+        assert line == found
+    assert (Path(environment["HOME"]) / ".clawmem/clawmem.yaml").is_file()
+    assert list(elsewhere.iterdir()) == []
+    again = clawmem("init", cwd=elsewhere)
+    assert (again.code, "is already a vault" in again.err) == (1, True)
+
+
+def test_a_new_vault_elsewhere_says_how_to_use_it(clawmem: Command, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    made = clawmem("init", "my vault", cwd=elsewhere)
+    assert f"export CLAWMEM_VAULT='{elsewhere / 'my vault'}'" in made.out
+    env = {"CLAWMEM_VAULT": str(elsewhere / "my vault")}
+    assert clawmem("status", cwd=tmp_path, env=env).code == 0
+    assert clawmem("init", "other", cwd=elsewhere, env={"CLAWMEM_VAULT": str(elsewhere / "other")}).out.count("\n") == 2
+    twice = clawmem("init", "a", "--vault", "b", cwd=elsewhere)
+    assert (twice.code, "given twice" in twice.err) == (2, True)
 
 
 def test_an_empty_name_is_an_error_and_never_another_vault(

@@ -139,6 +139,14 @@ def test_stdout_is_the_payload_and_nothing_found_is_none(clawmem: Command) -> No
     assert more.err == "note: 2 more; use a higher --limit to show them\n"
 
 
+def test_a_quiet_heartbeat_that_succeeds_prints_nothing(clawmem: Command) -> None:
+    clawmem("ingest", "-", given='{"role": "user", "content": "I live in Oslo.", "speaker": "Mia"}\n')
+    assert "read 1 event" in clawmem("heartbeat", "--dry-run", "--quiet").out
+    done = clawmem("heartbeat", "--quiet", "--stamped")
+    assert (done.code, done.out, done.err) == (DONE, "", "")
+    assert "Mia lives in Oslo." in clawmem("list").out
+
+
 def test_what_failed_is_said_to_the_quiet_too(clawmem: Command, vault_root: Path) -> None:
     clawmem("ingest", "-", given='{"role": "user", "content": "I live in Oslo.", "speaker": "Mia"}\n')
     (ledger,) = (vault_root / "ledger").glob("*.jsonl")

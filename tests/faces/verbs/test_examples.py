@@ -18,6 +18,7 @@ from clawmem.errors import DONE, REFUSED, USAGE
 from clawmem.faces.cli.app import run
 from clawmem.faces.cli.plain import run_plain
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.verbs.table import EXAMPLES
 from tests.answers import check_document, clawmem_calls
 from tests.conftest import PINNED_NOW
 from tests.manual import commands
@@ -109,6 +110,8 @@ def run_line(
 
     def go(line: str) -> tuple[int, str]:
         line = re.sub("|".join(ids), lambda found: ids[found[0]], line)
+        if line.removesuffix(" --json") == "clawmem init":
+            shutil.rmtree(mine / ".clawmem")
         if re.search("[|<>]", line):
             done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True)
             return done.returncode, done.stdout
@@ -144,6 +147,16 @@ def test_help_ends_with_the_examples(name: str, capsys: pytest.CaptureFixture[st
     assert run([*name.split(), "--help"]) == DONE
     examples = "".join(f"\n    {example}" for example in COMMANDS[name].examples)
     assert capsys.readouterr().out.endswith(f"\n  Examples:{examples}\n")
+
+
+def test_help_of_the_program_ends_with_examples_that_run(run_line: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == DONE
+    examples = "".join(f"\n    {example}" for example in EXAMPLES)
+    assert capsys.readouterr().out.endswith(f"\n  Examples:{examples}\n")
+    for example in EXAMPLES:
+        code, printed = run_line(with_json(example))
+        assert (code, json.loads(printed)["ok"]) == (DONE, True)
+    assert "Jane prefers tea." in printed
 
 
 @pytest.mark.parametrize("name", sorted({name.split()[0] for name in COMMANDS if " " in name}))

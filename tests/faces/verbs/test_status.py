@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,46 @@ def test_it_commits_nothing_and_names_edits(clawmem: Command, vault_root: Path) 
     done = clawmem("status")
     assert "edits     1 by hand, committed before the next change: MEMORY.md" in done.out
     assert clawmem("status", "--json").data["head"] == head
+
+
+def test_events_that_wait_and_the_last_heartbeat(clawmem: Command) -> None:
+    said = ["I live in Oslo.", "Nice weather today."]
+    lines = "\n".join(json.dumps({"role": "user", "content": one, "speaker": "Mia"}) for one in said)
+    clawmem("ingest", "-", given=lines)
+    before = clawmem("status")
+    assert "learning  2 events wait for the heartbeat\n" in before.out
+    assert "heartbeat never on this machine" in before.out
+    assert "taught nothing: 1 of 2 events\n" in clawmem("heartbeat").out
+    after = clawmem("status", "--json").data["learning"]
+    last = after["last_heartbeat"]
+    assert (after["waiting"], last["events"], last["taught_nothing"], last["failed"]) == (0, 2, 1, [])
+    assert last["facts"] >= 1
+    clawmem("ingest", "-", given=json.dumps({"role": "user", "content": "I like tea.", "speaker": "Mia"}))
+    assert "learning  1 event waits for the heartbeat\n" in clawmem("status").out
+
+
+def test_why_the_last_heartbeat_failed_and_a_missing_key(clawmem: Command) -> None:
+    clawmem("ingest", "-", given=json.dumps({"role": "user", "content": "I live in Oslo.", "speaker": "Mia"}))
+    clawmem("config", "set", "llm.model", "openai/gpt-4o-mini")
+    clawmem("config", "set", "llm.api_key_env", "MY_KEY")
+    assert "key       The environment variable MY_KEY," in clawmem("status").out
+    assert "MY_KEY" not in clawmem("status", env={"MY_KEY": "k"}).out
+    failed = clawmem("heartbeat")
+    assert failed.code != 0
+    learning = clawmem("status", "--json").data["learning"]
+    assert [one["step"] for one in learning["last_heartbeat"]["failed"]] == ["model"]
+    assert learning["waiting"] == 1
+    problems = clawmem("doctor", "--json").data["problems"]
+    assert {"learning", "model-key"} <= {one["check"] for one in problems if one["severity"] == "warning"}
+    assert any("1 event waits" in one["message"] for one in problems)
+
+
+def test_a_heartbeat_that_could_not_start(clawmem: Command) -> None:
+    clawmem("config", "set", "llm.model", "openai/gpt-4o-mini")
+    assert clawmem("heartbeat", env={"CLAWMEM_PARA_PROMOTION_BUDGET_CENTS": "much"}).code == 2
+    told = clawmem("status").out
+    assert "could not start\n" in told
+    assert "failed    CLAWMEM_PARA_PROMOTION_BUDGET_CENTS" in told
 
 
 def test_no_vault(clawmem: Command, tmp_path: Path) -> None:

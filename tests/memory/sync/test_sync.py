@@ -401,7 +401,7 @@ def test_without_a_remote_or_with_another_one(vault_root: Path, machines: list[M
     alone = Machine(vault_root, one.environment, 5)
     with pytest.raises(NotFound, match="git has none configured here") as nobody:
         alone.sync()
-    assert "git remote add origin URL" in nobody.value.hint
+    assert "remote add origin URL" in nobody.value.hint
     with pytest.raises(NotFound, match="no remote 'backup' here; it has origin"):
         one.sync(SyncOptions(remote="backup"))
     with pytest.raises(NotFound, match="no remote"):

@@ -1,0 +1,66 @@
+"""Check that learning goes on: events are read, the last heartbeat succeeded, and models have their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import PurePosixPath
+
+from clawmem.errors import ClawmemError, Unreadable
+from clawmem.llm.choice import missing_keys
+from clawmem.memory.health.checks.problem import INFO, WARNING, HealthProblem
+from clawmem.memory.health.learning_state import failure_sentences, missing_key_sentence
+from clawmem.model.language.dates import moment_of
+from clawmem.model.language.text import counted
+from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, events_after, parse_cursor
+from clawmem.model.records.event import MODEL_RUN, parse_events
+from clawmem.vault.state.heartbeat_state import HeartbeatRun, read_last_run
+from clawmem.vault.vault import Vault
+
+LEARNING = "learning"
+MODEL_KEY = "model-key"
+# Longer than the longest schedule of `clawmem cron install`, with room for a machine that was off.
+_OVERDUE = timedelta(hours=36)
+_SCHEDULE = "Run `clawmem heartbeat`, or schedule it with `clawmem cron install`."
+
+
+def learning_problems(vault: Vault, ledgers: Iterable[str], now: datetime) -> Iterator[HealthProblem]:
+    """Yield failures of the last heartbeat, events of these ledger files that wait, and missing keys of models."""
+    last = read_last_run(vault)
+    if last is not None:
+        for sentence in failure_sentences(last):
+            message = f"The heartbeat of {last.ended} failed: {sentence}"
+            yield HealthProblem(WARNING, LEARNING, None, None, message)
+    yield from _waiting(vault, ledgers, last, now)
+    try:
+        missing = missing_keys(vault.settings, vault.environment)
+    except ClawmemError:
+        return  # a newer format, which is reported with the file
+    for setting, variable in missing.items():
+        yield HealthProblem(WARNING, MODEL_KEY, None, None, missing_key_sentence(setting, variable))
+
+
+def _unread_events(vault: Vault, path: str, reached: Mapping[str, DayProgress]) -> int:
+    try:
+        events = parse_events(vault.read(path) or b"", path)
+    except Unreadable:
+        return 0  # reported with the file
+    waiting = events_after(events, reached.get(PurePosixPath(path).stem))
+    return sum(1 for one in waiting if not one.metadata or MODEL_RUN not in one.metadata)
+
+
+def _waiting(vault: Vault, ledgers: Iterable[str], last: HeartbeatRun | None, now: datetime) -> Iterator[HealthProblem]:
+    try:
+        reached = parse_cursor(vault.read(CURSOR_PATH)).days
+    except Unreadable:
+        return  # reported with the file
+    number = sum(_unread_events(vault, path, reached) for path in ledgers)
+    if not number:
+        return
+    words = f"{counted(number, 'event')} {'waits' if number == 1 else 'wait'} for the heartbeat"
+    if last is None:
+        yield HealthProblem(INFO, LEARNING, None, None, f"{words}, and none ran on this machine. {_SCHEDULE}")
+    elif now - moment_of(last.ended) > _OVERDUE:
+        yield HealthProblem(WARNING, LEARNING, None, None, f"{words}, which ran last at {last.ended}. {_SCHEDULE}")
+    else:
+        yield HealthProblem(INFO, LEARNING, None, None, f"{words}; it ran last at {last.ended}.")
