@@ -9,13 +9,16 @@ from clawmem.index.tables.seals import RowDamaged, check_total
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, predicates_asked
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
-from clawmem.model.language.question import DaySpan
+from clawmem.model.language.question import DaySpan, is_first_person
 from clawmem.model.language.text import normal
+from clawmem.model.search.ranking import word_weight
 
 CANDIDATES = 200
 _ENOUGH = 20
 _LONGEST_NAME = 4
 _BATCH = 500
+# Up to how many texts with a word are counted at least; beyond a tenth of all, a word tells little.
+_COUNTED = 2_000
 
 
 class FactFilter(NamedTuple):
@@ -33,6 +36,13 @@ class FactFilter(NamedTuple):
     as_of: str | None = None
     superseded: bool = False
     replaced_in: DaySpan | None = None
+
+
+def whole_match(index: Index, words: Sequence[Sequence[str]]) -> float:
+    """Return the BM25 score of a fact of average length that has each word, in one of its forms, once."""
+    (facts,) = index.database.execute("SELECT facts FROM total").fetchone()
+    most = max(_COUNTED, facts // 10)
+    return sum(word_weight(facts, index.engine.count(forms, most)) for forms in words)
 
 
 class ChannelHits(NamedTuple):
@@ -72,7 +82,7 @@ def predicate_channel(index: Index, question: str, catalog: Catalog, wanted: Fac
     if not asked:
         return ChannelHits({}, False, "the question asks for no predicate of the catalog")
     condition, values = condition_of(wanted)
-    subjects = _names_in(question)
+    subjects = names_in(question)
     rows = index.database.execute(
         f"SELECT n, length(subject) FROM fact WHERE predicate IN ({_marks(asked)})"
         f" AND subject IN ({_marks(subjects)}) AND {condition} LIMIT ?",
@@ -211,7 +221,7 @@ def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Itera
 # The first fields of Fact in order, with NULL for those that ranking does not need.
 _SKETCH = (
     "n, entity, id, '', category, timestamp, '', status, access_count, last_accessed"
-    f"{', NULL' * 6}, valid_to{', NULL' * 4}, importance, trust"
+    f", NULL, subject{', NULL' * 4}, valid_to{', NULL' * 4}, importance, trust"
 )
 
 
@@ -240,14 +250,15 @@ def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
     return " AND ".join(parts), tuple(values)
 
 
-def _names_in(question: str) -> list[str]:
+def names_in(question: str) -> list[str]:
+    """Return everything in a question that can be the name of a subject, in normal form: up to four words in a row."""
     words = [normal(word) for word in question.split()]
     names = {
         normal(" ".join(words[start : start + size])).removesuffix("'s").removesuffix("’s")
         for size in range(1, _LONGEST_NAME + 1)
         for start in range(len(words) - size + 1)
     }
-    if {"i", "my", "me", "mine"} & set(words):
+    if is_first_person(question):
         names.add("user")
         names.add("the user")
     return sorted(names - {""})

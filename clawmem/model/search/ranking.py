@@ -1,5 +1,6 @@
 """Rank facts: by tier and use without a question, by fused channel scores with one."""
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -25,6 +26,13 @@ OWN_PRIOR = 0.05
 # A fact that is over keeps this part of its scores, so that it ranks below valid facts that match about as well.
 OVER_SHARE = 0.6
 
+# How much closer than the average text a text is to a question that it answers in other words, as a cosine.
+CLOSE = 0.45
+# A fact about what the question names is worth this much more.
+NAMED_FACTOR = 1.25
+# A fact about others, where the question names a person, is worth at most this part of the best fact about that person.
+OTHERS_SHARE = 0.95
+
 _TIER_RANK = {"hot": 0, "warm": 1, "cold": 2}
 
 
@@ -45,11 +53,22 @@ class FactStanding(NamedTuple):
 
 
 class RankedFact(NamedTuple):
-    """A ranked fact: its final score, and the normalised score (0 to 1) of each channel that found it."""
+    """A ranked fact: its score, and what each channel that found it and its prior add to that score."""
 
     id: str
     score: float
     channels: Mapping[str, float]
+    prior: float = 0.0
+
+
+class AskedOf(NamedTuple):
+    """The facts about what a question names.
+
+    `named` are about it. `others` are about others, where the question names a person, and do not mention that person.
+    """
+
+    named: Collection[str] = ()
+    others: Collection[str] = ()
 
 
 def ordered(standings: Iterable[FactStanding]) -> list[FactStanding]:
@@ -79,8 +98,23 @@ def normalized(scores: Mapping[str, float]) -> dict[str, float]:
     return {name: FLOOR + (1 - FLOOR) * (value - low) / (high - low) for name, value in scores.items()}
 
 
+def word_weight(texts: int, having: int) -> float:
+    """Return how telling a word is that `having` of so many texts have: ln(1 + (N - n + 0.5) / (n + 0.5)).
+
+    This is the inverse document frequency of Robertson and Sparck Jones as Lucene has it, which is never negative. It
+    is also the BM25 score of a text of average length that has the word once.
+    """
+    return math.log(1 + (max(texts - having, 0) + 0.5) / (having + 0.5))
+
+
+def as_parts(scores: Mapping[str, float], whole: float) -> dict[str, float]:
+    """Return one channel's scores as parts of the score of a text that has all that was asked for, at most 1."""
+    most = max(whole, *scores.values()) if scores else whole
+    return {name: value / most for name, value in scores.items()} if most > 0 else dict.fromkeys(scores, 1.0)
+
+
 def prior(standing: FactStanding) -> float:
-    """Return what a fact's tier, importance, trust and owner add to its score, from -0.04 to 0.12."""
+    """Return what a fact's tier, importance, trust and owner add to its score, from -0.04 to 0.12 times that score."""
     return (
         TIER_PRIOR.get(standing.tier, 0.0)
         + IMPORTANCE_PRIOR * (standing.importance - 0.5)
@@ -97,7 +131,7 @@ def fuse(channels: Mapping[str, Mapping[str, float]], weights: Mapping[str, floa
     """
     parts = _parts(channels)
     total = _total(channels, weights)
-    fused = (RankedFact(each, _fused(part, weights, total), part) for each, part in parts.items())
+    fused = (_with_points(each, part, weights, total) for each, part in parts.items())
     # The sort is stable: equal scores stay in the order in which they were found.
     return sorted(fused, key=lambda one: -one.score)
 
@@ -114,19 +148,52 @@ def rank(
     channels: Mapping[str, Mapping[str, float]],
     standings: Mapping[str, FactStanding],
     weights: Mapping[str, float] = WEIGHTS,
+    wholes: Mapping[str, float] | None = None,
+    asked: AskedOf | None = None,
 ) -> list[RankedFact]:
-    """Return the facts found by any channel, best first: fused score plus prior.
+    """Return the facts found by any channel, best first: fused score, a quarter more for what is named, and the prior.
 
-    Higher raw scores are better. A fact without a standing is left out, and equal scores keep the order of `ordered`.
+    Higher raw scores are better. `wholes` has the score of a full match for channels where it is known: their scores
+    are parts of it, so that a weak match has a low score even if there is no better one. A fact without a standing is
+    left out, and equal scores keep the order of `ordered`.
     """
     over = {one.id for one in standings.values() if one.over}
-    parts = _parts(_lowered(channels, over) if over else channels)
+    parts = _parts(_lowered(channels, over) if over else channels, wholes or {})
     total = _total(channels, weights)
     found = ordered(standings[fact_id] for fact_id in parts if fact_id in standings)
-    ranked = [RankedFact(one.id, _fused(parts[one.id], weights, total) + prior(one), parts[one.id]) for one in found]
+    ranked = [_with_prior(_with_points(one.id, parts[one.id], weights, total), one, asked) for one in found]
     if over:
         ranked = _behind(ranked, over, channels.get("predicate", {}))
+    if asked and asked.others:
+        ranked = _behind_named(ranked, asked)
     return sorted(ranked, key=lambda each: (-each.score, each.id in over))
+
+
+def _with_points(each: str, part: Mapping[str, float], weights: Mapping[str, float], total: float) -> RankedFact:
+    points = {name: weights[name] * value / total for name, value in part.items()}
+    return RankedFact(each, sum(points.values()), points)
+
+
+def _with_prior(ranked: RankedFact, standing: FactStanding, asked: AskedOf | None) -> RankedFact:
+    more = scaled(ranked, NAMED_FACTOR) if asked and ranked.id in asked.named else ranked
+    points = more.score * prior(standing)
+    return more._replace(score=more.score + points, prior=points)
+
+
+def scaled(ranked: RankedFact, factor: float) -> RankedFact:
+    """Return a ranked fact with its score and all parts of it multiplied by a factor."""
+    points = {name: value * factor for name, value in ranked.channels.items()}
+    return RankedFact(ranked.id, ranked.score * factor, points, ranked.prior * factor)
+
+
+def _at_most(one: RankedFact, most: float) -> RankedFact:
+    return scaled(one, most / one.score) if one.score > most > 0 else one
+
+
+def _behind_named(ranked: Sequence[RankedFact], asked: AskedOf) -> list[RankedFact]:
+    """Limit the scores of facts about others to a part of the best score of a fact about the named person."""
+    best = max((one.score for one in ranked if one.id in asked.named), default=0.0)
+    return [_at_most(one, best * OTHERS_SHARE) if one.id in asked.others else one for one in ranked]
 
 
 def _behind(ranked: Sequence[RankedFact], over: set[str], exact: Mapping[str, float]) -> list[RankedFact]:
@@ -140,7 +207,7 @@ def _behind(ranked: Sequence[RankedFact], over: set[str], exact: Mapping[str, fl
         return max((score for worth, score in valid if worth >= exact[one.id]), default=one.score)
 
     late = over & exact.keys()
-    return [one._replace(score=min(one.score, most(one))) if one.id in late else one for one in ranked]
+    return [_at_most(one, most(one)) if one.id in late else one for one in ranked]
 
 
 def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str]) -> dict[str, dict[str, float]]:
@@ -150,18 +217,17 @@ def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str])
     }
 
 
-def _parts(channels: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Return the normalised scores by channel for each found fact, in the order in which they were found."""
+def _parts(
+    channels: Mapping[str, Mapping[str, float]], wholes: Mapping[str, float] | None = None
+) -> dict[str, dict[str, float]]:
+    """Return the scores from 0 to 1 by channel for each found fact, in the order in which they were found."""
     parts: dict[str, dict[str, float]] = {}
     for name, scores in channels.items():
-        for each, value in normalized(scores).items():
+        whole = (wholes or {}).get(name)
+        for each, value in (normalized(scores) if whole is None else as_parts(scores, whole)).items():
             parts.setdefault(each, {})[name] = value
     return parts
 
 
 def _total(channels: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> float:
     return sum(weights[name] for name, scores in channels.items() if scores) or 1.0
-
-
-def _fused(parts: Mapping[str, float], weights: Mapping[str, float], total: float) -> float:
-    return sum(weights[name] * value for name, value in parts.items()) / total

@@ -1,14 +1,15 @@
-"""Search events and notes for a question, so that a turn is found even if no fact was learned from it."""
+"""Search events, notes and summaries for a question, so that a turn is found even if no fact was learned from it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.index.search.channels import ChannelHits
 from clawmem.index.search.events import (
     event_keywords,
     note_keywords,
+    passage_count,
     passages_in_span,
     rank_by_meaning,
     read_events,
@@ -21,15 +22,15 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words, time_asked
 from clawmem.model.records.event import is_visible_to
 from clawmem.model.search.event_ranking import coverage
-from clawmem.model.search.ranking import RankedFact, event_weights, fuse
-from clawmem.serving.recall.recall import EVENTS, NOTES, EventHit, NoteHit, RecallQuery
+from clawmem.model.search.ranking import CLOSE, RankedFact, event_weights, fuse, scaled, word_weight
+from clawmem.serving.recall.recall import EVENTS, NOTES, SUMMARIES, EventHit, NoteHit, RecallQuery, page_kind
 from clawmem.vault.vault import Vault
 
 _EQUALS = 500  # further hits with the same score that are looked at
 
 
 class EventResults(NamedTuple):
-    """The best events and notes, and the hits of each channel."""
+    """The best events and lines of pages, and the hits of each channel."""
 
     heard: tuple[EventHit, ...]
     noted: tuple[NoteHit, ...]
@@ -37,13 +38,14 @@ class EventResults(NamedTuple):
 
 
 def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
-    """Return the events and notes that answer a question best.
+    """Return the events, notes and summaries that answer a question best.
 
     A note that is also an event in the ledger appears once, if both are searched. Filters of entity, category and tag
     are for facts and do not apply here.
     """
     question, owners, limit, where = asked.words, asked.wanted.owners, asked.limit, asked.where
     words = word_scores(index, search_words(question))
+    whole = _whole(words, passage_count(index))
     span = time_asked(question, asked.caller.now)
     heard: tuple[EventHit, ...] = ()
     noted: tuple[NoteHit, ...] = ()
@@ -54,13 +56,15 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
         meant = rank_by_meaning(index, question, close)
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
-        heard = _heard(index, _fused(hits[-1], words), limit, owners, without_notes=NOTES in where)
-    if NOTES in where:
+        ranked = _fused(hits[-1], words, whole, close)
+        heard = _heard(index, ranked, limit, owners, without_notes=NOTES in where)
+    if NOTES in where or SUMMARIES in where:
         keyword = _spoken(note_keywords(index, words, owners), words)
         close = notes_by_meaning(vault, index, question, owners, stamp(asked.caller.now)[:10])
         near = {*keyword.scores, *close.scores}
         hits.append({"keyword": keyword, "vector": close, "time": passages_in_span(index, "note", span, near, owners)})
-        noted = _noted(index, _fused(hits[-1], words), limit)
+        kinds = {NOTES, SUMMARIES} & set(where)
+        noted = _noted(index, _fused(hits[-1], words, whole, close), limit, lambda path: page_kind(path) in kinds)
     return EventResults(heard, noted, tuple(hits))
 
 
@@ -88,10 +92,20 @@ def _heard(
     return tuple(sorted(heard, key=lambda one: -one.score)[:limit])
 
 
-def _noted(index: Index, ranked: Sequence[RankedFact], limit: int) -> tuple[NoteHit, ...]:
-    best = _with_equals(ranked, limit)
-    found = read_note_lines(index, [int(one.id) for one in best])
-    noted = [NoteHit(*found[int(one.id)], round(one.score, 4), one.channels) for one in best]
+def _noted(
+    index: Index, ranked: Sequence[RankedFact], limit: int, wanted: Callable[[str], bool]
+) -> tuple[NoteHit, ...]:
+    # Most lines are of the wanted kind, so a margin is usually enough.
+    for margin in (limit + 20, len(ranked)):
+        best = _with_equals(ranked, margin)
+        found = read_note_lines(index, [int(one.id) for one in best])
+        noted = [
+            NoteHit(*found[int(one.id)], round(one.score, 4), one.channels)
+            for one in best
+            if wanted(found[int(one.id)].path)
+        ]
+        if len(noted) >= limit:
+            break
     noted.sort(key=lambda one: (one.path, one.place))
     noted.sort(key=lambda one: one.day or "", reverse=True)
     return tuple(sorted(noted, key=lambda one: -one.score)[:limit])
@@ -106,6 +120,27 @@ def _with_equals(ranked: Sequence[RankedFact], count: int) -> Sequence[RankedFac
     return ranked[:end]
 
 
-def _fused(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> list[RankedFact]:
+def _whole(words: Sequence[Mapping[int, float]], passages: int) -> float:
+    """Return the score of a text that has each word as well as any text has it.
+
+    A word that no text has counts by how telling it would be in the first one.
+    """
+    return sum(max(scores.values(), default=0.0) or word_weight(passages, 0) for scores in words)
+
+
+def _fused(
+    hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]], whole: float, close: ChannelHits
+) -> list[RankedFact]:
+    """Return the hits, best first. The best one's score is 1 only if it has all words and is close in meaning."""
     scores = {name: {str(n): score for n, score in one.scores.items()} for name, one in hits.items()}
-    return fuse(scores, event_weights(coverage(words, max(scores["keyword"].values(), default=0.0))))
+    best = max(scores["keyword"].values(), default=0.0)
+    weights = event_weights(coverage(words, best))
+    strengths = {
+        "keyword": min(1.0, best / whole) if whole else 0.0,
+        "vector": min(1.0, max(close.scores.values(), default=0.0) / CLOSE),
+        "time": 1.0,
+    }
+    ran = [name for name in scores if scores[name]]
+    total = sum(weights[name] for name in ran)
+    strength = sum(weights[name] * strengths[name] for name in ran) / total if total else 0.0
+    return [scaled(one, strength) for one in fuse(scores, weights)]
