@@ -38,13 +38,6 @@ class FactFilter(NamedTuple):
     replaced_in: DaySpan | None = None
 
 
-def whole_match(index: Index, words: Sequence[Sequence[str]]) -> float:
-    """Return the BM25 score of a fact of average length that has each word, in one of its forms, once."""
-    (facts,) = index.database.execute("SELECT facts FROM total").fetchone()
-    most = max(_COUNTED, facts // 10)
-    return sum(word_weight(facts, index.engine.count(forms, most)) for forms in words)
-
-
 class ChannelHits(NamedTuple):
     """The result of a channel: scores by row number (higher is better), or why it did not run.
 
@@ -74,6 +67,23 @@ def keyword_channel(index: Index, words: Sequence[str], wanted: FactFilter, limi
             matches = index.engine.search_among(passing, words, limit)
             break
     return ChannelHits({match.n: match.score for match in matches if match.n in passing})
+
+
+def word_shares(index: Index, words: Sequence[Sequence[str]], found: Collection[int]) -> dict[int, float]:
+    """Return which part of a question's words each of the found facts has, by how telling the words are.
+
+    Each word is given with its other forms.
+    """
+    (facts,) = index.database.execute("SELECT facts FROM total").fetchone()
+    most = max(_COUNTED, facts // 10)
+    shares = dict.fromkeys(found, 0.0)
+    whole = 0.0
+    for forms in words:
+        weight = word_weight(facts, index.engine.count(forms, most))
+        whole += weight
+        for match in index.engine.search_among(found, forms, len(found)):
+            shares[match.n] += weight
+    return {n: share / whole for n, share in shares.items()} if whole else shares
 
 
 def predicate_channel(index: Index, question: str, catalog: Catalog, wanted: FactFilter) -> ChannelHits:

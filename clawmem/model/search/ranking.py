@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from heapq import nlargest
 from typing import NamedTuple
 
 # The weight of each channel: an exact triple counts more than shared words, and those more than a date.
@@ -28,6 +29,12 @@ OVER_SHARE = 0.6
 
 # How much closer than the average text a text is to a question that it answers in other words, as a cosine.
 CLOSE = 0.45
+# How many texts a vault is taken to have beside its own, when it tells how common a word is.
+BACKGROUND = 100
+# The weight of the share of a full match that a hit is, against its score relative to the best one.
+OF_SHARE = 0.3
+# How many of the best hits tell which part of the question is answered.
+_STRONGEST = 3
 # A fact about what the question names is worth this much more.
 NAMED_FACTOR = 1.25
 # A fact about others, where the question names a person, is worth at most this part of the best fact about that person.
@@ -101,16 +108,24 @@ def normalized(scores: Mapping[str, float]) -> dict[str, float]:
 def word_weight(texts: int, having: int) -> float:
     """Return how telling a word is that `having` of so many texts have: ln(1 + (N - n + 0.5) / (n + 0.5)).
 
-    This is the inverse document frequency of Robertson and Sparck Jones as Lucene has it, which is never negative. It
-    is also the BM25 score of a text of average length that has the word once.
+    This is the inverse document frequency of Robertson and Sparck Jones as Lucene has it, which is never negative. N
+    counts a hundred further texts without the word: a few texts do not tell how common a word is.
     """
-    return math.log(1 + (max(texts - having, 0) + 0.5) / (having + 0.5))
+    return math.log(1 + (max(BACKGROUND + texts - having, 0) + 0.5) / (having + 0.5))
 
 
-def as_parts(scores: Mapping[str, float], whole: float) -> dict[str, float]:
-    """Return one channel's scores as parts of the score of a text that has all that was asked for, at most 1."""
-    most = max(whole, *scores.values()) if scores else whole
-    return {name: value / most for name, value in scores.items()} if most > 0 else dict.fromkeys(scores, 1.0)
+def as_parts(scores: Mapping[str, float], shares: Mapping[str, float]) -> dict[str, float]:
+    """Return one channel's scores as parts of a full match, from 0 to 1.
+
+    `shares` has which part of a full match each hit is. `OF_SHARE` of the result is that part; the rest is the part of
+    the best hits, in proportion to the scores, which know more of how well a text matches.
+    """
+    most = max(scores.values(), default=0.0)
+    best = max((shares.get(name, 0.0) for name in nlargest(_STRONGEST, scores, key=scores.__getitem__)), default=0.0)
+    return {
+        name: OF_SHARE * shares.get(name, 0.0) + (1 - OF_SHARE) * best * (value / most if most > 0 else 1.0)
+        for name, value in scores.items()
+    }
 
 
 def prior(standing: FactStanding) -> float:
@@ -148,17 +163,17 @@ def rank(
     channels: Mapping[str, Mapping[str, float]],
     standings: Mapping[str, FactStanding],
     weights: Mapping[str, float] = WEIGHTS,
-    wholes: Mapping[str, float] | None = None,
+    shares: Mapping[str, Mapping[str, float]] | None = None,
     asked: AskedOf | None = None,
 ) -> list[RankedFact]:
     """Return the facts found by any channel, best first: fused score, a quarter more for what is named, and the prior.
 
-    Higher raw scores are better. `wholes` has the score of a full match for channels where it is known: their scores
-    are parts of it, so that a weak match has a low score even if there is no better one. A fact without a standing is
-    left out, and equal scores keep the order of `ordered`.
+    Higher raw scores are better. `shares` says, for channels where it is known, which part of a full match each hit is,
+    so that a weak match has a low score even if there is no better one. A fact without a standing is left out, and
+    equal scores keep the order of `ordered`.
     """
     over = {one.id for one in standings.values() if one.over}
-    parts = _parts(_lowered(channels, over) if over else channels, wholes or {})
+    parts = _parts(_lowered(channels, over) if over else channels, _lowered(shares or {}, over))
     total = _total(channels, weights)
     found = ordered(standings[fact_id] for fact_id in parts if fact_id in standings)
     ranked = [_with_prior(_with_points(one.id, parts[one.id], weights, total), one, asked) for one in found]
@@ -218,13 +233,13 @@ def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str])
 
 
 def _parts(
-    channels: Mapping[str, Mapping[str, float]], wholes: Mapping[str, float] | None = None
+    channels: Mapping[str, Mapping[str, float]], shares: Mapping[str, Mapping[str, float]] | None = None
 ) -> dict[str, dict[str, float]]:
     """Return the scores from 0 to 1 by channel for each found fact, in the order in which they were found."""
     parts: dict[str, dict[str, float]] = {}
     for name, scores in channels.items():
-        whole = (wholes or {}).get(name)
-        for each, value in (normalized(scores) if whole is None else as_parts(scores, whole)).items():
+        known = (shares or {}).get(name)
+        for each, value in (normalized(scores) if known is None else as_parts(scores, known)).items():
             parts.setdefault(each, {})[name] = value
     return parts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from heapq import nlargest
 from typing import NamedTuple
 
 from clawmem.index.search.channels import ChannelHits
@@ -21,11 +22,14 @@ from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words, time_asked
 from clawmem.model.records.event import is_visible_to
-from clawmem.model.search.event_ranking import coverage
+from clawmem.model.search.event_ranking import BESIDE, coverage
+from clawmem.model.search.passage import row_of
 from clawmem.model.search.ranking import CLOSE, RankedFact, event_weights, fuse, scaled, word_weight
 from clawmem.serving.recall.recall import EVENTS, NOTES, SUMMARIES, EventHit, NoteHit, RecallQuery, page_kind
 from clawmem.vault.vault import Vault
 
+# How many of the best hits tell which part of the question is answered.
+_STRONGEST = 3
 _EQUALS = 500  # further hits with the same score that are looked at
 
 
@@ -45,7 +49,7 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
     """
     question, owners, limit, where = asked.words, asked.wanted.owners, asked.limit, asked.where
     words = word_scores(index, search_words(question))
-    whole = _whole(words, passage_count(index))
+    passages = passage_count(index)
     span = time_asked(question, asked.caller.now)
     heard: tuple[EventHit, ...] = ()
     noted: tuple[NoteHit, ...] = ()
@@ -56,7 +60,7 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
         meant = rank_by_meaning(index, question, close)
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
-        ranked = _fused(hits[-1], words, whole, close)
+        ranked = _fused(hits[-1], words, passages, close)
         heard = _heard(index, ranked, limit, owners, without_notes=NOTES in where)
     if NOTES in where or SUMMARIES in where:
         keyword = _spoken(note_keywords(index, words, owners), words)
@@ -64,7 +68,8 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
         near = {*keyword.scores, *close.scores}
         hits.append({"keyword": keyword, "vector": close, "time": passages_in_span(index, "note", span, near, owners)})
         kinds = {NOTES, SUMMARIES} & set(where)
-        noted = _noted(index, _fused(hits[-1], words, whole, close), limit, lambda path: page_kind(path) in kinds)
+        ranked = _fused(hits[-1], words, passages, close)
+        noted = _noted(index, ranked, limit, lambda path: page_kind(path) in kinds)
     return EventResults(heard, noted, tuple(hits))
 
 
@@ -120,23 +125,35 @@ def _with_equals(ranked: Sequence[RankedFact], count: int) -> Sequence[RankedFac
     return ranked[:end]
 
 
-def _whole(words: Sequence[Mapping[int, float]], passages: int) -> float:
-    """Return the score of a text that has each word as well as any text has it.
+def _share(words: Sequence[Mapping[int, float]], passages: int, best: Sequence[int]) -> float:
+    """Return which part of the question's words the best hits have, by how telling the words are; the highest of them.
 
-    A word that no text has counts by how telling it would be in the first one.
+    A word in a neighbouring event counts as much as in ranking.
     """
-    return sum(max(scores.values(), default=0.0) or word_weight(passages, 0) for scores in words)
+    weights = [word_weight(passages, len(scores)) for scores in words]
+    rows = [{row_of(piece) for piece in scores} for scores in words]
+    whole = sum(weights)
+    shares = (
+        sum(weight * _nearness(row, each) for weight, row in zip(weights, rows, strict=True)) / whole for each in best
+    )
+    return max(shares, default=0.0) if whole else 0.0
+
+
+def _nearness(rows: Collection[int], n: int) -> float:
+    if n in rows:
+        return 1.0
+    return max((worth for step, worth in BESIDE.items() if n - step in rows or n + step in rows), default=0.0)
 
 
 def _fused(
-    hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]], whole: float, close: ChannelHits
+    hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]], passages: int, close: ChannelHits
 ) -> list[RankedFact]:
     """Return the hits, best first. The best one's score is 1 only if it has all words and is close in meaning."""
     scores = {name: {str(n): score for n, score in one.scores.items()} for name, one in hits.items()}
-    best = max(scores["keyword"].values(), default=0.0)
-    weights = event_weights(coverage(words, best))
+    keyword = hits["keyword"].scores
+    weights = event_weights(coverage(words, max(keyword.values(), default=0.0)))
     strengths = {
-        "keyword": min(1.0, best / whole) if whole else 0.0,
+        "keyword": _share(words, passages, nlargest(_STRONGEST, keyword, key=keyword.__getitem__)),
         "vector": min(1.0, max(close.scores.values(), default=0.0) / CLOSE),
         "time": 1.0,
     }

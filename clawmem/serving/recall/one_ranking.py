@@ -20,6 +20,8 @@ from clawmem.serving.recall.recall import (
 
 # An event of at most so many characters is shown whole as the quote of a fact.
 WHOLE_QUOTE = 300
+# A fact that was learned from an event says less than the event: beside events, its score counts this much.
+LEARNED_SHARE = 0.8
 # An agent's own facts come first if their score is at least this part of the best one.
 OWN_SHARE = 0.5
 
@@ -40,7 +42,8 @@ def in_one_order(result: RecallResult, agent: str | None) -> list[RecallHit]:
 def _every(result: RecallResult) -> Iterator[RecallHit]:
     heard = {one.event.id: one for one in result.heard}
     quoted: set[str] = set()
-    for fact in result.found:
+    for found in result.found:
+        fact = _beside_events(found) if result.heard and found.fact.source_event else found
         said = heard.get(fact.fact.source_event or "")
         if said is None or not _says_it_all(fact, said.event):
             yield RecallHit(FACTS, fact)
@@ -54,6 +57,12 @@ def _every(result: RecallResult) -> Iterator[RecallHit]:
 def _says_it_all(fact: FactHit, event: Event) -> bool:
     """Return whether nothing of an event is lost if only the fact and its quote are shown."""
     return len(event.text) <= WHOLE_QUOTE or 2 * len(fact.fact.source_text or "") >= len(event.text)
+
+
+def _beside_events(fact: FactHit) -> FactHit:
+    channels = {name: points * LEARNED_SHARE for name, points in fact.channels.items()}
+    score = round(fact.score * LEARNED_SHARE, 4)
+    return fact._replace(score=score, channels=channels, prior=fact.prior * LEARNED_SHARE)
 
 
 def _at_least(fact: FactHit, said: EventHit) -> FactHit:

@@ -15,7 +15,7 @@ from clawmem.index.search.channels import (
     predicate_channel,
     sketches,
     time_channel,
-    whole_match,
+    word_shares,
 )
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.search.notes import has_passages
@@ -42,7 +42,7 @@ FACTS, EVENTS, NOTES, SUMMARIES = "facts", "events", "notes", "summaries"
 RECALL_KINDS = (FACTS, EVENTS, NOTES, SUMMARIES)
 # A lower score says that a hit has hardly more than a name or a common word of the question. Chosen on conversations:
 # docs/decisions/055 has the figures.
-LEAST_SCORE = 0.1
+LEAST_SCORE = 0.15
 
 
 class RecallQuery(NamedTuple):
@@ -248,13 +248,16 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
     span = time_asked(question, asked.caller.now)
     hits["time"] = time_channel(index, span, wanted, near)
     asked_of = wanted.as_of or (min(span.first, now) if span else now)
-    whole = whole_match(index, forms) if hits["keyword"].scores else 0.0
-    best = _ranked(index, hits, counted, asked, asked_of, whole)
+    shares = {
+        "keyword": word_shares(index, forms, hits["keyword"].scores.keys()),
+        "vector": {n: min(1.0, score / CLOSE) for n, score in hits["vector"].scores.items()},
+    }
+    best = _ranked(index, hits, counted, asked, asked_of, shares)
     for _ in range(asked.passes - 1):
         from clawmem.serving.recall.second_pass import links_channel  # most questions need one pass
 
         hits["links"] = links_channel(index, question, catalog, [n for n, _, _ in best], wanted)
-        again = _ranked(index, hits, counted, asked, asked_of, whole)
+        again = _ranked(index, hits, counted, asked, asked_of, shares)
         if [n for n, _, _ in again] == [n for n, _, _ in best]:
             break
         best = again
@@ -273,14 +276,14 @@ def _ranked(
     counted: Mapping[str, AccessCount],
     asked: RecallQuery,
     asked_of: str,
-    whole: float,
+    shares: Mapping[str, Mapping[int, float]],
 ) -> list[tuple[int, str, RankedFact]]:
     # Sorting needs only a part of each fact; only the best ones are read completely.
     sketched = sketches(index, sorted({n for one in hits.values() for n in one.scores}))
     if counted:
         sketched = {n: PlacedFact(add_accesses(one.fact, counted), one.entity) for n, one in sketched.items()}
     about = facts_asked_of(index, asked.words, sketched)
-    return _best(hits, sketched, asked, asked_of, {"keyword": whole, "vector": CLOSE}, about)
+    return _best(hits, sketched, asked, asked_of, shares, about)
 
 
 def _account(
@@ -327,7 +330,7 @@ def _best(
     shown: Mapping[int, PlacedFact],
     asked: RecallQuery,
     asked_of: str,
-    wholes: Mapping[str, float],
+    shares: Mapping[str, Mapping[int, float]],
     about: AskedOf,
 ) -> list[tuple[int, str, RankedFact]]:
     """Return the row, tier and rank of the best hits, best first.
@@ -340,10 +343,13 @@ def _best(
         one.fact.id: standing_of(one.fact, one.entity, caller.now, caller.agent, as_of, asked_of)
         for one in shown.values()
     }
-    scores = {
-        name: {shown[n].fact.id: score for n, score in one.scores.items() if n in shown} for name, one in hits.items()
-    }
-    best = rank(scores, standings, wholes=wholes, asked=about)[: asked.limit]
+
+    def by_id(values: Mapping[int, float]) -> dict[str, float]:
+        return {shown[n].fact.id: value for n, value in values.items() if n in shown}
+
+    scores = {name: by_id(one.scores) for name, one in hits.items()}
+    parts = {name: by_id(one) for name, one in shares.items()}
+    best = rank(scores, standings, shares=parts, asked=about)[: asked.limit]
     # An agent's own facts come first among the best ones.
     best.sort(key=lambda one: not standings[one.id].own or standings[one.id].over)
     return [(row_of[one.id], standings[one.id].tier, one) for one in best]
