@@ -154,8 +154,6 @@ def _part(scores: Mapping[int, float], events: bool) -> dict[int, float]:
     return {piece: score for piece, score in scores.items() if (piece >= 0) is events}
 
 
-
-
 def _turns_around(index: Index, found: Iterable[int]) -> dict[int, RankedTurn]:
     """Return the turns in these rows and their neighbours, without recalled ones."""
     places: dict[str, set[int]] = {}

@@ -27,8 +27,9 @@ OWN_PRIOR = 0.05
 # A fact that is over keeps this part of its scores, so that it ranks below valid facts that match about as well.
 OVER_SHARE = 0.6
 
-# How much closer than the average text a text is to a question that it answers in other words, as a cosine.
-CLOSE = 0.45
+# How much closer to a question than the average text a text is, as a cosine: one that is about something else, at
+# most, and one that answers it in other words, at least.
+FAR, CLOSE = 0.2, 0.5
 # How many texts a vault is taken to have beside its own, when it tells how common a word is.
 BACKGROUND = 100
 # The weight of the share of a full match that a hit is, against its score relative to the best one.
@@ -112,6 +113,11 @@ def word_weight(texts: int, having: int) -> float:
     counts a hundred further texts without the word: a few texts do not tell how common a word is.
     """
     return math.log(1 + (max(BACKGROUND + texts - having, 0) + 0.5) / (having + 0.5))
+
+
+def meaning_share(closeness: float) -> float:
+    """Return which part of a full match in meaning a closeness above the average is, from 0 to 1."""
+    return min(1.0, max(0.0, (closeness - FAR) / (CLOSE - FAR)))
 
 
 def as_parts(scores: Mapping[str, float], shares: Mapping[str, float]) -> dict[str, float]:

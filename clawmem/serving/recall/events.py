@@ -24,7 +24,7 @@ from clawmem.model.language.question import search_words, time_asked
 from clawmem.model.records.event import is_visible_to
 from clawmem.model.search.event_ranking import BESIDE, coverage
 from clawmem.model.search.passage import row_of
-from clawmem.model.search.ranking import CLOSE, RankedFact, event_weights, fuse, scaled, word_weight
+from clawmem.model.search.ranking import RankedFact, event_weights, fuse, meaning_share, scaled, word_weight
 from clawmem.serving.recall.recall import EVENTS, NOTES, SUMMARIES, EventHit, NoteHit, RecallQuery, page_kind
 from clawmem.vault.vault import Vault
 
@@ -154,7 +154,7 @@ def _fused(
     weights = event_weights(coverage(words, max(keyword.values(), default=0.0)))
     strengths = {
         "keyword": _share(words, passages, nlargest(_STRONGEST, keyword, key=keyword.__getitem__)),
-        "vector": min(1.0, max(close.scores.values(), default=0.0) / CLOSE),
+        "vector": meaning_share(max(close.scores.values(), default=0.0)),
         "time": 1.0,
     }
     ran = [name for name in scores if scores[name]]

@@ -33,7 +33,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import SUMMARY, owner_of
 from clawmem.model.records.event import Event
 from clawmem.model.records.layout import CATALOG
-from clawmem.model.search.ranking import CLOSE, AskedOf, FactStanding, RankedFact, rank
+from clawmem.model.search.ranking import AskedOf, FactStanding, RankedFact, meaning_share, rank
 from clawmem.serving.recall.named import facts_asked_of
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
@@ -62,9 +62,9 @@ class RecallQuery(NamedTuple):
 
 
 class FactHit(NamedTuple):
-    """A recalled fact with its current access counts, score, tier, and what each channel and the prior add to the score.
+    """A recalled fact with its current access counts, score and tier.
 
-    `tokens` is the size of its line in a context: an exact count if `exact`, else an upper bound.
+    `channels` and `prior` are what each channel and the fact's prior add to the score. `tokens` is the size of its line in a context: an exact count if `exact`, else an upper bound.
     """
 
     fact: Fact
@@ -167,7 +167,8 @@ def recall(
 ) -> RecallResult:
     """Return the facts, events, notes and summaries that answer a question best, at most `limit` in all.
 
-    Hits with a score below `least` are left out. The shown facts are recorded in the access journal, except with `as_of`.
+    Hits with a score below `least` are left out. The shown facts are recorded in the access journal, except with
+    `as_of`.
     """
     check_question(question)
     asked = RecallQuery(question, caller, wanted, limit, where, passes, least)
@@ -250,7 +251,7 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
     asked_of = wanted.as_of or (min(span.first, now) if span else now)
     shares = {
         "keyword": word_shares(index, forms, hits["keyword"].scores.keys()),
-        "vector": {n: min(1.0, score / CLOSE) for n, score in hits["vector"].scores.items()},
+        "vector": {n: meaning_share(score) for n, score in hits["vector"].scores.items()},
     }
     best = _ranked(index, hits, counted, asked, asked_of, shares)
     for _ in range(asked.passes - 1):
