@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.text import normal
+from clawmem.model.proposals.quarantine import quarantined_event
 from clawmem.model.records.entity import owner_of
-from clawmem.model.records.event import Event
+from clawmem.model.records.event import Event, trust_limit
 from clawmem.serving.recall.recall import (
     EVENTS,
     FACTS,
@@ -55,8 +57,13 @@ def _every(result: RecallResult) -> Iterator[RecallHit]:
 
 
 def _says_it_all(fact: FactHit, event: Event) -> bool:
-    """Return whether nothing of an event is lost if only the fact and its quote are shown."""
-    return len(event.text) <= WHOLE_QUOTE or 2 * len(fact.fact.source_text or "") >= len(event.text)
+    """Return whether nothing of an event is lost if only the fact and its quote are shown.
+
+    An event with a warning of its own is shown with it.
+    """
+    whole = len(event.text) <= WHOLE_QUOTE or 2 * len(fact.fact.source_text or "") >= len(event.text)
+    warned = is_low_trust(trust_limit(event)) and not is_low_trust(fact.fact.trust)
+    return whole and not warned and not quarantined_event(event)
 
 
 def _beside_events(fact: FactHit) -> FactHit:
