@@ -18,7 +18,9 @@ def excerpt(text: str, words: Sequence[str], most: int) -> str:
         (at, number) for number, word in enumerate(words) for at in _beginnings(lowered, word, len(line) - most // 2)
     )
     start = max(
-        (at for at, _ in places), key=lambda at: len({n for each, n in places if at <= each < at + most}), default=0
+        (at for at, _ in places),
+        key=lambda at: len({n for each, n in places if at <= each < at + most * 3 // 4}),
+        default=0,
     )
     begin = 0 if start < most // 4 else line.rfind(" ", 0, start - most // 8) + 1
     end = len(line) if begin + most >= len(line) else max(line.rfind(" ", begin, begin + most), begin + most // 2)

@@ -36,8 +36,8 @@ BACKGROUND = 100
 OF_SHARE = 0.3
 # How many of the best hits tell which part of the question is answered.
 _STRONGEST = 3
-# A fact about what the question names is worth this much more.
-NAMED_FACTOR = 1.25
+# Where a question names what some facts are about, the other facts keep this part of their scores.
+UNNAMED_SHARE = 0.8
 # A fact about others, where the question names a person, is worth at most this part of the best fact about that person.
 OTHERS_SHARE = 0.95
 
@@ -172,7 +172,7 @@ def rank(
     shares: Mapping[str, Mapping[str, float]] | None = None,
     asked: AskedOf | None = None,
 ) -> list[RankedFact]:
-    """Return the facts found by any channel, best first: fused score, a quarter more for what is named, and the prior.
+    """Return the facts found by any channel, best first: fused score, less for what is not named, and prior.
 
     Higher raw scores are better. `shares` says, for channels where it is known, which part of a full match each hit is,
     so that a weak match has a low score even if there is no better one. A fact without a standing is left out, and
@@ -196,9 +196,9 @@ def _with_points(each: str, part: Mapping[str, float], weights: Mapping[str, flo
 
 
 def _with_prior(ranked: RankedFact, standing: FactStanding, asked: AskedOf | None) -> RankedFact:
-    more = scaled(ranked, NAMED_FACTOR) if asked and ranked.id in asked.named else ranked
-    points = more.score * prior(standing)
-    return more._replace(score=more.score + points, prior=points)
+    kept = scaled(ranked, UNNAMED_SHARE) if asked and asked.named and ranked.id not in asked.named else ranked
+    points = kept.score * prior(standing)
+    return kept._replace(score=kept.score + points, prior=points)
 
 
 def scaled(ranked: RankedFact, factor: float) -> RankedFact:

@@ -22,8 +22,6 @@ from clawmem.serving.recall.recall import (
 
 # An event of at most so many characters is shown whole as the quote of a fact.
 WHOLE_QUOTE = 300
-# A fact that was learned from an event says less than the event: beside events, its score counts this much.
-LEARNED_SHARE = 0.8
 # An agent's own facts come first if their score is at least this part of the best one.
 OWN_SHARE = 0.5
 
@@ -44,8 +42,7 @@ def in_one_order(result: RecallResult, agent: str | None) -> list[RecallHit]:
 def _every(result: RecallResult) -> Iterator[RecallHit]:
     heard = {one.event.id: one for one in result.heard}
     quoted: set[str] = set()
-    for found in result.found:
-        fact = _beside_events(found) if result.heard and found.fact.source_event else found
+    for fact in result.found:
         said = heard.get(fact.fact.source_event or "")
         if said is None or not _says_it_all(fact, said.event):
             yield RecallHit(FACTS, fact)
@@ -64,12 +61,6 @@ def _says_it_all(fact: FactHit, event: Event) -> bool:
     whole = len(event.text) <= WHOLE_QUOTE or 2 * len(fact.fact.source_text or "") >= len(event.text)
     warned = is_low_trust(trust_limit(event)) and not is_low_trust(fact.fact.trust)
     return whole and not warned and not quarantined_event(event)
-
-
-def _beside_events(fact: FactHit) -> FactHit:
-    channels = {name: points * LEARNED_SHARE for name, points in fact.channels.items()}
-    score = round(fact.score * LEARNED_SHARE, 4)
-    return fact._replace(score=score, channels=channels, prior=fact.prior * LEARNED_SHARE)
 
 
 def _at_least(fact: FactHit, said: EventHit) -> FactHit:

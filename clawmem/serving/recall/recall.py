@@ -64,8 +64,8 @@ class RecallQuery(NamedTuple):
 class FactHit(NamedTuple):
     """A recalled fact with its current access counts, score and tier.
 
-    `channels` and `prior` are what each channel and the fact's prior add to the score. `tokens` is the size of its line in a
-    context: an exact count if `exact`, else an upper bound.
+    `channels` and `prior` are what each channel and the fact's prior add to the score. `tokens` is the size of its
+    line in a context: an exact count if `exact`, else an upper bound.
     """
 
     fact: Fact
