@@ -1,7 +1,5 @@
 """Search events, notes and summaries for a question, so that a turn is found even if no fact was learned from it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import nlargest
 from typing import NamedTuple
