@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from clawmem.index.search.channels import ChannelHits
 from clawmem.index.search.events import (
+    NoteLineRow,
     event_keywords,
     note_keywords,
     passage_count,
@@ -19,7 +20,7 @@ from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words, time_asked
-from clawmem.model.records.event import is_visible_to
+from clawmem.model.records.event import Event, is_visible_to
 from clawmem.model.search.event_ranking import BESIDE, coverage
 from clawmem.model.search.passage import row_of
 from clawmem.model.search.ranking import RankedFact, event_weights, fuse, meaning_share, scaled, word_weight
@@ -58,16 +59,18 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
         meant = rank_by_meaning(index, question, close)
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
-        ranked = _fused(hits[-1], words, passages, close)
-        heard = _heard(index, ranked, limit, owners, without_notes=NOTES in where)
+        ranked = _fused(hits[-1], words)
+        strength = _strength(hits[-1], words, passages, close)
+        heard = _heard(index, ranked, strength, limit, owners, without_notes=NOTES in where)
     if NOTES in where or SUMMARIES in where:
         keyword = _spoken(note_keywords(index, words, owners), words)
         close = notes_by_meaning(vault, index, question, owners, stamp(asked.caller.now)[:10])
         near = {*keyword.scores, *close.scores}
         hits.append({"keyword": keyword, "vector": close, "time": passages_in_span(index, "note", span, near, owners)})
         kinds = {NOTES, SUMMARIES} & set(where)
-        ranked = _fused(hits[-1], words, passages, close)
-        noted = _noted(index, ranked, limit, lambda path: page_kind(path) in kinds)
+        ranked = _fused(hits[-1], words)
+        strength = _strength(hits[-1], words, passages, close)
+        noted = _noted(index, ranked, strength, limit, lambda path: page_kind(path) in kinds)
     return EventResults(heard, noted, tuple(hits))
 
 
@@ -76,14 +79,19 @@ def _spoken(hits: ChannelHits, words: Collection[object]) -> ChannelHits:
 
 
 def _heard(
-    index: Index, ranked: Sequence[RankedFact], limit: int, owners: Collection[str], without_notes: bool
+    index: Index,
+    ranked: Sequence[RankedFact],
+    strength: float,
+    limit: int,
+    owners: Collection[str],
+    without_notes: bool,
 ) -> tuple[EventHit, ...]:
     # Notes and repetitions are few, so a margin is usually enough.
     for margin in (limit + (limit if without_notes else 0) + 20, len(ranked)):
         best = _with_equals(ranked, margin)
         found = read_events(index, [int(one.id) for one in best])
         heard = [
-            EventHit(found[int(one.id)], round(one.score, 4), one.channels)
+            _event_hit(found[int(one.id)], scaled(one, strength))
             for one in best
             if int(one.id) in found
             and is_visible_to(found[int(one.id)], owners)
@@ -96,16 +104,14 @@ def _heard(
 
 
 def _noted(
-    index: Index, ranked: Sequence[RankedFact], limit: int, wanted: Callable[[str], bool]
+    index: Index, ranked: Sequence[RankedFact], strength: float, limit: int, wanted: Callable[[str], bool]
 ) -> tuple[NoteHit, ...]:
     # Most lines are of the wanted kind, so a margin is usually enough.
     for margin in (limit + 20, len(ranked)):
         best = _with_equals(ranked, margin)
         found = read_note_lines(index, [int(one.id) for one in best])
         noted = [
-            NoteHit(*found[int(one.id)], round(one.score, 4), one.channels)
-            for one in best
-            if wanted(found[int(one.id)].path)
+            _note_hit(found[int(one.id)], scaled(one, strength)) for one in best if wanted(found[int(one.id)].path)
         ]
         if len(noted) >= limit:
             break
@@ -143,19 +149,34 @@ def _nearness(rows: Collection[int], n: int) -> float:
     return max((worth for step, worth in BESIDE.items() if n - step in rows or n + step in rows), default=0.0)
 
 
-def _fused(
-    hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]], passages: int, close: ChannelHits
-) -> list[RankedFact]:
-    """Return the hits, best first. The best one's score is 1 only if it has all words and is close in meaning."""
+def _event_hit(event: Event, one: RankedFact) -> EventHit:
+    return EventHit(event, round(one.score, 4), one.channels)
+
+
+def _note_hit(line: NoteLineRow, one: RankedFact) -> NoteHit:
+    return NoteHit(*line, round(one.score, 4), one.channels)
+
+
+def _fused(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> list[RankedFact]:
+    """Return the hits, best first; the best of every channel has the score 1."""
     scores = {name: {str(n): score for n, score in one.scores.items()} for name, one in hits.items()}
-    keyword = hits["keyword"].scores
-    weights = event_weights(coverage(words, max(keyword.values(), default=0.0)))
+    return fuse(scores, _weights(hits, words))
+
+
+def _weights(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> Mapping[str, float]:
+    return event_weights(coverage(words, max(hits["keyword"].scores.values(), default=0.0)))
+
+
+def _strength(
+    hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]], passages: int, close: ChannelHits
+) -> float:
+    """Return which part of a full match the best hit is: 1 only if it has all words and is close in meaning."""
+    keyword, weights = hits["keyword"].scores, _weights(hits, words)
     strengths = {
         "keyword": _share(words, passages, nlargest(_STRONGEST, keyword, key=keyword.__getitem__)),
         "vector": meaning_share(max(close.scores.values(), default=0.0)),
         "time": 1.0,
     }
-    ran = [name for name in scores if scores[name]]
+    ran = [name for name, one in hits.items() if one.scores]
     total = sum(weights[name] for name in ran)
-    strength = sum(weights[name] * strengths[name] for name in ran) / total if total else 0.0
-    return [scaled(one, strength) for one in fuse(scores, weights)]
+    return sum(weights[name] * strengths[name] for name in ran) / total if total else 0.0
