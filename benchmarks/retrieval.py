@@ -259,6 +259,8 @@ def _vault_of(events: Sequence[Event]) -> tuple[Vault, Index]:
 
 _CLAWMEM = [str(Path(sys.executable).with_name("clawmem"))]
 PLACES: Mapping[str, Sequence[str]] = {"facts": (FACTS,), "events": (EVENTS,), "everything": RECALL_KINDS}
+# As many hits as the command line shows.
+_SHOWN = 10
 # Of the heartbeats that one vault needs until every text has its vector.
 _MOST_HEARTBEATS = 20
 
@@ -296,7 +298,7 @@ def _run(command: Sequence[str], folder: Path, env: Mapping[str, str], given: st
 
 
 def recalled(vault: Vault, index: Index, events: Sequence[Event], places: Sequence[str]) -> Ranker:
-    """By `recall` as the command line calls it, with what it shows by itself; -1 for what quotes no turn."""
+    """By `recall` as the command line calls it, with what it shows by itself; -1 for a hit that adds no turn."""
     query = "SELECT id, line FROM event"
     number = {event.id: n for n, event in enumerate(events)}
     turn = {name: number[json.loads(line)["external_id"]] for name, line in index.database.execute(query)}
@@ -307,8 +309,10 @@ def recalled(vault: Vault, index: Index, events: Sequence[Event], places: Sequen
         return turn[one.hit.event.id] if isinstance(one.hit, EventHit) else -1
 
     def rank(question: str) -> Sequence[int]:
-        asked = RecallQuery(question, _CALLER, FactFilter(), max(DEPTHS), places, least=LEAST_SCORE)
-        return [turn_of(one) for one in recall_in(vault, index, asked).ranking]
+        asked = RecallQuery(question, _CALLER, FactFilter(), _SHOWN, places, least=LEAST_SCORE)
+        turns = [turn_of(one) for one in recall_in(vault, index, asked).ranking]
+        # Two facts from one turn are one turn found.
+        return [n if n not in turns[:at] else -1 for at, n in enumerate(turns)]
 
     return rank
 

@@ -10,8 +10,11 @@ from pathlib import Path
 from benchmarks.corpus import make_vault, questions
 from benchmarks.measure import Timing, environment, in_turn, ratio, run
 from benchmarks.report import Row
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.tables.order_verdicts import judge_events
 from clawmem.index.vectors.embed import embed_missing
 from clawmem.index.vectors.local_model import missing_packages
+from clawmem.vault.vault import Vault
 
 RUNS = 15
 WITH_VECTORS = 10_000
@@ -25,6 +28,7 @@ def recall_rows(folder: Path, sizes: tuple[int, ...] = (1_000, 10_000, 100_000))
     env = environment(folder / "home")
     for facts in sizes:
         vault = make_vault(folder / f"recall-{facts}", facts, max(50, facts // 50), events=facts)
+        _judge(vault)
         asked = questions(RUNS + 2)
 
         def recall(number: int, root: Path = vault.root, asked: list[str] = asked) -> float:
@@ -43,6 +47,13 @@ def recall_rows(folder: Path, sizes: tuple[int, ...] = (1_000, 10_000, 100_000))
             recalled, plain = in_turn(RUNS, recall, typer)
             name = f"recall with vectors, {facts:,} facts / Typer"
             yield Row(name, ratio(recalled, plain), 1.6, _times(recalled, plain))
+
+
+def _judge(vault: Vault) -> None:
+    """What the heartbeat does in the background."""
+    index = open_index(vault)
+    judge_events(index)
+    index.close()
 
 
 def remember_rows(folder: Path, sizes: tuple[int, ...] = (2_000, 20_000)) -> Iterator[Row]:

@@ -16,7 +16,6 @@ from clawmem.model.language.question import search_words
 from clawmem.model.language.text import counted, normal
 from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.model.pages.tokens import said_on
-from clawmem.model.proposals.quarantine import quarantined_event
 from clawmem.model.records.event import display_speaker
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.excerpt import excerpt
@@ -171,7 +170,7 @@ def _fact_data(one: FactHit) -> dict[str, Any]:
 
 def _event_data(one: EventHit) -> dict[str, Any]:
     told = {key: value for key, value in one.event._asdict().items() if value is not None}
-    held = {"quarantined": True} if quarantined_event(one.event) else {}
+    held = {"quarantined": True} if one.is_order else {}
     return {**told, **held, "score": one.score, "channels": _scores(one.channels)}
 
 
@@ -195,7 +194,7 @@ def _words(one: RecallHit, words: Sequence[str]) -> str:
     if isinstance(hit, NoteHit):
         return excerpt(hit.text, words, LONGEST_LINE)
     if isinstance(hit, EventHit):
-        return f"{excerpt(hit.event.text, words, LONGEST_LINE)}{event_warning(hit.event)}"
+        return f"{excerpt(hit.event.text, words, LONGEST_LINE)}{event_warning(hit.event, hit.is_order)}"
     statement = fact_line(hit.fact, hit.entity).removeprefix(f"{hit.fact.id}  ")
     quote = one.event.text if one.event else hit.fact.source_text
     if not quote or normal(quote) == normal(hit.fact.fact):

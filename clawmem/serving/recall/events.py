@@ -16,6 +16,8 @@ from clawmem.index.search.events import (
     read_note_lines,
     word_scores,
 )
+from clawmem.index.search.notes import event_records
+from clawmem.index.tables.order_verdicts import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
 from clawmem.model.language.dates import stamp
@@ -101,6 +103,12 @@ def _heard(
             break
     heard.sort(key=lambda one: (one.event.timestamp, one.event.id), reverse=True)
     return tuple(sorted(heard, key=lambda one: -one.score)[:limit])
+
+
+def with_verdicts(index: Index, heard: Sequence[EventHit]) -> tuple[EventHit, ...]:
+    """Return the events with whether each reads as an order."""
+    records = event_records(index, [one.event.id for one in heard])
+    return tuple(one._replace(is_order=reads_as_order(one.event, records[one.event.id].verdicts)) for one in heard)
 
 
 def _noted(

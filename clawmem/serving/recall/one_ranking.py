@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.text import normal
-from clawmem.model.proposals.quarantine import quarantined_event
 from clawmem.model.records.entity import owner_of
-from clawmem.model.records.event import Event, trust_limit
+from clawmem.model.records.event import trust_limit
 from clawmem.serving.recall.recall import (
     EVENTS,
     FACTS,
@@ -44,7 +43,7 @@ def _every(result: RecallResult) -> Iterator[RecallHit]:
     quoted: set[str] = set()
     for fact in result.found:
         said = heard.get(fact.fact.source_event or "")
-        if said is None or not _says_it_all(fact, said.event):
+        if said is None or not _says_it_all(fact, said):
             yield RecallHit(FACTS, fact)
             continue
         quoted.add(said.event.id)
@@ -53,14 +52,15 @@ def _every(result: RecallResult) -> Iterator[RecallHit]:
     yield from (RecallHit(page_kind(one.path), one) for one in result.noted)
 
 
-def _says_it_all(fact: FactHit, event: Event) -> bool:
+def _says_it_all(fact: FactHit, said: EventHit) -> bool:
     """Return whether nothing of an event is lost if only the fact and its quote are shown.
 
     An event with a warning of its own is shown with it.
     """
+    event = said.event
     whole = len(event.text) <= WHOLE_QUOTE or 2 * len(fact.fact.source_text or "") >= len(event.text)
     warned = is_low_trust(trust_limit(event)) and not is_low_trust(fact.fact.trust)
-    return whole and not warned and not quarantined_event(event)
+    return whole and not warned and not said.is_order
 
 
 def _at_least(fact: FactHit, said: EventHit) -> FactHit:

@@ -43,13 +43,15 @@ RECALL_KINDS = (FACTS, EVENTS, NOTES, SUMMARIES)
 # A lower score says that a hit has hardly more than a name or a common word of the question. Chosen on conversations:
 # docs/decisions/055 has the figures.
 LEAST_SCORE = 0.15
+# A fact is judged by its own few words, an event also by those around it: for facts, this part of the limit counts.
+FACT_PART = 0.4
 
 
 class RecallQuery(NamedTuple):
     """A question with its caller, the facts to use, the number of hits in all, and where to look.
 
     Each pass after the first one adds facts that are linked to the best ones. Hits with a score below `least` are left
-    out.
+    out, and facts with one below `FACT_PART` of it.
     """
 
     words: str
@@ -79,11 +81,12 @@ class FactHit(NamedTuple):
 
 
 class EventHit(NamedTuple):
-    """A found event, its score, and what each channel adds to it."""
+    """A found event, its score, what each channel adds to it, and whether the event reads as an order."""
 
     event: Event
     score: float
     channels: Mapping[str, float]
+    is_order: bool = False
 
 
 class NoteHit(NamedTuple):
@@ -199,11 +202,11 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
         result = result._replace(found=found, channels=channels, earlier=answers.earlier)
     if not said or not has_passages(index):
         return _one_ranking(result, asked)
-    from clawmem.serving.recall.events import find_said  # not needed for facts
+    from clawmem.serving.recall.events import find_said, with_verdicts  # not needed for facts
 
     answered = find_said(vault, index, wide)
     accounts = [result.channels] if FACTS in where else []
-    result = result._replace(heard=answered.heard, noted=answered.noted)
+    result = result._replace(heard=with_verdicts(index, answered.heard), noted=answered.noted)
     return _one_ranking(result._replace(channels=_account([*answered.hits], *accounts)), asked)
 
 
@@ -212,7 +215,7 @@ def _one_ranking(result: RecallResult, asked: RecallQuery) -> RecallResult:
     from clawmem.serving.recall.one_ranking import in_one_order
 
     every = in_one_order(result, asked.caller.agent)
-    strong = [one for one in every if one.hit.score >= asked.least]
+    strong = [one for one in every if one.hit.score >= asked.least * (FACT_PART if one.kind == FACTS else 1)]
     best = strong[: asked.limit]
     return result._replace(
         found=tuple(one.hit for one in best if isinstance(one.hit, FactHit)),
