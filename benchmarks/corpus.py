@@ -22,10 +22,12 @@ from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
 from clawmem.model.pages.summary import summary_page
 from clawmem.model.records.change import Change, trailers
 from clawmem.model.records.entity import Entity, items_path, kind_of, slug, summary_path, title_of
+from clawmem.model.records.event import Event, ledger_path, render_events
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
 
+_SAID = ("I think", "Did you see", "Yesterday we had", "No,", "Tell me about", "It was")
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 _STARTS = "b br c ch cl d dr f fl g gr h j k kr l m n p pr qu r s sh sl st t th tr v w y z".split()
 _HEARTS = "a ai ar e ee en er i in ir o oa on or ou u un ur".split()
@@ -146,12 +148,26 @@ def invented_files(facts: int, entities: int, seed: int) -> dict[str, bytes | No
     return files
 
 
-def make_vault(root: Path, facts: int, entities: int = 500, seed: int = 1) -> Vault:
-    """A vault at `root` (new or empty) with so many invented facts, all in one commit after the first."""
+def invented_events(count: int, seed: int) -> dict[str, bytes | None]:
+    """The ledgers of so many turns between people who are in facts of the same seed, fifty turns a day."""
+    chance = random.Random(seed)
+    words = Words(chance)
+    days: dict[str, list[Event]] = {}
+    for number in range(count):
+        day = (NOW - timedelta(days=1 + number // 50)).strftime("%Y-%m-%d")
+        text = f"{chance.choice(_SAID)} {' '.join(words.word() for _ in range(chance.randrange(4, 24)))}."
+        when = f"{day}T{number % 50 // 10 + 9:02}:{number % 10:02}:00Z"
+        said = Event(f"evt_{number:016x}", when, "user", text, words.name(), f"s{number // 50}")
+        days.setdefault(day, []).append(said)
+    return {ledger_path(day): render_events(said) for day, said in days.items()}
+
+
+def make_vault(root: Path, facts: int, entities: int = 500, seed: int = 1, events: int = 0) -> Vault:
+    """A vault at `root` (new or empty) with so many invented facts and events, all in one commit after the first."""
     home = {"PATH": os.environ["PATH"], "HOME": str(root.parent)}
     vault = create_vault(root, home, NOW)
     with transaction(vault, NOW, "corpus") as started:
-        files = invented_files(facts, entities, seed)
+        files = {**invented_files(facts, entities, seed), **invented_events(events, seed)}
         started.commit([Change(f"corpus(vault): {facts} invented facts", files, trailers("corpus"))])
     return vault
 

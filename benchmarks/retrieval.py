@@ -1,9 +1,13 @@
-"""How well the turn that answers a question is found: `python -m benchmarks.retrieval FILE [--as-one] [--detail]`.
+"""How well the turn that answers a question is found: `python -m benchmarks.retrieval FILE... [--as-one] [--detail]`.
 
 FILE is a JSON list of conversations in LoCoMo's form, each turn one event. A question counts where its evidence names
 turns that exist. Evidence recall@k is the share of those turns among the first k found, hit@5 the share of questions
 with any of them among the first five, both averaged over questions. Every ranker is given the same texts (speaker,
 words, day) and, apart from `grep`, the same question words. `--as-one` puts all conversations in one memory.
+
+`--vaults` measures `recall` as the command line calls it, on vaults that a heartbeat learned from: facts, events, and
+everything in one ranking, without the local model and with it. A fact counts for the turn that it quotes. Every other
+conversation is looked at, the rest only reported; intervals are of a bootstrap over conversations and their questions.
 """
 
 from __future__ import annotations
@@ -13,9 +17,11 @@ import atexit
 import json
 import math
 import os
+import random
 import re
 import shutil
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
@@ -39,7 +45,17 @@ from clawmem.model.records.change import Change, trailers
 from clawmem.model.records.event import Event, render_events
 from clawmem.model.search.passage import search_texts
 from clawmem.serving.recall.events import EventResults, find_said
-from clawmem.serving.recall.recall import EVENTS, RecallQuery
+from clawmem.serving.recall.recall import (
+    EVENTS,
+    FACTS,
+    LEAST_SCORE,
+    RECALL_KINDS,
+    EventHit,
+    FactHit,
+    RecallHit,
+    RecallQuery,
+    recall_in,
+)
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
@@ -75,7 +91,10 @@ class Corpus(NamedTuple):
 
 def read(path: Path, as_one: bool = False) -> list[Corpus]:
     """The conversations of a file, each for itself or all as one."""
-    corpora = [conversation(sample, f"{at}") for at, sample in enumerate(json.loads(path.read_text(encoding="utf-8")))]
+    content = json.loads(path.read_text(encoding="utf-8"))
+    # REALTALK has one conversation in a file, with its sessions beside its questions.
+    samples = content if isinstance(content, list) else [{"conversation": content, "qa": content["qa"]}]
+    corpora = [conversation(sample, path.stem if len(samples) == 1 else f"{at}") for at, sample in enumerate(samples)]
     if not as_one:
         return corpora
     events: list[Event] = []
@@ -103,13 +122,19 @@ def conversation(sample: Mapping[str, Any], fallback: str) -> Corpus:
 def _events(conversation: Mapping[str, Any], name: str) -> Iterator[Event]:
     number = 1
     while f"session_{number}" in conversation:
-        when = datetime.strptime(conversation[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y")
         for turn in conversation[f"session_{number}"]:
+            if "date_time" in turn:
+                when = datetime.strptime(turn["date_time"], "%d.%m.%Y, %H:%M:%S")
+            else:
+                when = datetime.strptime(conversation[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y")
+            text = turn["text"] if "text" in turn else turn["clean_text"]
+            if not text.strip():
+                continue
             yield Event(
                 id=f"{name}:{turn['dia_id']}",
                 timestamp=f"{when.isoformat()}Z",
                 role="user",
-                text=turn["text"],
+                text=text,
                 speaker=turn["speaker"],
                 session=f"{name}:{number}",
                 external_id=turn["dia_id"],
@@ -232,6 +257,110 @@ def _vault_of(events: Sequence[Event]) -> tuple[Vault, Index]:
     return vault, open_index(vault)
 
 
+_CLAWMEM = [str(Path(sys.executable).with_name("clawmem"))]
+PLACES: Mapping[str, Sequence[str]] = {"facts": (FACTS,), "events": (EVENTS,), "everything": RECALL_KINDS}
+# As many hits as the command line shows.
+_SHOWN = 10
+# Of the heartbeats that one vault needs until every text has its vector.
+_MOST_HEARTBEATS = 20
+
+
+def learned_vault(events: Sequence[Event]) -> Vault:
+    """A vault that was told a conversation on the command line, after heartbeats until every text has its vector."""
+    folder = Path(tempfile.mkdtemp(prefix="clawmem-bench-"))
+    atexit.register(shutil.rmtree, folder)
+    env, root = environment(folder / "home"), folder / "vault"
+    lines = (
+        json.dumps(
+            {
+                "role": one.role,
+                "speaker": one.speaker,
+                "content": one.text,
+                "id": one.id,
+                "timestamp": one.timestamp,
+                "session": one.session,
+            }
+        )
+        for one in events
+    )
+    _run([*_CLAWMEM, "init", str(root)], folder, env)
+    _run([*_CLAWMEM, "ingest", "-", "--format", "jsonl"], root, env, "\n".join(lines))
+    for _ in range(_MOST_HEARTBEATS):
+        done = json.loads(_run([*_CLAWMEM, "heartbeat", "--json"], root, env))["data"]
+        if not (done.get("embedded") or {}).get("left"):
+            break
+    return Vault(root, env)
+
+
+def _run(command: Sequence[str], folder: Path, env: Mapping[str, str], given: str = "") -> str:
+    done = subprocess.run(command, cwd=folder, env=dict(env), input=given, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def recalled(vault: Vault, index: Index, events: Sequence[Event], places: Sequence[str]) -> Ranker:
+    """By `recall` as the command line calls it, with what it shows by itself; -1 for a hit that adds no turn."""
+    query = "SELECT id, line FROM event"
+    number = {event.id: n for n, event in enumerate(events)}
+    turn = {name: number[json.loads(line)["external_id"]] for name, line in index.database.execute(query)}
+
+    def turn_of(one: RecallHit) -> int:
+        if isinstance(one.hit, FactHit):
+            return turn.get(one.hit.fact.source_event or "", -1)
+        return turn[one.hit.event.id] if isinstance(one.hit, EventHit) else -1
+
+    def rank(question: str) -> Sequence[int]:
+        asked = RecallQuery(question, _CALLER, FactFilter(), _SHOWN, places, least=LEAST_SCORE)
+        turns = [turn_of(one) for one in recall_in(vault, index, asked).ranking]
+        # Two facts from one turn are one turn found.
+        return [n if n not in turns[:at] else -1 for at, n in enumerate(turns)]
+
+    return rank
+
+
+def interval(results: Sequence[Scored], column: int, rounds: int = 2_000) -> tuple[float, float]:
+    """The 95 % interval of a figure's mean, by a bootstrap over conversations and over the questions of each."""
+    chance = random.Random(1)
+    by_name: dict[str, list[float]] = {}
+    for one in results:
+        by_name.setdefault(one.asked.conversation, []).append(one.figures[column])
+    each = list(by_name.values())
+    means = []
+    for _ in range(rounds):
+        drawn = [chance.choices(values, k=len(values)) for values in chance.choices(each, k=len(each))]
+        means.append(sum(map(sum, drawn)) / sum(map(len, drawn)))
+    means.sort()
+    return means[int(0.025 * rounds)], means[int(0.975 * rounds)]
+
+
+def vault_lines(corpora: Sequence[Corpus]) -> Iterator[str]:
+    """`recall` on vaults, against BM25 over the turns, as a Markdown table: R@10 with its interval, and hit@5."""
+    found: dict[tuple[str, str], list[Scored]] = {}
+    for at, corpus in enumerate(corpora):
+        half = "reported only" if at % 2 else "looked at"
+        vault = learned_vault(corpus.events)
+        makers: dict[str, Maker] = {"rank-bm25": rank_bm25, "FTS5 alone": fts5}
+        for model in ("no model",) if missing_packages() else ("local model", "no model"):
+            if model == "no model":
+                _run([*_CLAWMEM, "config", "set", "semantic.model", "none"], vault.root, vault.git.environment)
+            seen = Vault(vault.root, vault.git.environment)
+            for place, kinds in PLACES.items():
+                makers[f"recall, {place}, {model}"] = _maker(seen, kinds)
+            for name, maker in makers.items():
+                found.setdefault((half, name), []).extend(scored([corpus], maker))
+            makers = {}
+    yield "| conversations | ranker | questions | R@10 | 95 % | hit@5 |"
+    yield "|---|---|---|---|---|---|"
+    column = COLUMNS.index("R@10")
+    for (half, name), results in sorted(found.items()):
+        low, high = interval(results, column)
+        figures = mean(results)
+        yield f"| {half} | {name} | {len(results)} | {figures[column]:.3f} | {low:.3f}-{high:.3f} | {figures[-1]:.3f} |"
+
+
+def _maker(vault: Vault, places: Sequence[str]) -> Maker:
+    return lambda events: recalled(vault, open_index(vault), events, places)
+
+
 def _said(vault: Vault, index: Index, question: str) -> EventResults:
     return find_said(vault, index, RecallQuery(question, _CALLER, FactFilter(), max(DEPTHS), (EVENTS,)))
 
@@ -335,11 +464,16 @@ def retrieval_rows(path: Path) -> Iterator[Row]:
 def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path)
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    parser.add_argument("--vaults", action="store_true")
     parser.add_argument("--as-one", action="store_true")
     parser.add_argument("--detail", action="store_true")
     given = parser.parse_args()
-    corpora = read(given.file, given.as_one)
+    corpora = [corpus for path in given.files for corpus in read(path, given.as_one)]
+    if given.vaults:
+        for line in vault_lines(corpora):
+            print(line, flush=True)
+        return 0
     results = {name: scored(corpora, maker) for name, maker in RANKERS.items()}
     print(f"{sum(len(one.events) for one in corpora):,} turns, {sum(len(one.asked) for one in corpora):,} questions\n")
     for line in (*table(results), *(("", *detail(results)) if given.detail else ())):

@@ -43,10 +43,15 @@ def context_data(done: ContextResult | Brief) -> dict[str, Any]:
     }
 
 
-def event_warning(event: Event) -> str:
-    """The same of something said, to be put behind it; empty where there is nothing to know."""
+def event_warning(event: Event, is_order: bool | None = None) -> str:
+    """The same of something said, to be put behind it; empty where there is nothing to know.
+
+    `is_order` says whether it reads as an order; if it is None, the text is checked.
+    """
     remarks = [OUTSIDE_WARNING] if trust_limit(event) == EXTERNAL else []
-    remarks += ["quarantined: it reads as an order"] if quarantined_event(event) else []
+    remarks += (
+        ["quarantined: it reads as an order"] if (quarantined_event(event) if is_order is None else is_order) else []
+    )
     return f"  ({', '.join(remarks)})" if remarks else ""
 
 

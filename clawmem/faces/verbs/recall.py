@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
@@ -11,24 +11,44 @@ from clawmem.faces.parts.filters import filter_of, standpoint
 from clawmem.faces.parts.parameters import AS_OF, AT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
 from clawmem.faces.parts.words import context_data, event_warning
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.language.text import counted
+from clawmem.model.language.irregular import forms_of
+from clawmem.model.language.question import search_words
+from clawmem.model.language.text import counted, normal
 from clawmem.model.lifecycle.tiers import TIERS
-from clawmem.model.proposals.quarantine import quarantined_event
+from clawmem.model.pages.tokens import said_on
 from clawmem.model.records.event import display_speaker
+from clawmem.model.records.layout import agent_of
+from clawmem.model.search.excerpt import excerpt
 from clawmem.serving.recall.brief import Brief, brief
-from clawmem.serving.recall.recall import FACTS, RECALL_KINDS, ChannelReport, EventHit, FactHit, NoteHit, RecallResult
+from clawmem.serving.recall.recall import (
+    FACTS,
+    LEAST_SCORE,
+    RECALL_KINDS,
+    SUMMARIES,
+    ChannelReport,
+    EventHit,
+    FactHit,
+    NoteHit,
+    RecallHit,
+    RecallResult,
+    page_kind,
+)
 from clawmem.serving.recall.recall import recall as act
 
 if TYPE_CHECKING:
     from clawmem.serving.context.context import ContextResult
 
 ALL = "all"
+# A hit is one line: of longer texts, the characters around the words of the question.
+LONGEST_LINE = 240
+_SINGULAR = {FACTS: "fact", "events": "event", "notes": "note", SUMMARIES: "summary"}
 
 
 def recall(
     call: Call,
     question: str,
-    where: str,
+    where: Sequence[str] | None,
+    every: bool,
     limit: int | None,
     entity: str | None,
     category: str | None,
@@ -42,14 +62,17 @@ def recall(
     explain: bool,
     strict: bool,
 ) -> Answer:
-    """An agent gets its own facts and the global ones, its own first."""
+    """Everything is searched in one ranking, and what is said twice appears once; with a filter for facts, only facts
+    are searched. An agent gets its own facts and the global ones, its own first."""
     asked = question.strip()
     if not asked:
         raise InvalidInput("The question is empty.", "Example: clawmem recall 'where does Jane live?'")
     here = standpoint(call, at)
     wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded)
     most = limit or here.vault.settings.whole("defaults.limit")
-    result = act(here.vault, asked, here.caller, wanted, most, _places(where), passes)
+    narrowed = [name for name, value in (("entity", entity), ("category", category), ("tag", tag)) if value]
+    places = _places(where, of_facts=bool(narrowed or as_of))
+    result = act(here.vault, asked, here.caller, wanted, most, places, passes, 0.0 if every else LEAST_SCORE)
 
     def told() -> Brief | ContextResult:
         room = budget or here.vault.settings.whole("context.budget")
@@ -61,8 +84,8 @@ def recall(
         return recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
 
     text = told() if budget else None
-    lines, account = _lines(result, explain), _account(result)
-    talk = () if lines else ("Nothing was found.", *(() if explain else account))
+    lines, account = _lines(result, asked, explain), _account(result)
+    talk = () if lines else (_nothing(places), *_what_else(result, places, narrowed), *(() if explain else account))
     lines += account if explain else []
     unable = [f"channel {name} {_told(one)}" for name, one in result.channels.items() if strict and one.unable]
     return Answer(
@@ -74,36 +97,80 @@ def recall(
     )
 
 
-def _places(where: str) -> tuple[str, ...]:
-    if where == ALL:
-        return RECALL_KINDS
-    if where not in RECALL_KINDS:
-        raise InvalidInput(
-            f"'{where}' is not a valid value of --in.", f"Choose one of {', '.join(RECALL_KINDS)}, {ALL}."
-        )
-    return (where,)
+def _places(where: Sequence[str] | None, of_facts: bool) -> tuple[str, ...]:
+    """Where to look; without --in everywhere, or only in facts if there is a filter that only facts have."""
+    named = [word.strip() for one in where or () for word in one.split(",")]
+    for one in named:
+        if one not in (*RECALL_KINDS, ALL):
+            raise InvalidInput(
+                f"'{one}' is not a valid value of --in.", f"Choose from {', '.join(RECALL_KINDS)}, {ALL}."
+            )
+    if not named and of_facts:
+        return (FACTS,)
+    return RECALL_KINDS if not named or ALL in named else tuple(kind for kind in RECALL_KINDS if kind in named)
+
+
+def _nothing(places: Sequence[str]) -> str:
+    return "Nothing was found." if places == RECALL_KINDS else f"Nothing was found in {' and '.join(places)}."
+
+
+def _what_else(result: RecallResult, places: Sequence[str], narrowed: Sequence[str]) -> list[str]:
+    """What to try where nothing was found."""
+    others = ",".join(kind for kind in RECALL_KINDS if kind not in places)
+    return [
+        *([f"{counted(result.weak, 'weak hit')} left out: add --all to see them."] if result.weak else []),
+        *([f"Without --{' and --'.join(narrowed)}, more is searched."] if narrowed else []),
+        *([f"Other places: --in {others}, or --in all."] if others else []),
+        "Fewer words, or words that the answer may have; `clawmem list` shows every fact.",
+    ]
 
 
 def _data(result: RecallResult) -> dict[str, Any]:
+    pages = [(page_kind(one.path), {**one._asdict(), "channels": _scores(one.channels)}) for one in result.noted]
     return {
-        "facts": [
-            {
-                **fact_data(one.fact, one.entity, result.conflicts.get(one.fact.id, ())),
-                "score": one.score,
-                "tier": one.tier,
-                "channels": _scores(one.channels),
-            }
-            for one in result.found
-        ],
+        "hits": [_hit_data(one) for one in result.ranking],
+        "weak": result.weak,
+        "facts": [_fact_data(one, result.conflicts.get(one.fact.id, ())) for one in result.found],
         "events": [_event_data(one) for one in result.heard],
-        "notes": [{**one._asdict(), "channels": _scores(one.channels)} for one in result.noted],
+        "notes": [one for kind, one in pages if kind != SUMMARIES],
+        "summaries": [one for kind, one in pages if kind == SUMMARIES],
         "channels": {name: channel._asdict() for name, channel in result.channels.items()},
     }
 
 
+def _hit_data(one: RecallHit) -> dict[str, Any]:
+    quote = {"quote": one.event.text} if one.event else {}
+    date, who = _date_and_who(one)
+    return {"kind": _SINGULAR[one.kind], "id": _id(one), "score": one.hit.score, "date": date, "who": who, **quote}
+
+
+def _id(one: RecallHit) -> str:
+    hit = one.hit
+    if isinstance(hit, FactHit):
+        return hit.fact.id
+    return hit.event.id if isinstance(hit, EventHit) else f"{hit.path}:{hit.place}"
+
+
+def _date_and_who(one: RecallHit) -> tuple[str | None, str]:
+    """The day on which it was said or recorded, and by whom."""
+    hit = one.hit
+    if isinstance(hit, NoteHit):
+        return hit.day, agent_of(hit.path) or "notes"
+    event = hit.event if isinstance(hit, EventHit) else one.event
+    if event is not None:
+        return event.timestamp[:10], display_speaker(event)
+    assert isinstance(hit, FactHit)
+    return said_on(hit.fact) or hit.fact.timestamp[:10], hit.fact.agent or hit.fact.trust or "user"
+
+
+def _fact_data(one: FactHit, conflicts: Sequence[str]) -> dict[str, Any]:
+    ranked = {"score": one.score, "tier": one.tier, "channels": _scores(one.channels), "prior": round(one.prior, 4)}
+    return {**fact_data(one.fact, one.entity, conflicts), **ranked}
+
+
 def _event_data(one: EventHit) -> dict[str, Any]:
     told = {key: value for key, value in one.event._asdict().items() if value is not None}
-    held = {"quarantined": True} if quarantined_event(one.event) else {}
+    held = {"quarantined": True} if one.is_order else {}
     return {**told, **held, "score": one.score, "channels": _scores(one.channels)}
 
 
@@ -111,32 +178,43 @@ def _scores(channels: Mapping[str, float]) -> dict[str, float]:
     return {name: round(score, 4) for name, score in channels.items()}
 
 
-def _lines(result: RecallResult, explain: bool) -> list[str]:
+def _lines(result: RecallResult, question: str, explain: bool) -> list[str]:
+    words = [form for word in search_words(question) for form in forms_of(word)]
     lines: list[str] = []
-    for fact in result.found:
-        lines += _shown(
-            fact_line(fact.fact, fact.entity, result.conflicts.get(fact.fact.id, ())), fact, explain, f"; {fact.tier}"
-        )
-    for heard in result.heard:
-        lines += _shown(_event_line(heard), heard, explain)
-    for note in result.noted:
-        lines += _shown(f"{note.path}  {note.text}", note, explain)
+    for one in result.ranking:
+        date, who = _date_and_who(one)
+        lines.append(f"{_id(one)}  {_SINGULAR[one.kind]}  {date or 'undated'}  {who}: {_words(one, words)}")
+        lines += [f"    {_score(one.hit)}"] if explain else []
     return lines
 
 
+def _words(one: RecallHit, words: Sequence[str]) -> str:
+    """What a hit says, and for a fact what it quotes, as far as it says something else."""
+    hit = one.hit
+    if isinstance(hit, NoteHit):
+        return excerpt(hit.text, words, LONGEST_LINE)
+    if isinstance(hit, EventHit):
+        return f"{excerpt(hit.event.text, words, LONGEST_LINE)}{event_warning(hit.event, hit.is_order)}"
+    statement = fact_line(hit.fact, hit.entity).removeprefix(f"{hit.fact.id}  ")
+    quote = one.event.text if one.event else hit.fact.source_text
+    if not quote or normal(quote) == normal(hit.fact.fact):
+        return statement
+    return f'{statement}  "{excerpt(quote, words, LONGEST_LINE)}"'
+
+
+def _score(hit: FactHit | EventHit | NoteHit) -> str:
+    """The score and what it is made of; the last digit of the largest part is such that the parts add up."""
+    prior = {"prior": hit.prior} if isinstance(hit, FactHit) and hit.prior else {}
+    parts = {name: round(points, 3) for name, points in {**hit.channels, **prior}.items()}
+    most = max(parts, key=lambda name: parts[name])
+    parts[most] += round(hit.score, 3) - sum(parts.values())
+    told = " + ".join(f"{name} {points:.3f}" for name, points in parts.items())
+    return f"score {hit.score:.3f} = {told}{f'; {hit.tier}' if isinstance(hit, FactHit) else ''}"
+
+
 def _account(result: RecallResult) -> list[str]:
-    return [f"channel {name}: {_told(channel)}" for name, channel in result.channels.items()]
-
-
-def _shown(line: str, one: FactHit | EventHit | NoteHit, explain: bool, more: str = "") -> list[str]:
-    paths = ", ".join(f"{name} {score:.2f}" for name, score in one.channels.items())
-    return [line, f"    score {one.score:.3f} = {paths}{more}"] if explain else [line]
-
-
-def _event_line(heard: EventHit) -> str:
-    event = heard.event
-    words = " ".join(event.text.split())
-    return f"{event.id}  {event.timestamp[:10]}  {display_speaker(event)}: {words}{event_warning(event)}"
+    weak = [f"{counted(result.weak, 'weak hit')} left out; --all shows them"] if result.weak else []
+    return [*(f"channel {name}: {_told(channel)}" for name, channel in result.channels.items()), *weak]
 
 
 def _told(channel: ChannelReport) -> str:
@@ -145,12 +223,21 @@ def _told(channel: ChannelReport) -> str:
     return f"{'could' if channel.unable else 'did'} not run, {channel.why_not}"
 
 
+_LINE = {"path": str, "place": int, "day": (str, None), "text": str, "score": float, "channels": {str: float}}
+
 VERB = Command(
     recall,
     (
         Parameter("question", "The question, or - for stdin.", required=True, stdin=True),
-        Parameter("where", "Where to look: {choices}.", ("--in",), default=FACTS, choices=(*RECALL_KINDS, ALL)),
-        Parameter("limit", "The maximum number of results of each kind.", ("--limit", "-n"), int, least=1, most=1000),
+        Parameter(
+            "where",
+            "Where to look: {choices}; may be repeated, or several between commas. The default is all.",
+            ("--in",),
+            repeated=True,
+            choices=(*RECALL_KINDS, ALL),
+        ),
+        Parameter("every", "Show weak hits too, which have hardly more than a name.", ("--all",), bool, False),
+        Parameter("limit", "The maximum number of results.", ("--limit", "-n"), int, least=1, most=1000),
         OF_ENTITY,
         OF_CATEGORY,
         WITH_TAG,
@@ -176,17 +263,27 @@ VERB = Command(
         Parameter("strict", "Exit with code 4 if a channel could not run.", ("--strict",), bool, False),
     ),
     {
-        "facts": [{"...": "fact", "score": float, "tier": set(TIERS), "channels": {str: float}}],
-        "events": [{"...": "event", "quarantined?": {True}, "score": float, "channels": {str: float}}],
-        "notes": [
-            {"path": str, "place": int, "day": (str, None), "text": str, "score": float, "channels": {str: float}}
+        "hits": [
+            {
+                "kind": set(_SINGULAR.values()),
+                "id": str,
+                "score": float,
+                "date": (str, None),
+                "who": str,
+                "quote?": str,
+            }
         ],
+        "weak": int,
+        "facts": [{"...": "fact", "score": float, "tier": set(TIERS), "channels": {str: float}, "prior": float}],
+        "events": [{"...": "event", "quarantined?": {True}, "score": float, "channels": {str: float}}],
+        "notes": [_LINE],
+        "summaries": [_LINE],
         "channels": {str: {"ran": bool, "hits": int, "why_not": str, "unable": bool}},
         "context": "context",
         "at?": "point",
     },
     (
         "clawmem recall 'where does Jane live?' --as-of 2025-01-01",
-        "clawmem recall 'what did Lena think of the film?' --in events",
+        "clawmem recall 'what did Lena think of the film?' --in events,notes",
     ),
 )

@@ -8,7 +8,7 @@ VERBS = {
     "init": "Create a new vault.",
     "status": "Show which vault is in use and what it contains.",
     "remember": "Store a fact (also: add).",
-    "recall": "Find facts for a question (also: search).",
+    "recall": "Find facts, events, notes and summaries for a question (also: search).",
     "context": "Print what an agent should know, within a token budget.",
     "show": "Show all fields of one fact.",
     "list": "List facts.",

@@ -10,13 +10,16 @@ from clawmem.index.tables.seals import RowDamaged, check_total
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, predicates_asked
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
-from clawmem.model.language.question import DaySpan
+from clawmem.model.language.question import DaySpan, is_first_person
 from clawmem.model.language.text import normal
+from clawmem.model.search.ranking import word_weight
 
 CANDIDATES = 200
 _ENOUGH = 20
 _LONGEST_NAME = 4
 _BATCH = 500
+# Up to how many texts with a word are counted at least; beyond a tenth of all, a word tells little.
+_COUNTED = 2_000
 
 
 class FactFilter(NamedTuple):
@@ -67,6 +70,23 @@ def keyword_channel(index: Index, words: Sequence[str], wanted: FactFilter, limi
     return ChannelHits({match.n: match.score for match in matches if match.n in passing})
 
 
+def word_shares(index: Index, words: Sequence[Sequence[str]], found: Collection[int]) -> dict[int, float]:
+    """Return which part of a question's words each of the found facts has, by how telling the words are.
+
+    Each word is given with its other forms.
+    """
+    (facts,) = index.database.execute("SELECT facts FROM total").fetchone()
+    most = max(_COUNTED, facts // 10)
+    shares = dict.fromkeys(found, 0.0)
+    whole = 0.0
+    for forms in words:
+        weight = word_weight(facts, index.engine.count(forms, most))
+        whole += weight
+        for match in index.engine.search_among(found, forms, len(found)):
+            shares[match.n] += weight
+    return {n: share / whole for n, share in shares.items()} if whole else shares
+
+
 def predicate_channel(
     index: Index, question: str, catalog: Catalog, wanted: FactFilter, user: str = "user"
 ) -> ChannelHits:
@@ -78,7 +98,7 @@ def predicate_channel(
     if not asked:
         return ChannelHits({}, False, "the question asks for no predicate of the catalog")
     condition, values = condition_of(wanted)
-    subjects = _names_in(question, user)
+    subjects = names_in(question, user)
     rows = index.database.execute(
         f"SELECT n, length(subject) FROM fact WHERE predicate IN ({_marks(asked)})"
         f" AND subject IN ({_marks(subjects)}) AND {condition} LIMIT ?",
@@ -219,7 +239,7 @@ def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Itera
 # The first fields of Fact in order, with NULL for those that ranking does not need.
 _SKETCH = (
     "n, entity, id, '', category, timestamp, '', status, access_count, last_accessed"
-    f"{', NULL' * 6}, valid_to{', NULL' * 4}, importance, trust"
+    f", NULL, subject{', NULL' * 4}, valid_to{', NULL' * 4}, importance, trust"
 )
 
 
@@ -248,14 +268,18 @@ def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
     return " AND ".join(parts), tuple(values)
 
 
-def _names_in(question: str, user: str) -> list[str]:
+def names_in(question: str, user: str = "user") -> list[str]:
+    """Return everything in a question that can be the name of a subject, in normal form: up to four words in a row.
+
+    `user` is the name of the person who says "I".
+    """
     words = [normal(word) for word in question.split()]
     names = {
         normal(" ".join(words[start : start + size])).removesuffix("'s").removesuffix("’s")
         for size in range(1, _LONGEST_NAME + 1)
         for start in range(len(words) - size + 1)
     }
-    if {"i", "my", "me", "mine"} & set(words):
+    if is_first_person(question):
         names.add("user")
         names.add("the user")
         names.add(normal(user))

@@ -18,7 +18,7 @@ from clawmem.model.search.event_ranking import (
     best_turns,
     order_near,
     order_turns,
-    speakers_named,
+    turns_named,
 )
 from clawmem.model.search.passage import row_of
 
@@ -63,6 +63,13 @@ def _worth_ranking(index: Index, forms: Sequence[tuple[str, ...]]) -> list[tuple
     return [forms[at] for at in sorted(kept)]
 
 
+def passage_count(index: Index) -> int:
+    """Return about how many events and lines of notes there are."""
+    query = "SELECT coalesce((SELECT max(n) FROM event), 0) + coalesce((SELECT max(n) FROM note), 0)"
+    (total,) = index.database.execute(query).fetchone()
+    return int(total)
+
+
 def event_keywords(index: Index, question: str, words: Sequence[Mapping[int, float]]) -> ChannelHits:
     """Return events by the words of a question in and around them, ranked by `event_ranking`."""
     scored = best_turns(best_pieces([_part(scores, events=True) for scores in words], row_of))
@@ -71,13 +78,13 @@ def event_keywords(index: Index, question: str, words: Sequence[Mapping[int, flo
     total, spoken = index.database.execute("SELECT count(*), coalesce(sum(turns), 0) FROM sitting").fetchone()
     names = {turn.sitting for turn in turns.values()}
     sittings = SittingCounts(total, spoken, dict(_sizes(index, names)))
-    return ChannelHits({one.n: one.score for one in order_turns(scored, turns, sittings, _named(question, turns))})
+    return ChannelHits({one.n: one.score for one in order_turns(scored, turns, sittings, turns_named(question, turns))})
 
 
 def rank_by_meaning(index: Index, question: str, closeness: ChannelHits) -> ChannelHits:
     """Rank events by how close they and their neighbours are to a question, with `event_ranking`."""
     turns = _turns_around(index, closeness.scores)
-    ordered = order_near(closeness.scores, turns, _named(question, turns))
+    ordered = order_near(closeness.scores, turns, turns_named(question, turns))
     return closeness._replace(scores={one.n: one.score for one in ordered})
 
 
@@ -147,10 +154,6 @@ def _part(scores: Mapping[int, float], events: bool) -> dict[int, float]:
     return {piece: score for piece, score in scores.items() if (piece >= 0) is events}
 
 
-def _named(question: str, turns: Mapping[int, RankedTurn]) -> frozenset[str]:
-    return speakers_named(question, {turn.speaker for turn in turns.values() if turn.speaker})
-
-
 def _turns_around(index: Index, found: Iterable[int]) -> dict[int, RankedTurn]:
     """Return the turns in these rows and their neighbours, without recalled ones."""
     places: dict[str, set[int]] = {}
@@ -160,11 +163,11 @@ def _turns_around(index: Index, found: Iterable[int]) -> dict[int, RankedTurn]:
             places.setdefault(sitting, set()).update(range(place - REACH, place + REACH + 1))
     turns = {}
     among = "sitting = ? AND place BETWEEN ? AND ? AND recalled = 0"
-    query = f"SELECT n, place, speaker, size, asks FROM event WHERE {among}"
+    query = f"SELECT n, place, speaker, role, size, asks FROM event WHERE {among}"
     for sitting, wanted in places.items():
         for first, last in _ranges(wanted):
-            for n, place, speaker, size, asks in index.database.execute(query, (sitting, first, last)):
-                turns[n] = RankedTurn(sitting, place, speaker, size, bool(asks))
+            for n, place, speaker, role, size, asks in index.database.execute(query, (sitting, first, last)):
+                turns[n] = RankedTurn(sitting, place, speaker, size, bool(asks), role)
     return turns
 
 

@@ -1,7 +1,7 @@
 """Lookups by exact value: facts by id, entity, subject or event; entities by name or alias."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, NotFound
@@ -251,6 +251,16 @@ def entities_known_as(index: Index, words: str) -> list[str]:
     for row in rows:
         check_alias(*row)
     return [name for _, name, _ in rows]
+
+
+def entities_called(index: Index, names: Sequence[str]) -> dict[str, str]:
+    """Return the entities with one of these titles or aliases, which are in normal form, each with that name."""
+    found = {}
+    query = "SELECT alias, name, alias.seal FROM json_each(?) AS given CROSS JOIN alias ON alias = given.value"
+    for alias, name, given in index.database.execute(query, (json.dumps(names),)):
+        check_alias(alias, name, given)
+        found[name] = alias
+    return found
 
 
 def entities_ending_in(index: Index, word: str) -> list[str]:

@@ -51,6 +51,12 @@ def has_events(index: Index) -> bool:
     return index.database.execute("SELECT 1 FROM event LIMIT 1").fetchone() is not None
 
 
+def has_passages(index: Index) -> bool:
+    """Return whether there are any events or lines of notes."""
+    query = "SELECT EXISTS (SELECT 1 FROM event) OR EXISTS (SELECT 1 FROM note)"
+    return bool(index.database.execute(query).fetchone()[0])
+
+
 class EventRecord(NamedTuple):
     """What the heartbeat has computed for an event.
 

@@ -17,8 +17,8 @@ from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import SPREAD, search_texts
 
 _EVENT = (
-    "INSERT INTO event (n, id, day, sitting, place, speaker, size, asks, recalled, line, seal)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO event (n, id, day, sitting, place, speaker, role, size, asks, recalled, line, seal)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _NOTE = "INSERT INTO note (n, path, place, day, owner, text, seal) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SITTING = "INSERT INTO sitting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET turns = excluded.turns"
@@ -96,7 +96,7 @@ def _turns_of(index: Index, sitting: str) -> int:
 def _event_row(n: int, day: str, sitting: str, place: int, event: Event) -> tuple[object, ...]:
     line = event_to_line(event)
     asks, recalled = int(is_question(event.text)), int(event.recalled)
-    values = (n, event.id, day, sitting, place, event.speaker, len(event.text), asks, recalled, line)
+    values = (n, event.id, day, sitting, place, event.speaker, event.role, len(event.text), asks, recalled, line)
     return (*values, event_seal(n, event.id, day, line))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-VERSION = "15"
+VERSION = "16"
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.
@@ -82,6 +82,7 @@ CREATE TABLE event (
     sitting TEXT NOT NULL,
     place INTEGER NOT NULL,
     speaker TEXT,
+    role TEXT NOT NULL,
     size INTEGER NOT NULL,
     asks INTEGER NOT NULL,
     recalled INTEGER NOT NULL,

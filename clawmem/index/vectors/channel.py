@@ -29,6 +29,8 @@ from clawmem.model.search.vector import code_size, expected_cosine, hamming_dist
 from clawmem.vault.vault import Vault
 
 _ENOUGH = 20
+# The average closeness of a few texts says little: so many unrelated texts, at a cosine of 0, are counted with them.
+_UNRELATED = 20
 
 
 class VectorQuery(NamedTuple):
@@ -160,7 +162,9 @@ def _differences(query: VectorQuery, pack: VectorPack) -> tuple[list[int], float
             "the question's vector has another size than the stored ones: `clawmem reindex --vectors`"
         )
     apart = hamming_distances(pack.codes, sign_bits(query.vector))
-    return apart, expected_cosine(sum(apart) / len(apart), len(query.vector))
+    size = len(query.vector)
+    average = (sum(apart) + _UNRELATED * size / 2) / (len(apart) + _UNRELATED)
+    return apart, expected_cosine(average, size)
 
 
 def _closeness(query: VectorQuery, pack: VectorPack, places: Sequence[int]) -> dict[int, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from weakref import WeakKeyDictionary
 
 from clawmem.errors import BudgetSpent, ModelFailed
 from clawmem.index.vectors.embedded_texts import key_of
@@ -81,6 +82,11 @@ class RemoteEmbedder:
         return [normalize_vector(vector) for vector in done.vectors]
 
 
+# The last question of each vault in this process: a search asks for facts, events and notes in turn, and the cache may
+# be locked by a writer meanwhile.
+_LAST: WeakKeyDictionary[Vault, tuple[tuple[str, bytes], list[float]]] = WeakKeyDictionary()
+
+
 def embed_question(vault: Vault, vectors: Vectors, question: str, day: str) -> list[float]:
     """Return the vector of a question from the configured model, cached so that asking again is free.
 
@@ -91,10 +97,14 @@ def embed_question(vault: Vault, vectors: Vectors, question: str, day: str) -> l
     kept = vectors.values(asked, [key]).get(key)
     if kept is not None:
         return unpack_vector(kept)
+    last = _LAST.get(present)
+    if last is not None and last[0] == (asked, key):
+        return last[1]
     model = choose_embedder(present.settings, present.git.environment)
     if model is None:
         raise ModelFailed("semantic.model does not name a model.", "Set it to a model name of litellm.")
     vector = RemoteEmbedder(present, model, day).embed([question])[0]
+    _LAST[present] = (asked, key), vector
     # If the cache cannot be written, the vector is still used for this search.
     with suppress(sqlite3.OperationalError):
         vectors.store_vectors(asked, [(key, pack_vector(vector))])

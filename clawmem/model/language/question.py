@@ -21,6 +21,9 @@ _TIME_WORDS = frozenset(
 )
 
 
+_FIRST_PERSON = frozenset("i me my mine myself".split())
+
+
 class DaySpan(NamedTuple):
     """A period of days, from first to last inclusive, as `YYYY-MM-DD`."""
 
@@ -33,6 +36,11 @@ def search_words(question: str) -> tuple[str, ...]:
     words = list(dict.fromkeys(word.lower().replace("’", "'") for word in _WORD.findall(question)))
     telling = [word.removesuffix("'s") for word in words if word.removesuffix("'s") not in STOPWORDS]
     return tuple(telling or words)
+
+
+def is_first_person(question: str) -> bool:
+    """Return whether the question is about the person who asks it: it has "I", "me" or "my"."""
+    return any(word.lower().split("'")[0] in _FIRST_PERSON for word in _WORD.findall(question.replace("’", "'")))
 
 
 def time_asked(question: str, now: datetime) -> DaySpan | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.model.language.question import STOPWORDS
+from clawmem.model.language.question import STOPWORDS, is_first_person
 
 # How many turns before and after a turn count, within a sitting.
 REACH = 2
@@ -29,6 +29,7 @@ FOREMOST = 200
 # The BM25 parameters of SQLite's FTS5.
 K1, B = 1.2, 0.75
 
+USER, ASSISTANT = "user", "assistant"
 _ASKS = re.compile(r"[?？]\W*$")
 _NAME = re.compile(r"[^\W_]+")
 
@@ -36,7 +37,7 @@ _NAME = re.compile(r"[^\W_]+")
 class RankedTurn(NamedTuple):
     """What ranking needs to know of an event: its sitting, its number in it, speaker, length, and whether it asks.
 
-    `size` is in characters, and `asks` means that it is a short question.
+    `size` is in characters, and `asks` means that it is a short question. `role` is that of the event.
     """
 
     sitting: str
@@ -44,6 +45,7 @@ class RankedTurn(NamedTuple):
     speaker: str | None = None
     size: int = 0
     asks: bool = False
+    role: str = "user"
 
 
 class SittingCounts(NamedTuple):
@@ -71,6 +73,16 @@ def speakers_named(question: str, speakers: Iterable[str]) -> frozenset[str]:
     words = _NAME.findall(question)
     lowered, capitals = {word.lower() for word in words}, set(words[1:])
     return frozenset(one for one in speakers if _is_named(one, lowered, capitals))
+
+
+def turns_named(question: str, turns: Mapping[int, RankedTurn]) -> frozenset[int]:
+    """Return the turns whose speaker the question names. "I" and "my" name the user, whatever the user is called.
+
+    Where nobody but users speaks, "I" tells no turn from another, and names none.
+    """
+    named = speakers_named(question, {turn.speaker for turn in turns.values() if turn.speaker})
+    mine = is_first_person(question) and any(turn.role != USER for turn in turns.values())
+    return frozenset(n for n, turn in turns.items() if turn.speaker in named or (mine and turn.role == USER))
 
 
 def _is_named(speaker: str, lowered: Collection[str], capitals: Collection[str]) -> bool:
@@ -122,9 +134,11 @@ def order_turns(
     words: Sequence[Mapping[int, float]],
     turns: Mapping[int, RankedTurn],
     sittings: SittingCounts,
-    named: Collection[str] = (),
+    named: Collection[int] = (),
 ) -> list[TurnScore]:
     """Return turns, best first; of equal ones, the lower number first.
+
+    `named` are the turns whose speaker the question names.
 
     `words` has, for each word of the question, the BM25 score of every turn with that word. `turns` has these turns and
     their neighbours up to `REACH` places away; other turns are left out.
@@ -136,12 +150,15 @@ def order_turns(
         for n, square in _around(scores, near).items():
             totals[n] = totals.get(n, 0.0) + math.sqrt(square)
     shares = _sitting_scores(words, turns, sittings)
-    scored = [TurnScore(n, _score(turns[n], total, named, shares)) for n, total in totals.items()]
+    scored = [
+        TurnScore(n, total * _speaker_factor(n, named) + SITTING * shares.get(turns[n].sitting, 0.0))
+        for n, total in totals.items()
+    ]
     return sorted(scored, key=lambda one: (-one.score, one.n))
 
 
 def order_near(
-    closeness: Mapping[int, float], turns: Mapping[int, RankedTurn], named: Collection[str] = ()
+    closeness: Mapping[int, float], turns: Mapping[int, RankedTurn], named: Collection[int] = ()
 ) -> list[TurnScore]:
     """Return turns by how close their meaning is to the question, best first; of equal ones, the lower number first.
 
@@ -153,16 +170,12 @@ def order_near(
     for n, given in near.items():
         for other, worth in given:
             totals[other] = totals.get(other, 0.0) + closeness[n] * worth
-    scored = [TurnScore(n, total * _speaker_factor(turns[n], named)) for n, total in totals.items()]
+    scored = [TurnScore(n, total * _speaker_factor(n, named)) for n, total in totals.items()]
     return sorted(scored, key=lambda one: (-one.score, one.n))
 
 
-def _speaker_factor(turn: RankedTurn, named: Collection[str]) -> float:
-    return NAMED_SPEAKER if turn.speaker in named else 1.0
-
-
-def _score(turn: RankedTurn, words: float, named: Collection[str], shares: Mapping[str, float]) -> float:
-    return words * _speaker_factor(turn, named) + SITTING * shares.get(turn.sitting, 0.0)
+def _speaker_factor(n: int, named: Collection[int]) -> float:
+    return NAMED_SPEAKER if n in named else 1.0
 
 
 def _around(scores: Mapping[int, float], near: Mapping[int, Sequence[tuple[int, float]]]) -> dict[int, float]:
@@ -185,20 +198,26 @@ def _near(found: Iterable[int], turns: Mapping[int, RankedTurn]) -> dict[int, li
     near: dict[int, list[tuple[int, float]]] = {}
     for n in found:
         turn = turns[n]
-        near[n] = [(n, ASKING if turn.asks else 1.0)]
+        following = at.get((turn.sitting, turn.place + 1))
+        # An assistant repeats what it was asked, so its answer has the words by itself.
+        asks = turn.asks and not (following is not None and turns[following].role == ASSISTANT)
+        near[n] = [(n, ASKING if asks else 1.0)]
         for step in _STEPS:
             other = at.get((turn.sitting, turn.place + step))
             if other is not None:
-                near[n].append((other, _worth(turn, turns[other], step)))
+                near[n].append((other, _worth(asks, turns[other], step)))
     return near
 
 
 _STEPS = tuple(step for step in range(-REACH, REACH + 1) if step)
 
 
-def _worth(turn: RankedTurn, other: RankedTurn, step: int) -> float:
-    """Return the weight of one turn's words for another turn that is `step` places later."""
-    worth = BESIDE[abs(step)] * (ANSWERED if turn.asks and step == 1 else 1.0)
+def _worth(asks: bool, other: RankedTurn, step: int) -> float:
+    """Return the weight of one turn's words for another turn that is `step` places later.
+
+    `asks` means that the one asks the other.
+    """
+    worth = BESIDE[abs(step)] * (ANSWERED if asks and step == 1 else 1.0)
     return worth * SELF_CONTAINED / other.size if other.size > SELF_CONTAINED else worth
 
 

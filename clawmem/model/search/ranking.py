@@ -1,6 +1,8 @@
 """Rank facts: by tier and use without a question, by fused channel scores with one."""
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from heapq import nlargest
 from typing import NamedTuple
 
 # The weight of each channel: an exact triple counts more than shared words, and those more than a date.
@@ -25,6 +27,20 @@ OWN_PRIOR = 0.05
 # A fact that is over keeps this part of its scores, so that it ranks below valid facts that match about as well.
 OVER_SHARE = 0.6
 
+# How much closer to a question than the average text a text is, as a cosine: one that is about something else, at
+# most, and one that answers it in other words, at least.
+FAR, CLOSE = 0.2, 0.5
+# How many texts a vault is taken to have beside its own, when it tells how common a word is.
+BACKGROUND = 100
+# The weight of the share of a full match that a hit is, against its score relative to the best one.
+OF_SHARE = 0.3
+# How many of the best hits tell which part of the question is answered.
+_STRONGEST = 3
+# Where a question names what some facts are about, the other facts keep this part of their scores.
+UNNAMED_SHARE = 0.8
+# A fact about others, where the question names a person, is worth at most this part of the best fact about that person.
+OTHERS_SHARE = 0.95
+
 _TIER_RANK = {"hot": 0, "warm": 1, "cold": 2}
 
 
@@ -45,11 +61,22 @@ class FactStanding(NamedTuple):
 
 
 class RankedFact(NamedTuple):
-    """A ranked fact: its final score, and the normalised score (0 to 1) of each channel that found it."""
+    """A ranked fact: its score, and what each channel that found it and its prior add to that score."""
 
     id: str
     score: float
     channels: Mapping[str, float]
+    prior: float = 0.0
+
+
+class AskedOf(NamedTuple):
+    """The facts about what a question names.
+
+    `named` are about it. `others` are about others, where the question names a person, and do not mention that person.
+    """
+
+    named: Collection[str] = ()
+    others: Collection[str] = ()
 
 
 def ordered(standings: Iterable[FactStanding]) -> list[FactStanding]:
@@ -79,8 +106,36 @@ def normalized(scores: Mapping[str, float]) -> dict[str, float]:
     return {name: FLOOR + (1 - FLOOR) * (value - low) / (high - low) for name, value in scores.items()}
 
 
+def word_weight(texts: int, having: int) -> float:
+    """Return how telling a word is that `having` of so many texts have: ln(1 + (N - n + 0.5) / (n + 0.5)).
+
+    This is the inverse document frequency of Robertson and Sparck Jones as Lucene has it, which is never negative. N
+    counts a hundred further texts without the word: a few texts do not tell how common a word is.
+    """
+    return math.log(1 + (max(BACKGROUND + texts - having, 0) + 0.5) / (having + 0.5))
+
+
+def meaning_share(closeness: float) -> float:
+    """Return which part of a full match in meaning a closeness above the average is, from 0 to 1."""
+    return min(1.0, max(0.0, (closeness - FAR) / (CLOSE - FAR)))
+
+
+def as_parts(scores: Mapping[str, float], shares: Mapping[str, float]) -> dict[str, float]:
+    """Return one channel's scores as parts of a full match, from 0 to 1.
+
+    `shares` has which part of a full match each hit is. `OF_SHARE` of the result is that part; the rest is the part of
+    the best hits, in proportion to the scores, which know more of how well a text matches.
+    """
+    most = max(scores.values(), default=0.0)
+    best = max((shares.get(name, 0.0) for name in nlargest(_STRONGEST, scores, key=scores.__getitem__)), default=0.0)
+    return {
+        name: OF_SHARE * shares.get(name, 0.0) + (1 - OF_SHARE) * best * (value / most if most > 0 else 1.0)
+        for name, value in scores.items()
+    }
+
+
 def prior(standing: FactStanding) -> float:
-    """Return what a fact's tier, importance, trust and owner add to its score, from -0.04 to 0.12."""
+    """Return what a fact's tier, importance, trust and owner add to its score, from -0.04 to 0.12 times that score."""
     return (
         TIER_PRIOR.get(standing.tier, 0.0)
         + IMPORTANCE_PRIOR * (standing.importance - 0.5)
@@ -97,7 +152,7 @@ def fuse(channels: Mapping[str, Mapping[str, float]], weights: Mapping[str, floa
     """
     parts = _parts(channels)
     total = _total(channels, weights)
-    fused = (RankedFact(each, _fused(part, weights, total), part) for each, part in parts.items())
+    fused = (_with_points(each, part, weights, total) for each, part in parts.items())
     # The sort is stable: equal scores stay in the order in which they were found.
     return sorted(fused, key=lambda one: -one.score)
 
@@ -114,19 +169,52 @@ def rank(
     channels: Mapping[str, Mapping[str, float]],
     standings: Mapping[str, FactStanding],
     weights: Mapping[str, float] = WEIGHTS,
+    shares: Mapping[str, Mapping[str, float]] | None = None,
+    asked: AskedOf | None = None,
 ) -> list[RankedFact]:
-    """Return the facts found by any channel, best first: fused score plus prior.
+    """Return the facts found by any channel, best first: fused score, less for what is not named, and prior.
 
-    Higher raw scores are better. A fact without a standing is left out, and equal scores keep the order of `ordered`.
+    Higher raw scores are better. `shares` says, for channels where it is known, which part of a full match each hit is,
+    so that a weak match has a low score even if there is no better one. A fact without a standing is left out, and
+    equal scores keep the order of `ordered`.
     """
     over = {one.id for one in standings.values() if one.over}
-    parts = _parts(_lowered(channels, over) if over else channels)
+    parts = _parts(_lowered(channels, over) if over else channels, _lowered(shares or {}, over))
     total = _total(channels, weights)
     found = ordered(standings[fact_id] for fact_id in parts if fact_id in standings)
-    ranked = [RankedFact(one.id, _fused(parts[one.id], weights, total) + prior(one), parts[one.id]) for one in found]
+    ranked = [_with_prior(_with_points(one.id, parts[one.id], weights, total), one, asked) for one in found]
     if over:
         ranked = _behind(ranked, over, channels.get("predicate", {}))
+    if asked and asked.others:
+        ranked = _behind_named(ranked, asked)
     return sorted(ranked, key=lambda each: (-each.score, each.id in over))
+
+
+def _with_points(each: str, part: Mapping[str, float], weights: Mapping[str, float], total: float) -> RankedFact:
+    points = {name: weights[name] * value / total for name, value in part.items()}
+    return RankedFact(each, sum(points.values()), points)
+
+
+def _with_prior(ranked: RankedFact, standing: FactStanding, asked: AskedOf | None) -> RankedFact:
+    kept = scaled(ranked, UNNAMED_SHARE) if asked and asked.named and ranked.id not in asked.named else ranked
+    points = kept.score * prior(standing)
+    return kept._replace(score=kept.score + points, prior=points)
+
+
+def scaled(ranked: RankedFact, factor: float) -> RankedFact:
+    """Return a ranked fact with its score and all parts of it multiplied by a factor."""
+    points = {name: value * factor for name, value in ranked.channels.items()}
+    return RankedFact(ranked.id, ranked.score * factor, points, ranked.prior * factor)
+
+
+def _at_most(one: RankedFact, most: float) -> RankedFact:
+    return scaled(one, most / one.score) if one.score > most > 0 else one
+
+
+def _behind_named(ranked: Sequence[RankedFact], asked: AskedOf) -> list[RankedFact]:
+    """Limit the scores of facts about others to a part of the best score of a fact about the named person."""
+    best = max((one.score for one in ranked if one.id in asked.named), default=0.0)
+    return [_at_most(one, best * OTHERS_SHARE) if one.id in asked.others else one for one in ranked]
 
 
 def _behind(ranked: Sequence[RankedFact], over: set[str], exact: Mapping[str, float]) -> list[RankedFact]:
@@ -140,7 +228,7 @@ def _behind(ranked: Sequence[RankedFact], over: set[str], exact: Mapping[str, fl
         return max((score for worth, score in valid if worth >= exact[one.id]), default=one.score)
 
     late = over & exact.keys()
-    return [one._replace(score=min(one.score, most(one))) if one.id in late else one for one in ranked]
+    return [_at_most(one, most(one)) if one.id in late else one for one in ranked]
 
 
 def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str]) -> dict[str, dict[str, float]]:
@@ -150,18 +238,17 @@ def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str])
     }
 
 
-def _parts(channels: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Return the normalised scores by channel for each found fact, in the order in which they were found."""
+def _parts(
+    channels: Mapping[str, Mapping[str, float]], shares: Mapping[str, Mapping[str, float]] | None = None
+) -> dict[str, dict[str, float]]:
+    """Return the scores from 0 to 1 by channel for each found fact, in the order in which they were found."""
     parts: dict[str, dict[str, float]] = {}
     for name, scores in channels.items():
-        for each, value in normalized(scores).items():
+        known = (shares or {}).get(name)
+        for each, value in (normalized(scores) if known is None else as_parts(scores, known)).items():
             parts.setdefault(each, {})[name] = value
     return parts
 
 
 def _total(channels: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> float:
     return sum(weights[name] for name, scores in channels.items() if scores) or 1.0
-
-
-def _fused(parts: Mapping[str, float], weights: Mapping[str, float], total: float) -> float:
-    return sum(weights[name] * value for name, value in parts.items()) / total

@@ -1,4 +1,4 @@
-"""Recall: find and rank facts, events and notes for a question. Reading never commits."""
+"""Recall: find and rank facts, events, notes and summaries for a question. Reading never commits."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -15,8 +15,10 @@ from clawmem.index.search.channels import (
     predicate_channel,
     sketches,
     time_channel,
+    word_shares,
 )
 from clawmem.index.search.lookup import PlacedFact
+from clawmem.index.search.notes import has_passages
 from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
@@ -30,22 +32,28 @@ from clawmem.model.language.question import DaySpan, search_words, time_asked
 from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import owner_of
+from clawmem.model.records.entity import SUMMARY, owner_of
 from clawmem.model.records.event import Event
 from clawmem.model.records.layout import CATALOG
-from clawmem.model.search.ranking import FactStanding, RankedFact, rank
+from clawmem.model.search.ranking import AskedOf, FactStanding, RankedFact, meaning_share, rank
+from clawmem.serving.recall.named import facts_asked_of
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
-FACTS, EVENTS, NOTES = "facts", "events", "notes"
-RECALL_KINDS = (FACTS, EVENTS, NOTES)
+FACTS, EVENTS, NOTES, SUMMARIES = "facts", "events", "notes", "summaries"
+RECALL_KINDS = (FACTS, EVENTS, NOTES, SUMMARIES)
+# A lower score says that a hit has hardly more than a name or a common word of the question. Chosen on conversations:
+# docs/decisions/055 has the figures.
+LEAST_SCORE = 0.15
+# A fact is judged by its own few words, an event also by those around it: for facts, this part of the limit counts.
+FACT_PART = 0.4
 
 
 class RecallQuery(NamedTuple):
-    """A question with its caller, the facts to use, the limit for each kind, and where to look.
+    """A question with its caller, the facts to use, the number of hits in all, and where to look.
 
     Each pass after the first one adds facts that are linked to the best ones. Without `by_meaning`, vectors are not
-    searched.
+    searched. Hits with a score below `least` are left out, and facts with one below `FACT_PART` of it.
     """
 
     words: str
@@ -55,12 +63,14 @@ class RecallQuery(NamedTuple):
     where: Collection[str] = (FACTS,)
     passes: int = 1
     by_meaning: bool = True
+    least: float = 0.0
 
 
 class FactHit(NamedTuple):
-    """A recalled fact with its current access counts, score, tier, and the scores of the channels that found it.
+    """A recalled fact with its current access counts, score and tier.
 
-    `tokens` is the size of its line in a context: an exact count if `exact`, else an upper bound.
+    `channels` and `prior` are what each channel and the fact's prior add to the score. `tokens` is the size of its
+    line in a context: an exact count if `exact`, else an upper bound.
     """
 
     fact: Fact
@@ -70,18 +80,20 @@ class FactHit(NamedTuple):
     channels: Mapping[str, float]
     tokens: int = 0
     exact: bool = False
+    prior: float = 0.0
 
 
 class EventHit(NamedTuple):
-    """A found event, its score and its channels."""
+    """A found event, its score, what each channel adds to it, and whether the event reads as an order."""
 
     event: Event
     score: float
     channels: Mapping[str, float]
+    is_order: bool = False
 
 
 class NoteHit(NamedTuple):
-    """A found line of a page: path, line number, day if it has one, text, score and channels."""
+    """A found line of a page: path, line number, day if it has one, text, score, and what each channel adds to it."""
 
     path: str
     place: int
@@ -92,6 +104,17 @@ class NoteHit(NamedTuple):
 
 
 WORDS_ONLY = ChannelHits({}, False, "only words are searched")
+
+
+class RecallHit(NamedTuple):
+    """A hit of the one ranking: its kind (facts, events, notes, summaries), the hit, and for a fact what it quotes.
+
+    `event` is the event of the quote, which has no hit of its own.
+    """
+
+    kind: str
+    hit: FactHit | EventHit | NoteHit
+    event: Event | None = None
 
 
 class ChannelReport(NamedTuple):
@@ -107,9 +130,10 @@ class ChannelReport(NamedTuple):
 
 
 class RecallResult(NamedTuple):
-    """The facts, events and notes, each best first, and a report on each channel.
+    """The facts, events and notes (with summaries), each best first, and a report on each channel.
 
     `conflicts` are the ids of the facts that some of them are in conflict with, by id.
+    `ranking` has them all in one order, and `weak` is the number of hits that were left out because of their low score.
     `earlier` is a moment in the days of the question at which a fact answered it that was replaced later. Such a fact
     is left out.
     """
@@ -121,12 +145,19 @@ class RecallResult(NamedTuple):
     noted: tuple[NoteHit, ...] = ()
     earlier: str | None = None
     conflicts: Mapping[str, tuple[str, ...]] = {}
+    ranking: tuple[RecallHit, ...] = ()
+    weak: int = 0
 
 
 class _ChannelAnswers(NamedTuple):
     hits: Mapping[str, ChannelHits]
     best: Sequence[tuple[int, str, RankedFact]]
     earlier: str | None
+
+
+def page_kind(path: str) -> str:
+    """Return where `recall` looks for the lines of a page: summaries or notes."""
+    return SUMMARIES if path.endswith(f"/{SUMMARY}") else NOTES
 
 
 def check_question(question: str) -> None:
@@ -144,13 +175,15 @@ def recall(
     limit: int,
     where: Collection[str] = (FACTS,),
     passes: int = 1,
+    least: float = 0.0,
 ) -> RecallResult:
-    """Return the facts, events and notes that answer a question best.
+    """Return the facts, events, notes and summaries that answer a question best, at most `limit` in all.
 
-    The shown facts are recorded in the access journal, except with `as_of`.
+    Hits with a score below `least` are left out. The shown facts are recorded in the access journal, except with
+    `as_of`.
     """
     check_question(question)
-    asked = RecallQuery(question, caller, wanted, limit, where, passes)
+    asked = RecallQuery(question, caller, wanted, limit, where, passes, least=least)
     result = run_query(vault, lambda index: recall_in(vault, index, asked))
     if result.earlier:
         from clawmem.serving.context.commands import replaced_remark  # few questions need it
@@ -165,21 +198,41 @@ def recall(
 def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     """Return what `recall` returns, from an open index and without recording an access."""
     where, wanted = asked.where, asked.wanted
-    unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not {EVENTS, NOTES} & set(where))
+    said = {EVENTS, NOTES, SUMMARIES} & set(where)
+    # What is said twice appears once, so more is looked for than is shown.
+    wide = asked._replace(limit=2 * asked.limit) if said else asked
+    unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not said)
     result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggestion_notices(vault)))
     if FACTS in where:
         unkept = count_accesses(unfolded_accesses(vault))
-        answers = _facts(vault, index, asked, unkept)
+        answers = _facts(vault, index, wide, unkept)
         found, channels = _whole(index, answers.best, unkept), _account([answers.hits])
         conflicts = conflicts_of_facts(vault, index, asked.caller, [one.fact.id for one in found], wanted.as_of)
         result = result._replace(found=found, channels=channels, earlier=answers.earlier, conflicts=conflicts)
-    if EVENTS not in where and NOTES not in where:
-        return result
-    from clawmem.serving.recall.events import find_said  # not needed for facts
+    if not said or not has_passages(index):
+        return _one_ranking(result, asked)
+    from clawmem.serving.recall.events import find_said, with_verdicts  # not needed for facts
 
-    said = find_said(vault, index, asked)
+    answered = find_said(vault, index, wide)
     accounts = [result.channels] if FACTS in where else []
-    return result._replace(heard=said.heard, noted=said.noted, channels=_account([*said.hits], *accounts))
+    result = result._replace(heard=with_verdicts(index, answered.heard), noted=answered.noted)
+    return _one_ranking(result._replace(channels=_account([*answered.hits], *accounts)), asked)
+
+
+def _one_ranking(result: RecallResult, asked: RecallQuery) -> RecallResult:
+    """Return the result with its hits in one order, without repetitions, weak hits, and hits beyond the limit."""
+    from clawmem.serving.recall.one_ranking import in_one_order
+
+    every = in_one_order(result, asked.caller.agent)
+    strong = [one for one in every if one.hit.score >= asked.least * (FACT_PART if one.kind == FACTS else 1)]
+    best = strong[: asked.limit]
+    return result._replace(
+        found=tuple(one.hit for one in best if isinstance(one.hit, FactHit)),
+        heard=tuple(one.hit for one in best if isinstance(one.hit, EventHit)),
+        noted=tuple(one.hit for one in best if isinstance(one.hit, NoteHit)),
+        ranking=tuple(best),
+        weak=len(every) - len(strong),
+    )
 
 
 def conflicts_of_facts(
@@ -207,7 +260,8 @@ def best_rows(
 
 def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str, AccessCount]) -> _ChannelAnswers:
     question, wanted, now = asked.words, asked.wanted, stamp(asked.caller.now)
-    words = [form for word in search_words(question) for form in forms_of(word)]
+    forms = [forms_of(word) for word in search_words(question)]
+    words = [form for each in forms for form in each]
     read = vault.catalog_or_none()
     catalog = read or Catalog({})
     unread = ChannelHits({}, False, f"{CATALOG} cannot be read", unable=True)
@@ -221,12 +275,16 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
     span = time_asked(question, asked.caller.now)
     hits["time"] = time_channel(index, span, wanted, near)
     asked_of = wanted.as_of or (min(span.first, now) if span else now)
-    best = _ranked(index, hits, counted, asked, asked_of)
+    shares = {
+        "keyword": word_shares(index, forms, hits["keyword"].scores.keys()),
+        "vector": {n: meaning_share(score) for n, score in hits["vector"].scores.items()},
+    }
+    best = _ranked(index, hits, counted, asked, asked_of, shares)
     for _ in range(asked.passes - 1):
         from clawmem.serving.recall.second_pass import links_channel  # most questions need one pass
 
         hits["links"] = links_channel(index, question, catalog, [n for n, _, _ in best], wanted)
-        again = _ranked(index, hits, counted, asked, asked_of)
+        again = _ranked(index, hits, counted, asked, asked_of, shares)
         if [n for n, _, _ in again] == [n for n, _, _ in best]:
             break
         best = again
@@ -245,12 +303,14 @@ def _ranked(
     counted: Mapping[str, AccessCount],
     asked: RecallQuery,
     asked_of: str,
+    shares: Mapping[str, Mapping[int, float]],
 ) -> list[tuple[int, str, RankedFact]]:
     # Sorting needs only a part of each fact; only the best ones are read completely.
     sketched = sketches(index, sorted({n for one in hits.values() for n in one.scores}))
     if counted:
         sketched = {n: PlacedFact(add_accesses(one.fact, counted), one.entity) for n, one in sketched.items()}
-    return _best(hits, sketched, asked, asked_of)
+    about = facts_asked_of(index, asked.words, sketched)
+    return _best(hits, sketched, asked, asked_of, shares, about)
 
 
 def _account(
@@ -293,7 +353,12 @@ def standing_of(
 
 
 def _best(
-    hits: Mapping[str, ChannelHits], shown: Mapping[int, PlacedFact], asked: RecallQuery, asked_of: str
+    hits: Mapping[str, ChannelHits],
+    shown: Mapping[int, PlacedFact],
+    asked: RecallQuery,
+    asked_of: str,
+    shares: Mapping[str, Mapping[int, float]],
+    about: AskedOf,
 ) -> list[tuple[int, str, RankedFact]]:
     """Return the row, tier and rank of the best hits, best first.
 
@@ -305,10 +370,13 @@ def _best(
         one.fact.id: standing_of(one.fact, one.entity, caller.now, caller.agent, as_of, asked_of)
         for one in shown.values()
     }
-    scores = {
-        name: {shown[n].fact.id: score for n, score in one.scores.items() if n in shown} for name, one in hits.items()
-    }
-    best = rank(scores, standings)[: asked.limit]
+
+    def by_id(values: Mapping[int, float]) -> dict[str, float]:
+        return {shown[n].fact.id: value for n, value in values.items() if n in shown}
+
+    scores = {name: by_id(one.scores) for name, one in hits.items()}
+    parts = {name: by_id(one) for name, one in shares.items()}
+    best = rank(scores, standings, shares=parts, asked=about)[: asked.limit]
     # An agent's own facts come first among the best ones.
     best.sort(key=lambda one: not standings[one.id].own or standings[one.id].over)
     return [(row_of[one.id], standings[one.id].tier, one) for one in best]
@@ -327,6 +395,7 @@ def _whole(
             tier,
             one.channels,
             *tokens[n],
+            one.prior,
         )
         for n, tier, one in best
     )

@@ -66,7 +66,7 @@ def test_every_verb_that_prints_them_marks_them(clawmem: Command) -> None:
     )
     fact_id = kept.data["facts"][0]["id"]
     for words, marks in (
-        (("recall", "what do boats cost", "--in", "all"), 2),
+        (("recall", "what do boats cost", "--in", "all"), 1),
         (("list",), 1),
         (("show", fact_id), 1),
         (("why", fact_id), 2),

@@ -21,6 +21,7 @@ from clawmem.model.search.event_ranking import (
     order_near,
     order_turns,
     speakers_named,
+    turns_named,
 )
 
 MANY = SittingCounts(1_000, 20_000, {})
@@ -35,7 +36,7 @@ def plain(count: int) -> list[RankedTurn]:
 
 
 def words_only(
-    words: list[dict[int, float]], turns: Mapping[int, RankedTurn], named: frozenset[str] = frozenset()
+    words: list[dict[int, float]], turns: Mapping[int, RankedTurn], named: frozenset[int] = frozenset()
 ) -> list[int]:
     return [said.n for said in order_turns(words, turns, MANY, named)]
 
@@ -75,10 +76,26 @@ def test_a_long_text_leans_less_on_what_stands_beside_it() -> None:
 def test_the_named_speaker_comes_first() -> None:
     turns = sitting(*(RankedTurn("", 0, name, 50) for name in ("Ann", "Bob", "Ann", "Cid")))
     assert words_only([{0: 1.0, 3: 1.0}], turns)[0] == 0
-    assert words_only([{0: 1.0, 3: 1.0}], turns, frozenset({"Cid"}))[0] == 3
+    assert words_only([{0: 1.0, 3: 1.0}], turns, turns_named("Did Cid?", turns))[0] == 3
 
 
-def near(closeness: dict[int, float], turns: Mapping[int, RankedTurn], *named: str) -> dict[int, float]:
+def test_i_and_my_name_the_user_where_others_speak_too() -> None:
+    turns = sitting(*(RankedTurn("", 0, None, 50, role=role) for role in ("assistant", "user", "assistant", "user")))
+    assert turns_named("What did I say about my boat?", turns) == {1, 3}
+    assert turns_named("Which boat is it?", turns) == set()
+    assert turns_named("What's in IT?", turns) == set()
+    assert words_only([{0: 1.0, 3: 1.0}], turns, turns_named("my boat", turns))[0] == 3
+    assert turns_named("my boat", sitting(*plain(3))) == set()
+
+
+def test_a_question_keeps_its_words_where_an_assistant_answers() -> None:
+    asking = RankedTurn("", 0, None, 30, asks=True)
+    turns = sitting(*plain(1), asking, RankedTurn("", 0, None, 30, role="assistant"))
+    assert near({1: 1.0}, turns) == {1: 1.0, 0: BESIDE[1], 2: BESIDE[1]}
+    assert near({1: 1.0}, sitting(*plain(1), asking, *plain(1))) == {1: ASKING, 0: BESIDE[1], 2: 2 * BESIDE[1]}
+
+
+def near(closeness: dict[int, float], turns: Mapping[int, RankedTurn], *named: int) -> dict[int, float]:
     return {said.n: round(said.score, 9) for said in order_near(closeness, turns, named)}
 
 
@@ -99,7 +116,7 @@ def test_meaning_too_is_told_by_the_answer_by_the_named_speaker_and_less_by_what
     )
     turns = sitting(long, asking, answer)
     assert near({1: 0.5}, turns) == {1: 0.35, 2: 0.4, 0: 0.1}
-    assert near({1: 0.5}, turns, "A") == {1: 0.4375, 2: 0.4, 0: 0.125}
+    assert near({1: 0.5}, turns, 0, 1) == {1: 0.4375, 2: 0.4, 0: 0.125}
 
 
 def test_of_turns_that_are_not_known_no_meaning_is_told() -> None:
@@ -195,7 +212,7 @@ def test_every_found_turn_is_ordered_once_and_scores_are_finite(
     turns: list[RankedTurn], words: list[dict[int, float]]
 ) -> None:
     known = {n: turn._replace(place=n) for n, turn in enumerate(turns)}
-    found = order_turns(words, known, SittingCounts(2, len(turns), {}), {"A"})
+    found = order_turns(words, known, SittingCounts(2, len(turns), {}), turns_named("A", known))
     numbers = [said.n for said in found]
     assert len(numbers) == len(set(numbers))
     assert {n for scores in words for n in scores if n in known} <= set(numbers) <= known.keys()

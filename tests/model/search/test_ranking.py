@@ -75,7 +75,8 @@ def test_an_exact_triple_outweighs_words_and_both_outweigh_one() -> None:
     plain = {name: FactStanding(name, "warm") for name in "abc"}
     found = rank({"predicate": {"a": 1.0, "b": 1.0}, "keyword": {"a": 9.0, "c": 9.5, "b": 1.0}}, plain)
     assert [each.id for each in found] == ["a", "b", "c"]
-    assert found[0].channels == {"predicate": 1.0, "keyword": pytest.approx(0.947, abs=0.001)}
+    assert found[0].channels == pytest.approx({"predicate": 1 / 1.8, "keyword": 0.8 * 0.947 / 1.8}, abs=0.001)
+    assert found[0].score == pytest.approx(sum(found[0].channels.values()) + found[0].prior)
     assert set(found[2].channels) == {"keyword"}
 
 

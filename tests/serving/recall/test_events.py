@@ -188,7 +188,7 @@ def test_the_command_gives_events_as_json_and_as_lines(clawmem: Callable[..., An
     assert "2026-03-05  Ana: Mine was closed" in plain
     wrong = clawmem("recall", "ferry", "--in", "dreams")
     assert wrong.code == 2
-    assert "Choose one of facts, events, notes, all." in wrong.err
+    assert "Choose from facts, events, notes, summaries, all." in wrong.err
 
 
 def test_recall_gives_text_for_a_prompt_within_a_budget(clawmem: Callable[..., Any]) -> None:

@@ -135,9 +135,11 @@ def test_a_limit_cuts_after_ranking(stocked: Vault, caller: Caller) -> None:
 
 def test_own_facts_come_first_among_those_found(stocked: Vault, caller: Caller) -> None:
     agent = caller._replace(agent="finance")
-    _keep(stocked, agent, "Somebody called Jane wrote about invoices", entity="@finance/areas/mail")
-    found = _texts(_ask(stocked, agent, "Where does Jane live?", FactFilter(owners=("", "finance"))))
-    assert found[:2] == ["Somebody called Jane wrote about invoices", "Jane lives in Oslo"]
+    everything = FactFilter(owners=("", "finance"))
+    _keep(stocked, agent, "Invoices of Jane go to Oslo", entity="@finance/areas/mail")
+    assert _texts(_ask(stocked, agent, "Jane in Oslo", everything))[0] == "Invoices of Jane go to Oslo"
+    # A name alone does not put it before the answer.
+    assert _texts(_ask(stocked, agent, "Where does Jane live?", everything))[0] == "Jane lives in Oslo"
 
 
 def test_what_is_over_comes_behind_what_holds(vault: Vault, caller: Caller) -> None:

@@ -1,0 +1,50 @@
+"""Whom a question is about: the facts about the people and things that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from clawmem.index.search.channels import names_in
+from clawmem.index.search.lookup import PlacedFact, entities_called
+from clawmem.index.tables.store import Index
+from clawmem.model.language.question import STOPWORDS
+from clawmem.model.language.text import normal
+from clawmem.model.records.entity import kind_of, title_of
+from clawmem.model.search.ranking import AskedOf
+
+_PERSON = "person"
+_WORD = re.compile(r"[^\W_]+")
+
+
+def facts_asked_of(index: Index, question: str, found: Mapping[int, PlacedFact]) -> AskedOf:
+    """Return which of the found facts are about what the question names, and which about others than a named person.
+
+    A name is a person's if the entity is a person, or if it is written with a capital inside the question. A fact that
+    mentions the person is not about others.
+    """
+    names = set(names_in(question))
+    called = entities_called(index, sorted(names))
+    capitals = {word.lower() for word in _WORD.findall(question)[1:] if word[0].isupper()}
+    named: dict[int, str] = {}
+    persons: set[str] = set()
+    for n, one in found.items():
+        name = _name_of(one, names, called, capitals)
+        if name:
+            named[n] = name
+            if kind_of(one.entity) == _PERSON or name.split()[0] in capitals:
+                persons.add(name)
+    others: set[int] = set()
+    if persons:
+        rest = found.keys() - named.keys()
+        mentioned = {match.n for match in index.engine.search_among(rest, sorted(persons), len(rest))}
+        others = rest - mentioned
+    return AskedOf({found[n].fact.id for n in named}, {found[n].fact.id for n in others})
+
+
+def _name_of(one: PlacedFact, names: set[str], called: Mapping[str, str], capitals: set[str]) -> str | None:
+    """Return the name by which the question calls the fact's subject or entity; a person's first name is enough."""
+    title = normal(title_of(one.entity))
+    first = title.split()[:1] if kind_of(one.entity) == _PERSON else []
+    known = [one.fact.subject or "", called.get(one.entity, ""), title, *first]
+    return next((name for name in known if name in names and (name not in STOPWORDS or name in capitals)), None)

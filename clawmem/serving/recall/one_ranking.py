@@ -1,0 +1,107 @@
+"""Facts, events, notes and summaries in one order, each thing once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.language.text import normal
+from clawmem.model.records.entity import owner_of
+from clawmem.model.records.event import trust_limit
+from clawmem.serving.recall.recall import (
+    EVENTS,
+    FACTS,
+    EventHit,
+    FactHit,
+    NoteHit,
+    RecallHit,
+    RecallResult,
+    page_kind,
+)
+
+# An event of at most so many characters is shown whole as the quote of a fact.
+WHOLE_QUOTE = 300
+# An agent's own facts come first if their score is at least this part of the best one.
+OWN_SHARE = 0.5
+
+
+def in_one_order(result: RecallResult, agent: str | None) -> list[RecallHit]:
+    """Return all hits, best first; an agent's own facts come first among those that match about as well.
+
+    A fact takes the place of the event that it quotes, with the higher of both scores. Equal texts appear once: the
+    fact before the event before the line of a page.
+    """
+    every = sorted(_without_equal(_every(result)), key=lambda one: -one.hit.score)
+    if agent is None or not every:
+        return every
+    near = every[0].hit.score * OWN_SHARE
+    return sorted(every, key=lambda one: not (_is_own(one, agent) and one.hit.score >= near))
+
+
+def _every(result: RecallResult) -> Iterator[RecallHit]:
+    heard = {one.event.id: one for one in result.heard}
+    quoted: set[str] = set()
+    for fact in result.found:
+        said = heard.get(fact.fact.source_event or "")
+        if said is None or not _says_it_all(fact, said):
+            yield RecallHit(FACTS, fact)
+            continue
+        quoted.add(said.event.id)
+        yield RecallHit(FACTS, _at_least(fact, said), said.event)
+    yield from (RecallHit(EVENTS, one) for one in result.heard if one.event.id not in quoted)
+    yield from (RecallHit(page_kind(one.path), one) for one in result.noted)
+
+
+def _says_it_all(fact: FactHit, said: EventHit) -> bool:
+    """Return whether nothing of an event is lost if only the fact and its quote are shown.
+
+    An event with a warning of its own is shown with it.
+    """
+    event = said.event
+    whole = len(event.text) <= WHOLE_QUOTE or 2 * len(fact.fact.source_text or "") >= len(event.text)
+    warned = is_low_trust(trust_limit(event)) and not is_low_trust(fact.fact.trust)
+    return whole and not warned and not said.is_order
+
+
+def _at_least(fact: FactHit, said: EventHit) -> FactHit:
+    if said.score <= fact.score:
+        return fact
+    return fact._replace(score=said.score, channels=said.channels, prior=0.0)
+
+
+def _without_equal(hits: Iterator[RecallHit]) -> list[RecallHit]:
+    """Return the hits without those that say what an earlier one says, which gets the higher score of both.
+
+    Equal facts of two entities are about two things, and the same words of two people are two things said.
+    """
+    found: dict[tuple[str, ...], RecallHit] = {}
+    first: dict[str, tuple[str, ...]] = {}
+    for one in hits:
+        text, whose = _text_and_owner(one)
+        key = (text, *whose)
+        same = key if key in found else first.get(text) if one.kind != FACTS else None
+        if same is None or (found[same].kind == EVENTS == one.kind and same != key):
+            found[key] = one
+            first.setdefault(text, key)
+        elif one.hit.score > found[same].hit.score:
+            found[same] = found[same]._replace(hit=_with_score_of(found[same].hit, one.hit))
+    return list(found.values())
+
+
+def _with_score_of(
+    hit: FactHit | EventHit | NoteHit, other: FactHit | EventHit | NoteHit
+) -> FactHit | EventHit | NoteHit:
+    scored = hit._replace(score=other.score, channels=other.channels)
+    return scored._replace(prior=0.0) if isinstance(scored, FactHit) else scored
+
+
+def _text_and_owner(one: RecallHit) -> tuple[str, tuple[str, ...]]:
+    if isinstance(one.hit, FactHit):
+        return normal(one.hit.fact.fact), (one.hit.entity, one.hit.fact.status)
+    if isinstance(one.hit, EventHit):
+        return normal(one.hit.event.text), (one.hit.event.speaker or one.hit.event.role,)
+    return normal(one.hit.text), ()
+
+
+def _is_own(one: RecallHit, agent: str) -> bool:
+    return isinstance(one.hit, FactHit) and owner_of(one.hit.entity) == agent

@@ -1,0 +1,174 @@
+"""Facts, events, notes and summaries come in one order, each thing once; weak hits are weak and left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from clawmem.index.search.channels import FactFilter
+from clawmem.learning.ingest import ingest
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.pages.notes import note
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.model.transcripts.message import Message
+from clawmem.serving.recall.recall import (
+    EVENTS,
+    FACTS,
+    LEAST_SCORE,
+    NOTES,
+    RECALL_KINDS,
+    RecallHit,
+    RecallResult,
+    recall,
+)
+from clawmem.vault.vault import Vault
+
+
+def say(vault: Vault, caller: Caller, *talk: tuple[str, str]) -> None:
+    """Keep a talk as events."""
+    day = "2026-03-05T10:00:00Z"
+    said = [
+        Message(1, "user", words, day, speaker=who, session="s1", external_id=f"m{n}")
+        for n, (who, words) in enumerate(talk)
+    ]
+    ingest(vault, said, caller, "chat")
+
+
+def event_id(vault: Vault, caller: Caller, words: str) -> str:
+    """The id of the event with this text."""
+    heard = recall(vault, words, caller, FactFilter(), 10, (EVENTS,)).heard
+    return next(one.event.id for one in heard if one.event.text == words)
+
+
+def keep(vault: Vault, caller: Caller, text: str, **more: Any) -> None:
+    """A remembered fact."""
+    remember(vault, [draft_from_record({"fact": text, **more}, caller.now)], caller)
+
+
+def ask(vault: Vault, caller: Caller, question: str, *where: str, least: float = 0.0) -> RecallResult:
+    """What recall gives, everywhere if no place is named."""
+    return recall(vault, question, caller, FactFilter(), 10, where or RECALL_KINDS, least=least)
+
+
+def kinds(result: RecallResult) -> list[str]:
+    """The kinds of the hits in their order."""
+    return [one.kind for one in result.ranking]
+
+
+def text(one: RecallHit) -> str:
+    """What a hit says."""
+    hit: Any = one.hit
+    return str(hit.fact.fact if one.kind == FACTS else hit.event.text if one.kind == EVENTS else hit.text)
+
+
+def test_a_fact_stands_for_the_event_that_it_quotes(vault: Vault, caller: Caller) -> None:
+    words = "I sold the green boat to Karl."
+    say(vault, caller, ("Ana", words), ("Ben", "Lunch tomorrow?"))
+    event = event_id(vault, caller, words)
+    keep(vault, caller, "Ana sold a vessel.", source_event=event, source_text=words)
+    found = ask(vault, caller, "Who sold the green boat to Karl?")
+    first = found.ranking[0]
+    assert text(first) == "Ana sold a vessel."
+    assert first.event is not None
+    assert first.event.id == event
+    assert event not in [one.event.id for one in found.heard]
+
+
+def test_a_fact_does_not_hide_a_long_event_of_which_it_quotes_little(vault: Vault, caller: Caller) -> None:
+    long = f"I sold the boat. {'The winter was long and we stayed indoors. ' * 10}"
+    say(vault, caller, ("Ana", long))
+    event = event_id(vault, caller, long)
+    keep(vault, caller, "Ana sold the boat.", source_event=event, source_text="I sold the boat.")
+    assert sorted(kinds(ask(vault, caller, "boat sold"))) == [EVENTS, FACTS]
+
+
+def test_equal_texts_appear_once_and_of_two_people_twice(vault: Vault, caller: Caller) -> None:
+    say(vault, caller, ("Ana", "The mill is closed."), ("Ben", "The mill is closed."), ("Ana", "The mill is closed!"))
+    assert kinds(ask(vault, caller, "mill")) == [EVENTS, EVENTS]
+    keep(vault, caller, "The mill is closed")
+    note(vault, "The mill is closed.", caller)
+    assert kinds(ask(vault, caller, "mill")) == [FACTS]
+    assert kinds(ask(vault, caller, "mill", NOTES)) == [NOTES]
+
+
+def test_equal_facts_of_two_entities_are_two(vault: Vault, caller: Caller) -> None:
+    for entity in ("areas/people/jane", "areas/people/jane-two"):
+        keep(vault, caller, "Jane likes tea.", entity=entity)
+    assert kinds(ask(vault, caller, "tea")) == [FACTS, FACTS]
+
+
+def test_whom_the_question_names_comes_before_who_shares_its_words(vault: Vault, caller: Caller) -> None:
+    for hobby in "pottery running camping painting swimming hiking cooking music dancing".split():
+        keep(vault, caller, f"Carla enjoys {hobby}.", entity="areas/people/carla", subject="Carla")
+    keep(vault, caller, "Carla recommended 'The Red Tent'.", entity="areas/people/carla", subject="Carla")
+    keep(vault, caller, "Jon recommended a book about trains.", entity="areas/people/jon", subject="Jon")
+    keep(vault, caller, "Theo recommended a book to his book club.", entity="areas/people/theo", subject="Theo")
+    found = ask(vault, caller, "What book did Carla recommend?")
+    assert text(found.ranking[0]) == "Carla recommended 'The Red Tent'."
+    # A fact about somebody else that mentions her is not put behind.
+    keep(vault, caller, "Jon read the book that Carla recommended.", entity="areas/people/jon", subject="Jon")
+    assert "Jon read the book that Carla recommended." in [
+        text(one) for one in ask(vault, caller, "What book did Carla recommend?").ranking[:2]
+    ]
+
+
+def test_what_has_only_the_name_is_weak_and_left_out_unless_asked_for(vault: Vault, caller: Caller) -> None:
+    chat = [("Carla" if n % 2 else "Melvin", f"Hello Carla, nice number {n}.") for n in range(60)]
+    say(vault, caller, *chat)
+    question = "Which telescope did Carla inherit from her grandfather?"
+    every = ask(vault, caller, question)
+    assert len(every.ranking) == 10
+    assert all(one.hit.score < LEAST_SCORE for one in every.ranking)
+    strong = ask(vault, caller, question, least=LEAST_SCORE)
+    assert strong.ranking == ()
+    assert strong.weak >= 10
+    assert ask(vault, caller, "nice number 41", least=LEAST_SCORE).ranking
+
+
+@pytest.mark.parametrize("question", ["Where does Jane live?", "What was said about the mill?", "Jane at the mill"])
+def test_scores_are_the_sum_of_their_parts_and_in_order(vault: Vault, caller: Caller, question: str) -> None:
+    say(vault, caller, ("Ana", "The mill burned down."), ("Ben", "Jane saw it, she lives near the mill."))
+    keep(vault, caller, "Jane lives in Oslo.", entity="areas/people/jane", subject="Jane", predicate="lives_in")
+    keep(vault, caller, "The mill belongs to Ben.")
+    note(vault, "Went to the mill with Jane.", caller)
+    found = ask(vault, caller, question)
+    scores = [one.hit.score for one in found.ranking]
+    assert scores == sorted(scores, reverse=True)
+    for one in found.ranking:
+        parts = sum(one.hit.channels.values()) + getattr(one.hit, "prior", 0.0)
+        assert parts == pytest.approx(one.hit.score, abs=1e-3)
+
+
+def test_the_command_looks_everywhere_and_names_what_else_to_try(clawmem: Callable[..., Any]) -> None:
+    line = {"role": "user", "speaker": "Ana", "content": "The ferry was late.", "timestamp": "2026-03-05T10:00:00Z"}
+    clawmem("ingest", "-", given=json.dumps(line))
+    clawmem("note", "Took the ferry to Oslo.")
+    clawmem("remember", "The ferry costs 40 crowns.", "--entity", "resources/ferry")
+    found = clawmem("recall", "ferry", "--json").json["data"]
+    assert sorted(one["kind"] for one in found["hits"]) == ["event", "fact", "note"]
+    assert {one["id"] for one in found["hits"]} >= {found["facts"][0]["id"], found["events"][0]["id"]}
+    assert [len(found[kind]) for kind in RECALL_KINDS] == [1, 1, 1, 0]
+    two = clawmem("recall", "ferry", "--in", "facts,notes", "--json").json["data"]
+    assert clawmem("recall", "ferry", "--in", "facts", "--in", "notes", "--json").json["data"]["hits"] == two["hits"]
+    assert sorted(one["kind"] for one in two["hits"]) == ["fact", "note"]
+    assert [
+        one["kind"] for one in clawmem("recall", "ferry", "-e", "resources/ferry", "--json").json["data"]["hits"]
+    ] == ["fact"]
+    nothing = clawmem("recall", "zeppelin", "--in", "notes").err
+    assert "Nothing was found in notes." in nothing
+    assert "--in facts,events,summaries" in nothing
+    assert len(clawmem("recall", "ferry").out.splitlines()) == 3
+
+
+def test_a_weak_hit_is_counted_and_shown_with_all(clawmem: Callable[..., Any]) -> None:
+    for number in range(40):
+        clawmem("remember", f"Jane tidied shelf {number}.", "--entity", "areas/people/jane")
+    question = "Which harbour did Jane photograph yesterday evening?"
+    weak = clawmem("recall", question)
+    assert weak.out == ""
+    assert "add --all" in weak.err
+    assert len(clawmem("recall", question, "--all").out.splitlines()) == 10
