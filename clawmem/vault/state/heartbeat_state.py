@@ -87,8 +87,8 @@ def read_last_run(vault: Vault) -> HeartbeatRun | None:
     try:
         record = json.loads(vault.disk.read(vault.state / LAST_RUN) or b"null")
         failed = tuple(StepFailure(*map(str, one)) for one in record["failed"])
-        counts = (int(record[key]) for key in ("events", "taught_nothing", "facts", "commits"))
-        return HeartbeatRun(str(record["ended"]), *counts, failed)
+        counts = {key: int(record[key]) for key in ("events", "taught_nothing", "facts", "commits")}
+        return HeartbeatRun(str(record["ended"]), failed=failed, **counts)
     except (ValueError, TypeError, KeyError):
         return None
 
