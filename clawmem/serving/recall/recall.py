@@ -43,7 +43,7 @@ from clawmem.vault.vault import Vault
 FACTS, EVENTS, NOTES, SUMMARIES = "facts", "events", "notes", "summaries"
 RECALL_KINDS = (FACTS, EVENTS, NOTES, SUMMARIES)
 # A lower score says that a hit has hardly more than a name or a common word of the question. Chosen on conversations:
-# docs/decisions/055 has the figures.
+# docs/decisions/051 has the figures.
 LEAST_SCORE = 0.15
 # A fact is judged by its own few words, an event also by those around it: for facts, this part of the limit counts.
 FACT_PART = 0.4
