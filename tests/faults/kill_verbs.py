@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from clawmem.model.records.accesses import ACCESSES_PATH, parse_accesses
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 from tests.faults.checks import facts
@@ -55,7 +56,7 @@ def kill_heartbeat(root: Path, environment: Mapping[str, str], count: int) -> Ta
 
     def command(number: int) -> tuple[str, ...]:
         nonlocal shown
-        arena.run("recall", "lighthouse keeper anchovies", "--limit", "1")
+        arena.run("recall", "lighthouse keeper anchovies", "--in", "facts", "--limit", "1")
         shown += 1
         (root / "daily" / "2026-11-21.md").write_text(f"- My favourite number today is {number}.\n")
         assert _accesses(root, environment) == shown
@@ -68,6 +69,8 @@ def kill_heartbeat(root: Path, environment: Mapping[str, str], count: int) -> Ta
 
 
 def _accesses(root: Path, environment: Mapping[str, str]) -> int:
-    waiting = count_accesses(unfolded_accesses(Vault(root, environment)))
+    vault = Vault(root, environment)
+    waiting = count_accesses(unfolded_accesses(vault))
+    folded = parse_accesses(vault.read(ACCESSES_PATH))
     keeper = next(one for one in facts(root) if "anchovies" in one["fact"])
-    return int(keeper["access_count"]) + (waiting[keeper["id"]].count if keeper["id"] in waiting else 0)
+    return sum(counts[keeper["id"]][0] for counts in (folded, waiting) if keeper["id"] in counts)

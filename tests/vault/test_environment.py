@@ -234,8 +234,8 @@ def test_output_of_git_in_another_language(vault: Vault, environment: dict[str, 
     assert_whole(vault.root, environment)
 
 
-def test_remember_runs_git_three_times(vault: Vault, environment: dict[str, str]) -> None:
-    """The hot path: one look for hand edits, one commit, one index. It must not grow."""
+def test_remember_runs_git_four_times(vault: Vault, environment: dict[str, str]) -> None:
+    """The hot path: one look for hand edits, one commit by the person, one index. It must not grow."""
     keep(vault, "First.", entity="areas/people/jane")
     log: list[str] = []
 
@@ -248,4 +248,4 @@ def test_remember_runs_git_three_times(vault: Vault, environment: dict[str, str]
     fresh.git = Counting(vault.root, environment)
     keep(fresh, "Second.", entity="areas/people/jane")
     keep(fresh, "Third.", entity="areas/people/john")
-    assert log == ["status", "fast-import", "update-index"] * 2
+    assert log == ["status", "fast-import", "var", "update-index"] * 2

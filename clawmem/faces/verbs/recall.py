@@ -183,19 +183,20 @@ def _lines(result: RecallResult, question: str, explain: bool) -> list[str]:
     lines: list[str] = []
     for one in result.ranking:
         date, who = _date_and_who(one)
-        lines.append(f"{_id(one)}  {_SINGULAR[one.kind]}  {date or 'undated'}  {who}: {_words(one, words)}")
+        lines.append(f"{_id(one)}  {_SINGULAR[one.kind]}  {date or 'undated'}  {who}: {_words(result, one, words)}")
         lines += [f"    {_score(one.hit)}"] if explain else []
     return lines
 
 
-def _words(one: RecallHit, words: Sequence[str]) -> str:
+def _words(result: RecallResult, one: RecallHit, words: Sequence[str]) -> str:
     """What a hit says, and for a fact what it quotes, as far as it says something else."""
     hit = one.hit
     if isinstance(hit, NoteHit):
         return excerpt(hit.text, words, LONGEST_LINE)
     if isinstance(hit, EventHit):
         return f"{excerpt(hit.event.text, words, LONGEST_LINE)}{event_warning(hit.event, hit.is_order)}"
-    statement = fact_line(hit.fact, hit.entity).removeprefix(f"{hit.fact.id}  ")
+    against = result.conflicts.get(hit.fact.id, ())
+    statement = fact_line(hit.fact, hit.entity, against).removeprefix(f"{hit.fact.id}  ")
     quote = one.event.text if one.event else hit.fact.source_text
     if not quote or normal(quote) == normal(hit.fact.fact):
         return statement

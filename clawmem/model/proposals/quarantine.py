@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MARK = "approved"
 # The version of the rules in `clawmem.model.safety.injection`; verdicts of older versions are computed again.
-RULES = 2
+RULES = 3
 
 
 def quarantine_rule(fact: Fact) -> str | None:

@@ -127,7 +127,7 @@ SETTINGS = (
 LOCAL_GROUPS = frozenset("llm semantic adapters plugins evaluate".split())
 # Values of these kinds never name a place or a program. A setting of another kind is local unless it is listed here.
 _CLOSED_KINDS = frozenset("int float bool choice entity places".split())
-_SHARED_TEXTS = frozenset(("vault.name",))
+_SHARED_TEXTS = frozenset(("vault.name", "user.name"))
 
 
 def reaches_outside(setting: Setting) -> bool:

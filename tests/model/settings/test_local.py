@@ -19,7 +19,7 @@ from clawmem.model.settings.values import Setting
 # Looked at one by one: neither its name nor its value can lead anything out of this machine.
 SHARED = frozenset(
     """
-    format vault.name defaults.entity defaults.limit context.budget lock.wait_seconds secrets.action index.keyword
+    format vault.name user.name defaults.entity defaults.limit context.budget lock.wait_seconds secrets.action index.keyword
     decay.archive_days decay.archive_score heartbeat.mentions_for_entity heartbeat.max_facts_per_event
     promotion.max_facts promotion.score promotion.margin promotion.max_proposals promotion.hour memory.max_tokens
     tacit.repeats gate.conflict_confidence summary.max_facts summary.weekly_day summary.weekly_hour history.limit
@@ -35,9 +35,9 @@ def test_every_setting_is_this_machines_own_or_was_looked_at(key: str) -> None:
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=[one.key for one in SETTINGS])
-def test_every_text_but_the_vaults_name_is_this_machines_own(setting: Setting) -> None:
+def test_every_text_but_the_names_of_vault_and_user_is_this_machines_own(setting: Setting) -> None:
     closed = setting.kind in ("int", "float", "bool", "choice", "entity", "places")
-    assert closed or setting.key == "vault.name" or setting.key in LOCAL
+    assert closed or setting.key in ("vault.name", "user.name") or setting.key in LOCAL
 
 
 @pytest.mark.parametrize(
