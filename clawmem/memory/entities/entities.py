@@ -131,8 +131,8 @@ def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str 
         writes, title = _moved_files(work, old, new)
         commits = work.commit([_change(work.caller, verb, new, f"moved from {old}", writes, old)])
         kept = _last_part(old) != _last_part(new) and title != title_of(new)
-        told = [f"its title is still '{title}': change it in {summary_path(new)}"] if kept else []
-        return EntityChange(new, old, commits[-1], (*work.notices, *told))
+        title_notices = [f"its title is still '{title}': change it in {summary_path(new)}"] if kept else []
+        return EntityChange(new, old, commits[-1], (*work.notices, *title_notices))
 
 
 def archive_entity(vault: Vault, name: str, caller: Caller) -> EntityChange:

@@ -118,7 +118,7 @@ class _EntityBatch:
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.facts = list(facts)
         self.lines = [fact_to_line(fact) for fact in self.facts]
-        self.places = {normal(fact.fact): place for place, fact in enumerate(self.facts) if fact.stands}
+        self.places = {normal(fact.fact): place for place, fact in enumerate(self.facts) if fact.is_current}
 
     def put(self, fact: Fact, place: int | None = None) -> None:
         """Add a fact, or replace the fact at index `place`."""

@@ -23,7 +23,7 @@ from clawmem.model.records.change import Author, Change, agent_author, subject_l
 def retract_reactivated(work: WriteScope) -> tuple[str, ...]:
     """Withdraw facts that are active although a commit withdrew them."""
     places = {one.fact.id: one for one in all_facts(work.index)}
-    standing = {key for key, one in places.items() if one.fact.stands}
+    standing = {key for key, one in places.items() if one.fact.is_current}
     changed: dict[str, list[Fact]] = defaultdict(list)
     for one in find_reactivated(work.vault, standing):
         now = places[one.fact.id]

@@ -10,7 +10,7 @@ from clawmem.model.kinds import FACTS, REDACTIONS, file_kind, handling
 from clawmem.model.records.entity import ITEMS, SUMMARY, check_agent, check_name, name_of_path
 from clawmem.model.safety.secrets.find import find_secret, redact
 from clawmem.vault.edits.copies import copies
-from clawmem.vault.edits.moved_facts import MovedFact, gathered, place_of, travels
+from clawmem.vault.edits.moved_facts import MovedFact, facts_moved, gathered, place_of
 from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -80,7 +80,7 @@ def _without_their_other_half(
     stood = vault.contents_at(head, paths) if head else {}
     before = {place_of(path): _ids(stood.get(path)) for path in paths}
     after = {place_of(path): _ids(good[path] if path in good else _raw(vault, path)) for path in paths}
-    went = travels(before, after)
+    went = facts_moved(before, after)
     blocked = {place_of(path): path for path in bad}
     waiting: list[tuple[str, ClawmemError]] = []
     for group in gathered({place_of(path) for path in (*good, *bad)}, went):

@@ -117,7 +117,7 @@ def _target_problems(
     fact = facts[target.id].fact
     if fact.superseded_by:
         yield filed.problem(WARNING, "targets", f"is about {fact.id}, which {fact.superseded_by} superseded; {close}")
-    elif not fact.stands:
+    elif not fact.is_current:
         yield filed.problem(WARNING, "targets", f"is about {fact.id}, which was {fact.status}; {close}")
     elif normal(fact.fact) != normal(target.fact):
         yield filed.problem(WARNING, "targets", f"is about {fact.id}, which says something else now; {close}")
